@@ -1,0 +1,147 @@
+/** The base of every error this library throws. `code` is stable; messages may change. */
+export class EvenShardsError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.name = new.target.name;
+  }
+}
+
+/** An argument outside its bounds. Thrown before anything is written. */
+export class InvalidArgumentError extends EvenShardsError {
+  constructor(
+    /** The name of the field at fault, as the caller wrote it. */
+    readonly field: string,
+    /** The offending value. */
+    readonly value: unknown,
+    /** What is allowed instead, in words. */
+    readonly allowed: string,
+    code = 'INVALID_ARGUMENT',
+  ) {
+    super(code, `${field} must be ${allowed}, got ${describeValue(value)}`);
+  }
+}
+
+/** A shard count that is not a whole number within the service's bounds. */
+export class InvalidShardCountError extends InvalidArgumentError {
+  constructor(field: string, value: unknown, allowed: string) {
+    super(field, value, allowed, 'INVALID_SHARD_COUNT');
+  }
+}
+
+/** A partition key that Kinesis would refuse. */
+export class InvalidPartitionKeyError extends InvalidArgumentError {
+  constructor(field: string, value: unknown, allowed: string) {
+    super(field, value, allowed, 'INVALID_PARTITION_KEY');
+  }
+}
+
+/** A hash key outside the key space or outside every shard. */
+export class InvalidHashKeyError extends InvalidArgumentError {
+  constructor(field: string, value: unknown, allowed: string) {
+    super(field, value, allowed, 'INVALID_HASH_KEY');
+  }
+}
+
+/** Hash key ranges that do not cover a space once, in order. */
+export class InvalidHashKeyRangesError extends InvalidArgumentError {
+  constructor(field: string, value: unknown, allowed: string) {
+    super(field, value, allowed, 'INVALID_HASH_KEY_RANGES');
+  }
+}
+
+/** A record larger than the stream accepts. */
+export class RecordTooLargeError extends InvalidArgumentError {
+  constructor(field: string, value: unknown, allowed: string) {
+    super(field, value, allowed, 'RECORD_TOO_LARGE');
+  }
+}
+
+/** An index name that the function or application does not know. */
+export class UnknownIndexError extends InvalidArgumentError {
+  constructor(field: string, value: unknown, allowed: string) {
+    super(field, value, allowed, 'UNKNOWN_INDEX');
+  }
+}
+
+/** A value asked of an index that does not have it. */
+export class InvalidIndexValueError extends InvalidArgumentError {
+  constructor(field: string, value: unknown, allowed: string) {
+    super(field, value, allowed, 'INVALID_INDEX_VALUE');
+  }
+}
+
+/** A sort-key condition that is not exactly one of the conditions DynamoDB has. */
+export class InvalidSortKeyConditionError extends InvalidArgumentError {
+  constructor(field: string, value: unknown, allowed: string) {
+    super(field, value, allowed, 'INVALID_SORT_KEY_CONDITION');
+  }
+}
+
+/** A cursor that was altered, or that belongs to another query. */
+export class InvalidCursorError extends InvalidArgumentError {
+  constructor(field: string, value: unknown, allowed: string) {
+    super(field, value, allowed, 'INVALID_CURSOR');
+  }
+}
+
+/** An index configuration that contradicts itself. */
+export class InvalidIndexConfigError extends InvalidArgumentError {
+  constructor(field: string, value: unknown, allowed: string) {
+    super(field, value, allowed, 'INVALID_INDEX_CONFIG');
+  }
+}
+
+/** A record that Kinesis refused, or kept refusing until the attempts were used up. */
+export class RecordRejectedError extends EvenShardsError {
+  constructor(
+    /** The service's own error code, such as `ProvisionedThroughputExceededException`. */
+    readonly serviceCode: string,
+    serviceMessage: string,
+    /** How often the record was sent. */
+    readonly attempts: number,
+    options?: ErrorOptions,
+  ) {
+    super('RECORD_REJECTED', `rejected after ${attempts} attempt(s): ${serviceCode}: ${serviceMessage}`, options);
+  }
+}
+
+/** A record that was never sent, because an earlier record of its partition key failed and order would break. */
+export class EarlierRecordFailedError extends EvenShardsError {
+  constructor(
+    readonly partitionKey: string,
+    options?: ErrorOptions,
+  ) {
+    super('EARLIER_RECORD_FAILED', 'not sent: an earlier record of the same partition key failed', options);
+  }
+}
+
+/** A record handed to a producer after `close`. */
+export class ProducerClosedError extends EvenShardsError {
+  constructor() {
+    super('PRODUCER_CLOSED', 'not sent: the producer is closed');
+  }
+}
+
+/** A record that was still waiting when the producer's signal aborted. */
+export class ProducerAbortedError extends EvenShardsError {
+  constructor(options?: ErrorOptions) {
+    super('PRODUCER_ABORTED', 'not sent: the producer was aborted before its turn', options);
+  }
+}
+
+const LONGEST_DESCRIPTION = 100;
+
+/** A value as an error message shows it: readable, one line, and short even for a megabyte of input. */
+function describeValue(value: unknown): string {
+  const text =
+    typeof value === 'string'
+      ? JSON.stringify(value.slice(0, LONGEST_DESCRIPTION))
+      : typeof value === 'object' && value !== null
+        ? JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
+        : String(value);
+  const length = typeof value === 'string' ? value.length : text.length;
+  return length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION)}… (${length} characters)` : text;
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import { InvalidHashKeyError } from '../errors';
+
+/**
+ * The number of hash keys a Kinesis stream has: keys run from 0 to `HASH_KEY_SPACE - 1n`.
+ * Source: the Kinesis API reference, HashKeyRange.
+ */
+export const HASH_KEY_SPACE = 2n ** 128n;
+
+/**
+ * The hash key that Kinesis derives from a partition key: the MD5 of its UTF-8 bytes as an unsigned big-endian integer.
+ * A record with an explicit hash key ignores it.
+ */
+export function hashPartitionKey(partitionKey: string): bigint {
+  return BigInt(`0x${createHash('md5').update(partitionKey, 'utf8').digest('hex')}`);
+}
+
+/** Throws `InvalidHashKeyError` unless `hashKey` is a bigint from 0 to 2^128 - 1. */
+export function checkHashKey(field: string, hashKey: unknown): void {
+  if (typeof hashKey !== 'bigint' || hashKey < 0n || hashKey >= HASH_KEY_SPACE) {
+    throw new InvalidHashKeyError(field, hashKey, 'an integer from 0 to 2^128 - 1');
+  }
+}
