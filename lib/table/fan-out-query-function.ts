@@ -1,0 +1,93 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/errors';
+import { INDEXES } from '../core/function-environment';
+import { addBundledFunction } from '../function/bundled-function';
+import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import type { ShardedIndex } from './sharded-index';
+
+/** Properties of a `FanOutQueryFunction`. */
+export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
+  /**
+   * The indexes to query: at least one, of one table or several, no two with the same name. Lambda's limit of 4 KB of
+   * environment variables has room for about a dozen.
+   */
+  readonly indexes: ShardedIndex[];
+
+  /**
+   * How long one page may take to gather.
+   *
+   * @default - 30 seconds, a little more than the 29 that API Gateway waits for an answer
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it.
+   *
+   * @default - 1769, which is one whole vCPU: a fan-out waits little and parses much, on Node's one thread
+   * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+   */
+  readonly memorySize?: number;
+}
+
+/**
+ * Source: the Lambda developer guide, "Lambda quotas": 4 KB for all environment variables of a function, in aggregate.
+ */
+const MAX_ENVIRONMENT_BYTES = 4096;
+
+/**
+ * A function that queries sharded indexes: it asks all shards of a value, merges what they return into one global
+ * order, and answers page by page.
+ *
+ * Use it to read a sharded index from anywhere: invoke it with `{ "index": "byStatus", "value": "failed" }` and pass
+ * the cursor of its answer back for the next page. An application in Node.js can also call `fanOutQuery` of
+ * `cdk-even-shards/core` itself. It comes with a role of its own that can query these indexes and write to its log
+ * group, and nothing else.
+ *
+ * Throws `InvalidArgumentError` if there is no index, if two have the same name, or if their configuration outgrows
+ * Lambda's environment.
+ */
+export class FanOutQueryFunction extends Construct {
+  /** The function: to invoke it or to grant its invocation. */
+  public readonly function: lambda.Function;
+
+  constructor(scope: Construct, id: string, props: FanOutQueryFunctionProps) {
+    super(scope, id);
+    const configs = Object.fromEntries(props.indexes.map((index) => [index.indexName, index._config]));
+    const field = constructField(this, 'indexes');
+    if (props.indexes.length === 0) throw new InvalidArgumentError(field, props.indexes, 'at least one sharded index');
+    if (Object.keys(configs).length < props.indexes.length) {
+      throw new InvalidArgumentError(
+        field,
+        props.indexes.map(({ indexName }) => indexName),
+        'sharded indexes with names that differ, use a function for each table whose index names repeat',
+      );
+    }
+    checkEnvironment(field, configs);
+    this.function = addBundledFunction(this, {
+      bundle: 'query-fanout',
+      description: 'Queries all shards of an index as if it were one',
+      environment: { [INDEXES]: Stack.of(this).toJsonString(configs) },
+      timeout: props.timeout ?? Duration.seconds(30),
+      memorySize: props.memorySize ?? 1769,
+      runtime: props.runtime,
+      logRetention: props.logRetention,
+    });
+    for (const index of props.indexes) index.queryGrants.query(this.function);
+  }
+}
+
+/** Names that only the deployment knows count for nothing here: what fails this check is certain to fail there. */
+function checkEnvironment(field: string, configs: Record<string, ShardedIndex['_config']>): void {
+  const known = JSON.stringify(configs, (key, value) => (key === 'tableName' ? '' : value));
+  const bytes = Buffer.byteLength(INDEXES) + Buffer.byteLength(known);
+  if (bytes <= MAX_ENVIRONMENT_BYTES) return;
+  throw new InvalidArgumentError(
+    field,
+    `${bytes} bytes`,
+    `at most ${MAX_ENVIRONMENT_BYTES} bytes of configuration, which is Lambda's limit for environment variables: ` +
+      'spread the indexes over several functions, or count shards for fewer values',
+  );
+}
