@@ -51,7 +51,11 @@ export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): 
     else low = middle + 1;
   }
   if (hashKey < ranges[low]!.startingHashKey) {
-    throw new InvalidHashKeyRangesError('ranges', ranges, `contiguous and ascending, but ${hashKey} is in none of them`);
+    throw new InvalidHashKeyRangesError(
+      'ranges',
+      ranges,
+      `contiguous and ascending, but ${hashKey} is in none of them`,
+    );
   }
   return low;
 }

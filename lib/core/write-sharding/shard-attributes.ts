@@ -34,7 +34,8 @@ function indexValue(config: ShardedIndexConfig, item: Record<string, unknown>): 
   if (config.valueAttribute === undefined) return undefined;
   const value = item[config.valueAttribute];
   if (value === undefined) return undefined;
-  if ((typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value))) return value;
+  if ((typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value)))
+    return value;
   throw new InvalidIndexValueError(
     `item.${config.valueAttribute}`,
     value,

@@ -76,7 +76,10 @@ export function checkShardedIndexConfig(config: ShardedIndexConfig): void {
       'one attribute at most in the single-attribute layout',
     );
   }
-  if (config.valueAttribute !== undefined && (typeof config.valueAttribute !== 'string' || config.valueAttribute === '')) {
+  if (
+    config.valueAttribute !== undefined &&
+    (typeof config.valueAttribute !== 'string' || config.valueAttribute === '')
+  ) {
     throw new InvalidIndexConfigError('config.valueAttribute', config.valueAttribute, 'a non-empty string or absent');
   }
   checkCounts('config.shards.default', config.shards?.default);

@@ -1,0 +1,65 @@
+import type { SQSBatchResponse } from 'aws-lambda';
+import { EarlierRecordFailedError, EvenShardsError } from '../../lib/core/errors';
+import type { OrderedProducer, PutReceipt } from '../../lib/core/producer/ordered-producer';
+import type { ProducerRecord } from '../../lib/core/producer/producer-record';
+import type { SourceMessage } from './event-source';
+
+/** What became of one record of a direct invocation. */
+export type RecordResult = PutReceipt | { errorCode: string; errorMessage: string };
+
+export interface ProducerResponse {
+  /** Index for index the records of the event. */
+  records: RecordResult[];
+  failedRecordCount: number;
+}
+
+/** Puts the records of a direct invocation and reports each. */
+export async function deliverRecords(
+  producer: OrderedProducer,
+  records: readonly ProducerRecord[],
+): Promise<ProducerResponse> {
+  const results = await Promise.all(records.map((record) => producer.put(record).catch(failureOf)));
+  return { records: results, failedRecordCount: results.filter((result) => 'errorCode' in result).length };
+}
+
+/**
+ * Puts the messages of a batch and reports those that failed, for the source to deliver again. Once a message failed,
+ * the later ones of its key are not sent but reported too, so that they come again in order.
+ */
+export async function deliverMessages(
+  producer: OrderedProducer,
+  messages: readonly SourceMessage[],
+): Promise<SQSBatchResponse> {
+  const failedKeys = new Set<string>();
+  const failures = await Promise.all(messages.map((message) => deliverMessage(producer, message, failedKeys)));
+  return {
+    batchItemFailures: messages
+      .filter((_, index) => failures[index] !== undefined)
+      .map(({ identifier }) => ({ itemIdentifier: identifier })),
+  };
+}
+
+/**
+ * Hands a message to the producer before it first waits, so that messages go in order. A message that cannot be read
+ * blocks its key here; one that is refused blocks its key in the producer.
+ */
+async function deliverMessage(
+  producer: OrderedProducer,
+  message: SourceMessage,
+  failedKeys: Set<string>,
+): Promise<Error | undefined> {
+  const { orderingKey } = message;
+  try {
+    if (orderingKey !== undefined && failedKeys.has(orderingKey)) throw new EarlierRecordFailedError(orderingKey);
+    await producer.put(message.parse());
+    return undefined;
+  } catch (error) {
+    if (orderingKey !== undefined) failedKeys.add(orderingKey);
+    return error as Error;
+  }
+}
+
+function failureOf(error: unknown): RecordResult {
+  if (error instanceof EvenShardsError) return { errorCode: error.code, errorMessage: error.message };
+  throw error;
+}

@@ -1,0 +1,65 @@
+import { checkProducerRecord, type ProducerRecord } from '../../lib/core/producer/producer-record';
+import { InvalidEventError } from '../invalid-event-error';
+
+/** A record as an event carries it. */
+export interface RecordInput {
+  /** 1 to 256 characters. */
+  partitionKey: string;
+  /** Text, sent as UTF-8, or any other JSON value, sent as JSON. Exactly one of `data` and `dataBase64`. */
+  data?: unknown;
+  /** Bytes in base64. Exactly one of `data` and `dataBase64`. */
+  dataBase64?: string;
+  /** A decimal integer from 0 to 2^128 - 1. */
+  explicitHashKey?: string;
+}
+
+const FIELDS = ['partitionKey', 'data', 'dataBase64', 'explicitHashKey'];
+
+/** Source: the Kinesis API reference, PutRecordsRequestEntry. */
+const HASH_KEY_PATTERN = /^(?:0|[1-9]\d{0,38})$/;
+
+const BASE64_PATTERN = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/**
+ * Turns a record of an event into a record for the stream, and throws a typed error that names the field at fault.
+ *
+ * @param field where the record stands in the event, such as `records[3]`
+ */
+export function parseRecordInput(field: string, input: unknown): ProducerRecord {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw new InvalidEventError(field, input, 'an object with partitionKey and data or dataBase64');
+  }
+  const { hashKeyOwner, ...rest } = input as RecordInput & { hashKeyOwner?: unknown };
+  if (hashKeyOwner !== undefined) {
+    throw new InvalidEventError(
+      `${field}.hashKeyOwner`,
+      hashKeyOwner,
+      'absent: this function has no hash key registry',
+    );
+  }
+  for (const name of Object.keys(rest)) {
+    if (!FIELDS.includes(name)) throw new InvalidEventError(field, name, `made of ${FIELDS.join(', ')}`);
+  }
+  const record: ProducerRecord = { partitionKey: rest.partitionKey, data: parseData(field, rest) };
+  if (rest.explicitHashKey !== undefined) record.explicitHashKey = parseHashKey(field, rest.explicitHashKey);
+  checkProducerRecord(record, { field });
+  return record;
+}
+
+function parseData(field: string, { data, dataBase64 }: RecordInput): Uint8Array {
+  if ((data === undefined) === (dataBase64 === undefined)) {
+    throw new InvalidEventError(field, data === undefined ? 'neither' : 'both', 'exactly one of data and dataBase64');
+  }
+  if (dataBase64 === undefined) return Buffer.from(typeof data === 'string' ? data : JSON.stringify(data));
+  if (typeof dataBase64 !== 'string' || !BASE64_PATTERN.test(dataBase64)) {
+    throw new InvalidEventError(`${field}.dataBase64`, dataBase64, 'padded base64');
+  }
+  return Buffer.from(dataBase64, 'base64');
+}
+
+function parseHashKey(field: string, text: unknown): bigint {
+  if (typeof text !== 'string' || !HASH_KEY_PATTERN.test(text)) {
+    throw new InvalidEventError(`${field}.explicitHashKey`, text, 'a decimal integer from 0 to 2^128 - 1, as a string');
+  }
+  return BigInt(text);
+}

@@ -1,0 +1,40 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { fanOutQuery } from '../../lib/core/fan-out/fan-out-query';
+import type { FanOutStats } from '../../lib/core/fan-out/shard-stream';
+import { INDEXES } from '../../lib/core/function-environment';
+import type { ShardedIndexConfig } from '../../lib/core/write-sharding/sharded-index-config';
+import { requiredEnvironment } from '../required-environment';
+import { dynamoDbItem, plainItem } from './plain-json';
+import { parseQueryEvent, type QueryEvent } from './query-event';
+
+export interface QueryResponse {
+  items: Record<string, unknown>[];
+  /** Give it to the same query for the next page. Absent when nothing follows. */
+  cursor?: string;
+  /** How many items the page holds. */
+  count: number;
+  stats: FanOutStats;
+}
+
+/**
+ * Bytes of items a response may hold: Lambda's limit of 6 MB, less room for the cursor and the rest.
+ * Source: the AWS Lambda quotas, invocation payload.
+ */
+const MAX_PAGE_BYTES = 6_000_000;
+
+/** The SDK's default of 50 sockets would queue the other shards of a wide fan-out. */
+const AGENT = { maxSockets: 256 };
+
+const indexes = JSON.parse(requiredEnvironment(INDEXES)) as Record<string, ShardedIndexConfig>;
+const dynamoDb = new DynamoDB({ requestHandler: new NodeHttpHandler({ httpAgent: AGENT, httpsAgent: AGENT }) });
+
+export async function handler(event: QueryEvent): Promise<QueryResponse> {
+  const { config, request, format } = parseQueryEvent(indexes, event);
+  const toJson = format === 'plain' ? plainItem : dynamoDbItem;
+  const { items, cursor, stats } = await fanOutQuery(dynamoDb, config, request, {
+    maxPageBytes: MAX_PAGE_BYTES,
+    itemBytes: (item) => Buffer.byteLength(JSON.stringify(toJson(item))) + 1,
+  });
+  return { items: items.map(toJson), ...(cursor === undefined ? {} : { cursor }), count: items.length, stats };
+}

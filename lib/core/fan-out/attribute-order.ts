@@ -1,0 +1,67 @@
+import { EvenShardsError } from '../errors';
+import type { AttributeValue } from './query-client';
+
+/** An attribute that DynamoDB can sort by. */
+export type SortableValue = { S: string } | { N: string } | { B: Uint8Array };
+
+/**
+ * Orders two values of one sort key as DynamoDB does: strings by their UTF-8 bytes, numbers by value with all 38
+ * digits, binary by unsigned bytes. Negative, zero or positive, like every comparator.
+ */
+export function compareAttributeValues(a: AttributeValue, b: AttributeValue): number {
+  if ('S' in a && 'S' in b) return compareUtf8(a.S, b.S);
+  if ('N' in a && 'N' in b) return compareNumbers(a.N, b.N);
+  if ('B' in a && 'B' in b) return Buffer.compare(a.B, b.B);
+  throw new EvenShardsError(
+    'INCOMPARABLE_SORT_KEYS',
+    `an index holds sort keys of one type, S, N or B, got ${Object.keys(a)} and ${Object.keys(b)}`,
+  );
+}
+
+/**
+ * UTF-8 bytes sort like code points. UTF-16, which `<` compares, differs in one place: surrogates (code points from
+ * U+10000) stand below U+E000 to U+FFFF there, and above here.
+ */
+function compareUtf8(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index);
+    const right = b.charCodeAt(index);
+    if (left !== right) return codePointRank(left) - codePointRank(right);
+  }
+  return a.length - b.length;
+}
+
+function codePointRank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/** A decimal number as sign, position of its first digit, and digits: 0.00120 is + -3 "12". Zero has sign 0. */
+interface Decimal {
+  sign: -1 | 0 | 1;
+  exponent: number;
+  digits: string;
+}
+
+/** Compares two decimal numbers exactly, in any notation DynamoDB accepts. */
+export function compareNumbers(a: string, b: string): number {
+  const left = parseDecimal(a);
+  const right = parseDecimal(b);
+  if (left.sign !== right.sign) return left.sign - right.sign;
+  const magnitude =
+    left.exponent - right.exponent || Number(left.digits > right.digits) - Number(left.digits < right.digits);
+  return magnitude * left.sign;
+}
+
+function parseDecimal(text: string): Decimal {
+  const match = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/.exec(text);
+  if (match === null)
+    throw new EvenShardsError('NOT_A_NUMBER', `expected a decimal number, got ${JSON.stringify(text)}`);
+  const [, sign, whole = '', fraction = '', exponent = '0'] = match;
+  const all = whole + fraction;
+  const leadingZeros = all.length - all.replace(/^0+/, '').length;
+  const digits = all.slice(leadingZeros).replace(/0+$/, '');
+  if (digits === '') return { sign: 0, exponent: 0, digits };
+  return { sign: sign === '-' ? -1 : 1, exponent: Number(exponent) + whole.length - leadingZeros, digits };
+}

@@ -1,0 +1,176 @@
+import { InvalidArgumentError, InvalidIndexValueError, InvalidSortKeyConditionError } from '../errors';
+import type { ShardedIndexConfig } from '../write-sharding/sharded-index-config';
+import type { SortableValue } from './attribute-order';
+import type { AttributeValue } from './query-client';
+
+/** A value to compare a sort key with. */
+export type SortKeyValue = string | number | Uint8Array;
+
+/** One condition on the first sort key attribute: exactly one of these. */
+export type SortKeyCondition =
+  | { eq: SortKeyValue }
+  | { lt: SortKeyValue }
+  | { lte: SortKeyValue }
+  | { gt: SortKeyValue }
+  | { gte: SortKeyValue }
+  | { between: [SortKeyValue, SortKeyValue] }
+  | { beginsWith: string | Uint8Array };
+
+export type FanOutOrder = 'ascending' | 'descending' | 'unordered';
+
+/** What to read from a sharded index. */
+export interface FanOutRequest {
+  /** The value to read. Required if the index is keyed by a value, and absent otherwise. */
+  value?: string | number;
+  /** Narrows the sort key, both in what is returned and in what is read. */
+  sortKey?: SortKeyCondition;
+  /**
+   * The order of the items over all shards. `unordered` is cheaper for small pages: it asks few shards at a time.
+   * @default 'ascending'
+   */
+  order?: FanOutOrder;
+  /**
+   * The most items a page holds, at least 1.
+   * @default every item is read
+   */
+  limit?: number;
+  /** The `cursor` of the page before, from a query that was otherwise the same. */
+  cursor?: string;
+  /**
+   * Top-level attributes to return.
+   * @default every attribute the index projects
+   */
+  projection?: string[];
+  /** A filter in DynamoDB's expression language. It hides items, but reading them costs the same. */
+  filterExpression?: string;
+  expressionAttributeNames?: Record<string, string>;
+  expressionAttributeValues?: Record<string, AttributeValue>;
+}
+
+/** Expression placeholders that start so belong to the library. */
+export const RESERVED_PLACEHOLDER = 'evenShards';
+
+const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
+const ORDERS = ['ascending', 'descending', 'unordered'];
+const FIELDS = [
+  'value',
+  'sortKey',
+  'order',
+  'limit',
+  'cursor',
+  'projection',
+  'filterExpression',
+  'expressionAttributeNames',
+  'expressionAttributeValues',
+];
+
+/** Throws a typed error unless the request can be asked of the index. */
+export function checkFanOutRequest(config: ShardedIndexConfig, request: FanOutRequest): void {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
+    throw new InvalidArgumentError('request', request, 'an object');
+  }
+  for (const field of Object.keys(request)) {
+    if (!FIELDS.includes(field)) throw new InvalidArgumentError('request', field, `made of ${FIELDS.join(', ')}`);
+  }
+  checkValue(config, request.value);
+  if (request.sortKey !== undefined) checkSortKeyCondition(config, request.sortKey);
+  if (request.order !== undefined && !ORDERS.includes(request.order)) {
+    throw new InvalidArgumentError('order', request.order, `one of ${ORDERS.join(', ')}`);
+  }
+  if (request.limit !== undefined && (!Number.isSafeInteger(request.limit) || request.limit < 1)) {
+    throw new InvalidArgumentError('limit', request.limit, 'a whole number of at least 1');
+  }
+  checkProjection(request.projection);
+  checkExpression(request);
+}
+
+/** The attribute value of a sort key value or index value. */
+export function toAttributeValue(value: SortKeyValue): SortableValue {
+  if (typeof value === 'string') return { S: value };
+  return typeof value === 'number' ? { N: String(value) } : { B: value };
+}
+
+function checkValue({ indexName, valueAttribute }: ShardedIndexConfig, value: unknown): void {
+  if (valueAttribute === undefined) {
+    if (value !== undefined) {
+      throw new InvalidIndexValueError('value', value, `absent: index ${indexName} covers the whole table`);
+    }
+  } else if (!(typeof value === 'string' && value !== '') && !(typeof value === 'number' && Number.isFinite(value))) {
+    throw new InvalidIndexValueError(
+      'value',
+      value,
+      `a non-empty string or a number: index ${indexName} is keyed by ${valueAttribute}`,
+    );
+  }
+}
+
+function checkSortKeyCondition(
+  { indexName, sortKeyAttributes }: ShardedIndexConfig,
+  condition: SortKeyCondition,
+): void {
+  if (sortKeyAttributes.length === 0) {
+    throw new InvalidSortKeyConditionError('sortKey', condition, `absent: index ${indexName} has no sort key`);
+  }
+  const kinds = typeof condition === 'object' && condition !== null ? Object.keys(condition) : [];
+  const [kind] = kinds;
+  if (kind === undefined || kinds.length > 1 || !CONDITIONS.includes(kind)) {
+    throw new InvalidSortKeyConditionError('sortKey', condition, `exactly one of ${CONDITIONS.join(', ')}`);
+  }
+  const operand = (condition as Record<string, unknown>)[kind];
+  const field = `sortKey.${kind}`;
+  if (kind === 'between') {
+    if (!Array.isArray(operand) || operand.length !== 2) {
+      throw new InvalidSortKeyConditionError(field, operand, 'an array of the lower and the upper bound');
+    }
+    for (const bound of operand) checkSortKeyValue(field, bound);
+    if (typeof operand[0] !== typeof operand[1]) {
+      throw new InvalidSortKeyConditionError(field, operand, 'two bounds of one type');
+    }
+  } else if (kind === 'beginsWith' && typeof operand === 'number') {
+    throw new InvalidSortKeyConditionError(field, operand, 'a string or binary: a number has no beginning');
+  } else {
+    checkSortKeyValue(field, operand);
+  }
+}
+
+function checkSortKeyValue(field: string, value: unknown): void {
+  const valid =
+    (typeof value === 'string' && value !== '') ||
+    (typeof value === 'number' && Number.isFinite(value)) ||
+    (value instanceof Uint8Array && value.byteLength > 0);
+  if (!valid) throw new InvalidSortKeyConditionError(field, value, 'a non-empty string, a finite number or binary');
+}
+
+function checkProjection(projection: unknown): void {
+  if (projection === undefined) return;
+  const valid =
+    Array.isArray(projection) &&
+    projection.length > 0 &&
+    projection.every((name) => typeof name === 'string' && name !== '');
+  if (!valid) throw new InvalidArgumentError('projection', projection, 'a non-empty array of attribute names');
+}
+
+function checkExpression(request: FanOutRequest): void {
+  const { filterExpression, expressionAttributeNames: names, expressionAttributeValues: values } = request;
+  if (filterExpression !== undefined && (typeof filterExpression !== 'string' || filterExpression.trim() === '')) {
+    throw new InvalidArgumentError('filterExpression', filterExpression, 'a non-empty expression or absent');
+  }
+  for (const [field, placeholders, sign] of [
+    ['expressionAttributeNames', names, '#'],
+    ['expressionAttributeValues', values, ':'],
+  ] as const) {
+    if (placeholders === undefined) continue;
+    if (typeof placeholders !== 'object' || placeholders === null || Array.isArray(placeholders)) {
+      throw new InvalidArgumentError(field, placeholders, `an object with keys that start with "${sign}"`);
+    }
+    if (filterExpression === undefined) {
+      throw new InvalidArgumentError(field, placeholders, 'absent when there is no filterExpression to use it');
+    }
+    for (const placeholder of Object.keys(placeholders)) {
+      if (!placeholder.startsWith(sign) || placeholder.startsWith(sign + RESERVED_PLACEHOLDER)) {
+        const allowed = `keyed by placeholders that start with "${sign}", and not with "${sign}${RESERVED_PLACEHOLDER}"`;
+        throw new InvalidArgumentError(field, placeholder, allowed);
+      }
+    }
+  }
+}

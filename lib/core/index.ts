@@ -1,0 +1,26 @@
+export * from './errors';
+export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out/fan-out-query';
+export type { FanOutOrder, FanOutRequest, SortKeyCondition, SortKeyValue } from './fan-out/fan-out-request';
+export type { AttributeValue, Item, QueryClient, QueryInput, QueryOutput } from './fan-out/query-client';
+export type { FanOutStats } from './fan-out/shard-stream';
+export { HASH_KEY_SPACE, hashPartitionKey } from './key-space/hash-key-space';
+export { type HashKeyRange, shardIndexOf, uniformRanges } from './key-space/uniform-ranges';
+export type { Clock } from './producer/clock';
+export {
+  OrderedProducer,
+  type OrderedProducerOptions,
+  type PutReceipt,
+  type PutSummary,
+} from './producer/ordered-producer';
+export { checkProducerRecord, type ProducerRecord } from './producer/producer-record';
+export type {
+  PutRecordsClient,
+  PutRecordsInput,
+  PutRecordsOutput,
+  PutRecordsRequestEntry,
+  PutRecordsResultEntry,
+} from './producer/put-records-client';
+export { calculatedShard } from './write-sharding/calculated-shard';
+export { randomShard } from './write-sharding/random-shard';
+export { shardAttributes } from './write-sharding/shard-attributes';
+export type { ShardCount, ShardedIndexConfig } from './write-sharding/sharded-index-config';

@@ -1,0 +1,12 @@
+/** Time, as the producer needs it. Tests and simulations bring their own. */
+export interface Clock {
+  /** Calls back once after `delayMs` milliseconds, unless the returned function is called first. */
+  schedule(callback: () => void, delayMs: number): () => void;
+}
+
+export const systemClock: Clock = {
+  schedule(callback, delayMs) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,66 @@
+import { InvalidArgumentError, InvalidPartitionKeyError, RecordTooLargeError } from '../errors';
+import { checkHashKey } from '../key-space/hash-key-space';
+
+/** A record for the stream. Records of one partition key arrive in the order they were put. */
+export interface ProducerRecord {
+  /** 1 to 256 characters. Decides the order, and the shard unless there is an explicit hash key. */
+  partitionKey: string;
+  data: Uint8Array;
+  /** 0 to 2^128 - 1. Decides the shard in place of the partition key. */
+  explicitHashKey?: bigint;
+}
+
+/** The longest partition key, in UTF-16 code units. Source: the Kinesis API reference, PutRecordsRequestEntry. */
+export const MAX_PARTITION_KEY_LENGTH = 256;
+
+/** The record size limit of a stream that was not given another. Source: the Kinesis API reference, PutRecords. */
+export const DEFAULT_MAX_RECORD_BYTES = 1024 * 1024;
+
+/** The highest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */
+export const HIGHEST_MAX_RECORD_BYTES = 10 * 1024 * 1024;
+
+/** UTF-8 has no bytes for it: two such keys would become one. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** What a record counts against Kinesis' limits, in bytes: its data and its partition key in UTF-8. */
+export function recordBytes(record: ProducerRecord): number {
+  return record.data.byteLength + Buffer.byteLength(record.partitionKey, 'utf8');
+}
+
+/**
+ * Throws a typed error unless Kinesis would accept the record.
+ *
+ * @param context.maxRecordBytes the stream's record size limit; default 1 MiB
+ * @param context.field where the record stands, such as `records[3]`; put before the field's name in the message
+ * @throws InvalidPartitionKeyError, InvalidHashKeyError, InvalidArgumentError or RecordTooLargeError
+ */
+export function checkProducerRecord(
+  record: ProducerRecord,
+  { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES, field }: { maxRecordBytes?: number; field?: string } = {},
+): void {
+  const path = (name: string): string => (field === undefined ? name : `${field}.${name}`);
+  if (typeof record !== 'object' || record === null) {
+    throw new InvalidArgumentError(field ?? 'record', record, 'an object with partitionKey and data');
+  }
+  const { partitionKey, data, explicitHashKey } = record;
+  checkPartitionKey(path('partitionKey'), partitionKey);
+  if (explicitHashKey !== undefined) checkHashKey(path('explicitHashKey'), explicitHashKey);
+  if (!(data instanceof Uint8Array)) throw new InvalidArgumentError(path('data'), data, 'a Uint8Array');
+  const bytes = recordBytes(record);
+  if (bytes > maxRecordBytes) {
+    throw new RecordTooLargeError(
+      path('data'),
+      bytes,
+      `at most ${maxRecordBytes} bytes together with the partition key`,
+    );
+  }
+}
+
+function checkPartitionKey(field: string, partitionKey: unknown): void {
+  if (typeof partitionKey !== 'string' || partitionKey === '' || partitionKey.length > MAX_PARTITION_KEY_LENGTH) {
+    throw new InvalidPartitionKeyError(field, partitionKey, `a string of 1 to ${MAX_PARTITION_KEY_LENGTH} characters`);
+  }
+  if (LONE_SURROGATE.test(partitionKey)) {
+    throw new InvalidPartitionKeyError(field, partitionKey, 'well-formed Unicode, without lone surrogates');
+  }
+}
