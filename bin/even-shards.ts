@@ -1,0 +1,144 @@
+#!/usr/bin/env node
+import { constants } from 'node:os';
+import { parseArgs } from 'node:util';
+import { EvenShardsError } from '../lib/core/errors';
+import type { LocalResource } from '../local/deployment-plan';
+import { type LocalStack, startLocal } from '../local/run-local';
+import { runSample } from '../local/sample';
+import { version } from '../package.json';
+
+const HELP = `usage: even-shards <command> [options]
+
+commands:
+  local      run a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda
+
+options:
+  --help     show this text, or after a command, its own
+  --version  show the version`;
+
+const LOCAL_HELP = `usage: even-shards local [options]
+
+Runs a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda, sends it sample records, and reads them back.
+
+options:
+  --app DIRECTORY      the cloud assembly (default: cdk.out)
+  --serve              no sample: stay up and serve the Lambda Invoke API until interrupted
+  --port NUMBER        port of the Lambda endpoint (default: a free one)
+  --json               print one line of JSON on stdout when ready; everything else goes to stderr
+  --logs               show what the functions write, on stderr
+  --help               show this text
+
+options of the sample:
+  --input FILE         newline-delimited JSON events instead of the built-in ones; may be repeated
+  --partition-key, --id, --value, --sort, --sequence NAME
+                       the field of an event that holds its partition key, its item's id, its index's value and
+                       sort key, and its sequence number`;
+
+/** A command line that cannot be understood: nothing has been done. */
+class UsageError extends EvenShardsError {
+  constructor(problem: string, command: string) {
+    super('USAGE', `${problem}: see \`${command} --help\``);
+  }
+}
+
+const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = { local };
+
+const LOCAL_OPTIONS = {
+  app: { type: 'string', default: 'cdk.out' },
+  help: { type: 'boolean', default: false },
+  id: { type: 'string' },
+  input: { type: 'string', multiple: true },
+  json: { type: 'boolean', default: false },
+  logs: { type: 'boolean', default: false },
+  'partition-key': { type: 'string' },
+  port: { type: 'string', default: '0' },
+  sequence: { type: 'string' },
+  serve: { type: 'boolean', default: false },
+  sort: { type: 'string' },
+  value: { type: 'string' },
+} as const;
+
+async function main([command, ...args]: string[]): Promise<void> {
+  if (command === undefined) throw new UsageError('no command given', 'even-shards');
+  if (command === '--version') return console.log(version);
+  if (command === '--help') return console.log(HELP);
+  if (!Object.hasOwn(COMMANDS, command)) {
+    const kind = command.startsWith('-') ? 'option' : 'command';
+    throw new UsageError(`unknown ${kind} ${command}`, 'even-shards');
+  }
+  await COMMANDS[command](args);
+}
+
+async function local(args: string[]): Promise<void> {
+  const flags = localFlags(args);
+  if (flags.help) return console.log(LOCAL_HELP);
+  const print = flags.json ? console.error : console.log;
+  endOnSignals();
+
+  const stack = await startLocal({
+    app: flags.app,
+    port: portNumber(flags.port),
+    onProgress: print,
+    onFunctionLog: flags.logs ? (path, line) => console.error(`[${path}] ${line}`) : undefined,
+  });
+  if (flags.json) console.log(readyLine(stack));
+  if (flags.serve) print(examples(stack).join('\n'));
+  const { input = [], 'partition-key': partitionKey, ...sample } = flags;
+  const run = flags.serve ? stack.failure : runSample(stack, { ...sample, input, partitionKey, print });
+  await Promise.race([run, stack.failure]);
+  await stack.stop();
+}
+
+function localFlags(args: string[]) {
+  try {
+    return parseArgs({ args, options: LOCAL_OPTIONS }).values;
+  } catch (error) {
+    // parseArgs explains itself at length after the first sentence, which names the flag.
+    const [problem] = (error as Error).message.split(/\. |\n/);
+    throw new UsageError(problem.charAt(0).toLowerCase() + problem.slice(1), 'even-shards local');
+  }
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`--port must be a whole number from 0 to 65535, got "${text}"`, 'even-shards local');
+}
+
+/** Everything runs in threads of this process: its end is the end of them all. */
+function endOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  }
+}
+
+function readyLine({ endpoints, functions, streams, tables }: LocalStack): string {
+  return JSON.stringify({
+    ready: true,
+    endpoints,
+    functions: namesByPath(functions),
+    streams: namesByPath(streams),
+    tables: namesByPath(tables),
+  });
+}
+
+function namesByPath(resources: readonly LocalResource[]): Record<string, string> {
+  return Object.fromEntries(resources.map(({ path, name }) => [path, name]));
+}
+
+function examples({ endpoints, functions }: LocalStack): string[] {
+  const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_REGION=us-east-1';
+  return [
+    'ready; stop with Ctrl-C',
+    ...functions.flatMap(({ path, name }) => [
+      `# ${path}`,
+      `${environment} aws lambda invoke --endpoint-url ${endpoints.lambda} --function-name ${name} \\`,
+      `  --cli-binary-format raw-in-base64-out --payload '{}' /dev/stdout`,
+    ]),
+  ];
+}
+
+main(process.argv.slice(2)).catch((error) => {
+  console.error(error instanceof EvenShardsError ? `even-shards: ${error.message}` : error);
+  process.exit(error instanceof UsageError ? 2 : 1);
+});

@@ -1,0 +1,23 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import { Lambda } from '@aws-sdk/client-lambda';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { LOCAL_REGION } from './emulated-types';
+import { type Endpoints, LOCAL_CREDENTIALS } from './lambda-environment';
+
+export interface LocalClients {
+  readonly kinesis: Kinesis;
+  readonly dynamodb: DynamoDB;
+  readonly lambda: Lambda;
+}
+
+/** Clients of the emulated services. */
+export function localClients(endpoints: Endpoints): LocalClients {
+  const common = { region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS };
+  return {
+    // The client's default is HTTP/2, which fails on a plain-text endpoint.
+    kinesis: new Kinesis({ ...common, endpoint: endpoints.kinesis, requestHandler: new NodeHttpHandler() }),
+    dynamodb: new DynamoDB({ ...common, endpoint: endpoints.dynamodb }),
+    lambda: new Lambda({ ...common, endpoint: endpoints.lambda }),
+  };
+}

@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { EvenShardsError } from '../lib/core/errors';
+import type { Template } from './template';
+
+/** A stack of a synthesized app, as `cdk deploy` would find it. */
+export interface AssemblyStack {
+  /** The CloudFormation stack name. */
+  readonly name: string;
+  readonly template: Template;
+  /** Absolute path of each file asset, by the object key the template knows it under. */
+  readonly assetPaths: ReadonlyMap<string, string>;
+  /** Construct path of each resource, by logical id, without the `/Resource` of an L2's default child. */
+  readonly constructPaths: ReadonlyMap<string, string>;
+}
+
+/** A directory without a cloud assembly, or with one that cannot be read. */
+export class CloudAssemblyError extends EvenShardsError {
+  constructor(
+    readonly directory: string,
+    problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(
+      'CLOUD_ASSEMBLY',
+      `${problem} in ${directory}: run \`npx cdk synth\` first, or name the directory with --app`,
+      options,
+    );
+  }
+}
+
+/** The stacks of an assembly and of the assemblies nested in it (stages), each after the stacks it depends on. */
+export function readCloudAssembly(directory: string): AssemblyStack[] {
+  const artifacts = readArtifacts(resolve(directory));
+  return inDependencyOrder(artifacts).filter(isStack).map(readStack);
+}
+
+interface Manifest {
+  readonly artifacts?: Readonly<Record<string, ManifestArtifact>>;
+}
+
+interface ManifestArtifact {
+  readonly type: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly dependencies?: readonly string[];
+  readonly metadata?: ConstructMetadata;
+  readonly additionalMetadataFile?: string;
+}
+
+type ConstructMetadata = Readonly<Record<string, readonly { readonly type: string; readonly data?: unknown }[]>>;
+
+interface LocatedArtifact extends ManifestArtifact {
+  readonly id: string;
+  readonly directory: string;
+  readonly siblings: ReadonlyMap<string, LocatedArtifact>;
+  readonly nested: readonly LocatedArtifact[];
+}
+
+interface AssetManifest {
+  readonly files?: Readonly<Record<string, FileAsset>>;
+}
+
+interface FileAsset {
+  readonly source?: { readonly path?: string };
+  readonly destinations?: Readonly<Record<string, { readonly objectKey: string }>>;
+}
+
+function readArtifacts(directory: string): LocatedArtifact[] {
+  const manifest = readJson<Manifest>(directory, 'manifest.json');
+  const siblings = new Map<string, LocatedArtifact>();
+  for (const [id, artifact] of Object.entries(manifest.artifacts ?? {})) {
+    siblings.set(id, { ...artifact, id, directory, siblings, nested: readNested(directory, artifact) });
+  }
+  return [...siblings.values()];
+}
+
+function readNested(directory: string, artifact: ManifestArtifact): LocatedArtifact[] {
+  return artifact.type === 'cdk:cloud-assembly'
+    ? readArtifacts(join(directory, String(artifact.properties?.directoryName)))
+    : [];
+}
+
+function inDependencyOrder(artifacts: readonly LocatedArtifact[]): LocatedArtifact[] {
+  const ordered = new Set<LocatedArtifact>();
+  const visited = new Set<LocatedArtifact>();
+  const visit = (artifact: LocatedArtifact): void => {
+    if (visited.has(artifact)) return;
+    visited.add(artifact);
+    for (const id of artifact.dependencies ?? []) {
+      const dependency = artifact.siblings.get(id);
+      if (dependency !== undefined) visit(dependency);
+    }
+    artifact.nested.forEach(visit);
+    ordered.add(artifact);
+  };
+  artifacts.forEach(visit);
+  return [...ordered];
+}
+
+function isStack(artifact: LocatedArtifact): boolean {
+  return artifact.type === 'aws:cloudformation:stack';
+}
+
+function readStack(artifact: LocatedArtifact): AssemblyStack {
+  const { directory, id, properties = {} } = artifact;
+  return {
+    name: String(properties.stackName ?? id),
+    template: readJson<Template>(directory, String(properties.templateFile)),
+    assetPaths: new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths)),
+    constructPaths: new Map(Object.entries(readMetadata(artifact)).flatMap(constructPathEntries)),
+  };
+}
+
+function dependenciesOf(artifact: LocatedArtifact): LocatedArtifact[] {
+  return (artifact.dependencies ?? []).flatMap((id) => artifact.siblings.get(id) ?? []);
+}
+
+function isAssetManifest(artifact: LocatedArtifact): boolean {
+  return artifact.type === 'cdk:asset-manifest';
+}
+
+function readAssetPaths({ directory, properties = {} }: LocatedArtifact): [string, string][] {
+  const { files = {} } = readJson<AssetManifest>(directory, String(properties.file));
+  return Object.values(files).flatMap(({ source, destinations = {} }) => {
+    const path = source?.path;
+    if (path === undefined) return [];
+    return Object.values(destinations).map(({ objectKey }): [string, string] => [objectKey, resolve(directory, path)]);
+  });
+}
+
+/** Older versions of the CDK keep construct metadata in the manifest, newer ones in a file of its own. */
+function readMetadata({ directory, metadata, additionalMetadataFile }: LocatedArtifact): ConstructMetadata {
+  const additional =
+    additionalMetadataFile === undefined ? {} : readJson<ConstructMetadata>(directory, additionalMetadataFile);
+  return { ...metadata, ...additional };
+}
+
+function constructPathEntries([path, entries]: [string, ConstructMetadata[string]]): [string, string][] {
+  return entries
+    .filter(({ type }) => type === 'aws:cdk:logicalId')
+    .map(({ data }) => [String(data), path.replace(/^\//, '').replace(/\/Resource$/, '')]);
+}
+
+function readJson<T>(directory: string, file: string): T {
+  const path = join(directory, file);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new CloudAssemblyError(directory, `no ${file}`, { cause });
+  }
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw new CloudAssemblyError(directory, `${file} is not JSON`, { cause });
+  }
+}

@@ -1,0 +1,151 @@
+import { statSync } from 'node:fs';
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import { EvenShardsError } from '../lib/core/errors';
+import type { AssemblyStack } from './cloud-assembly';
+import { arnOf, EMULATED_TYPES } from './emulated-types';
+import { type StackScope, stackScopes } from './stack-scope';
+import { createTableInput, TABLE_PROPERTIES, type TableProperties } from './table-definition';
+
+/** What every emulated resource has. */
+export interface LocalResource {
+  /** Construct path, such as `EvenShards/Producer/Function`. */
+  readonly path: string;
+  /** Deployed name. */
+  readonly name: string;
+  readonly arn: string;
+}
+
+export interface LocalStream extends LocalResource {
+  readonly mode: 'PROVISIONED' | 'ON_DEMAND';
+  /** Shards at creation; absent for an on-demand stream, whose count is the service's choice. */
+  readonly shardCount?: number;
+}
+
+export interface LocalTable extends LocalResource {
+  /** Key schema, attribute definitions, indexes and billing mode, as CreateTable takes them. */
+  readonly definition: CreateTableCommandInput;
+}
+
+export interface LocalFunction extends LocalResource {
+  readonly runtime: string;
+  readonly handler: string;
+  /** The asset directory: what Lambda would unpack into its task root. */
+  readonly codeDirectory: string;
+  /** The environment the template declares, resolved. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+}
+
+/** A resource type that is left out, and whether a local run lacks something for it. */
+export interface LeftOut {
+  readonly type: string;
+  readonly count: number;
+  readonly needed: boolean;
+}
+
+export interface DeploymentPlan {
+  readonly streams: readonly LocalStream[];
+  readonly tables: readonly LocalTable[];
+  readonly functions: readonly LocalFunction[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** A function whose code is not where its template says. */
+export class MissingAssetError extends EvenShardsError {
+  constructor(functionPath: string, objectKey: string) {
+    super(
+      'MISSING_ASSET',
+      `the code of ${functionPath} (asset ${objectKey}) is not in the assembly: run \`npx cdk synth\` again`,
+    );
+  }
+}
+
+/** Everything the stacks declare, resolved: the emulated resources in order of creation, the others by type. */
+export function planDeployment(stacks: readonly AssemblyStack[]): DeploymentPlan {
+  const scopes = stackScopes(stacks);
+  const declared = scopes.flatMap((scope) =>
+    scope.resources.map(([logicalId, { Type }]): Declaration => ({ scope, logicalId, type: Type })),
+  );
+  const functions = declared.filter(({ type }) => type === 'AWS::Lambda::Function').map(functionOrReason);
+  return {
+    streams: declared.filter(({ type }) => type === 'AWS::Kinesis::Stream').map(stream),
+    tables: declared.filter(({ type }) => TABLE_TYPES.has(type)).map(table),
+    functions: functions.filter((candidate) => typeof candidate === 'object'),
+    leftOut: leftOut([
+      ...declared.map(({ type }) => type).filter((type) => !Object.hasOwn(EMULATED_TYPES, type)),
+      ...functions.filter((candidate) => typeof candidate === 'string'),
+    ]),
+  };
+}
+
+interface Declaration {
+  readonly scope: StackScope;
+  readonly logicalId: string;
+  readonly type: string;
+}
+
+const TABLE_TYPES = new Set(['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table']);
+
+/** Types that do nothing an emulator could show. */
+const NOT_NEEDED = /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$/;
+
+function identity({ scope, logicalId, type }: Declaration): LocalResource {
+  const name = scope.physicalName(logicalId);
+  return { path: scope.constructPath(logicalId), name, arn: arnOf(EMULATED_TYPES[type], name) };
+}
+
+function stream(declaration: Declaration): LocalStream {
+  const { ShardCount, StreamModeDetails } = declaration.scope.properties(declaration.logicalId, [
+    'ShardCount',
+    'StreamModeDetails',
+  ]);
+  const onDemand = (StreamModeDetails as { StreamMode?: string } | undefined)?.StreamMode === 'ON_DEMAND';
+  return {
+    ...identity(declaration),
+    ...(onDemand ? { mode: 'ON_DEMAND' } : { mode: 'PROVISIONED', shardCount: Number(ShardCount ?? 1) }),
+  };
+}
+
+function table(declaration: Declaration): LocalTable {
+  const properties = declaration.scope.properties(declaration.logicalId, TABLE_PROPERTIES);
+  const resource = identity(declaration);
+  return { ...resource, definition: createTableInput(resource.name, properties as unknown as TableProperties) };
+}
+
+/** The function, or for one that cannot run in Node.js from a directory, its type and the reason. */
+function functionOrReason(declaration: Declaration): LocalFunction | string {
+  const { scope, logicalId, type } = declaration;
+  const { Runtime, Code } = scope.properties(logicalId, ['Runtime', 'Code']);
+  const objectKey = (Code as { S3Key?: string } | undefined)?.S3Key;
+  if (!String(Runtime).startsWith('nodejs')) return `${type} (${Runtime ?? 'container image'})`;
+  if (objectKey === undefined) return `${type} (inline code)`;
+  const resource = identity(declaration);
+  const codeDirectory = scope.stack.assetPaths.get(objectKey);
+  const code = codeDirectory === undefined ? undefined : statSync(codeDirectory, { throwIfNoEntry: false });
+  if (codeDirectory === undefined || code === undefined) throw new MissingAssetError(resource.path, objectKey);
+  if (!code.isDirectory()) return `${type} (zip file)`;
+
+  const { Handler, Environment, Timeout, MemorySize } = scope.properties(logicalId, [
+    'Handler',
+    'Environment',
+    'Timeout',
+    'MemorySize',
+  ]);
+  const { Variables = {} } = (Environment ?? {}) as { Variables?: Record<string, unknown> };
+  return {
+    ...resource,
+    runtime: String(Runtime),
+    handler: String(Handler),
+    codeDirectory,
+    environment: Object.fromEntries(Object.entries(Variables).map(([name, value]) => [name, String(value)])),
+    timeoutSeconds: Number(Timeout ?? 3),
+    memoryMb: Number(MemorySize ?? 128),
+  };
+}
+
+function leftOut(types: readonly string[]): LeftOut[] {
+  const counts = new Map<string, number>();
+  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return [...counts].sort().map(([type, count]) => ({ type, count, needed: !NOT_NEEDED.test(type) }));
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+
+/** The account and region every local resource lives in. */
+export const LOCAL_ACCOUNT = '000000000000';
+export const LOCAL_REGION = 'us-east-1';
+
+/** What CloudFormation knows about a resource type without asking the service. */
+export interface EmulatedType {
+  readonly nameProperty: string;
+  readonly longestName: number;
+  /** The part of the ARN before the name, from the service on. */
+  readonly arnPrefix: (environment: string) => string;
+}
+
+const TABLE: EmulatedType = {
+  nameProperty: 'TableName',
+  longestName: 255,
+  arnPrefix: (environment) => `dynamodb:${environment}:table/`,
+};
+
+export const EMULATED_TYPES: Readonly<Record<string, EmulatedType>> = {
+  'AWS::Kinesis::Stream': {
+    nameProperty: 'Name',
+    longestName: 128,
+    arnPrefix: (environment) => `kinesis:${environment}:stream/`,
+  },
+  'AWS::DynamoDB::GlobalTable': TABLE,
+  'AWS::DynamoDB::Table': TABLE,
+  'AWS::Lambda::Function': {
+    nameProperty: 'FunctionName',
+    longestName: 64,
+    arnPrefix: (environment) => `lambda:${environment}:function:`,
+  },
+};
+
+export function arnOf(type: EmulatedType, name: string): string {
+  return `arn:aws:${type.arnPrefix(`${LOCAL_REGION}:${LOCAL_ACCOUNT}`)}${name}`;
+}
+
+const SUFFIX_LENGTH = 12;
+
+/**
+ * The physical name of a resource whose template leaves it open: `Stack-LogicalId-SUFFIX`, as CloudFormation has it.
+ *
+ * The suffix is a digest where CloudFormation's is random, so that a name stays the same from run to run.
+ */
+export function generatedName(type: EmulatedType, stackName: string, logicalId: string): string {
+  const suffix = createHash('sha256')
+    .update(`${stackName}/${logicalId}`)
+    .digest('hex')
+    .slice(0, SUFFIX_LENGTH)
+    .toUpperCase();
+  const room = type.longestName - SUFFIX_LENGTH - 2;
+  const stackRoom = Math.max(Math.floor(room / 2), room - logicalId.length);
+  const stackPart = stackName.slice(0, stackRoom);
+  return `${stackPart}-${logicalId.slice(0, room - stackPart.length)}-${suffix}`;
+}

@@ -1,0 +1,39 @@
+import { isNativeError } from 'node:util/types';
+
+/** What a function host is started with. */
+export interface HostData {
+  readonly codeDirectory: string;
+  readonly handler: string;
+  readonly functionName: string;
+  readonly functionArn: string;
+  readonly memoryMb: number;
+}
+
+/** One invocation, handed to a host that is idle. */
+export interface HostRequest {
+  readonly requestId: string;
+  /** JSON. */
+  readonly payload: string;
+  /** Epoch milliseconds at which the invocation times out. */
+  readonly deadline: number;
+}
+
+/** What a host answers: `ready` or `failed` once it has loaded the handler, then `result` or `failed` for each request. */
+export type HostAnswer =
+  | { readonly type: 'ready' }
+  | { readonly type: 'result'; readonly payload: string }
+  | { readonly type: 'failed'; readonly error: FunctionErrorPayload };
+
+/** A failed invocation as the Invoke API reports it. */
+export interface FunctionErrorPayload {
+  readonly errorType: string;
+  readonly errorMessage: string;
+  readonly trace?: readonly string[];
+}
+
+/** Any thrown value as Lambda's Node.js runtime reports it. */
+export function errorPayload(thrown: unknown): FunctionErrorPayload {
+  return isNativeError(thrown)
+    ? { errorType: thrown.name, errorMessage: thrown.message, trace: (thrown.stack ?? '').split('\n') }
+    : { errorType: typeof thrown, errorMessage: String(thrown), trace: [] };
+}

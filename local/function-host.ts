@@ -1,0 +1,58 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { errorPayload, type HostAnswer, type HostData, type HostRequest } from './function-host-protocol';
+import { type Handler, loadHandler } from './handler-module';
+
+/** The thread a function runs in: loads its handler, then serves one invocation after the other, like a Lambda instance. */
+
+const data = workerData as HostData;
+const pool = parentPort!;
+
+loadHandler(data.codeDirectory, data.handler).then(serve, (error) =>
+  answer({ type: 'failed', error: errorPayload(error) }),
+);
+
+function serve(handler: Handler): void {
+  pool.on('message', async (request: HostRequest) => {
+    try {
+      answer({ type: 'result', payload: serialize(await call(handler, request)) });
+    } catch (error) {
+      answer({ type: 'failed', error: errorPayload(error) });
+    }
+  });
+  answer({ type: 'ready' });
+}
+
+function answer(message: HostAnswer): void {
+  pool.postMessage(message);
+}
+
+/** Runs a handler of either style: one that returns its result or a promise of it, or one that calls back. */
+function call(handler: Handler, request: HostRequest): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const callback = (error?: unknown, result?: unknown) => (error ? reject(error) : resolve(result));
+    const returned = handler(JSON.parse(request.payload), context(request), callback);
+    if (handler.length < 3 || returned !== undefined) resolve(returned);
+  });
+}
+
+function context({ requestId, deadline }: HostRequest): object {
+  return {
+    awsRequestId: requestId,
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: data.functionName,
+    functionVersion: '$LATEST',
+    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+    invokedFunctionArn: data.functionArn,
+    logGroupName: process.env.AWS_LAMBDA_LOG_GROUP_NAME,
+    logStreamName: process.env.AWS_LAMBDA_LOG_STREAM_NAME,
+    memoryLimitInMB: String(data.memoryMb),
+  };
+}
+
+function serialize(result: unknown): string {
+  try {
+    return JSON.stringify(result) ?? 'null';
+  } catch (cause) {
+    throw new Error('Unable to stringify response body', { cause });
+  }
+}

@@ -1,0 +1,195 @@
+import { EvenShardsError } from '../lib/core/errors';
+
+/** What a name in a template stands for, or why it stands for nothing. */
+export type Lookup = { readonly value: unknown } | { readonly reason: string };
+
+/** The names that intrinsic functions of one stack may refer to. */
+export interface Scope {
+  ref(name: string): Lookup;
+  attribute(logicalId: string, attribute: string): Lookup;
+  condition(name: string): Lookup;
+  mapped(map: string, topLevelKey: string, secondLevelKey: string): Lookup;
+  imported(exportName: string): Lookup;
+}
+
+/** Where in a template a value stands. */
+export interface Site {
+  readonly logicalId: string;
+  readonly propertyPath: string;
+}
+
+/** An intrinsic function that only CloudFormation can resolve, in a place where its value is needed. */
+export class UnresolvableIntrinsicError extends EvenShardsError {
+  readonly logicalId: string;
+  readonly propertyPath: string;
+
+  constructor(
+    site: Site,
+    /** The intrinsic as it stands in the template. */
+    readonly intrinsic: unknown,
+    reason: string,
+  ) {
+    super(
+      'UNRESOLVABLE_INTRINSIC',
+      `cannot resolve ${JSON.stringify(intrinsic)} at ${site.propertyPath} of ${site.logicalId}: ${reason}`,
+    );
+    this.logicalId = site.logicalId;
+    this.propertyPath = site.propertyPath;
+  }
+}
+
+/**
+ * A template's value with every intrinsic function replaced by what it stands for.
+ *
+ * `undefined` is `AWS::NoValue`: the property or list element that holds it disappears.
+ */
+export function resolveIntrinsics(value: unknown, scope: Scope, site: Site): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item, index) => resolveIntrinsics(item, scope, inside(site, `[${index}]`))).filter(isPresent);
+  }
+  if (!isObject(value)) return value;
+  const name = intrinsicName(value);
+  if (name !== undefined) return evaluate(name, value[name], { scope, site, intrinsic: value });
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, item]) => [key, resolveIntrinsics(item, scope, inside(site, `.${key}`))] as const)
+      .filter(([, item]) => isPresent(item)),
+  );
+}
+
+/** Whether a condition of the template's `Conditions` holds. */
+export function conditionHolds(name: string, scope: Scope, site: Site): boolean {
+  return conditionNamed(name, { scope, site, intrinsic: { Condition: name } });
+}
+
+/** One intrinsic being evaluated: everything its evaluation and its error message need. */
+interface Call {
+  readonly scope: Scope;
+  readonly site: Site;
+  readonly intrinsic: unknown;
+}
+
+type Evaluator = (argument: unknown, call: Call) => unknown;
+
+const EVALUATORS: Readonly<Record<string, Evaluator>> = {
+  Ref: (argument, call) => reference(text(argument, call), call),
+  'Fn::GetAtt': (argument, call) => {
+    const [logicalId, ...attribute] =
+      typeof argument === 'string' ? argument.split('.') : texts(resolved(argument, call), call);
+    return found(call.scope.attribute(logicalId, attribute.join('.')), call);
+  },
+  'Fn::Join': (argument, call) => {
+    const [delimiter, parts] = list(argument, call);
+    return texts(resolved(parts, call), call).join(text(delimiter, call));
+  },
+  'Fn::Split': (argument, call) => {
+    const [delimiter, source] = list(argument, call);
+    return text(resolved(source, call), call).split(text(delimiter, call));
+  },
+  'Fn::Select': (argument, call) => {
+    const [index, items] = list(argument, call).map((item) => resolved(item, call));
+    const selected = list(items, call)[Number(index)];
+    return selected ?? fail(call, `the list has no element ${index}`);
+  },
+  'Fn::Sub': (argument, call) => {
+    const [template, variables] = typeof argument === 'string' ? [argument, {}] : list(argument, call);
+    return substitute(text(template, call), resolved(variables, call) as Record<string, unknown>, call);
+  },
+  'Fn::If': (argument, call) => {
+    const [condition, whenTrue, whenFalse] = list(argument, call);
+    return resolved(conditionNamed(text(condition, call), call) ? whenTrue : whenFalse, call);
+  },
+  'Fn::FindInMap': (argument, call) => {
+    const [map, topLevelKey, secondLevelKey] = texts(resolved(argument, call), call);
+    return found(call.scope.mapped(map, topLevelKey, secondLevelKey), call);
+  },
+  'Fn::ImportValue': (argument, call) => found(call.scope.imported(text(resolved(argument, call), call)), call),
+};
+
+const CONDITIONS: Readonly<Record<string, (argument: unknown, call: Call) => boolean>> = {
+  Condition: (argument, call) => conditionNamed(text(argument, call), call),
+  'Fn::Equals': (argument, call) => {
+    const [left, right] = list(argument, call).map((item) => resolved(item, call));
+    return String(left) === String(right);
+  },
+  'Fn::And': (argument, call) => list(argument, call).every((operand) => condition(operand, call)),
+  'Fn::Or': (argument, call) => list(argument, call).some((operand) => condition(operand, call)),
+  'Fn::Not': (argument, call) => !condition(list(argument, call)[0], call),
+};
+
+function evaluate(name: string, argument: unknown, call: Call): unknown {
+  const evaluator = EVALUATORS[name] ?? fail(call, `${name} is not supported locally`);
+  return evaluator(argument, call);
+}
+
+function reference(name: string, call: Call): unknown {
+  return name === 'AWS::NoValue' ? undefined : found(call.scope.ref(name), call);
+}
+
+/** `${Name}`, `${LogicalId.Attribute}`, and `${!Literal}`, which stands for `${Literal}`. */
+function substitute(template: string, variables: Readonly<Record<string, unknown>>, call: Call): string {
+  return template.replace(/\$\{([^}]*)\}/g, (_, name: string) => {
+    if (name.startsWith('!')) return `\${${name.slice(1)}}`;
+    if (Object.hasOwn(variables, name)) return text(variables[name], call);
+    const [logicalId, ...attribute] = name.split('.');
+    const value =
+      attribute.length === 0
+        ? reference(name, call)
+        : found(call.scope.attribute(logicalId, attribute.join('.')), call);
+    return text(value, call);
+  });
+}
+
+function conditionNamed(name: string, call: Call): boolean {
+  return condition(found(call.scope.condition(name), call), call);
+}
+
+function condition(expression: unknown, call: Call): boolean {
+  const [name, ...others] = isObject(expression) ? Object.keys(expression) : [];
+  const evaluator = others.length === 0 ? CONDITIONS[name] : undefined;
+  if (evaluator === undefined) return fail(call, `${JSON.stringify(expression)} is not a condition`);
+  return evaluator((expression as Record<string, unknown>)[name], call);
+}
+
+function resolved(value: unknown, call: Call): unknown {
+  return resolveIntrinsics(value, call.scope, call.site);
+}
+
+function found(lookup: Lookup, call: Call): unknown {
+  return 'value' in lookup ? lookup.value : fail(call, lookup.reason);
+}
+
+function text(value: unknown, call: Call): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : fail(call, `expected a string, got ${JSON.stringify(value)}`);
+}
+
+function texts(value: unknown, call: Call): string[] {
+  return list(value, call).map((item) => text(item, call));
+}
+
+function list(value: unknown, call: Call): unknown[] {
+  return Array.isArray(value) ? value : fail(call, `expected a list, got ${JSON.stringify(value)}`);
+}
+
+function fail(call: Call, reason: string): never {
+  throw new UnresolvableIntrinsicError(call.site, call.intrinsic, reason);
+}
+
+function intrinsicName(value: Readonly<Record<string, unknown>>): string | undefined {
+  const [name, ...others] = Object.keys(value);
+  return others.length === 0 && (name === 'Ref' || name?.startsWith('Fn::')) ? name : undefined;
+}
+
+function inside(site: Site, step: string): Site {
+  return { ...site, propertyPath: site.propertyPath + step };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined;
+}

@@ -1,0 +1,121 @@
+import type { AssemblyStack } from './cloud-assembly';
+import { arnOf, EMULATED_TYPES, generatedName, LOCAL_ACCOUNT, LOCAL_REGION } from './emulated-types';
+import { conditionHolds, type Lookup, resolveIntrinsics, type Scope } from './intrinsics';
+import type { TemplateParameter, TemplateResource } from './template';
+
+/** One scope a stack; each sees what the others export. */
+export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
+  const scopes = stacks.map((stack): StackScope => new StackScope(stack, (name) => imported(name, scopes)));
+  return scopes;
+}
+
+/** Everything the intrinsic functions of one stack may refer to. */
+export class StackScope implements Scope {
+  readonly #parameters: Readonly<Record<string, TemplateParameter>>;
+  readonly #resources: Readonly<Record<string, TemplateResource>>;
+  readonly #pseudoParameters: Readonly<Record<string, unknown>>;
+
+  constructor(
+    readonly stack: AssemblyStack,
+    readonly imported: (exportName: string) => Lookup,
+  ) {
+    this.#parameters = stack.template.Parameters ?? {};
+    this.#resources = stack.template.Resources ?? {};
+    this.#pseudoParameters = pseudoParameters(stack.name);
+  }
+
+  /** The resources whose condition holds. */
+  get resources(): [logicalId: string, resource: TemplateResource][] {
+    return Object.entries(this.#resources).filter(
+      ([logicalId, { Condition }]) =>
+        Condition === undefined || conditionHolds(Condition, this, { logicalId, propertyPath: 'Condition' }),
+    );
+  }
+
+  /** The named properties of a resource, resolved; its others stay as they are, resolvable or not. */
+  properties(logicalId: string, names: readonly string[]): Record<string, unknown> {
+    const { Properties = {} } = this.#resources[logicalId];
+    return Object.fromEntries(
+      names.map((name) => [name, resolveIntrinsics(Properties[name], this, { logicalId, propertyPath: name })]),
+    );
+  }
+
+  physicalName(logicalId: string): string {
+    const type = EMULATED_TYPES[this.#resources[logicalId].Type];
+    const name = this.properties(logicalId, [type.nameProperty])[type.nameProperty];
+    return name === undefined ? generatedName(type, this.stack.name, logicalId) : String(name);
+  }
+
+  constructPath(logicalId: string): string {
+    return this.stack.constructPaths.get(logicalId) ?? `${this.stack.name}/${logicalId}`;
+  }
+
+  ref(name: string): Lookup {
+    if (Object.hasOwn(this.#pseudoParameters, name)) return { value: this.#pseudoParameters[name] };
+    if (Object.hasOwn(this.#parameters, name)) return parameterValue(this.#parameters[name]);
+    const problem = this.#notEmulated(name);
+    return problem === undefined ? { value: this.physicalName(name) } : { reason: problem };
+  }
+
+  attribute(logicalId: string, attribute: string): Lookup {
+    const problem = this.#notEmulated(logicalId);
+    if (problem !== undefined) return { reason: problem };
+    const { Type } = this.#resources[logicalId];
+    if (attribute !== 'Arn') return { reason: `of an ${Type} only the attribute Arn is known locally` };
+    return { value: arnOf(EMULATED_TYPES[Type], this.physicalName(logicalId)) };
+  }
+
+  condition(name: string): Lookup {
+    const { Conditions = {} } = this.stack.template;
+    return Object.hasOwn(Conditions, name) ? { value: Conditions[name] } : { reason: `there is no condition ${name}` };
+  }
+
+  mapped(map: string, topLevelKey: string, secondLevelKey: string): Lookup {
+    const value = this.stack.template.Mappings?.[map]?.[topLevelKey]?.[secondLevelKey];
+    return value === undefined ? { reason: `the mapping ${map} has no such entry` } : { value };
+  }
+
+  #notEmulated(logicalId: string): string | undefined {
+    if (!Object.hasOwn(this.#resources, logicalId)) return `the template has no ${logicalId}`;
+    const { Type } = this.#resources[logicalId];
+    return Object.hasOwn(EMULATED_TYPES, Type) ? undefined : `${logicalId} is an ${Type}, which is not emulated`;
+  }
+}
+
+function pseudoParameters(stackName: string): Record<string, unknown> {
+  return {
+    'AWS::AccountId': LOCAL_ACCOUNT,
+    'AWS::NotificationARNs': [],
+    'AWS::Partition': 'aws',
+    'AWS::Region': LOCAL_REGION,
+    'AWS::StackId': `arn:aws:cloudformation:${LOCAL_REGION}:${LOCAL_ACCOUNT}:stack/${stackName}/local`,
+    'AWS::StackName': stackName,
+    'AWS::URLSuffix': 'amazonaws.com',
+  };
+}
+
+function parameterValue({ Type, Default }: TemplateParameter): Lookup {
+  if (Type.startsWith('AWS::SSM::Parameter::Value'))
+    return { reason: 'its value is in Parameter Store, which is not emulated' };
+  if (Default === undefined) return { reason: 'the parameter has no default' };
+  const isList = Type === 'CommaDelimitedList' || Type.startsWith('List<');
+  return {
+    value: isList
+      ? String(Default)
+          .split(',')
+          .map((item) => item.trim())
+      : Default,
+  };
+}
+
+function imported(exportName: string, scopes: readonly StackScope[]): Lookup {
+  for (const scope of scopes) {
+    for (const [logicalId, output] of Object.entries(scope.stack.template.Outputs ?? {})) {
+      if (output.Export === undefined) continue;
+      const name = resolveIntrinsics(output.Export.Name, scope, { logicalId, propertyPath: 'Export.Name' });
+      if (name === exportName)
+        return { value: resolveIntrinsics(output.Value, scope, { logicalId, propertyPath: 'Value' }) };
+    }
+  }
+  return { reason: `no stack of the assembly exports ${exportName}` };
+}

@@ -1,0 +1,25 @@
+/** The parts of a CloudFormation template that a local deployment reads. Everything a value may be is still unresolved. */
+export interface Template {
+  readonly Parameters?: Readonly<Record<string, TemplateParameter>>;
+  readonly Mappings?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
+  readonly Conditions?: Readonly<Record<string, unknown>>;
+  readonly Resources?: Readonly<Record<string, TemplateResource>>;
+  readonly Outputs?: Readonly<Record<string, TemplateOutput>>;
+}
+
+export interface TemplateParameter {
+  readonly Type: string;
+  readonly Default?: unknown;
+}
+
+export interface TemplateResource {
+  readonly Type: string;
+  readonly Condition?: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+  readonly Metadata?: Readonly<Record<string, unknown>>;
+}
+
+export interface TemplateOutput {
+  readonly Value: unknown;
+  readonly Export?: { readonly Name: unknown };
+}
