@@ -28,7 +28,6 @@ export function addBundledFunction(scope: IConstruct, props: BundledFunctionProp
   });
   const role = new iam.Role(scope, 'Role', {
     assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
-    description: `Execution role of ${scope.node.path}`,
   });
   logGroup.grantWrite(role);
   return new lambda.Function(scope, 'Function', {

@@ -31,7 +31,6 @@ export class ShardedIndexQueryGrants {
       grantee,
       actions: ['dynamodb:Query'],
       resourceArns: [this.index.indexArn],
-      scope: this.index.table,
     });
     const onKey = this.index.table.encryptionKey?.grant(grantee, 'kms:Decrypt');
     return onKey ? onIndex.combine(onKey) : onIndex;

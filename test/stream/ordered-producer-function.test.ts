@@ -1,0 +1,146 @@
+import fs from 'node:fs';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { OrderedProducerFunction, UniformStream } from '../../lib';
+import { InvalidArgumentError } from '../../lib/core/errors';
+
+describe('OrderedProducerFunction', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+
+  test('runs the producer bundle on Node.js 24, arm64', () => {
+    new OrderedProducerFunction(stack, 'Producer', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Handler: 'index.handler',
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Timeout: 60,
+      MemorySize: 512,
+    });
+  });
+
+  test('is told the name of its stream', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    new OrderedProducerFunction(stack, 'Producer', { stream });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { EVEN_SHARDS_STREAM_NAME: stack.resolve(stream.streamName) } },
+    });
+  });
+
+  test('may write to its stream and its own log group, and do nothing else', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    const producer = new OrderedProducerFunction(stack, 'Producer', { stream });
+
+    const logGroup = stack.resolve(producer.function.logGroup.logGroupArn);
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::IAM::Policy', 1);
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: Match.objectEquals({
+        Version: '2012-10-17',
+        Statement: [
+          { Effect: 'Allow', Action: ['logs:CreateLogStream', 'logs:PutLogEvents'], Resource: logGroup },
+          { Effect: 'Allow', Action: 'kinesis:PutRecords', Resource: stack.resolve(stream.streamArn) },
+        ],
+      }),
+    });
+    template.hasResourceProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent(), Policies: Match.absent() });
+  });
+
+  test('logs JSON to a log group that is kept for a month and deleted with it', () => {
+    new OrderedProducerFunction(stack, 'Producer', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }) });
+
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::Logs::LogGroup', 1);
+    const [logGroup] = Object.keys(template.findResources('AWS::Logs::LogGroup'));
+    template.hasResource('AWS::Logs::LogGroup', { DeletionPolicy: 'Delete', Properties: { RetentionInDays: 30 } });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: logGroup } },
+    });
+  });
+
+  test('takes a timeout, memory size, runtime and log retention', () => {
+    new OrderedProducerFunction(stack, 'Producer', {
+      stream: new UniformStream(stack, 'Events', { shardCount: 4 }),
+      timeout: Duration.minutes(15),
+      memorySize: 1024,
+      runtime: lambda.Runtime.NODEJS_22_X,
+      logRetention: logs.RetentionDays.ONE_YEAR,
+    });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', { Timeout: 900, MemorySize: 1024, Runtime: 'nodejs22.x' });
+    template.hasResourceProperties('AWS::Logs::LogGroup', { RetentionInDays: 365 });
+  });
+
+  test('writes to an imported stream', () => {
+    const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+    new OrderedProducerFunction(stack, 'Producer', {
+      stream: kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn),
+    });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { EVEN_SHARDS_STREAM_NAME: 'events' } },
+    });
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Resource: streamArn })]) },
+    });
+  });
+
+  describe('and the record distribution of its stream', () => {
+    const message =
+      'EvenShards/Producer: stream.recordDistributionStrategy must be USER_PARTITION_KEY, for with AUTO Kinesis ' +
+      'ignores partition keys and explicit hash keys and keeps no order, got "AUTO"';
+
+    function onDemandStream(strategy?: string): kinesis.Stream {
+      const stream = new kinesis.Stream(stack, 'Events', { streamMode: kinesis.StreamMode.ON_DEMAND });
+      if (strategy) setStrategy(stream, strategy);
+      return stream;
+    }
+
+    function setStrategy(stream: kinesis.Stream, strategy: string): void {
+      (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('RecordDistributionStrategy', strategy);
+    }
+
+    test('fails for a stream whose records Kinesis distributes itself', () => {
+      const stream = onDemandStream('AUTO');
+
+      const construct = (id: string) => () => new OrderedProducerFunction(stack, id, { stream });
+      expect(construct('Producer')).toThrow(message);
+      expect(construct('Again')).toThrow(InvalidArgumentError);
+    });
+
+    test('fails at synthesis if that is set later', () => {
+      const stream = onDemandStream();
+      new OrderedProducerFunction(stack, 'Producer', { stream });
+      setStrategy(stream, 'AUTO');
+
+      expect(() => Template.fromStack(stack)).toThrow(message);
+    });
+
+    test.each([undefined, 'USER_PARTITION_KEY'])('accepts an on-demand stream with the strategy %s', (strategy) => {
+      new OrderedProducerFunction(stack, 'Producer', { stream: onDemandStream(strategy) });
+
+      expect(() => Template.fromStack(stack)).not.toThrow();
+    });
+  });
+
+  test('fails with the way out if the bundle was not built', () => {
+    const exists = jest.spyOn(fs, 'existsSync').mockReturnValue(false);
+    try {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+      expect(() => new OrderedProducerFunction(stack, 'Producer', { stream })).toThrow(
+        'EvenShards/Producer: dist/lambda/producer/index.js is missing, run "npm run build" to make it',
+      );
+    } finally {
+      exists.mockRestore();
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import { App, Duration, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import { UniformStream } from '../../lib';
+import { InvalidShardCountError } from '../../lib/core/errors';
+
+describe('UniformStream', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+
+  test('is a provisioned stream of the given number of shards', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+
+    expect(stream.shardCount).toBe(4);
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      ShardCount: 4,
+      StreamModeDetails: { StreamMode: 'PROVISIONED' },
+    });
+  });
+
+  test('is encrypted with the key that AWS manages', () => {
+    new UniformStream(stack, 'Events', { shardCount: 4 });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      StreamEncryption: { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' },
+    });
+  });
+
+  test('is encrypted with a customer-managed key if it is given one', () => {
+    const encryptionKey = new kms.Key(stack, 'Key');
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4, encryptionKey });
+
+    expect(stream.encryptionKey).toBe(encryptionKey);
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      StreamEncryption: { EncryptionType: 'KMS', KeyId: stack.resolve(encryptionKey.keyArn) },
+    });
+  });
+
+  test.each([
+    ['is retained when it leaves the stack', undefined, 'Retain'],
+    ['is deleted when its removal policy says so', RemovalPolicy.DESTROY, 'Delete'],
+  ])('%s', (_, removalPolicy, policy) => {
+    new UniformStream(stack, 'Events', { shardCount: 4, removalPolicy });
+
+    Template.fromStack(stack).hasResource('AWS::Kinesis::Stream', {
+      DeletionPolicy: policy,
+      UpdateReplacePolicy: policy,
+    });
+  });
+
+  test('passes on its name, retention period and shard-level metrics', () => {
+    new UniformStream(stack, 'Events', {
+      shardCount: 4,
+      streamName: 'events',
+      retentionPeriod: Duration.days(7),
+      shardLevelMetrics: [kinesis.ShardLevelMetrics.INCOMING_BYTES],
+    });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      Name: 'events',
+      RetentionPeriodHours: 168,
+      DesiredShardLevelMetrics: ['IncomingBytes'],
+    });
+  });
+
+  test('has no name, and thus can be replaced, unless it is given one', () => {
+    new UniformStream(stack, 'Events', { shardCount: 4 });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { Name: Match.absent() });
+  });
+
+  test.each([1, 10_000])('can have %d shards', (shardCount) => {
+    new UniformStream(stack, 'Events', { shardCount });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: shardCount });
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 10_001])(
+    'fails for a shard count of %d',
+    (shardCount) => {
+      const construct = () => new UniformStream(stack, 'Events', { shardCount });
+
+      expect(construct).toThrow(InvalidShardCountError);
+      expect(() => new UniformStream(stack, 'Other', { shardCount })).toThrow(
+        `EvenShards/Other: shardCount must be a whole number from 1 to 10000, got ${shardCount}`,
+      );
+    },
+  );
+
+  test('leaves a shard count that only synthesis or deployment knows alone', () => {
+    new UniformStream(stack, 'Events', { shardCount: Lazy.number({ produce: () => 7 }) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 7 });
+  });
+
+  test('imports a stream by its attributes', () => {
+    const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+    const imported = UniformStream.fromStreamAttributes(stack, 'Imported', { streamArn });
+
+    expect(imported.streamArn).toBe(streamArn);
+    expect(imported.streamName).toBe('events');
+  });
+});

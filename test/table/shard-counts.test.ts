@@ -1,0 +1,40 @@
+import { ShardCounts } from '../../lib';
+import { InvalidArgumentError, InvalidShardCountError } from '../../lib/core/errors';
+
+const BAD_COUNTS = [0, -1, 1.5, Number.NaN, 10_001];
+
+describe('ShardCounts', () => {
+  test('uniform: writers and readers use the same count for every value', () => {
+    expect(ShardCounts.uniform(5)._config).toEqual({ default: { write: 5, read: 5 } });
+  });
+
+  test('byValue: a count for each of the given values and one for all others', () => {
+    expect(ShardCounts.byValue({ succeeded: 35, failed: 10 }, 1)._config).toEqual({
+      default: { write: 1, read: 1 },
+      byValue: { succeeded: { write: 35, read: 35 }, failed: { write: 10, read: 10 } },
+    });
+  });
+
+  test.each(BAD_COUNTS)('uniform fails for a count of %d', (count) => {
+    expect(() => ShardCounts.uniform(count)).toThrow(InvalidShardCountError);
+    expect(() => ShardCounts.uniform(count)).toThrow(`shards must be a whole number from 1 to 10000, got ${count}`);
+  });
+
+  test.each(BAD_COUNTS)('byValue fails for a count of %d', (count) => {
+    const byValue = () => ShardCounts.byValue({ failed: count }, 1);
+    expect(byValue).toThrow(InvalidShardCountError);
+    expect(byValue).toThrow(`shards.byValue["failed"] must be a whole number from 1 to 10000, got ${count}`);
+  });
+
+  test.each(BAD_COUNTS)('byValue fails for a default count of %d', (count) => {
+    const byValue = () => ShardCounts.byValue({}, count);
+    expect(byValue).toThrow(InvalidShardCountError);
+    expect(byValue).toThrow(`shards.default must be a whole number from 1 to 10000, got ${count}`);
+  });
+
+  test.each([[null], [5], ['many'], [[1, 2]]])('byValue fails for %j in place of counts', (counts) => {
+    const byValue = () => ShardCounts.byValue(counts as never, 1);
+    expect(byValue).toThrow(InvalidArgumentError);
+    expect(byValue).toThrow('shards.byValue must be an object from value to shard count, got');
+  });
+});

@@ -1,0 +1,291 @@
+import { App, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { type Attribute, AttributeType, ProjectionType } from 'aws-cdk-lib/aws-dynamodb';
+import { KeyLayout, ShardCounts, type ShardedIndexProps, ShardedTable, ShardingStrategy } from '../../lib';
+import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/errors';
+
+const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
+const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
+const shards = ShardCounts.uniform(5);
+
+describe('ShardedTable', () => {
+  let stack: Stack;
+  let table: ShardedTable;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+    table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
+  });
+
+  test('is billed on demand and retained', () => {
+    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: { BillingMode: 'PAY_PER_REQUEST' },
+    });
+  });
+
+  test('can be restored to a point in time', () => {
+    Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }],
+    });
+  });
+
+  test('cannot be restored to a point in time if its properties say so', () => {
+    const other = new Stack(new App(), 'Other');
+    new ShardedTable(other, 'Jobs', {
+      partitionKey: string('jobId'),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: false },
+    });
+
+    Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false } }],
+    });
+  });
+
+  test('also takes the deprecated pointInTimeRecovery, as TableV2 does', () => {
+    process.env.JSII_DEPRECATED ??= 'warn';
+    const deprecations = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
+    try {
+      const other = new Stack(new App(), 'Other');
+      new ShardedTable(other, 'Jobs', { partitionKey: string('jobId'), pointInTimeRecovery: false });
+
+      Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false } }],
+      });
+    } finally {
+      deprecations.restore();
+    }
+  });
+
+  test('passes on every other property of TableV2', () => {
+    const other = new Stack(new App(), 'Other');
+    new ShardedTable(other, 'Jobs', {
+      partitionKey: string('jobId'),
+      sortKey: number('version'),
+      tableName: 'jobs',
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+
+    Template.fromStack(other).hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'Delete',
+      Properties: {
+        TableName: 'jobs',
+        KeySchema: [
+          { AttributeName: 'jobId', KeyType: 'HASH' },
+          { AttributeName: 'version', KeyType: 'RANGE' },
+        ],
+      },
+    });
+  });
+
+  describe('addShardedIndex', () => {
+    function expectIndex(keySchema: string[], ...attributes: string[]): void {
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        GlobalSecondaryIndexes: [
+          {
+            KeySchema: keySchema.map((key) => {
+              const [AttributeName, KeyType] = key.split(' ');
+              return { AttributeName, KeyType };
+            }),
+          },
+        ],
+        AttributeDefinitions: Match.arrayWith(
+          attributes.map((attribute) => {
+            const [AttributeName, AttributeType] = attribute.split(' ');
+            return { AttributeName, AttributeType };
+          }),
+        ),
+      });
+    }
+
+    test('multi-attribute layout: partitioned by the value and the shard', () => {
+      table.addShardedIndex({
+        indexName: 'byStatus',
+        value: string('status'),
+        sortKey: string('createdAt'),
+        tieBreakers: [number('priority'), string('jobId')],
+        shards,
+      });
+
+      expectIndex(
+        ['status HASH', 'byStatusShard HASH', 'createdAt RANGE', 'priority RANGE', 'jobId RANGE'],
+        'status S',
+        'byStatusShard N',
+      );
+    });
+
+    test('multi-attribute layout, whole table: partitioned by the shard', () => {
+      table.addShardedIndex({ indexName: 'byTime', sortKey: string('createdAt'), shards });
+
+      expectIndex(['byTimeShard HASH', 'createdAt RANGE'], 'byTimeShard N');
+    });
+
+    test('single-attribute layout: partitioned by one string of value and shard', () => {
+      table.addShardedIndex({
+        indexName: 'byStatus',
+        value: number('status'),
+        sortKey: string('createdAt'),
+        keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
+        shards,
+      });
+
+      expectIndex(['byStatusShard HASH', 'createdAt RANGE'], 'byStatusShard S');
+    });
+
+    test('single-attribute layout, whole table: partitioned by the shard', () => {
+      table.addShardedIndex({ indexName: 'byTime', keyLayout: KeyLayout.SINGLE_ATTRIBUTE, shards });
+
+      expectIndex(['byTimeShard HASH'], 'byTimeShard N');
+    });
+
+    test('takes the name of the shard attribute', () => {
+      table.addShardedIndex({ indexName: 'byTime', shardAttribute: 'shard', shards });
+
+      expectIndex(['shard HASH'], 'shard N');
+    });
+
+    test.each<[string, Partial<ShardedIndexProps>, object]>([
+      ['ALL by default', {}, { ProjectionType: 'ALL' }],
+      ['KEYS_ONLY', { projectionType: ProjectionType.KEYS_ONLY }, { ProjectionType: 'KEYS_ONLY' }],
+      [
+        'INCLUDE',
+        { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: ['owner'] },
+        { ProjectionType: 'INCLUDE', NonKeyAttributes: ['owner'] },
+      ],
+    ])('projects %s', (_, props, projection) => {
+      table.addShardedIndex({ indexName: 'byTime', shards, ...props });
+
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        GlobalSecondaryIndexes: [{ IndexName: 'byTime', Projection: Match.objectEquals(projection) }],
+      });
+    });
+
+    test('lets two indexes share a shard attribute if they shard alike', () => {
+      const alike = { value: string('status'), shardAttribute: 'statusShard', shards };
+      table.addShardedIndex({ indexName: 'byCreation', sortKey: string('createdAt'), ...alike });
+      table.addShardedIndex({ indexName: 'byUpdate', sortKey: string('updatedAt'), ...alike });
+
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        GlobalSecondaryIndexes: [{ IndexName: 'byCreation' }, { IndexName: 'byUpdate' }],
+      });
+    });
+
+    test('leaves an index name that only synthesis knows alone', () => {
+      const indexName = Lazy.string({ produce: () => 'byTime' });
+      table.addShardedIndex({ indexName, shardAttribute: 'shard', shards });
+
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        GlobalSecondaryIndexes: [{ IndexName: 'byTime' }],
+      });
+    });
+
+    test.each(['', 'ab', 'a'.repeat(256), 'by status', 'by/status', 'byStätus'])(
+      'fails for the name "%s"',
+      (indexName) => {
+        const add = () => table.addShardedIndex({ indexName, shards });
+
+        expect(add).toThrow(InvalidIndexConfigError);
+        expect(add).toThrow(
+          'EvenShards/Jobs: indexName must be 3 to 255 characters of a-z, A-Z, 0-9, underscore, hyphen and dot, got "',
+        );
+      },
+    );
+
+    const status = string('status');
+    const createdAt = string('createdAt');
+    test.each<[string, Partial<ShardedIndexProps>, string]>([
+      [
+        'the name of another index',
+        { indexName: 'other' },
+        'indexName must be different from the names of all other indexes of the table, got "other"',
+      ],
+      [
+        'a binary value',
+        { value: { name: 'status', type: AttributeType.BINARY } },
+        'byStatus.value.type must be S (string) or N (number), got "B"',
+      ],
+      [
+        'tie-breakers without a sort key',
+        { sortKey: undefined, tieBreakers: [number('priority')] },
+        'byStatus.tieBreakers must be absent without a sort key, whose ties they break, got [{"name":"priority","type":"N"}]',
+      ],
+      [
+        'tie-breakers in the single-attribute layout',
+        { tieBreakers: [number('priority')], keyLayout: KeyLayout.SINGLE_ATTRIBUTE },
+        'byStatus.tieBreakers must be absent in the single-attribute layout, use KeyLayout.MULTI_ATTRIBUTE to have them, got [',
+      ],
+      [
+        'more sort attributes than DynamoDB has',
+        { tieBreakers: ['a', 'b', 'c', 'd'].map(string) },
+        'byStatus.tieBreakers must be at most 3 attributes, as DynamoDB allows 4 in a sort key, got [',
+      ],
+      [
+        'an attribute that is two parts of the key',
+        { tieBreakers: [createdAt] },
+        'byStatus.sortKey must be different from every other key attribute, got ["status","createdAt","createdAt"]',
+      ],
+      [
+        'a value that is the sort key, too',
+        { value: createdAt },
+        'byStatus.sortKey must be different from every other key attribute, got ["createdAt","createdAt"]',
+      ],
+      [
+        'a shard attribute that is the value',
+        { shardAttribute: 'status' },
+        'byStatus.shardAttribute must be an attribute of its own, not one of the key of the table or the index, got "status"',
+      ],
+      ['a shard attribute that is the sort key', { shardAttribute: 'createdAt' }, 'byStatus.shardAttribute must be an'],
+      ['a shard attribute of the table key', { shardAttribute: 'jobId' }, 'byStatus.shardAttribute must be an'],
+      [
+        'a shard attribute without a name',
+        { shardAttribute: '' },
+        'byStatus.shardAttribute must be a name of 1 to 255 bytes, got ""',
+      ],
+      [
+        'a shard attribute with a name too long for a key',
+        { indexName: 'a'.repeat(255) },
+        '.shardAttribute must be a name of 1 to 255 bytes, got "aaa',
+      ],
+      [
+        'the shard attribute of an index that shards differently',
+        { shardAttribute: 'otherShard', strategy: ShardingStrategy.RANDOM },
+        'byStatus.shardAttribute must be another attribute than that of other, or have the same value, layout, shards and strategy, got "otherShard"',
+      ],
+      [
+        'counts by value without a value',
+        { value: undefined, shards: ShardCounts.byValue({ failed: 2 }, 1) },
+        'byStatus.shards must be ShardCounts.uniform for an index without a value, give it a value to have counts by value, got {',
+      ],
+    ])('fails for %s', (_, props, message) => {
+      table.addShardedIndex({ indexName: 'other', value: status, shards });
+      const add = () =>
+        table.addShardedIndex({ indexName: 'byStatus', value: status, sortKey: createdAt, shards, ...props });
+
+      expect(add).toThrow(InvalidIndexConfigError);
+      expect(add).toThrow(`EvenShards/Jobs: ${message.startsWith('.') ? 'a'.repeat(255) : ''}${message}`);
+    });
+
+    test.each(['failed', '07', ''])('fails for shards counted by "%s", which is not a number', (value) => {
+      const add = () =>
+        table.addShardedIndex({
+          indexName: 'byStatus',
+          value: number('status'),
+          shards: ShardCounts.byValue({ [value]: 2 }, 1),
+        });
+
+      expect(add).toThrow(InvalidIndexValueError);
+      expect(add).toThrow(
+        `EvenShards/Jobs: byStatus.shards.byValue must be a number, as the value attribute is one, got "${value}"`,
+      );
+    });
+
+    test('changes nothing when it fails', () => {
+      expect(() => table.addShardedIndex({ indexName: 'x', shards })).toThrow(InvalidIndexConfigError);
+
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        GlobalSecondaryIndexes: Match.absent(),
+        AttributeDefinitions: [{ AttributeName: 'jobId', AttributeType: 'S' }],
+      });
+    });
+  });
+});

@@ -1,0 +1,32 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { EvenShardsStack } from '../../bin/app';
+import cdkJson from '../../cdk.json';
+import { MultiAttributeStack } from './multi-attribute-stack';
+
+describe('cdk-nag, AwsSolutions', () => {
+  /** Asked directly: the oldest aws-cdk-lib we support does not yet hand the construct tree to plugins. */
+  function findings(app: App): string[] {
+    app.synth();
+    const { violations } = new AwsSolutionsChecks().validateScope(app);
+    return violations.map(({ ruleName, description }) => `${ruleName}: ${description}`);
+  }
+
+  test.each([
+    ['the reference app', (app: App) => new EvenShardsStack(app, 'EvenShards')],
+    ['a stack with multi-attribute keys', (app: App) => new MultiAttributeStack(app)],
+  ])('finds nothing in %s', (_, addStackTo) => {
+    const app = new App({ context: cdkJson.context });
+    addStackTo(app);
+
+    expect(findings(app)).toEqual([]);
+  });
+
+  test('would find something', () => {
+    const app = new App();
+    new Queue(new Stack(app, 'Bad'), 'Queue');
+
+    expect(findings(app)).toContainEqual(expect.stringMatching(/^AwsSolutions-SQS3/));
+  });
+});
