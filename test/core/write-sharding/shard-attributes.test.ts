@@ -1,0 +1,95 @@
+import {
+  calculatedShard,
+  InvalidArgumentError,
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+  InvalidShardCountError,
+  type ShardedIndexConfig,
+  shardAttributes,
+} from '../../../lib/core';
+
+const byStatus: ShardedIndexConfig = {
+  tableName: 'Jobs',
+  indexName: 'byStatus',
+  tableKey: ['jobId'],
+  keyLayout: 'multi-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'byStatusShard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: 1, read: 1 }, byValue: { succeeded: { write: 35, read: 40 } } },
+  strategy: 'calculated',
+};
+const { valueAttribute: _, ...wholeTable } = byStatus;
+const byTime: ShardedIndexConfig = { ...wholeTable, shards: { default: { write: 5, read: 5 } } };
+
+describe('shardAttributes', () => {
+  const job = { jobId: 'job-1', status: 'succeeded' };
+
+  test('adds the shard as a number in the multi-attribute layout', () => {
+    expect(shardAttributes(byStatus, job)).toEqual({ byStatusShard: calculatedShard('job-1', 35) });
+  });
+
+  test('adds "value#shard" in the single-attribute layout', () => {
+    const config: ShardedIndexConfig = { ...byStatus, keyLayout: 'single-attribute' };
+    expect(shardAttributes(config, job)).toEqual({ byStatusShard: `succeeded#${calculatedShard('job-1', 35)}` });
+  });
+
+  test('adds a number to an index over the whole table in both layouts', () => {
+    const shard = { byStatusShard: calculatedShard('job-1', 5) };
+    expect(shardAttributes(byTime, job)).toEqual(shard);
+    expect(shardAttributes({ ...byTime, keyLayout: 'single-attribute' }, job)).toEqual(shard);
+  });
+
+  test('uses the default count for a value without its own', () => {
+    expect(shardAttributes(byStatus, { ...job, status: 'toString' })).toEqual({ byStatusShard: 0 });
+  });
+
+  test('spreads random writes over the write count, not the read count', () => {
+    const shards = new Set<unknown>();
+    for (let write = 0; write < 5_000; write++) {
+      shards.add(shardAttributes({ ...byStatus, strategy: 'random' }, job).byStatusShard);
+    }
+    expect([...shards].sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 35 }, (_, shard) => shard));
+  });
+
+  test('leaves an item without the value out of the index', () => {
+    expect(shardAttributes(byStatus, { jobId: 'job-1' })).toEqual({});
+  });
+
+  test('calculates the shard from both attributes of a composite table key', () => {
+    const config = { ...byStatus, tableKey: ['tenant', 'number'] };
+    const item = { tenant: 't', number: 7, status: 'succeeded' };
+    expect(shardAttributes(config, item)).toEqual({ byStatusShard: calculatedShard('t#7', 35) });
+  });
+
+  test.each([true, null, {}, '', Number.NaN])('fails for the value %p', (status) => {
+    expect(() => shardAttributes(byStatus, { ...job, status })).toThrow(InvalidIndexValueError);
+  });
+
+  test('fails when the calculated shard misses the table key', () => {
+    const write = () => shardAttributes(byStatus, { status: 'succeeded' });
+    expect(write).toThrow(InvalidArgumentError);
+    expect(write).toThrow('item.jobId must be a string, number or binary');
+  });
+
+  test.each<[string, Partial<ShardedIndexConfig>, new (...args: never[]) => Error]>([
+    ['an unknown layout', { keyLayout: 'both' as never }, InvalidIndexConfigError],
+    ['an unknown strategy', { strategy: 'hash' as never }, InvalidIndexConfigError],
+    ['no table key', { tableKey: [] }, InvalidIndexConfigError],
+    ['an empty shard attribute', { shardAttribute: '' }, InvalidIndexConfigError],
+    ['a read count below the write count', { shards: { default: { write: 5, read: 4 } } }, InvalidIndexConfigError],
+    ['a write count of 0', { shards: { default: { write: 0, read: 4 } } }, InvalidShardCountError],
+    [
+      'a bad count by value',
+      { shards: { default: { write: 1, read: 1 }, byValue: { a: { write: 1, read: 0.5 } } } },
+      InvalidShardCountError,
+    ],
+    [
+      'tie-breakers in the single-attribute layout',
+      { keyLayout: 'single-attribute', sortKeyAttributes: ['a', 'b'] },
+      InvalidIndexConfigError,
+    ],
+  ])('fails for a configuration with %s', (_, change, error) => {
+    expect(() => shardAttributes({ ...byStatus, ...change }, job)).toThrow(error);
+  });
+});
