@@ -138,6 +138,9 @@ function examples({ endpoints, functions }: LocalStack): string[] {
   ];
 }
 
+// The bundled SDK runs on this version of Node.js; its warning is about versions of the SDK to come.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
+
 main(process.argv.slice(2)).catch((error) => {
   console.error(error instanceof EvenShardsError ? `even-shards: ${error.message}` : error);
   process.exit(error instanceof UsageError ? 2 : 1);

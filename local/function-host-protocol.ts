@@ -1,5 +1,3 @@
-import { isNativeError } from 'node:util/types';
-
 /** What a function host is started with. */
 export interface HostData {
   readonly codeDirectory: string;
@@ -33,7 +31,12 @@ export interface FunctionErrorPayload {
 
 /** Any thrown value as Lambda's Node.js runtime reports it. */
 export function errorPayload(thrown: unknown): FunctionErrorPayload {
-  return isNativeError(thrown)
+  return isError(thrown)
     ? { errorType: thrown.name, errorMessage: thrown.message, trace: (thrown.stack ?? '').split('\n') }
     : { errorType: typeof thrown, errorMessage: String(thrown), trace: [] };
+}
+
+/** An error that ended a thread arrives as a copy, which no test by class or by type recognises everywhere. */
+function isError(thrown: unknown): thrown is Error {
+  return typeof thrown === 'object' && thrown !== null && 'message' in thrown && 'name' in thrown;
 }

@@ -94,7 +94,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       ...plan,
       endpoints,
       clients,
-      invoke: (name, payload) => invoke(functionNamed(name, pools), payload),
+      invoke: async (name, payload) => invoke(functionNamed(name, pools), payload),
       failure: Promise.race([kinesis.failure, dynamodb.failure]),
       stop,
     };

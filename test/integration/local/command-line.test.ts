@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { version } from '../../../package.json';
+import { synthesizeOrdersApp } from '../../local/orders-app';
+
+const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
+const code = mkdtempSync(join(tmpdir(), 'orders-code-'));
+writeFileSync(join(code, 'index.js'), 'exports.handler = async (event) => { console.log("invoked"); return event; };');
+const app = synthesizeOrdersApp({ code });
+
+afterAll(() => {
+  for (const directory of [code, app]) rmSync(directory, { recursive: true });
+});
+
+function run(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+/** Starts `local --serve --json` and waits for its one line. */
+async function serve(...args: string[]) {
+  const child = spawn(process.execPath, [CLI, 'local', '--app', app, '--serve', '--json', ...args]);
+  const errors = createInterface({ input: child.stderr });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  return { child, errors, ready: JSON.parse(line) };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals) {
+  child.kill(signal);
+  const [status] = await once(child, 'exit');
+  return status;
+}
+
+test.each([
+  [['--help'], 'usage: even-shards <command>'],
+  [['local', '--help'], 'usage: even-shards local'],
+  [['--version'], version],
+])('%j explains itself', (args, expected) => {
+  expect(run(...args)).toEqual({ status: 0, stdout: expect.stringContaining(expected), stderr: '' });
+});
+
+test.each([
+  [[], 'no command given'],
+  [['deploy'], 'unknown command deploy'],
+  [['--fast'], 'unknown option --fast'],
+  [['local', '--fast'], "unknown option '--fast'"],
+  [['local', 'now'], "unexpected argument 'now'"],
+  [['local', '--port', '70000'], '--port must be a whole number from 0 to 65535, got "70000"'],
+])('%j is refused before anything starts', (args, problem) => {
+  expect(run(...args)).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(`even-shards: ${problem}`) });
+});
+
+test('a missing assembly ends the run with the command to run', () => {
+  expect(run('local', '--app', '/no/such/cdk.out')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^even-shards: no manifest\.json in \/no\/such\/cdk\.out: run `npx cdk synth` first.*\n$/,
+    ),
+  });
+});
+
+test('a taken port ends the run with its number', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  const { status, stderr } = run('local', '--app', app, '--port', String(port));
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`port ${port} is taken`) });
+  other.close();
+});
+
+test('a run without --serve ends by itself', () => {
+  const { status, stdout, stderr } = run('local', '--app', app);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toContain('stream Orders/Events, 4 shards');
+  expect(stdout).toContain('not emulated: AWS::SQS::Queue (1)');
+});
+
+test('--serve --json tells where everything is, and serves it', async () => {
+  const { child, errors, ready } = await serve('--logs');
+  expect(ready).toEqual({
+    ready: true,
+    endpoints: {
+      kinesis: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      dynamodb: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      lambda: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    },
+    functions: {
+      'Orders/Writer/Function': expect.stringMatching(/^Orders-WriterFunction/),
+      'AReports/Reader/Function': expect.stringMatching(/^AReports-ReaderFunction/),
+    },
+    streams: { 'Orders/Events': expect.stringMatching(/^Orders-Events/), 'Beta/Archive/Events': 'archive' },
+    tables: { 'Orders/Table': expect.stringMatching(/^Orders-Table/) },
+  });
+  const logs: string[] = [];
+  errors.on('line', (line) => logs.push(line));
+  const name = ready.functions['Orders/Writer/Function'];
+  const url = `${ready.endpoints.lambda}/2015-03-31/functions/${name}/invocations`;
+  const response = await fetch(url, { method: 'POST', body: '{"orders":1}' });
+  expect(await response.json()).toEqual({ orders: 1 });
+  await end(child, 'SIGTERM');
+  expect(logs).toContain('[Orders/Writer/Function] invoked');
+});
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGKILL', null],
+] as const)('%s ends everything', async (signal, status) => {
+  const { child, ready } = await serve();
+  expect(await end(child, signal)).toBe(status);
+  for (const endpoint of Object.values<string>(ready.endpoints))
+    await expect(fetch(endpoint)).rejects.toThrow('fetch failed');
+});

@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { FunctionPool } from '../../../local/function-pool';
+
+const project = mkdtempSync(join(tmpdir(), 'handler-module-'));
+const pools: FunctionPool[] = [];
+
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.stop()));
+  rmSync(project, { recursive: true });
+});
+
+/** Invokes a function of these files with `{ name: 'x' }`, from an asset inside a project of ES modules. */
+async function invoke(files: Record<string, string>, handler: string): Promise<unknown> {
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  const codeDirectory = mkdtempSync(join(project, 'asset.'));
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(codeDirectory, file)), { recursive: true });
+    writeFileSync(join(codeDirectory, file), content);
+  }
+  const pool = new FunctionPool(
+    {
+      path: 'Greeter',
+      name: 'greeter',
+      arn: 'arn:aws:lambda:us-east-1:000000000000:function:greeter',
+      runtime: 'nodejs22.x',
+      handler,
+      codeDirectory,
+      environment: {},
+      timeoutSeconds: 3,
+      memoryMb: 128,
+    },
+    {},
+  );
+  pools.push(pool);
+  const { payload } = await pool.invoke('{"name":"x"}');
+  return JSON.parse(payload);
+}
+
+const COMMON = 'exports.handler = async ({ name }) => require("node:path").posix.join("hello", name);';
+const MODULE = 'import { posix } from "node:path"; export const handler = ({ name }) => posix.join("hello", name);';
+
+test.each<[string, Record<string, string>, string]>([
+  ['index.js of CommonJS, whatever the project around it is', { 'index.js': COMMON }, 'index.handler'],
+  ['index.cjs', { 'index.cjs': COMMON }, 'index.handler'],
+  ['index.mjs', { 'index.mjs': MODULE }, 'index.handler'],
+  [
+    'index.js of an asset that says module',
+    { 'index.js': MODULE, 'package.json': '{"type":"module"}' },
+    'index.handler',
+  ],
+  ['a file in a folder', { 'src/app.js': COMMON }, 'src/app.handler'],
+  ['a nested export', { 'index.js': 'exports.api = { get: async ({ name }) => "hello/" + name };' }, 'index.api.get'],
+  [
+    'a handler that calls back',
+    { 'index.js': 'exports.handler = (e, c, done) => done(null, "hello/" + e.name);' },
+    'index.handler',
+  ],
+  [
+    'a dynamic import',
+    {
+      'index.js': 'exports.handler = async (e) => (await import("./part.mjs")).default + e.name;',
+      'part.mjs': 'export default "hello/";',
+    },
+    'index.handler',
+  ],
+])('loads %s', async (_, files, handler) => {
+  await expect(invoke(files, handler)).resolves.toBe('hello/x');
+});
+
+test.each<[string, Record<string, string>, string, object]>([
+  [
+    'a file that is not there',
+    {},
+    'index.handler',
+    { errorType: 'Runtime.ImportModuleError', errorMessage: "Error: Cannot find module 'index'" },
+  ],
+  [
+    'an export that is not there',
+    { 'index.js': 'exports.main = 1;' },
+    'index.handler',
+    { errorType: 'Runtime.HandlerNotFound', errorMessage: 'index.handler is undefined or not exported' },
+  ],
+  ['a handler without an export', { 'index.js': COMMON }, 'index', { errorType: 'Runtime.MalformedHandlerName' }],
+  [
+    'code that throws as it loads',
+    { 'index.js': 'throw new RangeError("too few")' },
+    'index.handler',
+    { errorType: 'RangeError' },
+  ],
+  [
+    'a result that is not JSON',
+    { 'index.js': 'exports.handler = async () => 1n;' },
+    'index.handler',
+    { errorMessage: 'Unable to stringify response body' },
+  ],
+  [
+    'a rejection that nobody handles',
+    { 'index.js': 'exports.handler = () => new Promise(() => { Promise.reject(new RangeError("lost")) });' },
+    'index.handler',
+    { errorType: 'RangeError', errorMessage: 'lost' },
+  ],
+])('reports %s', async (_, files, handler, error) => {
+  await expect(invoke(files, handler)).resolves.toMatchObject(error);
+});

@@ -1,0 +1,198 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildSync } from 'esbuild';
+import { FunctionFailedError, type LocalStack, startLocal } from '../../../local/run-local';
+import { synthesizeOrdersApp } from '../../local/orders-app';
+
+const WRITER = 'Orders/Writer/Function';
+const ORDER = { orderId: 'order-1', statusShard: 'open#0', createdAt: '2026-01-01' };
+
+let directory: string;
+let stack: LocalStack;
+const logged: [path: string, line: string][] = [];
+
+beforeAll(async () => {
+  const code = mkdtempSync(join(tmpdir(), 'orders-code-'));
+  buildSync({
+    entryPoints: [join(__dirname, 'writer.ts')],
+    outfile: join(code, 'index.js'),
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+  });
+  directory = synthesizeOrdersApp({ code });
+  rmSync(code, { recursive: true });
+  stack = await startLocal({ app: directory, onFunctionLog: (path, line) => logged.push([path, line]) });
+}, 60_000);
+
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function invoke(action: string, argument?: unknown): Promise<unknown> {
+  return stack.invoke(WRITER, { action, argument });
+}
+
+describe('a local stack', () => {
+  test('has the streams its templates declare', async () => {
+    const { name } = stack.streams.find(({ path }) => path === 'Orders/Events')!;
+    const { StreamDescriptionSummary } = await stack.clients.kinesis.describeStreamSummary({ StreamName: name });
+    expect(StreamDescriptionSummary).toMatchObject({ StreamStatus: 'ACTIVE', OpenShardCount: 4 });
+  });
+
+  test('has the tables its templates declare', async () => {
+    const { Table } = await stack.clients.dynamodb.describeTable({ TableName: stack.tables[0].name });
+    expect(Table).toMatchObject({
+      TableStatus: 'ACTIVE',
+      KeySchema: [{ AttributeName: 'orderId', KeyType: 'HASH' }],
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: 'byStatus',
+          KeySchema: [
+            { AttributeName: 'statusShard', KeyType: 'HASH' },
+            { AttributeName: 'createdAt', KeyType: 'RANGE' },
+          ],
+        },
+      ],
+    });
+  });
+
+  test('runs a function that writes to the stream and the table through its own environment', async () => {
+    const { clients, functions, streams, tables } = stack;
+    const { name } = functions.find(({ path }) => path === WRITER)!;
+    const { Payload, FunctionError } = await clients.lambda.invoke({
+      FunctionName: name,
+      Payload: JSON.stringify({ action: 'write', argument: ORDER }),
+    });
+    const { shardId } = JSON.parse(Payload!.transformToString());
+    expect(FunctionError).toBeUndefined();
+
+    const { ShardIterator } = await clients.kinesis.getShardIterator({
+      StreamName: streams.find(({ path }) => path === 'Orders/Events')!.name,
+      ShardId: shardId,
+      ShardIteratorType: 'TRIM_HORIZON',
+    });
+    const { Records } = await clients.kinesis.getRecords({ ShardIterator });
+    expect(Records?.map(({ Data }) => JSON.parse(Buffer.from(Data!).toString()))).toEqual([ORDER]);
+
+    const { Items } = await clients.dynamodb.query({
+      TableName: tables[0].name,
+      IndexName: 'byStatus',
+      KeyConditionExpression: 'statusShard = :shard',
+      ExpressionAttributeValues: { ':shard': { S: ORDER.statusShard } },
+    });
+    expect(Items).toEqual([expect.objectContaining({ orderId: { S: ORDER.orderId } })]);
+  });
+
+  test('gives a function its template environment and what Lambda adds, and nothing of its own', async () => {
+    process.env.PARENT_ONLY = 'secret';
+    const definition = stack.functions.find(({ path }) => path === WRITER)!;
+    const { environment } = (await invoke('describe')) as { environment: Record<string, string> };
+    expect(environment).toMatchObject({
+      ...definition.environment,
+      AWS_REGION: 'us-east-1',
+      AWS_LAMBDA_FUNCTION_NAME: definition.name,
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
+      AWS_ENDPOINT_URL_KINESIS: stack.endpoints.kinesis,
+      AWS_ENDPOINT_URL_DYNAMODB: stack.endpoints.dynamodb,
+    });
+    expect(
+      Object.keys(environment)
+        .filter((name) => !/^(AWS_|LAMBDA_|_HANDLER$|PATH$)/.test(name))
+        .sort(),
+    ).toEqual(Object.keys(definition.environment).sort());
+    delete process.env.PARENT_ONLY;
+  });
+
+  test('gives a function a context with the time it has left', async () => {
+    const { arn, name } = stack.functions.find(({ path }) => path === WRITER)!;
+    const { context } = (await invoke('describe')) as { context: Record<string, unknown> };
+    expect(context).toMatchObject({
+      functionName: name,
+      functionVersion: '$LATEST',
+      invokedFunctionArn: arn,
+      memoryLimitInMB: '512',
+      awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(context.remaining).toBeGreaterThan(1000);
+    expect(context.remaining).toBeLessThanOrEqual(2000);
+  });
+
+  test('reports what a function throws', async () => {
+    await expect(invoke('fail', 'no such order')).rejects.toThrow(FunctionFailedError);
+    await expect(invoke('fail', 'no such order')).rejects.toMatchObject({
+      message: 'Orders/Writer/Function failed: TypeError: no such order',
+      errorType: 'TypeError',
+      trace: expect.arrayContaining(['TypeError: no such order']),
+    });
+  });
+
+  test('ends a function that runs beyond its timeout, and starts it anew', async () => {
+    const { lambda } = stack.clients;
+    const FunctionName = stack.functions.find(({ path }) => path === WRITER)!.name;
+    const { FunctionError, Payload } = await lambda.invoke({
+      FunctionName,
+      Payload: JSON.stringify({ action: 'sleep', argument: 60_000 }),
+    });
+    expect(FunctionError).toBe('Unhandled');
+    expect(JSON.parse(Payload!.transformToString()).errorMessage).toMatch(/Task timed out after 2\.00 seconds$/);
+    await expect(invoke('sleep', 1)).resolves.toBe('slept');
+  });
+
+  test('reports a function that ends its own process, and starts it anew', async () => {
+    await expect(invoke('exit', 3)).rejects.toThrow(
+      'Runtime.ExitError: Error: Runtime exited with error: exit status 3',
+    );
+    await expect(invoke('sleep', 1)).resolves.toBe('slept');
+  });
+
+  test('returns a response up to the size Lambda returns', async () => {
+    await expect(invoke('respond', 6_291_556)).resolves.toHaveLength(6_291_554);
+    await expect(invoke('respond', 6_291_557)).rejects.toThrow(
+      'Function.ResponseSizeTooLarge: Response payload size exceeded maximum allowed payload size (6291556 bytes).',
+    );
+  });
+
+  test('runs invocations of one function side by side', async () => {
+    const start = Date.now();
+    const results = await Promise.all(Array.from({ length: 16 }, () => invoke('sleep', 200)));
+    expect(results).toEqual(Array(16).fill('slept'));
+    expect(Date.now() - start).toBeGreaterThanOrEqual(400);
+    expect(Date.now() - start).toBeLessThan(16 * 200);
+  });
+
+  test('runs an asynchronous invocation after it has answered', async () => {
+    const { lambda } = stack.clients;
+    const FunctionName = stack.functions.find(({ path }) => path === WRITER)!.name;
+    const { StatusCode } = await lambda.invoke({
+      FunctionName,
+      InvocationType: 'Event',
+      Payload: JSON.stringify({ action: 'print', argument: 'from the event' }),
+    });
+    expect(StatusCode).toBe(202);
+    while (!logged.some(([, line]) => line === 'from the event')) await sleep(10);
+    expect(logged).toContainEqual([WRITER, 'from the event']);
+  });
+
+  test('names the functions it has when asked for another', async () => {
+    await expect(stack.invoke('Orders/Reader', {})).rejects.toThrow(
+      'name must be one of the functions Orders/Writer/Function, AReports/Reader/Function, got "Orders/Reader"',
+    );
+  });
+});
+
+test('a stopped stack leaves nothing behind', async () => {
+  const other = await startLocal({ app: directory });
+  await other.invoke(WRITER, { action: 'sleep', argument: 1 });
+  await other.stop();
+  for (const endpoint of Object.values(other.endpoints)) await expect(fetch(endpoint)).rejects.toThrow('fetch failed');
+  await expect(other.invoke(WRITER, {})).rejects.toThrow('the local stack is stopped');
+});
+
+test('a stack that cannot be created leaves nothing behind', async () => {
+  const { port } = new URL(stack.endpoints.lambda);
+  await expect(startLocal({ app: directory, port: Number(port) })).rejects.toThrow(`port ${port} is taken`);
+});

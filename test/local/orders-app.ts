@@ -1,0 +1,77 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type * as cdk from 'aws-cdk-lib';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as sqs from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+
+// TableV2 of the older version warns of properties that it sets itself.
+process.env.JSII_DEPRECATED = 'quiet';
+
+export type CdkVersion = 'aws-cdk-lib' | 'aws-cdk-lib-newest';
+
+export interface OrdersAppOptions {
+  /** Directory of the functions' code. */
+  readonly code: string;
+  readonly version?: CdkVersion;
+  readonly handler?: string;
+  readonly keyLayout?: 'single-attribute' | 'multi-attribute';
+  /** A variable of the writer's environment that names a queue, which is not emulated. */
+  readonly queueVariable?: boolean;
+}
+
+/** Synthesizes two stacks, the second of which refers to the first, and a third in a stage; returns the assembly's directory. */
+export function synthesizeOrdersApp({ code, version = 'aws-cdk-lib', ...options }: OrdersAppOptions): string {
+  const { App, Duration, Stack, Stage } = library<typeof cdk>(version);
+  const { AttributeType, TableV2 } = library<typeof dynamodb>(version, 'aws-dynamodb');
+  const { Stream } = library<typeof kinesis>(version, 'aws-kinesis');
+  const { Code, Function: LambdaFunction, Runtime } = library<typeof lambda>(version, 'aws-lambda');
+  const { Queue } = library<typeof sqs>(version, 'aws-sqs');
+  const text = (name: string) => ({ name, type: AttributeType.STRING });
+
+  const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'orders-app-')) });
+  // Named so that the dependent stack comes first in the manifest.
+  const reports = new Stack(app, 'AReports');
+  const orders = new Stack(app, 'Orders');
+  const events = new Stream(orders, 'Events', { shardCount: 4 });
+  const table = new TableV2(orders, 'Table', {
+    partitionKey: text('orderId'),
+    globalSecondaryIndexes: [
+      {
+        indexName: 'byStatus',
+        sortKey: text('createdAt'),
+        ...(options.keyLayout === 'multi-attribute'
+          ? { partitionKeys: [text('status'), text('shard')] }
+          : { partitionKey: text('statusShard') }),
+      },
+    ],
+  });
+  const queue = new Queue(orders, 'Queue');
+  const addFunction = (stack: cdk.Stack, id: string, environment: Record<string, string>) =>
+    new LambdaFunction(new Construct(stack, id), 'Function', {
+      runtime: Runtime.NODEJS_22_X,
+      handler: options.handler ?? 'index.handler',
+      code: Code.fromAsset(code),
+      timeout: Duration.seconds(2),
+      memorySize: 512,
+      environment,
+    });
+  addFunction(orders, 'Writer', {
+    STREAM_NAME: events.streamName,
+    STREAM_ARN: events.streamArn,
+    TABLE_NAME: table.tableName,
+    INDEX_ARN: `${table.tableArn}/index/byStatus`,
+    ...(options.queueVariable && { QUEUE_URL: queue.queueUrl }),
+  });
+  addFunction(reports, 'Reader', { STREAM_NAME: events.streamName });
+  new Stream(new Stack(new Stage(app, 'Beta'), 'Archive'), 'Events', { streamName: 'archive', shardCount: 1 });
+  return app.synth().directory;
+}
+
+/** One version of the CDK in place of the other: both have the API the app uses. */
+function library<T>(version: CdkVersion, module?: string): T {
+  return require(module === undefined ? version : `${version}/${module}`);
+}
