@@ -1,0 +1,77 @@
+import { deliverMessages, deliverRecords } from '../../../lambda/producer/deliver';
+import type { SourceMessage } from '../../../lambda/producer/event-source';
+import { OrderedProducer } from '../../../lib/core';
+import { type EntryFate, FakeKinesis } from '../../fakes/fake-kinesis';
+import { VirtualClock } from '../../fakes/virtual-clock';
+
+function setUp(fates: Record<string, EntryFate> = {}) {
+  const clock = new VirtualClock();
+  const kinesis = new FakeKinesis({ clock, entryFate: ({ Data }) => fates[Buffer.from(Data).toString()] ?? 'stored' });
+  return { clock, kinesis, producer: new OrderedProducer(kinesis, { streamName: 'Events', clock, maxAttempts: 2 }) };
+}
+
+const record = (name: string) => ({ partitionKey: name[0]!, data: Buffer.from(name) });
+
+/** A message like `a1`: key a, data a1. One that starts with an upper-case letter cannot be read. */
+const message = (name: string): SourceMessage => ({
+  identifier: name,
+  orderingKey: name[0]!.toLowerCase(),
+  parse: () => {
+    if (name[0] !== name[0]!.toLowerCase()) throw new Error('unreadable');
+    return record(name);
+  },
+});
+
+describe('deliverRecords', () => {
+  test('answers index for index', async () => {
+    const { clock, producer } = setUp({ a2: 'refused' });
+    const response = await clock.runUntil(deliverRecords(producer, ['a1', 'a2', 'b1', 'a3'].map(record)));
+    expect(response).toEqual({
+      records: [
+        { shardId: 'shardId-000000000000', sequenceNumber: '0', attempts: 1 },
+        {
+          errorCode: 'RECORD_REJECTED',
+          errorMessage: 'rejected after 1 attempt(s): InvalidArgumentException: refused',
+        },
+        { shardId: 'shardId-000000000000', sequenceNumber: '1', attempts: 1 },
+        {
+          errorCode: 'EARLIER_RECORD_FAILED',
+          errorMessage: 'not sent: an earlier record of the same partition key failed',
+        },
+      ],
+      failedRecordCount: 2,
+    });
+  });
+
+  test('answers an empty event', async () => {
+    const { producer } = setUp();
+    expect(await deliverRecords(producer, [])).toEqual({ records: [], failedRecordCount: 0 });
+  });
+});
+
+describe('deliverMessages', () => {
+  const failures = (names: string[]) => ({ batchItemFailures: names.map((itemIdentifier) => ({ itemIdentifier })) });
+
+  test('reports nothing when everything was delivered', async () => {
+    const { clock, kinesis, producer } = setUp();
+    expect(await clock.runUntil(deliverMessages(producer, ['a1', 'b1', 'a2'].map(message)))).toEqual(failures([]));
+    expect(kinesis.dataOf('a')).toEqual(['a1', 'a2']);
+  });
+
+  test('reports a failed message and every later one of its key, none of which is sent', async () => {
+    const { clock, kinesis, producer } = setUp({ a2: 'throttled' });
+    const names = ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'];
+    const response = await clock.runUntil(deliverMessages(producer, names.map(message)));
+    expect(response).toEqual(failures(['a2', 'a3', 'a4']));
+    expect(kinesis.dataOf('a')).toEqual(['a1']);
+    expect(kinesis.dataOf('b')).toEqual(['b1', 'b2']);
+  });
+
+  test('reports an unreadable message and every later one of its key, none of which is sent', async () => {
+    const { clock, kinesis, producer } = setUp();
+    const names = ['a1', 'A2', 'b1', 'a3'];
+    expect(await clock.runUntil(deliverMessages(producer, names.map(message)))).toEqual(failures(['A2', 'a3']));
+    expect(kinesis.dataOf('a')).toEqual(['a1']);
+    expect(kinesis.dataOf('b')).toEqual(['b1']);
+  });
+});
