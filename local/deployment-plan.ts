@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { EvenShardsError } from '../lib/core/errors';
 import type { AssemblyStack } from './cloud-assembly';
@@ -87,6 +87,10 @@ interface Declaration {
 
 const TABLE_TYPES = new Set(['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table']);
 
+/** What Lambda gives a function whose template does not say. */
+const DEFAULT_TIMEOUT_SECONDS = 3;
+const DEFAULT_MEMORY_MB = 128;
+
 /** Types that do nothing an emulator could show. */
 const NOT_NEEDED = /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$/;
 
@@ -116,17 +120,23 @@ function table(declaration: Declaration): LocalTable {
 /** The function, or for one that cannot run in Node.js from a directory, its type and the reason. */
 function functionOrReason(declaration: Declaration): LocalFunction | string {
   const { scope, logicalId, type } = declaration;
-  const { Runtime, Code } = scope.properties(logicalId, ['Runtime', 'Code']);
-  const objectKey = (Code as { S3Key?: string } | undefined)?.S3Key;
+  const { Runtime } = scope.properties(logicalId, ['Runtime']);
   if (!String(Runtime).startsWith('nodejs')) return `${type} (${Runtime ?? 'container image'})`;
-  if (objectKey === undefined) return `${type} (inline code)`;
-  const resource = identity(declaration);
-  const codeDirectory = scope.stack.assetPaths.get(objectKey);
-  const code = codeDirectory === undefined ? undefined : statSync(codeDirectory, { throwIfNoEntry: false });
-  if (codeDirectory === undefined || code === undefined) throw new MissingAssetError(resource.path, objectKey);
-  if (!code.isDirectory()) return `${type} (zip file)`;
+  if (!isFromAsset(scope.declared(logicalId).Code)) return `${type} (inline code)`;
+  const codeDirectory = assetPath(declaration);
+  if (!statSync(codeDirectory).isDirectory()) return `${type} (zip file)`;
+  return nodeFunction(declaration, String(Runtime), codeDirectory);
+}
 
-  const { Handler, Environment, Timeout, MemorySize } = scope.properties(logicalId, [
+function assetPath({ scope, logicalId }: Declaration): string {
+  const { S3Key } = scope.properties(logicalId, ['Code']).Code as { S3Key: string };
+  const path = scope.stack.assetPaths.get(S3Key);
+  if (path === undefined || !existsSync(path)) throw new MissingAssetError(scope.constructPath(logicalId), S3Key);
+  return path;
+}
+
+function nodeFunction(declaration: Declaration, runtime: string, codeDirectory: string): LocalFunction {
+  const { Handler, Environment, Timeout, MemorySize } = declaration.scope.properties(declaration.logicalId, [
     'Handler',
     'Environment',
     'Timeout',
@@ -134,14 +144,18 @@ function functionOrReason(declaration: Declaration): LocalFunction | string {
   ]);
   const { Variables = {} } = (Environment ?? {}) as { Variables?: Record<string, unknown> };
   return {
-    ...resource,
-    runtime: String(Runtime),
+    ...identity(declaration),
+    runtime,
     handler: String(Handler),
     codeDirectory,
     environment: Object.fromEntries(Object.entries(Variables).map(([name, value]) => [name, String(value)])),
-    timeoutSeconds: Number(Timeout ?? 3),
-    memoryMb: Number(MemorySize ?? 128),
+    timeoutSeconds: Number(Timeout ?? DEFAULT_TIMEOUT_SECONDS),
+    memoryMb: Number(MemorySize ?? DEFAULT_MEMORY_MB),
   };
+}
+
+function isFromAsset(code: unknown): boolean {
+  return typeof code === 'object' && code !== null && 'S3Key' in code;
 }
 
 function leftOut(types: readonly string[]): LeftOut[] {

@@ -94,7 +94,8 @@ function startWorker(definition: LocalFunction, environment: NodeJS.ProcessEnv):
   return new Worker(hostFile(), {
     workerData: { codeDirectory, handler, functionName: name, functionArn: arn, memoryMb } satisfies HostData,
     env: environment,
-    execArgv: [],
+    // Loading the handler uses a feature of node:vm that warns in older versions: the function has nothing to do with it.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     stdout: true,
     stderr: true,

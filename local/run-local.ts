@@ -82,6 +82,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
 
     const clients = localClients(endpoints);
+    parts.push({ stop: async () => Object.values(clients).map((client) => client.destroy()) });
     await deploy(plan, clients);
     for (const definition of plan.functions) {
       const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), onFunctionLog);
@@ -90,12 +91,15 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     }
     for (const line of describe(plan)) onProgress(line);
 
+    const failure = Promise.race([kinesis.failure, dynamodb.failure]);
+    // As with the emulators' own: that nobody waits for it must not end the process.
+    failure.catch(() => {});
     return {
       ...plan,
       endpoints,
       clients,
       invoke: async (name, payload) => invoke(functionNamed(name, pools), payload),
-      failure: Promise.race([kinesis.failure, dynamodb.failure]),
+      failure,
       stop,
     };
   } catch (error) {

@@ -32,11 +32,16 @@ export class StackScope implements Scope {
     );
   }
 
+  /** The properties of a resource as they stand in the template. */
+  declared(logicalId: string): Readonly<Record<string, unknown>> {
+    return this.#resources[logicalId].Properties ?? {};
+  }
+
   /** The named properties of a resource, resolved; its others stay as they are, resolvable or not. */
   properties(logicalId: string, names: readonly string[]): Record<string, unknown> {
-    const { Properties = {} } = this.#resources[logicalId];
+    const declared = this.declared(logicalId);
     return Object.fromEntries(
-      names.map((name) => [name, resolveIntrinsics(Properties[name], this, { logicalId, propertyPath: name })]),
+      names.map((name) => [name, resolveIntrinsics(declared[name], this, { logicalId, propertyPath: name })]),
     );
   }
 

@@ -1,0 +1,130 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholder is Fn::Sub's
+import { planDeployment } from '../../local/deployment-plan';
+import { stackScopes } from '../../local/stack-scope';
+import type { Template, TemplateResource } from '../../local/template';
+
+function stack(template: Template, name = 'Orders') {
+  return {
+    name,
+    template,
+    assetPaths: new Map<string, string>(),
+    constructPaths: new Map([['Events', 'Orders/Events']]),
+  };
+}
+
+function streamNamed(Name: unknown): TemplateResource {
+  return { Type: 'AWS::Kinesis::Stream', Properties: { Name, ShardCount: 2 } };
+}
+
+/** The physical name that the template gives its stream. */
+function streamName(Name: unknown, template: Template = {}): string {
+  return planDeployment([stack({ ...template, Resources: { Events: streamNamed(Name), ...template.Resources } })])
+    .streams[0].name;
+}
+
+describe('a name in a template', () => {
+  test.each([
+    ['AWS::Region', 'us-east-1'],
+    ['AWS::AccountId', '000000000000'],
+    ['AWS::Partition', 'aws'],
+    ['AWS::StackName', 'Orders'],
+    ['AWS::StackId', 'arn:aws:cloudformation:us-east-1:000000000000:stack/Orders/local'],
+    ['AWS::URLSuffix', 'amazonaws.com'],
+  ])('%s is %s', (Ref, value) => {
+    expect(streamName({ Ref })).toBe(value);
+  });
+
+  test('of a parameter is its default', () => {
+    expect(streamName({ Ref: 'Name' }, { Parameters: { Name: { Type: 'String', Default: 'orders' } } })).toBe('orders');
+  });
+
+  test('of a parameter with a list is the list of its parts', () => {
+    const Parameters = { Names: { Type: 'CommaDelimitedList', Default: 'first, second' } };
+    expect(streamName({ 'Fn::Select': [1, { Ref: 'Names' }] }, { Parameters })).toBe('second');
+  });
+
+  test('of a mapping is its entry', () => {
+    const Mappings = { Names: { 'us-east-1': { stream: 'virginia' } } };
+    expect(streamName({ 'Fn::FindInMap': ['Names', { Ref: 'AWS::Region' }, 'stream'] }, { Mappings })).toBe('virginia');
+  });
+
+  test('of another resource is its name, which may depend on a third', () => {
+    const Resources = {
+      Copy: streamNamed({ 'Fn::Sub': ['${Name}-copy', { Name: { Ref: 'Original' } }] }),
+      Original: streamNamed('original'),
+    };
+    expect(streamName({ Ref: 'Copy' }, { Resources })).toBe('original-copy');
+  });
+
+  test.each<[string, unknown, Template, string]>([
+    [
+      'without a default',
+      { Ref: 'Name' },
+      { Parameters: { Name: { Type: 'String' } } },
+      'the parameter has no default',
+    ],
+    [
+      'kept in Parameter Store',
+      { Ref: 'Name' },
+      { Parameters: { Name: { Type: 'AWS::SSM::Parameter::Value<String>', Default: '/name' } } },
+      'its value is in Parameter Store, which is not emulated',
+    ],
+    ['that nothing has', { Ref: 'Nothing' }, {}, 'the template has no Nothing'],
+    [
+      'of a resource that is not emulated',
+      { 'Fn::GetAtt': ['Queue', 'Arn'] },
+      { Resources: { Queue: { Type: 'AWS::SQS::Queue' } } },
+      'Queue is an AWS::SQS::Queue, which is not emulated',
+    ],
+    [
+      'of an attribute that only the service knows',
+      { 'Fn::GetAtt': ['Jobs', 'StreamArn'] },
+      { Resources: { Jobs: { Type: 'AWS::DynamoDB::GlobalTable' } } },
+      'of an AWS::DynamoDB::GlobalTable only the attribute Arn is known locally',
+    ],
+    ['that no stack exports', { 'Fn::ImportValue': 'orders' }, {}, 'no stack of the assembly exports orders'],
+  ])('%s is refused', (_, name, template, reason) => {
+    const scope = stackScopes([
+      stack({ ...template, Resources: { Events: streamNamed(name), ...template.Resources } }),
+    ])[0];
+    expect(() => scope.physicalName('Events')).toThrow(`at Name of Events: ${reason}`);
+  });
+});
+
+describe('the resources of a template', () => {
+  test('are those whose condition holds', () => {
+    const Conditions = { Never: { 'Fn::Equals': ['a', 'b'] }, Always: { 'Fn::Equals': ['a', 'a'] } };
+    const Resources = {
+      Gone: { ...streamNamed('gone'), Condition: 'Never' },
+      Kept: { ...streamNamed('kept'), Condition: 'Always' },
+    };
+    expect(planDeployment([stack({ Conditions, Resources })]).streams.map(({ name }) => name)).toEqual(['kept']);
+  });
+
+  test('may be on-demand streams, whose shards nobody counts', () => {
+    const Properties = { StreamModeDetails: { StreamMode: 'ON_DEMAND' } };
+    const { streams } = planDeployment([
+      stack({ Resources: { Events: { Type: 'AWS::Kinesis::Stream', Properties } } }),
+    ]);
+    expect(streams).toMatchObject([{ path: 'Orders/Events', mode: 'ON_DEMAND' }]);
+    expect(streams[0].shardCount).toBeUndefined();
+  });
+
+  test('may be functions that cannot run here: they are left out, whatever their environment needs', () => {
+    const Environment = { Variables: { URL: { Ref: 'Queue' } } };
+    const Type = 'AWS::Lambda::Function';
+    const Resources = {
+      Python: { Type, Properties: { Runtime: 'python3.13', Code: { S3Key: 'python.zip' }, Environment } },
+      Inline: { Type, Properties: { Runtime: 'nodejs22.x', Code: { ZipFile: { Ref: 'Queue' } }, Environment } },
+      Image: { Type, Properties: { Code: { ImageUri: { 'Fn::GetAtt': ['Repository', 'Uri'] } }, Environment } },
+    };
+    expect(planDeployment([stack({ Resources })])).toMatchObject({
+      functions: [],
+      leftOut: [
+        { type: 'AWS::Lambda::Function (container image)', count: 1, needed: true },
+        { type: 'AWS::Lambda::Function (inline code)', count: 1, needed: true },
+        { type: 'AWS::Lambda::Function (python3.13)', count: 1, needed: true },
+      ],
+    });
+  });
+});
