@@ -5,6 +5,7 @@ import { EvenShardsError } from '../lib/core/errors';
 import type { LocalResource } from '../local/deployment-plan';
 import { type LocalStack, startLocal } from '../local/run-local';
 import { runSample } from '../local/sample';
+import { InvalidInputError } from '../local/sample/sample-error';
 import { version } from '../package.json';
 
 const HELP = `usage: even-shards <command> [options]
@@ -30,9 +31,10 @@ options:
 
 options of the sample:
   --input FILE         newline-delimited JSON events instead of the built-in ones; may be repeated
-  --partition-key, --id, --value, --sort, --sequence NAME
-                       the field of an event that holds its partition key, its item's id, its index's value and
-                       sort key, and its sequence number`;
+  --partition-key NAME the field of an event that holds its partition key; required with --input
+  --id NAME            the field that holds its item's table key; with it, events are written to a table and queried
+  --sort NAME          the field that holds the sort key of the index; required with --id
+  --value NAME         the field that holds the value of the index (default: an index over the whole table)`;
 
 /** A command line that cannot be understood: nothing has been done. */
 class UsageError extends EvenShardsError {
@@ -52,7 +54,6 @@ const LOCAL_OPTIONS = {
   logs: { type: 'boolean', default: false },
   'partition-key': { type: 'string' },
   port: { type: 'string', default: '0' },
-  sequence: { type: 'string' },
   serve: { type: 'boolean', default: false },
   sort: { type: 'string' },
   value: { type: 'string' },
@@ -143,5 +144,5 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 main(process.argv.slice(2)).catch((error) => {
   console.error(error instanceof EvenShardsError ? `even-shards: ${error.message}` : error);
-  process.exit(error instanceof UsageError ? 2 : 1);
+  process.exit(error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1);
 });

@@ -1,7 +1,56 @@
 import type { LocalStack } from '../run-local';
-import type { SampleOptions } from '../sample-options';
+import { eventsByTime } from './events-by-time';
+import { jobsByStatus } from './jobs-by-status';
+import { keysOverShards } from './keys-over-shards';
+import { type ProducedEvent, produceEvents } from './produce-events';
+import { InvalidInputError } from './sample-error';
+import type { SampleOptions } from './sample-options';
+import { indexesOf, producersOf } from './sample-targets';
+import { type StoredEvent, storeEvents } from './store-events';
+import { readUserEvents, textField } from './user-events';
 
-/** Shows what was deployed. */
-export async function runSample(stack: LocalStack, { print }: SampleOptions): Promise<void> {
-  for (const { path, name } of [...stack.streams, ...stack.tables, ...stack.functions]) print(`${path} is ${name}`);
+/** Puts real records through a deployed app and reads them back: the built-in samples, or the user's own events. */
+export async function runSample(stack: LocalStack, options: SampleOptions): Promise<void> {
+  await (options.input.length > 0 ? runUserEvents(stack, options) : runBuiltIn(stack, options));
+}
+
+async function runBuiltIn(stack: LocalStack, { print }: SampleOptions): Promise<void> {
+  const sorted = indexesOf(stack).filter(({ config }) => config.sortKeyAttributes.length > 0);
+  const byTime = sorted.find(({ config }) => config.valueAttribute === undefined);
+  const byValue = sorted.find(({ config }) => config.valueAttribute !== undefined);
+  const [producer] = producersOf(stack);
+  if (byTime !== undefined) await eventsByTime(stack, byTime, print);
+  if (byValue !== undefined) await jobsByStatus(stack, byValue, print);
+  if (producer !== undefined) await keysOverShards(stack, producer, print);
+  if ((byTime ?? byValue ?? producer) === undefined) {
+    print('nothing to sample: the app has no OrderedProducerFunction, and no FanOutQueryFunction over string keys');
+  }
+}
+
+async function runUserEvents(stack: LocalStack, options: SampleOptions): Promise<void> {
+  const { input, partitionKey, id, value, sort, print } = options;
+  if (partitionKey === undefined) throw new InvalidInputError('--input needs --partition-key, the field to order by');
+  if (id !== undefined && sort === undefined) throw new InvalidInputError('--id needs --sort, the field to query by');
+  const [producer] = producersOf(stack);
+  const index = indexesOf(stack).find(
+    ({ config }) =>
+      config.sortKeyAttributes.length > 0 && (config.valueAttribute === undefined) === (value === undefined),
+  );
+  if (producer === undefined) throw new InvalidInputError('the app has no OrderedProducerFunction to send events to');
+  if (id !== undefined && index === undefined)
+    throw new InvalidInputError('the app has no index to query these events by');
+
+  const events = await readUserEvents(input);
+  const produced = events.map(
+    (event, at): ProducedEvent => ({ partitionKey: textField(event, partitionKey, at), data: JSON.stringify(event) }),
+  );
+  const stored = events.map(
+    (event, at): StoredEvent => ({
+      id: id === undefined ? '' : textField(event, id, at),
+      sort: sort === undefined ? '' : textField(event, sort, at),
+      ...(value === undefined ? {} : { value: textField(event, value, at) }),
+    }),
+  );
+  await produceEvents(stack, producer, produced, print);
+  if (id !== undefined && index !== undefined) await storeEvents(stack, index, stored, print);
 }

@@ -1,0 +1,107 @@
+import type { LocalStack } from '../run-local';
+import { openShards } from './open-shards';
+import { SampleFailedError } from './sample-error';
+import type { SampleProducer } from './sample-targets';
+import { textTable } from './text-table';
+
+/** An event as the producer gets it. */
+export interface ProducedEvent {
+  partitionKey: string;
+  data: string;
+}
+
+/** Bounds of one invocation, well below Lambda's 6 MB. */
+const MAX_RECORDS = 1_000;
+const MAX_BYTES = 4_000_000;
+
+const PROGRESS_STEP = 5_000;
+
+/**
+ * Sends events through the deployed producer, and reads the stream back: every event must be there once, and those of
+ * one partition key in the order of the input.
+ */
+export async function produceEvents(
+  stack: LocalStack,
+  { functionPath, streamName }: SampleProducer,
+  events: readonly ProducedEvent[],
+  print: (line: string) => void,
+): Promise<void> {
+  const sentByKey = dataByKey(events);
+  const started = performance.now();
+  let sent = 0;
+  for (const records of invocations(roundRobin(sentByKey))) {
+    const { failedRecordCount } = (await stack.invoke(functionPath, { records })) as { failedRecordCount: number };
+    if (failedRecordCount > 0) throw new SampleFailedError(`${failedRecordCount} events were not delivered`);
+    sent += records.length;
+    if (sent % PROGRESS_STEP < records.length) print(`sent ${sent} of ${events.length} events`);
+  }
+  const seconds = (performance.now() - started) / 1_000;
+
+  const shards = await openShards(stack, streamName);
+  const landed = await Promise.all(shards.map(({ shardId }) => readShard(stack, streamName, shardId)));
+  const landedByKey = dataByKey(landed.flat());
+  for (const [partitionKey, data] of sentByKey) checkKey(partitionKey, data, landedByKey.get(partitionKey) ?? []);
+
+  print('');
+  print(
+    `${events.length} events of ${sentByKey.size} partition keys through ${functionPath} in ${seconds.toFixed(1)} s`,
+  );
+  print('every event is in the stream once, those of each partition key in the order of the input');
+  const rows = shards.map(({ shardId }, index) => [shardId, landed[index]!.length, dataByKey(landed[index]!).size]);
+  for (const line of textTable(['shard', 'events', 'partition keys'], rows)) print(line);
+}
+
+function dataByKey(events: readonly ProducedEvent[]): Map<string, string[]> {
+  const byKey = new Map<string, string[]>();
+  for (const { partitionKey, data } of events) {
+    const ofKey = byKey.get(partitionKey);
+    if (ofKey === undefined) byKey.set(partitionKey, [data]);
+    else ofKey.push(data);
+  }
+  return byKey;
+}
+
+/** The keys' events in turn, each key's in order: the more keys a request has, the more the producer can send at once. */
+function* roundRobin(byKey: ReadonlyMap<string, readonly string[]>): Generator<ProducedEvent> {
+  let keys = [...byKey];
+  for (let turn = 0; keys.length > 0; turn++) {
+    keys = keys.filter(([, data]) => turn < data.length);
+    for (const [partitionKey, data] of keys) yield { partitionKey, data: data[turn]! };
+  }
+}
+
+function* invocations(events: Iterable<ProducedEvent>): Generator<ProducedEvent[]> {
+  let records: ProducedEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const size = JSON.stringify(event).length;
+    if (records.length === MAX_RECORDS || (records.length > 0 && bytes + size > MAX_BYTES)) {
+      yield records;
+      records = [];
+      bytes = 0;
+    }
+    records.push(event);
+    bytes += size;
+  }
+  if (records.length > 0) yield records;
+}
+
+async function readShard({ clients }: LocalStack, StreamName: string, ShardId: string): Promise<ProducedEvent[]> {
+  const events: ProducedEvent[] = [];
+  const start = { StreamName, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const;
+  let { ShardIterator } = await clients.kinesis.getShardIterator(start);
+  for (;;) {
+    const { Records = [], NextShardIterator } = await clients.kinesis.getRecords({ ShardIterator });
+    for (const { PartitionKey, Data } of Records) {
+      events.push({ partitionKey: PartitionKey!, data: Buffer.from(Data!).toString() });
+    }
+    if (Records.length === 0) return events;
+    ShardIterator = NextShardIterator;
+  }
+}
+
+function checkKey(partitionKey: string, sent: readonly string[], landed: readonly string[]): void {
+  const wrong = sent.findIndex((data, index) => data !== landed[index]);
+  if (wrong !== -1) throw new SampleFailedError(`event ${wrong + 1} of partition key ${partitionKey} is out of order`);
+  if (landed.length > sent.length) throw new SampleFailedError(`partition key ${partitionKey} has an event twice`);
+}

@@ -1,0 +1,55 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { InvalidInputError } from './sample-error';
+
+/** A line of the input. */
+export type UserEvent = Record<string, unknown>;
+
+/** Reads files of newline-delimited JSON, gzipped if named so. Empty lines are skipped. */
+export async function readUserEvents(files: readonly string[]): Promise<UserEvent[]> {
+  const events: UserEvent[] = [];
+  for (const file of files) {
+    const before = events.length;
+    let number = 0;
+    try {
+      for await (const line of createInterface({ input: open(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+        number += 1;
+        if (line.trim() !== '') events.push(parseLine(file, number, line));
+      }
+    } catch (error) {
+      if (error instanceof InvalidInputError) throw error;
+      throw new InvalidInputError(`cannot read ${file}: ${(error as Error).message}`);
+    }
+    if (events.length === before) throw new InvalidInputError(`${file} holds no event`);
+  }
+  return events;
+}
+
+/** A field of an event that must be there as text, or as a number. */
+export function textField(event: UserEvent, field: string, position: number): string {
+  const value = event[field];
+  if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value);
+  throw new InvalidInputError(
+    `event ${position + 1}: field ${field} must be a non-empty string or a number, got ${JSON.stringify(value)}`,
+  );
+}
+
+function open(file: string): Readable {
+  const bytes = createReadStream(file);
+  if (!file.endsWith('.gz')) return bytes;
+  const text = createGunzip();
+  bytes.on('error', (error) => text.destroy(error));
+  return bytes.pipe(text);
+}
+
+function parseLine(file: string, number: number, line: string): UserEvent {
+  try {
+    const event: unknown = JSON.parse(line);
+    if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event as UserEvent;
+  } catch {
+    // Reported below: the parser's own message may quote the data.
+  }
+  throw new InvalidInputError(`${file}, line ${number}: must be a JSON object`);
+}
