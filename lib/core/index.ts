@@ -12,7 +12,7 @@ export {
   type PutReceipt,
   type PutSummary,
 } from './producer/ordered-producer';
-export { checkProducerRecord, type ProducerRecord } from './producer/producer-record';
+export type { ProducerRecord } from './producer/producer-record';
 export type {
   PutRecordsClient,
   PutRecordsInput,
