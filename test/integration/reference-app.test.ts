@@ -1,0 +1,703 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { shardAttributes } from '../../lib/core';
+import { toAttributeValue } from '../../lib/core/fan-out/fan-out-request';
+import { type LocalStack, startLocal } from '../../local/run-local';
+import { indexConfig, PRODUCER, QUERY, readStream, type StreamRecord, synthesizeReferenceApp } from './reference-app';
+
+/** The reference app as it is deployed: its bundles, the SDK in them, and a stream and a table to work on. */
+
+let app: string;
+let stack: LocalStack;
+
+beforeAll(async () => {
+  app = synthesizeReferenceApp();
+  stack = await startLocal({ app });
+}, 60_000);
+
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(app, { recursive: true, force: true });
+});
+
+interface Receipt {
+  shardId: string;
+  sequenceNumber: string;
+  attempts: number;
+}
+
+async function produce(records: object[]): Promise<Receipt[]> {
+  const answer = (await stack.invoke(PRODUCER, { records })) as { records: Receipt[]; failedRecordCount: number };
+  expect(answer.failedRecordCount).toBe(0);
+  return answer.records;
+}
+
+/** What became of a batch of a queue or a table's stream, and what of it is in the Kinesis stream. */
+async function deliver(Records: object[]): Promise<{ answer: unknown; written: StreamRecord[] }> {
+  const before = new Set((await readStream(stack)).map(identity));
+  const answer = await stack.invoke(PRODUCER, { Records });
+  const written = (await readStream(stack)).filter((record) => !before.has(identity(record)));
+  return { answer, written };
+}
+
+function identity({ shardId, sequenceNumber }: StreamRecord | Receipt): string {
+  return `${shardId} ${sequenceNumber}`;
+}
+
+/** The open shards as the service lists them: its ranges are its own, not computed here. */
+async function shardRanges(): Promise<{ shardId: string; first: bigint; last: bigint }[]> {
+  const { Shards = [] } = await stack.clients.kinesis.listShards({ StreamName: stack.streams[0]!.name });
+  return Shards.map(({ ShardId, HashKeyRange }) => ({
+    shardId: ShardId!,
+    first: BigInt(HashKeyRange!.StartingHashKey!),
+    last: BigInt(HashKeyRange!.EndingHashKey!),
+  }));
+}
+
+/** The data of each partition key, in the order of the stream. */
+function dataByKey(records: readonly StreamRecord[]): Record<string, string[]> {
+  const byKey: Record<string, string[]> = {};
+  for (const { partitionKey, data } of records) {
+    byKey[partitionKey] = [...(byKey[partitionKey] ?? []), data.toString()];
+  }
+  return byKey;
+}
+
+describe('the producer, invoked directly', () => {
+  test('the partition keys 1 to 14 land on the shards that hold their MD5', async () => {
+    const keys = Array.from({ length: 14 }, (_, index) => String(index + 1));
+    const receipts = await produce(keys.map((partitionKey) => ({ partitionKey, data: 'seed' })));
+    const ranges = await shardRanges();
+    const shardsByMd5 = keys.map((key) => {
+      const hash = BigInt(`0x${createHash('md5').update(key).digest('hex')}`);
+      return ranges.find(({ first, last }) => first <= hash && hash <= last)!.shardId;
+    });
+    expect(receipts.map(({ shardId }) => shardId)).toEqual(shardsByMd5);
+    expect(new Set(shardsByMd5).size).toBe(4);
+
+    const landed = (await readStream(stack)).filter(({ data }) => data.toString() === 'seed');
+    expect(landed.map(({ partitionKey, shardId }) => [partitionKey, shardId]).sort()).toEqual(
+      keys.map((key, index) => [key, shardsByMd5[index]]).sort(),
+    );
+  });
+
+  test('an explicit hash key decides the shard in place of the partition key', async () => {
+    const ranges = await shardRanges();
+    const ends = ranges.flatMap(({ shardId, first, last }) => [
+      { shardId, explicitHashKey: String(first) },
+      { shardId, explicitHashKey: String(last) },
+    ]);
+    expect(ends.map(({ explicitHashKey }) => explicitHashKey)).toEqual(
+      expect.arrayContaining(['0', '340282366920938463463374607431768211455']),
+    );
+    const receipts = await produce(
+      ends.map(({ explicitHashKey }) => ({ partitionKey: 'one key', data: 'explicit', explicitHashKey })),
+    );
+    expect(receipts.map(({ shardId }) => shardId)).toEqual(ends.map(({ shardId }) => shardId));
+  });
+
+  test('receipts stand where their records stood in the event', async () => {
+    const inputs = Array.from({ length: 200 }, (_, index) => ({
+      partitionKey: `key-${(index * 7) % 23}`,
+      data: `receipt-${index}`,
+    }));
+    const receipts = await produce(inputs);
+    const byIdentity = new Map((await readStream(stack)).map((record) => [identity(record), record]));
+    const found = receipts.map((receipt) => byIdentity.get(identity(receipt)));
+    expect(found.map((record) => ({ partitionKey: record?.partitionKey, data: record?.data.toString() }))).toEqual(
+      inputs,
+    );
+  });
+
+  test('records of one partition key stand in the stream as they stood in the event', async () => {
+    const numbers = Array.from({ length: 60 }, (_, index) => String(index));
+    await produce(numbers.map((data) => ({ partitionKey: 'in order', data })));
+    expect(dataByKey(await readStream(stack))['in order']).toEqual(numbers);
+  });
+
+  test.each<[string, object, Buffer]>([
+    ['text', { data: 'plain text' }, Buffer.from('plain text')],
+    ['text beyond ASCII', { data: 'Grüße 🚀\n\u0000' }, Buffer.from('Grüße 🚀\n\u0000')],
+    ['text that looks like JSON', { data: '{"a":1}' }, Buffer.from('{"a":1}')],
+    ['an object', { data: { a: [1, null, { b: 'ü' }] } }, Buffer.from('{"a":[1,null,{"b":"ü"}]}')],
+    ['an array', { data: [1, 2] }, Buffer.from('[1,2]')],
+    ['a number', { data: 0.5 }, Buffer.from('0.5')],
+    ['false', { data: false }, Buffer.from('false')],
+    ['null', { data: null }, Buffer.from('null')],
+    ['bytes', { dataBase64: 'AP+A/v0=' }, Buffer.from([0, 255, 128, 254, 253])],
+    ['every byte', { dataBase64: everyByte().toString('base64') }, everyByte()],
+  ])('data that is %s arrives as it is', async (name, data, expected) => {
+    const [receipt] = await produce([{ partitionKey: `data ${name}`, ...data }]);
+    const record = (await readStream(stack)).find((each) => identity(each) === identity(receipt!));
+    expect(record!.data).toEqual(expected);
+  });
+
+  const GOOD = [
+    { partitionKey: 'good', data: 'before' },
+    { partitionKey: 'good', data: 'after' },
+  ] as const;
+
+  test.each<[string, unknown, string, string]>([
+    [
+      'an empty partition key',
+      { partitionKey: '', data: 'x' },
+      'InvalidPartitionKeyError',
+      'records[1].partitionKey must be a string of 1 to 256 characters, got ""',
+    ],
+    [
+      'a partition key that is too long',
+      { partitionKey: 'k'.repeat(257), data: 'x' },
+      'InvalidPartitionKeyError',
+      `records[1].partitionKey must be a string of 1 to 256 characters, got "${'k'.repeat(99)}… (257 characters)`,
+    ],
+    [
+      'no partition key',
+      { data: 'x' },
+      'InvalidPartitionKeyError',
+      'records[1].partitionKey must be a string of 1 to 256 characters, got undefined',
+    ],
+    [
+      'neither data nor dataBase64',
+      { partitionKey: 'bad' },
+      'InvalidEventError',
+      'records[1] must be exactly one of data and dataBase64, got "neither"',
+    ],
+    [
+      'both data and dataBase64',
+      { partitionKey: 'bad', data: 'x', dataBase64: 'eA==' },
+      'InvalidEventError',
+      'records[1] must be exactly one of data and dataBase64, got "both"',
+    ],
+    [
+      'base64 without its padding',
+      { partitionKey: 'bad', dataBase64: 'eA' },
+      'InvalidEventError',
+      'records[1].dataBase64 must be padded base64, got "eA"',
+    ],
+    [
+      'an explicit hash key beyond the key space',
+      { partitionKey: 'bad', data: 'x', explicitHashKey: '340282366920938463463374607431768211456' },
+      'InvalidHashKeyError',
+      'records[1].explicitHashKey must be an integer from 0 to 2^128 - 1, got 340282366920938463463374607431768211456',
+    ],
+    [
+      'an explicit hash key that is a number',
+      { partitionKey: 'bad', data: 'x', explicitHashKey: 5 },
+      'InvalidEventError',
+      'records[1].explicitHashKey must be a decimal integer from 0 to 2^128 - 1, as a string, got 5',
+    ],
+    [
+      'data larger than a record may be',
+      { partitionKey: 'bad', data: 'x'.repeat(1024 * 1024) },
+      'RecordTooLargeError',
+      'records[1].data must be at most 1048576 bytes together with the partition key, got 1048579',
+    ],
+    [
+      'a field nobody knows',
+      { partitionKey: 'bad', data: 'x', key: 'y' },
+      'InvalidEventError',
+      'records[1] must be made of partitionKey, data, dataBase64, explicitHashKey, got "key"',
+    ],
+    [
+      'a record that is none',
+      null,
+      'InvalidEventError',
+      'records[1] must be an object with partitionKey and data or dataBase64, got null',
+    ],
+  ])('%s in the middle of an event is explained, and nothing is written', async (_, bad, errorType, message) => {
+    const before = await readStream(stack);
+    await expect(stack.invoke(PRODUCER, { records: [GOOD[0], bad, GOOD[1]] })).rejects.toMatchObject({
+      name: 'FunctionFailedError',
+      functionPath: PRODUCER,
+      errorType,
+      message: expect.stringContaining(`${PRODUCER} failed: ${errorType}: ${message}`),
+    });
+    expect(await readStream(stack)).toEqual(before);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['an empty event', {}, 'records must be an array of records, got undefined'],
+    ['no event', null, 'records must be an array of records, got undefined'],
+    ['an array', [GOOD[0]], 'records must be an array of records, got undefined'],
+    [
+      'one record in place of an array',
+      { records: GOOD[0] },
+      'records must be an array of records, got {"partitionKey"',
+    ],
+    ['messages that are no array', { Records: GOOD[0] }, 'Records must be an array, got {"partitionKey"'],
+    [
+      'messages of another service',
+      { Records: [{ eventSource: 'aws:s3' }] },
+      'Records[0].eventSource must be aws:sqs or aws:dynamodb, got "aws:s3"',
+    ],
+  ])('%s is refused', async (_, event, message) => {
+    await expect(stack.invoke(PRODUCER, event)).rejects.toMatchObject({
+      errorType: 'InvalidEventError',
+      message: expect.stringContaining(`InvalidEventError: ${message}`),
+    });
+  });
+
+  test('an event without records is answered without records', async () => {
+    await expect(stack.invoke(PRODUCER, { records: [] })).resolves.toEqual({ records: [], failedRecordCount: 0 });
+  });
+});
+
+function everyByte(): Buffer {
+  return Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+}
+
+/** A message as Lambda hands it over; with a group, from a FIFO queue. */
+function sqsMessage(messageId: string, body: unknown, group?: string): object {
+  return {
+    messageId,
+    receiptHandle: `handle-${messageId}`,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    attributes: {
+      ApproximateReceiveCount: '1',
+      SentTimestamp: '1577836800000',
+      SenderId: 'AIDAEXAMPLE',
+      ApproximateFirstReceiveTimestamp: '1577836800001',
+      ...(group === undefined ? {} : { MessageGroupId: group, SequenceNumber: '1', MessageDeduplicationId: messageId }),
+    },
+    messageAttributes: {},
+    md5OfBody: '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: `arn:aws:sqs:us-east-1:123456789012:${group === undefined ? 'queue' : 'queue.fifo'}`,
+    awsRegion: 'us-east-1',
+  };
+}
+
+describe('the producer, from a standard queue', () => {
+  test('every message is sent, and none is reported', async () => {
+    const { answer, written } = await deliver([
+      sqsMessage('m1', { partitionKey: 'standard', data: 'one' }),
+      sqsMessage('m2', { partitionKey: 'standard', dataBase64: 'dHdv' }),
+    ]);
+    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(dataByKey(written)).toEqual({ standard: ['one', 'two'] });
+  });
+
+  test('a malformed message is reported alone', async () => {
+    const { answer, written } = await deliver([
+      sqsMessage('m1', { partitionKey: 'a', data: 'one' }),
+      sqsMessage('m2', '{"partitionKey":'),
+      sqsMessage('m3', { data: 'without a key' }),
+      sqsMessage('m4', { partitionKey: 'b', data: 'four' }),
+    ]);
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'm2' }, { itemIdentifier: 'm3' }] });
+    expect(dataByKey(written)).toEqual({ a: ['one'], b: ['four'] });
+  });
+});
+
+describe('the producer, from a FIFO queue', () => {
+  test('the message group is the partition key unless the body names one', async () => {
+    const { answer, written } = await deliver([
+      sqsMessage('m1', { data: 'of the group' }, 'group'),
+      sqsMessage('m2', { partitionKey: 'own', data: 'of its own' }, 'group'),
+    ]);
+    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(dataByKey(written)).toEqual({ group: ['of the group'], own: ['of its own'] });
+  });
+
+  test('a malformed message blocks the later ones of its group, and of no other', async () => {
+    const { answer, written } = await deliver([
+      sqsMessage('a1', { data: 'a1' }, 'a'),
+      sqsMessage('b1', { data: 'b1' }, 'b'),
+      sqsMessage('a2', 'not JSON', 'a'),
+      sqsMessage('b2', { data: 'b2' }, 'b'),
+      sqsMessage('a3', { data: 'a3' }, 'a'),
+      sqsMessage('b3', { data: 'b3' }, 'b'),
+      sqsMessage('a4', { data: 'a4' }, 'a'),
+    ]);
+    expect(answer).toEqual({ batchItemFailures: ['a2', 'a3', 'a4'].map((itemIdentifier) => ({ itemIdentifier })) });
+    expect(dataByKey(written)).toEqual({ a: ['a1'], b: ['b1', 'b2', 'b3'] });
+  });
+});
+
+/** A change as a table's stream hands it over. */
+function tableChange(SequenceNumber: string, Keys: object, image: object = {}): object {
+  return {
+    eventID: `event-${SequenceNumber}`,
+    eventName: 'INSERT',
+    eventVersion: '1.1',
+    eventSource: 'aws:dynamodb',
+    awsRegion: 'us-east-1',
+    dynamodb: {
+      ApproximateCreationDateTime: 1577836800,
+      Keys,
+      NewImage: { ...Keys, ...image },
+      SequenceNumber,
+      SizeBytes: 26,
+      StreamViewType: 'NEW_AND_OLD_IMAGES',
+    },
+    eventSourceARN: 'arn:aws:dynamodb:us-east-1:123456789012:table/Jobs/stream/2020-01-01T00:00:00.000',
+  };
+}
+
+describe("the producer, from a table's stream", () => {
+  const sequenceNumbers = (data: string[] = []) => data.map((json) => JSON.parse(json).dynamodb.SequenceNumber);
+
+  test('a change is sent whole, under the key of its item', async () => {
+    const change = tableChange('100', { tenant: { S: 'acme' }, id: { N: '7' } }, { status: { S: 'new' } });
+    const { answer, written } = await deliver([change]);
+    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(written.map(({ partitionKey }) => partitionKey)).toEqual(['7#acme']);
+    const { eventID, eventName, dynamodb } = change as Record<string, unknown>;
+    expect(JSON.parse(written[0]!.data.toString())).toEqual({ eventID, eventName, dynamodb });
+  });
+
+  test('a change that no record can hold blocks the later ones of its item, and of no other', async () => {
+    const [a, b] = [{ id: { S: 'item-a' } }, { id: { S: 'item-b' } }];
+    const { answer, written } = await deliver([
+      tableChange('201', a),
+      tableChange('202', b),
+      tableChange('203', a, { text: { S: 'x'.repeat(1024 * 1024) } }),
+      tableChange('204', b),
+      tableChange('205', a),
+    ]);
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: '203' }, { itemIdentifier: '205' }] });
+    const byKey = dataByKey(written);
+    expect(sequenceNumbers(byKey['item-a'])).toEqual(['201']);
+    expect(sequenceNumbers(byKey['item-b'])).toEqual(['202', '204']);
+  });
+});
+
+interface QueryAnswer {
+  items: Record<string, unknown>[];
+  cursor?: string;
+  count: number;
+  stats: { shards: number };
+}
+
+async function query(event: object): Promise<QueryAnswer> {
+  return (await stack.invoke(QUERY, event)) as QueryAnswer;
+}
+
+/** Follows the cursor to the end. */
+async function pages(event: object): Promise<QueryAnswer[]> {
+  const all: QueryAnswer[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await query({ ...event, ...(cursor === undefined ? {} : { cursor }) });
+    expect(page.count).toBe(page.items.length);
+    all.push(page);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return all;
+}
+
+/** Writes items as an application does, with the shard attribute of one index. */
+async function store(
+  indexName: string,
+  items: readonly Record<string, string>[],
+  more: Record<string, AttributeValue> = {},
+): Promise<void> {
+  const config = indexConfig(stack, indexName);
+  for (const item of items) {
+    const attributes = { ...item, ...shardAttributes(config, item) } as Record<string, string | number>;
+    const Item = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, toAttributeValue(value)]));
+    await stack.clients.dynamodb.putItem({ TableName: config.tableName, Item: { ...Item, ...more } });
+  }
+}
+
+const ids = (items: readonly Record<string, unknown>[]) => items.map(({ jobId }) => jobId);
+
+const time = (minutes: number) => new Date(Date.UTC(2020, 0, 1, 0, minutes)).toISOString();
+
+describe('the query function', () => {
+  /** The seed's: one event every 15 minutes. */
+  const events = Array.from({ length: 100 }, (_, number) => ({
+    jobId: `event-${number}`,
+    createdAt: time(15 * number),
+  }));
+  const jobs = Array.from({ length: 60 }, (_, number) => ({
+    jobId: `job-${number}`,
+    status: 'succeeded',
+    createdAt: time((number * 37) % 60),
+    owner: number % 3 === 0 ? 'ann' : 'bob',
+  }));
+  const byAge = [...jobs].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+
+  beforeAll(async () => {
+    await store('byTime', events);
+    await store('byStatus', jobs);
+    await store('byStatus', [{ jobId: 'other', status: 'pending', createdAt: time(0) }]);
+  });
+
+  const firstTwelveHours = { index: 'byTime', sortKey: { between: [time(0), '2020-01-01T11:59:59.000Z'] } };
+
+  test("finds the 48 of the seed's 100 events that are of the first twelve hours, in time order", async () => {
+    const { items, count, cursor, stats } = await query(firstTwelveHours);
+    expect(ids(items)).toEqual(ids(events.slice(0, 48)));
+    expect({ count, cursor, shards: stats.shards }).toEqual({ count: 48, cursor: undefined, shards: 5 });
+  });
+
+  test('finds the same events unordered, shard by shard', async () => {
+    const { items } = await query({ ...firstTwelveHours, order: 'unordered' });
+    expect(ids(items).sort()).toEqual(ids(events.slice(0, 48)).sort());
+    expect(ids(items)).not.toEqual(ids(events.slice(0, 48)));
+  });
+
+  test.each([1, 7, 33, 100, 1000])(
+    'reads descending pages of %i to the end as a plain sort has them',
+    async (limit) => {
+      const read = await pages({ index: 'byTime', order: 'descending', limit });
+      expect(ids(read.flatMap(({ items }) => items))).toEqual(ids([...events].reverse()));
+      for (const { items } of read.slice(0, -1)) expect(items).toHaveLength(limit);
+    },
+  );
+
+  test.each(['ascending', 'unordered'])('reads %s pages of one value to the end, each item once', async (order) => {
+    const read = ids((await pages({ index: 'byStatus', value: 'succeeded', order, limit: 9 })).flatMap((p) => p.items));
+    expect(read).toHaveLength(60);
+    expect(order === 'unordered' ? read.sort() : read).toEqual(order === 'unordered' ? ids(jobs).sort() : ids(byAge));
+  });
+
+  test.each<[string, object, (createdAt: string) => boolean]>([
+    ['eq', { eq: time(20) }, (createdAt) => createdAt === time(20)],
+    ['lt', { lt: time(20) }, (createdAt) => createdAt < time(20)],
+    ['lte', { lte: time(20) }, (createdAt) => createdAt <= time(20)],
+    ['gt', { gt: time(20) }, (createdAt) => createdAt > time(20)],
+    ['gte', { gte: time(20) }, (createdAt) => createdAt >= time(20)],
+    ['between', { between: [time(5), time(20)] }, (createdAt) => createdAt >= time(5) && createdAt <= time(20)],
+    ['beginsWith', { beginsWith: '2020-01-01T00:1' }, (createdAt) => createdAt.startsWith('2020-01-01T00:1')],
+  ])('narrows the sort key with %s, and pages through what is left', async (_, sortKey, holds) => {
+    const read = await pages({ index: 'byStatus', value: 'succeeded', sortKey, limit: 4 });
+    expect(ids(read.flatMap(({ items }) => items))).toEqual(ids(byAge.filter(({ createdAt }) => holds(createdAt))));
+  });
+
+  test('returns the attributes of the projection alone, in the order of one that is not among them', async () => {
+    const { items } = await query({ index: 'byStatus', value: 'succeeded', projection: ['jobId', 'owner'], limit: 5 });
+    expect(items).toEqual(byAge.slice(0, 5).map(({ jobId, owner }) => ({ jobId, owner })));
+  });
+
+  test('filters, and still fills its pages', async () => {
+    const read = await pages({
+      index: 'byStatus',
+      value: 'succeeded',
+      limit: 6,
+      filterExpression: '#owner = :ann AND begins_with(#id, :job)',
+      expressionAttributeNames: { '#owner': 'owner', '#id': 'jobId' },
+      expressionAttributeValues: { ':ann': { S: 'ann' }, ':job': { S: 'job-' } },
+    });
+    expect(ids(read.flatMap(({ items }) => items))).toEqual(ids(byAge.filter(({ owner }) => owner === 'ann')));
+    expect(read.map(({ items }) => items.length).slice(0, 3)).toEqual([6, 6, 6]);
+  });
+
+  test('answers a value that no item has with an empty page', async () => {
+    await expect(query({ index: 'byStatus', value: 'failed' })).resolves.toMatchObject({ items: [], count: 0 });
+  });
+
+  describe('a cursor', () => {
+    const request = { index: 'byTime', limit: 10 };
+
+    test.each<[string, object]>([
+      ['another order', { order: 'descending' }],
+      ['another sort-key condition', { sortKey: { gte: time(0) } }],
+      ['another index', { index: 'byStatus', value: 'succeeded' }],
+    ])('of a query for %s is refused', async (_, other) => {
+      const { cursor } = await query(request);
+      await expect(query({ ...request, ...other, cursor })).rejects.toMatchObject({
+        errorType: 'InvalidCursorError',
+        message: expect.stringContaining(
+          `${QUERY} failed: InvalidCursorError: cursor must be the unaltered cursor of a page of the same query, got "`,
+        ),
+      });
+    });
+
+    test('that was altered is refused', async () => {
+      const { cursor } = await query(request);
+      const altered = [cursor!.slice(1), `${cursor}A`, (cursor![0] === 'A' ? 'B' : 'A') + cursor!.slice(1), '', 7];
+      for (const broken of altered) {
+        await expect(query({ ...request, cursor: broken })).rejects.toMatchObject({ errorType: 'InvalidCursorError' });
+      }
+    });
+
+    test('continues with another page size and another projection', async () => {
+      const { cursor } = await query(request);
+      const { items } = await query({ index: 'byTime', limit: 3, projection: ['jobId'], cursor });
+      expect(items).toEqual(events.slice(10, 13).map(({ jobId }) => ({ jobId })));
+    });
+  });
+
+  test.each<[string, unknown, string, string]>([
+    ['no event', null, 'InvalidEventError', 'event must be an object with index and a fan-out request, got null'],
+    ['no index', {}, 'UnknownIndexError', 'index must be one of byStatus, byTime, got undefined'],
+    [
+      'an unknown index',
+      { index: 'byOwner', limit: 1 },
+      'UnknownIndexError',
+      'index must be one of byStatus, byTime, got "byOwner"',
+    ],
+    ['a property of every object', { index: 'toString' }, 'UnknownIndexError', 'got "toString"'],
+    [
+      'no value for an index that has one',
+      { index: 'byStatus' },
+      'InvalidIndexValueError',
+      'value must be a non-empty string or a number: index byStatus is keyed by status, got undefined',
+    ],
+    [
+      'a value of another type',
+      { index: 'byStatus', value: ['succeeded'] },
+      'InvalidIndexValueError',
+      'index byStatus is keyed by status, got ["succeeded"]',
+    ],
+    [
+      'a value for an index over the whole table',
+      { index: 'byTime', value: 'succeeded' },
+      'InvalidIndexValueError',
+      'value must be absent: index byTime covers the whole table, got "succeeded"',
+    ],
+    [
+      'a limit of 0',
+      { index: 'byTime', limit: 0 },
+      'InvalidArgumentError',
+      'limit must be a whole number of at least 1, got 0',
+    ],
+    [
+      'an unknown format',
+      { index: 'byTime', format: 'csv' },
+      'InvalidEventError',
+      'format must be one of plain, dynamodb, got "csv"',
+    ],
+    [
+      'two sort-key conditions',
+      { index: 'byTime', sortKey: { gt: 'a', lt: 'b' } },
+      'InvalidSortKeyConditionError',
+      'sortKey must be exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
+    ],
+    [
+      'an unknown field',
+      { index: 'byTime', sort: 'up' },
+      'InvalidArgumentError',
+      'request must be made of value, sortKey',
+    ],
+  ])('refuses %s', async (_, event, errorType, message) => {
+    await expect(stack.invoke(QUERY, event)).rejects.toMatchObject({
+      name: 'FunctionFailedError',
+      errorType,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  describe('the values of an item', () => {
+    const DATA: Record<string, AttributeValue> = {
+      integer: { N: '42' },
+      fraction: { N: '-0.125' },
+      lastSafe: { N: '9007199254740991' },
+      beyondSafe: { N: '9007199254740993' },
+      digits: { N: '3.1415926535897932384626433832795028841' },
+      binary: { B: new Uint8Array([0, 255, 128]) },
+      yes: { BOOL: true },
+      nothing: { NULL: true },
+      list: { L: [{ N: '1' }, { S: 'two' }, { M: { three: { N: '12345678901234567890' } } }] },
+      strings: { SS: ['a', 'b'] },
+      numbers: { NS: ['1', '9007199254740993'] },
+      binaries: { BS: [new Uint8Array([1])] },
+    };
+    const request = { index: 'byStatus', value: 'typed' };
+
+    beforeAll(() => store('byStatus', [{ jobId: 'typed', status: 'typed', createdAt: time(0) }], DATA));
+
+    test('are plain JSON that loses nothing', async () => {
+      const { items } = await query(request);
+      expect(items).toEqual([
+        {
+          jobId: 'typed',
+          status: 'typed',
+          createdAt: time(0),
+          [indexConfig(stack, 'byStatus').shardAttribute]: 'typed#0',
+          integer: 42,
+          fraction: -0.125,
+          lastSafe: 9007199254740991,
+          beyondSafe: '9007199254740993',
+          digits: '3.1415926535897932384626433832795028841',
+          binary: 'AP+A',
+          yes: true,
+          nothing: null,
+          list: [1, 'two', { three: '12345678901234567890' }],
+          strings: ['a', 'b'],
+          numbers: expect.arrayContaining([1, '9007199254740993']),
+          binaries: ['AQ=='],
+        },
+      ]);
+    });
+
+    test("are DynamoDB's own JSON on request, binary in base64", async () => {
+      const { items } = await query({ ...request, format: 'dynamodb' });
+      expect(items).toEqual([
+        expect.objectContaining({
+          ...DATA,
+          jobId: { S: 'typed' },
+          binary: { B: 'AP+A' },
+          numbers: { NS: expect.arrayContaining(['1', '9007199254740993']) },
+          binaries: { BS: ['AQ=='] },
+        }),
+      ]);
+    });
+
+    test('can be filtered by, binary in base64', async () => {
+      const filter = { filterExpression: '#b = :b', expressionAttributeNames: { '#b': 'binary' } };
+      const found = (B: string) => query({ ...request, ...filter, expressionAttributeValues: { ':b': { B } } });
+      await expect(found('AP+A')).resolves.toMatchObject({ count: 1 });
+      await expect(found('AP+B')).resolves.toMatchObject({ count: 0 });
+    });
+  });
+
+  describe('a page of large items', () => {
+    /** Source: the AWS Lambda quotas, invocation payload. */
+    const MAX_RESPONSE_BYTES = 6_291_556;
+
+    /** Follows the cursor to the end, and measures each response as the client gets it. */
+    async function responses(event: object): Promise<{ bytes: number; page: QueryAnswer }[]> {
+      const { name } = stack.functions.find(({ path }) => path === QUERY)!;
+      const all: { bytes: number; page: QueryAnswer }[] = [];
+      let cursor: string | undefined;
+      do {
+        const { Payload, FunctionError } = await stack.clients.lambda.invoke({
+          FunctionName: name,
+          Payload: JSON.stringify({ ...event, cursor }),
+        });
+        const page: QueryAnswer = JSON.parse(Buffer.from(Payload!).toString());
+        expect({ FunctionError, page: FunctionError && page }).toEqual({});
+        all.push({ bytes: Payload!.byteLength, page });
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      return all;
+    }
+
+    const ofStatus = (status: string, count: number) =>
+      Array.from({ length: count }, (_, number) => ({
+        jobId: `${status}-${number}`,
+        status,
+        createdAt: time((number * 5) % count),
+      }));
+    const plainText = ofStatus('failed', 22);
+    const escapedText = ofStatus('ignored', 7);
+
+    beforeAll(async () => {
+      await store('byStatus', plainText, { text: { S: 'x'.repeat(390_000) } });
+      await store('byStatus', escapedText, { text: { S: '\u0001'.repeat(390_000) } });
+    });
+
+    test.each([
+      { what: 'text', items: plainText, format: 'plain', pageSizes: [15, 7] },
+      { what: 'text', items: plainText, format: 'dynamodb', pageSizes: [15, 7] },
+      { what: 'characters that JSON escapes', items: escapedText, format: 'plain', pageSizes: [2, 2, 2, 1] },
+    ])('of $what, $format, ends before the response limit; its cursor leads to the rest', async (given) => {
+      const { items, format, pageSizes } = given;
+      const read = await responses({ index: 'byStatus', value: items[0]!.status, format });
+      expect(read.map(({ page }) => page.count)).toEqual(pageSizes);
+      for (const { bytes } of read) expect(bytes).toBeLessThanOrEqual(MAX_RESPONSE_BYTES);
+      const found = ids(read.flatMap(({ page }) => page.items));
+      const inOrder = [...items].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+      expect(found).toEqual(ids(inOrder).map((id) => (format === 'plain' ? id : { S: id })));
+    });
+
+    test('holds them all without what makes them large', async () => {
+      const { count, cursor } = await query({ index: 'byStatus', value: 'failed', projection: ['jobId'] });
+      expect({ count, cursor }).toEqual({ count: 22, cursor: undefined });
+    });
+  });
+});
