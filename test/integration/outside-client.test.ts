@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import { Lambda } from '@aws-sdk/client-lambda';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { PRODUCER, QUERY, synthesizeReferenceApp } from './reference-app';
+
+/** A program of another process, which knows nothing but the line that `local --serve --json` prints. */
+
+const CLI = join(__dirname, '../../dist/bin/even-shards.js');
+const STREAM = 'EvenShards/Events';
+const TABLE = 'EvenShards/Jobs';
+
+interface ReadyLine {
+  ready: true;
+  endpoints: Record<'kinesis' | 'dynamodb' | 'lambda', string>;
+  functions: Record<string, string>;
+  streams: Record<string, string>;
+  tables: Record<string, string>;
+}
+
+let app: string;
+let child: ChildProcess;
+let ready: ReadyLine;
+let clients: { kinesis: Kinesis; dynamodb: DynamoDB; lambda: Lambda };
+const lines: string[] = [];
+
+beforeAll(async () => {
+  app = synthesizeReferenceApp();
+  // In a process group of its own, so that whatever it starts can be found.
+  child = spawn(process.execPath, [CLI, 'local', '--serve', '--json', '--app', app], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const stdout = createInterface({ input: child.stdout! });
+  stdout.on('line', (line) => lines.push(line));
+  await once(stdout, 'line');
+  ready = JSON.parse(lines[0]!);
+  const common = { region: 'us-east-1', credentials: { accessKeyId: 'any', secretAccessKey: 'any' } };
+  clients = {
+    kinesis: new Kinesis({ ...common, endpoint: ready.endpoints.kinesis, requestHandler: new NodeHttpHandler() }),
+    dynamodb: new DynamoDB({ ...common, endpoint: ready.endpoints.dynamodb }),
+    lambda: new Lambda({ ...common, endpoint: ready.endpoints.lambda }),
+  };
+}, 60_000);
+
+afterAll(() => {
+  for (const client of Object.values(clients ?? {})) client.destroy();
+  child?.kill('SIGKILL');
+  rmSync(app, { recursive: true, force: true });
+});
+
+async function invoke(path: string, payload: object): Promise<{ error?: string; answer: Record<string, unknown> }> {
+  const { FunctionError, Payload } = await clients.lambda.invoke({
+    FunctionName: ready.functions[path],
+    Payload: JSON.stringify(payload),
+  });
+  return { error: FunctionError, answer: JSON.parse(Buffer.from(Payload!).toString()) };
+}
+
+test('records sent through the Lambda client are read with the Kinesis client', async () => {
+  const { error, answer } = await invoke(PRODUCER, {
+    records: [
+      { partitionKey: 'outside', data: 'first' },
+      { partitionKey: 'outside', data: 'second' },
+    ],
+  });
+  expect({ error, failed: answer.failedRecordCount }).toEqual({ error: undefined, failed: 0 });
+  const [{ shardId }] = answer.records as [{ shardId: string }];
+  const { ShardIterator } = await clients.kinesis.getShardIterator({
+    StreamName: ready.streams[STREAM],
+    ShardId: shardId,
+    ShardIteratorType: 'TRIM_HORIZON',
+  });
+  const { Records } = await clients.kinesis.getRecords({ ShardIterator });
+  expect(Records?.map(({ Data }) => Buffer.from(Data!).toString())).toEqual(['first', 'second']);
+});
+
+test('items written with the DynamoDB client are queried through the Lambda client', async () => {
+  const { Table } = await clients.dynamodb.describeTable({ TableName: ready.tables[TABLE] });
+  const { KeySchema } = Table!.GlobalSecondaryIndexes!.find(({ IndexName }) => IndexName === 'byStatus')!;
+  const [shardAttribute, sortKey] = KeySchema!.map(({ AttributeName }) => AttributeName!);
+  for (const [jobId, shard, createdAt] of [
+    ['newest', 3, '2020-01-03'],
+    ['oldest', 9, '2020-01-01'],
+    ['middle', 0, '2020-01-02'],
+  ]) {
+    await clients.dynamodb.putItem({
+      TableName: ready.tables[TABLE],
+      Item: {
+        jobId: { S: String(jobId) },
+        [shardAttribute!]: { S: `failed#${shard}` },
+        [sortKey!]: { S: String(createdAt) },
+      },
+    });
+  }
+  const { error, answer } = await invoke(QUERY, { index: 'byStatus', value: 'failed', projection: ['jobId'] });
+  expect({ error, items: answer.items }).toEqual({
+    error: undefined,
+    items: [{ jobId: 'oldest' }, { jobId: 'middle' }, { jobId: 'newest' }],
+  });
+});
+
+test('what a function refuses arrives as the Lambda client knows it', async () => {
+  const { error, answer } = await invoke(QUERY, { index: 'byTime', limit: 0 });
+  expect(error).toBe('Unhandled');
+  expect(answer).toMatchObject({
+    errorType: 'InvalidArgumentError',
+    errorMessage: 'limit must be a whole number of at least 1, got 0',
+  });
+});
+
+test('a function that is not there is refused as Lambda refuses it', async () => {
+  await expect(clients.lambda.invoke({ FunctionName: 'nobody' })).rejects.toMatchObject({
+    name: 'ResourceNotFoundException',
+    $metadata: { httpStatusCode: 404 },
+  });
+});
+
+// The last: it ends what the others talk to.
+test('SIGINT ends it with 130 in the middle of the work, and nothing is left running', async () => {
+  const records = Array.from({ length: 5_000 }, () => ({ partitionKey: 'one key: one request each', data: 'x' }));
+  const underWay = invoke(PRODUCER, { records }).catch((error: Error) => error);
+  await sleep(300);
+  const exit = once(child, 'exit');
+  child.kill('SIGINT');
+  expect(await exit).toEqual([130, null]);
+  expect(await underWay).toBeInstanceOf(Error);
+  expect(() => process.kill(-child.pid!, 0)).toThrow('ESRCH');
+  for (const endpoint of Object.values(ready.endpoints)) await expect(fetch(endpoint)).rejects.toThrow('fetch failed');
+  expect(lines).toEqual([expect.stringMatching(/^\{"ready":true,/)]);
+}, 20_000);
