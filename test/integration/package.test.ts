@@ -1,0 +1,243 @@
+import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import packageJson from '../../package.json';
+import { synthesizeReferenceApp } from './reference-app';
+
+/** The package as users get it: packed, installed from the tarball, and used from projects that know nothing of this one. */
+
+const ROOT = join(__dirname, '../..');
+const NAME = packageJson.name;
+
+/** A user's project with the CDK, as a cdk app has it. */
+let project: string;
+/** A project that has the package and nothing else: no CDK, no emulators. */
+let bare: string;
+let installed: string;
+/** What npm installed with the package. */
+let others: string[];
+
+beforeAll(() => {
+  project = temporaryDirectory();
+  bare = temporaryDirectory();
+  npm(ROOT, 'pack', '--ignore-scripts', '--pack-destination', project);
+  const [tarball] = readdirSync(project);
+  npm(project, 'init', '--yes');
+  npm(project, 'install', '--offline', '--legacy-peer-deps', `./${tarball}`);
+  installed = join(project, 'node_modules', NAME);
+  others = readdirSync(join(project, 'node_modules')).filter((name) => name !== NAME && !name.startsWith('.'));
+  cpSync(installed, join(bare, 'node_modules', NAME), { recursive: true });
+  for (const peer of Object.keys(packageJson.peerDependencies)) provide(project, peer);
+}, 60_000);
+
+afterAll(() => {
+  for (const directory of [project, bare]) if (directory) rmSync(directory, { recursive: true, force: true });
+});
+
+function temporaryDirectory(): string {
+  return realpathSync(mkdtempSync(join(tmpdir(), 'package-')));
+}
+
+function npm(cwd: string, ...args: string[]): void {
+  execFileSync('npm', args, { cwd, stdio: 'pipe', shell: process.platform === 'win32' });
+}
+
+/** Puts a dependency of this repository where npm would install it, without the network. */
+function provide(directory: string, dependency: string): void {
+  symlinkSync(join(ROOT, 'node_modules', dependency), join(directory, 'node_modules', dependency), 'junction');
+}
+
+/** Runs a file of a project in a process of its own, and returns what it prints as JSON. */
+function run(directory: string, file: string, code: string, env: Record<string, string> = {}): unknown {
+  writeFileSync(join(directory, file), code);
+  const { status, stdout, stderr } = node(directory, [file], env);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+function node(cwd: string, args: string[], env: Record<string, string> = {}): SpawnSyncReturns<string> {
+  const inherited = { ...process.env };
+  delete inherited.NODE_PATH;
+  return spawnSync(process.execPath, args, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...inherited, JSII_DEPRECATED: 'quiet', ...env },
+  });
+}
+
+/** Runs the command line as `npx even-shards` does. */
+function cli(directory: string, ...args: string[]) {
+  const { status, stdout, stderr } = node(directory, [
+    join('node_modules', NAME, packageJson.bin['even-shards']),
+    ...args,
+  ]);
+  return { status, stdout, stderr };
+}
+
+function filesOf(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
+}
+
+describe('the package', () => {
+  test('holds what its users need and nothing else', () => {
+    expect(readdirSync(installed).sort()).toEqual(
+      ['.jsii', 'API.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json'].sort(),
+    );
+    expect(readdirSync(join(installed, 'dist')).sort()).toEqual(
+      ['THIRD-PARTY-LICENSES.txt', 'bin', 'lambda', 'lib', 'local'].sort(),
+    );
+    const files = filesOf(installed);
+    expect(files).toEqual(
+      expect.arrayContaining(['dist/lambda/producer/index.js', 'dist/lambda/query-fanout/index.js']),
+    );
+    expect(files.filter((file) => /\.ts$/.test(file) && !/^dist\/lib\/.*\.d\.ts$/.test(file))).toEqual([]);
+    expect(files.filter((file) => /(^|\/)(test|node_modules|bench)\/|\.test\.|\.tsbuildinfo$/.test(file))).toEqual([]);
+  });
+
+  test('has every file that its manifest names, and a type declaration for each module', () => {
+    const { main, types, exports, bin } = packageJson;
+    for (const file of [main, types, ...Object.values(exports), ...Object.values(bin)]) {
+      expect({ file, exists: existsSync(join(installed, file)) }).toEqual({ file, exists: true });
+    }
+    const modules = filesOf(join(installed, 'dist/lib')).filter((file) => file.endsWith('.js'));
+    for (const file of modules) {
+      const types = file.replace(/\.js$/, '.d.ts');
+      expect({ types, exists: existsSync(join(installed, 'dist/lib', types)) }).toEqual({ types, exists: true });
+    }
+  });
+
+  test('describes itself to jsii by the name and version it has', () => {
+    const { name, version, types } = JSON.parse(readFileSync(join(installed, '.jsii'), 'utf8'));
+    expect({ name, version }).toEqual({ name: NAME, version: packageJson.version });
+    expect(Object.keys(types)).toContain(`${NAME}.UniformStream`);
+  });
+
+  test('brings no other package along', () => {
+    expect(others).toEqual([]);
+  });
+});
+
+describe('the core', () => {
+  const USE = `
+    const page = fanOutQuery({ query: async () => ({ Items: [{ id: { S: 'a' } }] }) }, {
+      tableName: 'T', indexName: 'I', tableKey: ['id'], keyLayout: 'single-attribute', shardAttribute: 'shard',
+      sortKeyAttributes: [], shards: { default: { write: 2, read: 2 } }, strategy: 'calculated',
+    }, {}).then(({ items }) => items.length);`;
+
+  test('is required where nothing else is installed, and loads only itself', () => {
+    const code = `
+      const { fanOutQuery } = require('${NAME}/core');
+      ${USE}
+      page.then((items) => console.log(JSON.stringify({ items, loaded: Object.keys(require.cache) })));`;
+    const { items, loaded } = run(bare, 'core.cjs', code) as { items: number; loaded: string[] };
+    expect(items).toBe(2);
+    const foreign = loaded
+      .map((file) => relative(bare, file))
+      .filter((file) => !file.startsWith(`node_modules/${NAME}/dist/lib/core/`));
+    expect(foreign).toEqual(['core.cjs']);
+  });
+
+  test('is imported by name from an ES module', () => {
+    const code = `
+      import { fanOutQuery, OrderedProducer } from '${NAME}/core';
+      ${USE}
+      console.log(JSON.stringify({ items: await page, producer: typeof OrderedProducer }));`;
+    expect(run(bare, 'core.mjs', code)).toEqual({ items: 2, producer: 'function' });
+  });
+
+  test('is the only folder that can be imported', () => {
+    const code = `
+      import('${NAME}/dist/lib/core/index.js').catch(({ code }) => console.log(JSON.stringify(code)));`;
+    expect(run(bare, 'deep.mjs', code)).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED');
+  });
+});
+
+describe('the constructs', () => {
+  const APP = `
+    const app = new App();
+    const stack = new Stack(app, 'Mine');
+    const stream = new UniformStream(stack, 'Stream', { shardCount: 3 });
+    new OrderedProducerFunction(stack, 'Producer', { stream });
+    console.log(JSON.stringify(app.synth().directory));`;
+
+  test.each([
+    [
+      'require',
+      'app.cjs',
+      `const { App, Stack } = require('aws-cdk-lib'); const { OrderedProducerFunction, UniformStream } = require('${NAME}');`,
+    ],
+    [
+      'import',
+      'app.mjs',
+      `import { App, Stack } from 'aws-cdk-lib'; import { OrderedProducerFunction, UniformStream } from '${NAME}';`,
+    ],
+  ])("synthesize in a user's own app, by %s", (kind, file, imports) => {
+    const outdir = join(project, `${kind}.out`);
+    expect(run(project, file, imports + APP, { CDK_OUTDIR: outdir })).toBe(outdir);
+    const { Resources } = JSON.parse(readFileSync(join(outdir, 'Mine.template.json'), 'utf8'));
+    const resources = Object.values<{ Type: string; Properties: object }>(Resources);
+    expect(resources).toContainEqual(
+      expect.objectContaining({ Type: 'AWS::Kinesis::Stream', Properties: expect.objectContaining({ ShardCount: 3 }) }),
+    );
+    expect(resources.map(({ Type }) => Type)).toContain('AWS::Lambda::Function');
+
+    const { files } = JSON.parse(readFileSync(join(outdir, 'Mine.assets.json'), 'utf8'));
+    const directories = Object.values<{ source: { path: string; packaging: string } }>(files)
+      .filter(({ source }) => source.packaging === 'zip')
+      .map(({ source }) => join(outdir, source.path));
+    expect(directories).toHaveLength(1);
+    expect(readFileSync(join(directories[0]!, 'index.js'))).toEqual(
+      readFileSync(join(installed, 'dist/lambda/producer/index.js')),
+    );
+  });
+});
+
+describe('the command line', () => {
+  let app: string;
+
+  beforeAll(() => {
+    app = synthesizeReferenceApp();
+  });
+
+  afterAll(() => rmSync(app, { recursive: true, force: true }));
+
+  test('is installed as even-shards, and explains itself', () => {
+    const { status, stdout, stderr } = spawnSync(join(project, 'node_modules/.bin/even-shards'), ['local', '--help'], {
+      cwd: project,
+      encoding: 'utf8',
+      shell: process.platform === 'win32',
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('usage: even-shards local [options]');
+    expect(cli(bare, '--version')).toEqual({ status: 0, stdout: `${packageJson.version}\n`, stderr: '' });
+  });
+
+  test('without the emulators, ends with the command that installs them', () => {
+    expect(cli(bare, 'local', '--app', app)).toEqual({
+      status: 1,
+      stdout: expect.any(String),
+      stderr:
+        'even-shards: a local run needs kinesis-local, which is not installed: run `npm install --save-dev kinesis-local dynalite`\n',
+    });
+  });
+
+  test("with the project's emulators, runs the sample", () => {
+    for (const emulator of ['kinesis-local', 'dynalite']) provide(project, emulator);
+    const { status, stdout, stderr } = cli(project, 'local', '--app', app);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('ordered    48 events, starting with event-000, event-001, event-002, event-003');
+  }, 30_000);
+});
