@@ -568,6 +568,12 @@ describe('the query function', () => {
       'sortKey must be exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
     ],
     [
+      'bounds the wrong way round',
+      { index: 'byTime', sortKey: { between: ['b', 'a'] } },
+      'InvalidSortKeyConditionError',
+      'sortKey.between must be the lower bound and then the upper bound, got ["b","a"]',
+    ],
+    [
       'an unknown field',
       { index: 'byTime', sort: 'up' },
       'InvalidArgumentError',

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, InvalidIndexValueError, InvalidSortKeyConditionError } from '../errors';
 import type { ShardedIndexConfig } from '../write-sharding/sharded-index-config';
-import type { SortableValue } from './attribute-order';
+import { compareAttributeValues, type SortableValue } from './attribute-order';
 import type { AttributeValue } from './query-client';
 
 /** A value to compare a sort key with. */
@@ -125,6 +125,10 @@ function checkSortKeyCondition(
     for (const bound of operand) checkSortKeyValue(field, bound);
     if (typeof operand[0] !== typeof operand[1]) {
       throw new InvalidSortKeyConditionError(field, operand, 'two bounds of one type');
+    }
+    const [lower, upper] = operand.map(toAttributeValue) as [SortableValue, SortableValue];
+    if (compareAttributeValues(lower, upper) > 0) {
+      throw new InvalidSortKeyConditionError(field, operand, 'the lower bound and then the upper bound');
     }
   } else if (kind === 'beginsWith' && typeof operand === 'number') {
     throw new InvalidSortKeyConditionError(field, operand, 'a string or binary: a number has no beginning');

@@ -263,6 +263,13 @@ describe('fanOutQuery', () => {
         'two bounds of one type',
       ],
       [
+        'a between whose bounds are the wrong way round',
+        byTime,
+        { sortKey: { between: [10, 9] } },
+        InvalidSortKeyConditionError,
+        'sortKey.between must be the lower bound and then the upper bound, got [10,9]',
+      ],
+      [
         'a prefix of a number',
         byTime,
         { sortKey: { beginsWith: 1 } },
