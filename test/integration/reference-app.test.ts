@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { shardAttributes } from '../../lib/core';
+import { type FanOutStats, shardAttributes } from '../../lib/core';
 import { toAttributeValue } from '../../lib/core/fan-out/fan-out-request';
 import { type LocalStack, startLocal } from '../../local/run-local';
 import { indexConfig, PRODUCER, QUERY, readStream, type StreamRecord, synthesizeReferenceApp } from './reference-app';
@@ -367,7 +367,7 @@ interface QueryAnswer {
   items: Record<string, unknown>[];
   cursor?: string;
   count: number;
-  stats: { shards: number };
+  stats: FanOutStats;
 }
 
 async function query(event: object): Promise<QueryAnswer> {
@@ -437,6 +437,13 @@ describe('the query function', () => {
     const { items } = await query({ ...firstTwelveHours, order: 'unordered' });
     expect(ids(items).sort()).toEqual(ids(events.slice(0, 48)).sort());
     expect(ids(items)).not.toEqual(ids(events.slice(0, 48)));
+  });
+
+  test('asks one shard for a small page without an order, and all of them for one in order', async () => {
+    const { stats: unordered } = await query({ index: 'byTime', order: 'unordered', limit: 5 });
+    const { stats: ordered } = await query({ index: 'byTime', limit: 5 });
+    expect(unordered).toMatchObject({ requests: 1, itemsRead: 5 });
+    expect(ordered).toMatchObject({ requests: 5, waves: 1 });
   });
 
   test.each([1, 7, 33, 100, 1000])(
