@@ -33,7 +33,7 @@ beforeAll(() => {
   bare = temporaryDirectory();
   npm(ROOT, 'pack', '--ignore-scripts', '--pack-destination', project);
   const [tarball] = readdirSync(project);
-  npm(project, 'init', '--yes');
+  writeFileSync(join(project, 'package.json'), '{ "private": true }');
   npm(project, 'install', '--offline', '--legacy-peer-deps', `./${tarball}`);
   installed = join(project, 'node_modules', NAME);
   others = readdirSync(join(project, 'node_modules')).filter((name) => name !== NAME && !name.startsWith('.'));
