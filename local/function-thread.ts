@@ -28,64 +28,66 @@ const LOAD_LIMIT_MS = 10_000;
 
 /** One instance of a function: a thread that serves one invocation at a time until it fails, times out or is stopped. */
 export class FunctionThread {
-  readonly #definition: LocalFunction;
-  readonly #worker: Worker;
-  readonly #loaded: Promise<HostAnswer>;
-  #settle: (answer: HostAnswer) => void = () => {};
-  #alive = true;
+  private readonly worker: Worker;
+  private readonly loaded: Promise<HostAnswer>;
+  private settle: (answer: HostAnswer) => void = () => {};
+  private ended = false;
 
-  constructor(definition: LocalFunction, environment: NodeJS.ProcessEnv, log?: LogSink) {
-    this.#definition = definition;
-    this.#worker = startWorker(definition, environment);
-    this.#worker.on('message', (answer: HostAnswer) => this.#settle(answer));
-    this.#worker.once('error', (error) => this.#end(errorPayload(error)));
-    this.#worker.once('exit', (code) => this.#end(runtimeExited(code)));
-    for (const stream of [this.#worker.stdout, this.#worker.stderr]) {
+  constructor(
+    private readonly definition: LocalFunction,
+    environment: NodeJS.ProcessEnv,
+    log?: LogSink,
+  ) {
+    this.worker = startWorker(definition, environment);
+    this.worker.on('message', (answer: HostAnswer) => this.settle(answer));
+    this.worker.once('error', (error) => this.end(errorPayload(error)));
+    this.worker.once('exit', (code) => this.end(runtimeExited(code)));
+    for (const stream of [this.worker.stdout, this.worker.stderr]) {
       if (log === undefined) stream.resume();
       else createInterface({ input: stream }).on('line', (line) => log(definition.path, line));
     }
-    this.#loaded = this.#nextAnswer(randomUUID(), LOAD_LIMIT_MS);
+    this.loaded = this.nextAnswer(randomUUID(), LOAD_LIMIT_MS);
   }
 
   /** Whether the instance can serve a further invocation. */
   get alive(): boolean {
-    return this.#alive;
+    return !this.ended;
   }
 
   async invoke(payload: string): Promise<InvocationResult> {
-    const loaded = await this.#loaded;
+    const loaded = await this.loaded;
     if (loaded.type === 'failed') {
       await this.stop();
       return failed(loaded.error);
     }
     const requestId = randomUUID();
-    const milliseconds = this.#definition.timeoutSeconds * 1000;
-    const answer = this.#nextAnswer(requestId, milliseconds);
-    this.#worker.postMessage({ requestId, payload, deadline: Date.now() + milliseconds } satisfies HostRequest);
+    const milliseconds = this.definition.timeoutSeconds * 1000;
+    const answer = this.nextAnswer(requestId, milliseconds);
+    this.worker.postMessage({ requestId, payload, deadline: Date.now() + milliseconds } satisfies HostRequest);
     return invocationResult(await answer);
   }
 
   async stop(): Promise<void> {
-    this.#alive = false;
-    await this.#worker.terminate();
+    this.ended = true;
+    await this.worker.terminate();
   }
 
-  #nextAnswer(requestId: string, limitMs: number): Promise<HostAnswer> {
+  private nextAnswer(requestId: string, limitMs: number): Promise<HostAnswer> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         resolve({ type: 'failed', error: timedOut(requestId, limitMs) });
         void this.stop();
       }, limitMs);
-      this.#settle = (answer) => {
+      this.settle = (answer) => {
         clearTimeout(timer);
         resolve(answer);
       };
     });
   }
 
-  #end(error: FunctionErrorPayload): void {
-    this.#alive = false;
-    this.#settle({ type: 'failed', error });
+  private end(error: FunctionErrorPayload): void {
+    this.ended = true;
+    this.settle({ type: 'failed', error });
   }
 }
 

@@ -11,22 +11,22 @@ export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
 
 /** Everything the intrinsic functions of one stack may refer to. */
 export class StackScope implements Scope {
-  readonly #parameters: Readonly<Record<string, TemplateParameter>>;
-  readonly #resources: Readonly<Record<string, TemplateResource>>;
-  readonly #pseudoParameters: Readonly<Record<string, unknown>>;
+  private readonly parameters: Readonly<Record<string, TemplateParameter>>;
+  private readonly declaredResources: Readonly<Record<string, TemplateResource>>;
+  private readonly pseudoParameters: Readonly<Record<string, unknown>>;
 
   constructor(
     readonly stack: AssemblyStack,
     readonly imported: (exportName: string) => Lookup,
   ) {
-    this.#parameters = stack.template.Parameters ?? {};
-    this.#resources = stack.template.Resources ?? {};
-    this.#pseudoParameters = pseudoParameters(stack.name);
+    this.parameters = stack.template.Parameters ?? {};
+    this.declaredResources = stack.template.Resources ?? {};
+    this.pseudoParameters = pseudoParameters(stack.name);
   }
 
   /** The resources whose condition holds. */
   get resources(): [logicalId: string, resource: TemplateResource][] {
-    return Object.entries(this.#resources).filter(
+    return Object.entries(this.declaredResources).filter(
       ([logicalId, { Condition }]) =>
         Condition === undefined || conditionHolds(Condition, this, { logicalId, propertyPath: 'Condition' }),
     );
@@ -34,7 +34,7 @@ export class StackScope implements Scope {
 
   /** The properties of a resource as they stand in the template. */
   declared(logicalId: string): Readonly<Record<string, unknown>> {
-    return this.#resources[logicalId].Properties ?? {};
+    return this.declaredResources[logicalId].Properties ?? {};
   }
 
   /** The named properties of a resource, resolved; its others stay as they are, resolvable or not. */
@@ -46,7 +46,7 @@ export class StackScope implements Scope {
   }
 
   physicalName(logicalId: string): string {
-    const type = EMULATED_TYPES[this.#resources[logicalId].Type];
+    const type = EMULATED_TYPES[this.declaredResources[logicalId].Type];
     const name = this.properties(logicalId, [type.nameProperty])[type.nameProperty];
     return name === undefined ? generatedName(type, this.stack.name, logicalId) : String(name);
   }
@@ -56,16 +56,16 @@ export class StackScope implements Scope {
   }
 
   ref(name: string): Lookup {
-    if (Object.hasOwn(this.#pseudoParameters, name)) return { value: this.#pseudoParameters[name] };
-    if (Object.hasOwn(this.#parameters, name)) return parameterValue(this.#parameters[name]);
-    const problem = this.#notEmulated(name);
+    if (Object.hasOwn(this.pseudoParameters, name)) return { value: this.pseudoParameters[name] };
+    if (Object.hasOwn(this.parameters, name)) return parameterValue(this.parameters[name]);
+    const problem = this.notEmulated(name);
     return problem === undefined ? { value: this.physicalName(name) } : { reason: problem };
   }
 
   attribute(logicalId: string, attribute: string): Lookup {
-    const problem = this.#notEmulated(logicalId);
+    const problem = this.notEmulated(logicalId);
     if (problem !== undefined) return { reason: problem };
-    const { Type } = this.#resources[logicalId];
+    const { Type } = this.declaredResources[logicalId];
     if (attribute !== 'Arn') return { reason: `of an ${Type} only the attribute Arn is known locally` };
     return { value: arnOf(EMULATED_TYPES[Type], this.physicalName(logicalId)) };
   }
@@ -80,9 +80,9 @@ export class StackScope implements Scope {
     return value === undefined ? { reason: `the mapping ${map} has no such entry` } : { value };
   }
 
-  #notEmulated(logicalId: string): string | undefined {
-    if (!Object.hasOwn(this.#resources, logicalId)) return `the template has no ${logicalId}`;
-    const { Type } = this.#resources[logicalId];
+  private notEmulated(logicalId: string): string | undefined {
+    if (!Object.hasOwn(this.declaredResources, logicalId)) return `the template has no ${logicalId}`;
+    const { Type } = this.declaredResources[logicalId];
     return Object.hasOwn(EMULATED_TYPES, Type) ? undefined : `${logicalId} is an ${Type}, which is not emulated`;
   }
 }

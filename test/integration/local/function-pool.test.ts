@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FunctionPool, LocalStackStoppedError } from '../../../local/function-pool';
+
+const INVOCATIONS = 30;
+
+let codeDirectory: string;
+
+beforeAll(() => {
+  codeDirectory = mkdtempSync(join(tmpdir(), 'function-pool-'));
+  writeFileSync(join(codeDirectory, 'index.js'), 'exports.handler = () => new Promise(() => {});');
+});
+
+afterAll(() => rmSync(codeDirectory, { recursive: true }));
+
+test('a stopped pool settles every invocation: those that wait for an instance as not invoked', async () => {
+  const pool = new FunctionPool(
+    {
+      path: 'Hanging',
+      name: 'hanging',
+      arn: 'arn:aws:lambda:us-east-1:000000000000:function:hanging',
+      runtime: 'nodejs22.x',
+      handler: 'index.handler',
+      codeDirectory,
+      environment: {},
+      timeoutSeconds: 60,
+      memoryMb: 128,
+    },
+    {},
+  );
+  const settled = Promise.allSettled(Array.from({ length: INVOCATIONS }, () => pool.invoke('{}')));
+  await pool.stop();
+  const outcomes = await settled;
+  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  expect(refused).toHaveLength(INVOCATIONS - 8);
+  for (const reason of refused) expect(reason).toBeInstanceOf(LocalStackStoppedError);
+});

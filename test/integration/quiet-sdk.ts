@@ -1,0 +1,2 @@
+// The SDK runs on this version of Node.js; its warning is about versions of the SDK to come.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
