@@ -1,6 +1,7 @@
 import type { SQSBatchResponse } from 'aws-lambda';
 import { EarlierRecordFailedError, EvenShardsError } from '../../lib/core/errors';
-import type { OrderedProducer, PutReceipt } from '../../lib/core/producer/ordered-producer';
+import type { PutReceipt } from '../../lib/core/producer/lane';
+import type { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
 import type { SourceMessage } from './event-source';
 

@@ -1,4 +1,4 @@
-import { compareNumbers } from '../../lib/core/fan-out/attribute-order';
+import { compareNumbers } from '../../lib/core/decimal';
 import type { AttributeValue, Item } from '../../lib/core/fan-out/query-client';
 
 /** An item as plain JSON that loses nothing: a number that a double cannot hold is a string, binary is base64. */

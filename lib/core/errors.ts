@@ -18,80 +18,59 @@ export class InvalidArgumentError extends EvenShardsError {
     readonly value: unknown,
     /** What is allowed instead, in words. */
     readonly allowed: string,
-    code = 'INVALID_ARGUMENT',
   ) {
-    super(code, `${field} must be ${allowed}, got ${describeValue(value)}`);
+    super('INVALID_ARGUMENT', `${field} must be ${allowed}, got ${describeValue(value)}`);
   }
 }
 
 /** A shard count that is not a whole number within the service's bounds. */
 export class InvalidShardCountError extends InvalidArgumentError {
-  constructor(field: string, value: unknown, allowed: string) {
-    super(field, value, allowed, 'INVALID_SHARD_COUNT');
-  }
+  override readonly code = 'INVALID_SHARD_COUNT';
 }
 
 /** A partition key that Kinesis would refuse. */
 export class InvalidPartitionKeyError extends InvalidArgumentError {
-  constructor(field: string, value: unknown, allowed: string) {
-    super(field, value, allowed, 'INVALID_PARTITION_KEY');
-  }
+  override readonly code = 'INVALID_PARTITION_KEY';
 }
 
 /** A hash key outside the key space or outside every shard. */
 export class InvalidHashKeyError extends InvalidArgumentError {
-  constructor(field: string, value: unknown, allowed: string) {
-    super(field, value, allowed, 'INVALID_HASH_KEY');
-  }
+  override readonly code = 'INVALID_HASH_KEY';
 }
 
 /** Hash key ranges that do not cover a space once, in order. */
 export class InvalidHashKeyRangesError extends InvalidArgumentError {
-  constructor(field: string, value: unknown, allowed: string) {
-    super(field, value, allowed, 'INVALID_HASH_KEY_RANGES');
-  }
+  override readonly code = 'INVALID_HASH_KEY_RANGES';
 }
 
 /** A record larger than the stream accepts. */
 export class RecordTooLargeError extends InvalidArgumentError {
-  constructor(field: string, value: unknown, allowed: string) {
-    super(field, value, allowed, 'RECORD_TOO_LARGE');
-  }
+  override readonly code = 'RECORD_TOO_LARGE';
 }
 
 /** An index name that the function or application does not know. */
 export class UnknownIndexError extends InvalidArgumentError {
-  constructor(field: string, value: unknown, allowed: string) {
-    super(field, value, allowed, 'UNKNOWN_INDEX');
-  }
+  override readonly code = 'UNKNOWN_INDEX';
 }
 
 /** A value asked of an index that does not have it. */
 export class InvalidIndexValueError extends InvalidArgumentError {
-  constructor(field: string, value: unknown, allowed: string) {
-    super(field, value, allowed, 'INVALID_INDEX_VALUE');
-  }
+  override readonly code = 'INVALID_INDEX_VALUE';
 }
 
 /** A sort-key condition that is not exactly one of the conditions DynamoDB has. */
 export class InvalidSortKeyConditionError extends InvalidArgumentError {
-  constructor(field: string, value: unknown, allowed: string) {
-    super(field, value, allowed, 'INVALID_SORT_KEY_CONDITION');
-  }
+  override readonly code = 'INVALID_SORT_KEY_CONDITION';
 }
 
 /** A cursor that was altered, or that belongs to another query. */
 export class InvalidCursorError extends InvalidArgumentError {
-  constructor(field: string, value: unknown, allowed: string) {
-    super(field, value, allowed, 'INVALID_CURSOR');
-  }
+  override readonly code = 'INVALID_CURSOR';
 }
 
 /** An index configuration that contradicts itself. */
 export class InvalidIndexConfigError extends InvalidArgumentError {
-  constructor(field: string, value: unknown, allowed: string) {
-    super(field, value, allowed, 'INVALID_INDEX_CONFIG');
-  }
+  override readonly code = 'INVALID_INDEX_CONFIG';
 }
 
 /** A record that Kinesis refused, or kept refusing until the attempts were used up. */
@@ -136,12 +115,16 @@ const LONGEST_DESCRIPTION = 100;
 
 /** A value as an error message shows it: readable, one line, and short even for a megabyte of input. */
 function describeValue(value: unknown): string {
-  const text =
-    typeof value === 'string'
-      ? JSON.stringify(value.slice(0, LONGEST_DESCRIPTION))
-      : typeof value === 'object' && value !== null
-        ? JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
-        : String(value);
+  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, LONGEST_DESCRIPTION)) : textOf(value);
   const length = typeof value === 'string' ? value.length : text.length;
   return length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION)}… (${length} characters)` : text;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    return JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner));
+  } catch {
+    return 'an object that is no JSON';
+  }
 }

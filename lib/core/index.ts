@@ -6,13 +6,11 @@ export type { FanOutStats } from './fan-out/shard-stream';
 export { HASH_KEY_SPACE, hashPartitionKey } from './key-space/hash-key-space';
 export { type HashKeyRange, shardIndexOf, uniformRanges } from './key-space/uniform-ranges';
 export type { Clock } from './producer/clock';
-export {
-  OrderedProducer,
-  type OrderedProducerOptions,
-  type PutReceipt,
-  type PutSummary,
-} from './producer/ordered-producer';
+export type { PutReceipt } from './producer/lane';
+export { OrderedProducer } from './producer/ordered-producer';
+export type { OrderedProducerOptions } from './producer/producer-options';
 export type { ProducerRecord } from './producer/producer-record';
+export type { PutObserver, PutSummary } from './producer/put-all';
 export type {
   PutRecordsClient,
   PutRecordsInput,

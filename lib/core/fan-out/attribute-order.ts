@@ -1,3 +1,4 @@
+import { compareNumbers } from '../decimal';
 import { EvenShardsError } from '../errors';
 import type { AttributeValue } from './query-client';
 
@@ -35,33 +36,4 @@ function compareUtf8(a: string, b: string): number {
 function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
-}
-
-/** A decimal number as sign, position of its first digit, and digits: 0.00120 is + -3 "12". Zero has sign 0. */
-interface Decimal {
-  sign: -1 | 0 | 1;
-  exponent: number;
-  digits: string;
-}
-
-/** Compares two decimal numbers exactly, in any notation DynamoDB accepts. */
-export function compareNumbers(a: string, b: string): number {
-  const left = parseDecimal(a);
-  const right = parseDecimal(b);
-  if (left.sign !== right.sign) return left.sign - right.sign;
-  const magnitude =
-    left.exponent - right.exponent || Number(left.digits > right.digits) - Number(left.digits < right.digits);
-  return magnitude * left.sign;
-}
-
-function parseDecimal(text: string): Decimal {
-  const match = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/.exec(text);
-  if (match === null)
-    throw new EvenShardsError('NOT_A_NUMBER', `expected a decimal number, got ${JSON.stringify(text)}`);
-  const [, sign, whole = '', fraction = '', exponent = '0'] = match;
-  const all = whole + fraction;
-  const leadingZeros = all.length - all.replace(/^0+/, '').length;
-  const digits = all.slice(leadingZeros).replace(/0+$/, '');
-  if (digits === '') return { sign: 0, exponent: 0, digits };
-  return { sign: sign === '-' ? -1 : 1, exponent: Number(exponent) + whole.length - leadingZeros, digits };
 }

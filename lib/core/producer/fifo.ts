@@ -1,6 +1,6 @@
-/** A first-in, first-out queue with constant-time operations at both ends. */
+/** A first-in, first-out queue with constant-time operations. */
 export class Fifo<T> {
-  private items: T[] = [];
+  private items: (T | undefined)[] = [];
   private start = 0;
 
   get length(): number {
@@ -12,13 +12,19 @@ export class Fifo<T> {
     return this.items[this.start];
   }
 
+  /** The last item that entered. */
+  get tail(): T | undefined {
+    return this.items.at(-1);
+  }
+
   push(item: T): void {
     this.items.push(item);
   }
 
   shift(): T | undefined {
+    if (this.length === 0) return undefined;
     const item = this.items[this.start];
-    if (item === undefined) return undefined;
+    this.items[this.start] = undefined;
     this.start += 1;
     if (this.start * 2 >= this.items.length) {
       this.items = this.items.slice(this.start);

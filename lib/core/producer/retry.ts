@@ -1,9 +1,9 @@
 /** The delays between attempts. */
 export interface BackoffOptions {
   /** Upper bound of the first delay, in milliseconds; it doubles with every attempt. */
-  baseMs: number;
+  backoffBaseMs: number;
   /** Upper bound of every delay, in milliseconds. */
-  capMs: number;
+  backoffCapMs: number;
   /** A source of numbers in [0, 1). */
   random: () => number;
 }
@@ -12,40 +12,57 @@ export interface BackoffOptions {
  * The delay before attempt `attempts + 1`: exponential with full jitter.
  * Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
  */
-export function backoffMs(attempts: number, { baseMs, capMs, random }: BackoffOptions): number {
-  return random() * Math.min(capMs, baseMs * 2 ** (attempts - 1));
+export function backoffMs(attempts: number, { backoffBaseMs, backoffCapMs, random }: BackoffOptions): number {
+  return random() * Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempts - 1));
 }
 
-/** Entry errors that pass by themselves. Source: the Kinesis API reference, PutRecordsResultEntry. */
-const PASSING_ENTRY_ERRORS = new Set([
+/**
+ * Errors that pass by themselves, whatever status they come with.
+ * Sources: the Kinesis API reference, PutRecords and Common Errors; the AWS SDK's own list of throttles.
+ */
+const PASSING_ERRORS = new Set([
   'ProvisionedThroughputExceededException',
   'InternalFailure',
   'InternalServerError',
   'ServiceUnavailable',
-  'ThrottlingException',
   'KMSThrottlingException',
+  'Throttling',
+  'ThrottlingException',
+  'ThrottledException',
+  'RequestThrottled',
+  'RequestThrottledException',
+  'TooManyRequestsException',
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'RequestExpired',
+  'RequestTimeTooSkewed',
 ]);
 
 /** Whether an entry that failed with this code may succeed when sent again. */
 export function isRetryableEntryError(code: string): boolean {
-  return PASSING_ENTRY_ERRORS.has(code);
+  return PASSING_ERRORS.has(code);
+}
+
+/** What the SDK, or another client, says of a failed request. */
+interface RequestError {
+  name?: string;
+  cause?: unknown;
+  $retryable?: object;
+  $metadata?: { httpStatusCode?: number; clockSkewCorrected?: boolean };
 }
 
 /**
- * Whether a request that failed as a whole may succeed when sent again: everything but what the service itself
- * refused as wrong (HTTP 4xx that is not a throttle). A lost connection or a time-out carries no status at all; the
- * request may then have been applied, so its records may appear twice.
+ * Whether a request that failed as a whole may succeed when sent again: everything but what never left, and what the
+ * service itself refused as wrong.
+ *
+ * A lost connection or a time-out carries no status, an answer that broke off the status it began with. Such a request
+ * may have been applied, so its records may appear twice.
  */
 export function isRetryableRequestError(error: unknown): boolean {
-  const { name, $metadata, $retryable } = error as {
-    name?: string;
-    $metadata?: { httpStatusCode?: number };
-    $retryable?: object;
-  };
-  if ($retryable !== undefined || (name !== undefined && PASSING_ENTRY_ERRORS.has(name))) return true;
+  const { name = '', cause, $retryable, $metadata }: RequestError = Object(error);
+  if ($retryable !== undefined || $metadata?.clockSkewCorrected || PASSING_ERRORS.has(name)) return true;
   const status = $metadata?.httpStatusCode;
-  return status === undefined ? !UNSENDABLE.has(name ?? '') : status >= 500 || status === 429;
+  if (status !== undefined) return status < 400 || status >= 500 || status === 408 || status === 429;
+  // A TypeError is a mistake in the client's code, unless it wraps a network error as fetch does.
+  return name !== 'CredentialsProviderError' && (name !== 'TypeError' || cause !== undefined);
 }
-
-/** Client-side failures that no repetition mends: the request never left. */
-const UNSENDABLE = new Set(['CredentialsProviderError', 'TypeError', 'RangeError', 'ValidationException']);

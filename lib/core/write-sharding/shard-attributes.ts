@@ -1,3 +1,4 @@
+import { plainDecimal } from '../decimal';
 import { InvalidArgumentError, InvalidIndexValueError } from '../errors';
 import { calculatedShard } from './calculated-shard';
 import { randomShard } from './random-shard';
@@ -23,6 +24,7 @@ import {
  */
 export function shardAttributes(config: ShardedIndexConfig, item: Record<string, unknown>): Record<string, unknown> {
   checkShardedIndexConfig(config);
+  if (typeof item !== 'object' || item === null) throw new InvalidArgumentError('item', item, 'an object');
   const value = indexValue(config, item);
   if (config.valueAttribute !== undefined && value === undefined) return {};
   const { write } = shardCountOf(config, value);
@@ -43,13 +45,17 @@ function indexValue(config: ShardedIndexConfig, item: Record<string, unknown>): 
   );
 }
 
-/** The text that `calculatedShard` hashes: the table key's values, joined by "#" if there are two. */
+/**
+ * The text that `calculatedShard` hashes: the table key's values, joined by "#" if there are two. A number is written
+ * out in decimal digits, without an exponent, and binary in base64.
+ */
 function tableKeyText(config: ShardedIndexConfig, item: Record<string, unknown>): string {
   return config.tableKey
     .map((attribute) => {
       const value = item[attribute];
       if (typeof value === 'string') return value;
-      if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
+      if (typeof value === 'bigint') return String(value);
+      if (typeof value === 'number' && Number.isFinite(value)) return plainDecimal(String(value));
       if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
       throw new InvalidArgumentError(
         `item.${attribute}`,

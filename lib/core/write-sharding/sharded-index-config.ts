@@ -1,3 +1,4 @@
+import { plainDecimal } from '../decimal';
 import { InvalidIndexConfigError } from '../errors';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../shard-count';
 
@@ -52,7 +53,9 @@ export function shardAttributeValue(
   shard: number,
 ): string | number {
   const concatenated = config.keyLayout === 'single-attribute' && config.valueAttribute !== undefined;
-  return concatenated ? `${value}${SHARD_SEPARATOR}${shard}` : shard;
+  if (!concatenated) return shard;
+  const text = typeof value === 'number' ? plainDecimal(String(value)) : value;
+  return `${text}${SHARD_SEPARATOR}${shard}`;
 }
 
 /** Throws `InvalidIndexConfigError` or `InvalidShardCountError` unless the configuration can be worked with. */

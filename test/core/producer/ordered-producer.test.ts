@@ -25,6 +25,10 @@ function setUp(kinesisOptions: Partial<FakeKinesisOptions> = {}, options: Partia
   return { clock, kinesis, producer };
 }
 
+async function* asyncSource<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
 describe('OrderedProducer', () => {
   test('returns where each record landed', async () => {
     const { clock, producer } = setUp({ shardCount: 2 });
@@ -270,6 +274,71 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['x']);
     });
 
+    test.each([
+      ['abort', (abort: AbortController) => abort.abort(), ProducerAbortedError],
+      ['close', (_: AbortController, producer: OrderedProducer) => void producer.close(), ProducerClosedError],
+    ])('ends on %s even while its source keeps it waiting', async (_, end, error) => {
+      const abort = new AbortController();
+      const { clock, kinesis, producer } = setUp({}, { signal: abort.signal });
+      async function* idle() {
+        yield record('a');
+        await new Promise(() => {});
+      }
+      const all = producer.putAll(idle());
+      clock.schedule(() => end(abort, producer), 100);
+      await expect(clock.runUntil(all)).rejects.toThrow(error);
+      expect(kinesis.dataOf('a')).toEqual(['x']);
+    });
+
+    test('sends nothing more of a failed key even when answers come within microtasks', async () => {
+      const { clock, kinesis, producer } = setUp({
+        roundTripMs: () => 0,
+        entryFate: ({ Data }) => (String(Data) === 'a0' ? 'refused' : 'stored'),
+      });
+      const source = async function* () {
+        for (const name of ['a0', 'a1', 'a2', 'b0']) yield record(name[0]!, name);
+      };
+      expect(await clock.runUntil(producer.putAll(source()))).toMatchObject({ delivered: 1, rejected: 3 });
+      expect(kinesis.shards.flat().map(({ data }) => data)).toEqual(['b0']);
+    });
+
+    test('throws what its observer throws, after the records pulled so far have ended', async () => {
+      const { clock, kinesis, producer } = setUp({}, { maxBufferedRecords: 2 });
+      let pulled = 0;
+      function* source() {
+        for (; pulled < 100; pulled++) yield record(String(pulled));
+      }
+      const observer = {
+        delivered: () => {
+          throw new Error('observer broke');
+        },
+      };
+      await expect(clock.runUntil(producer.putAll(source(), observer))).rejects.toThrow('observer broke');
+      expect(pulled).toBeLessThan(10);
+      expect(kinesis.shards.flat()).toHaveLength(pulled + 1);
+      await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
+    });
+
+    test('tells its source when it pulls no further', async () => {
+      const { clock, producer } = setUp();
+      let told = false;
+      function* source() {
+        try {
+          yield record('');
+          yield record('b');
+        } finally {
+          told = true;
+        }
+      }
+      const observer = {
+        rejected: () => {
+          throw new Error('observer broke');
+        },
+      };
+      await expect(clock.runUntil(producer.putAll(source(), observer))).rejects.toThrow('observer broke');
+      expect(told).toBe(true);
+    });
+
     test('stops pulling when the signal aborts', async () => {
       const abort = new AbortController();
       const { clock, producer } = setUp({}, { signal: abort.signal, maxBufferedRecords: 5 });
@@ -318,12 +387,44 @@ describe('OrderedProducer', () => {
       await expect(producer.put(record('b'))).rejects.toThrow(ProducerAbortedError);
     });
 
-    test('abort ends a back-off', async () => {
+    test('abort while a request is under way tells what the request failed of', async () => {
+      const abort = new AbortController();
+      const { clock, producer } = setUp({ requestFate: () => 'answer lost' }, { signal: abort.signal });
+      const puts = [producer.put(record('a', '1')), producer.put(record('a', '2'))];
+      clock.schedule(() => abort.abort(), 10);
+      const [first, second] = await clock.runUntil(Promise.allSettled(puts));
+      expect(first).toMatchObject({ reason: { code: 'RECORD_REJECTED', serviceCode: 'TimeoutError', attempts: 1 } });
+      expect(second).toMatchObject({ reason: { code: 'EARLIER_RECORD_FAILED' } });
+    });
+
+    test('a signal that has aborted before lets nothing in', async () => {
+      const { kinesis, producer } = setUp({}, { signal: AbortSignal.abort() });
+      await expect(producer.put(record('a'))).rejects.toThrow(ProducerAbortedError);
+      await expect(producer.putAll([record('a')])).rejects.toThrow(ProducerAbortedError);
+      expect(kinesis.requests).toHaveLength(0);
+    });
+
+    test('flush does not wait for what is put after it', async () => {
+      const { clock, kinesis, producer } = setUp();
+      void producer.put(record('a', '1'));
+      const flushed = producer.flush();
+      void producer.put(record('a', '2'));
+      await clock.runUntil(flushed);
+      expect(kinesis.dataOf('a')).toEqual(['1']);
+      await clock.runUntil(producer.close());
+      expect(kinesis.dataOf('a')).toEqual(['1', '2']);
+    });
+
+    test('abort ends a back-off, and tells what the record failed of', async () => {
       const abort = new AbortController();
       const { clock, kinesis, producer } = setUp({ entryFate: () => 'throttled' }, { signal: abort.signal });
       const put = producer.put(record('a'));
       clock.schedule(() => abort.abort(new Error('deadline')), 30);
-      await expect(clock.runUntil(put)).rejects.toThrow(ProducerAbortedError);
+      await expect(clock.runUntil(put)).rejects.toMatchObject({
+        code: 'RECORD_REJECTED',
+        serviceCode: 'ProvisionedThroughputExceededException',
+        attempts: 1,
+      });
       expect(clock.nowMs).toBe(30);
       expect(kinesis.requests).toHaveLength(1);
     });
@@ -408,15 +509,16 @@ describe('OrderedProducer', () => {
       failed: fc.double({ min: 0, max: 0.3, noNaN: true }),
       maxRequestsInFlight: fc.integer({ min: 1, max: 4 }),
       maxBufferedRecords: fc.integer({ min: 1, max: 50 }),
-      streamed: fc.boolean(),
+      streamed: fc.constantFrom('no', 'sync', 'async'),
+      immediate: fc.boolean(),
     });
     await fc.assert(
-      fc.asyncProperty(schedule, async ({ seed, keys, throttled, refused, failed, streamed, ...limits }) => {
+      fc.asyncProperty(schedule, async ({ seed, keys, throttled, refused, failed, streamed, immediate, ...limits }) => {
         const random = seededRandom(seed);
         const { clock, kinesis, producer } = setUp(
           {
             shardCount: 3,
-            roundTripMs: () => random() * 50,
+            roundTripMs: () => (immediate ? 0 : random() * 50),
             entryFate: () => (random() < refused ? 'refused' : random() < throttled ? 'throttled' : 'stored'),
             requestFate: () => (random() < failed ? 'failed' : 'answered'),
           },
@@ -424,7 +526,7 @@ describe('OrderedProducer', () => {
         );
         const records = keys.map((key, index) => record(String(key), String(index)));
         const delivered = new Array<boolean | undefined>(records.length);
-        if (streamed) {
+        if (streamed !== 'no') {
           const observer = {
             delivered(index: number) {
               delivered[index] = true;
@@ -433,7 +535,8 @@ describe('OrderedProducer', () => {
               delivered[index] = false;
             },
           };
-          await clock.runUntil(producer.putAll(records, observer));
+          const source = streamed === 'sync' ? records : asyncSource(records);
+          await clock.runUntil(producer.putAll(source, observer));
         } else {
           const results = await clock.runUntil(Promise.allSettled(records.map((each) => producer.put(each))));
           for (const [index, { status }] of results.entries()) delivered[index] = status === 'fulfilled';

@@ -1,0 +1,40 @@
+import { EvenShardsError } from './errors';
+
+/** A decimal number as sign, position of its first digit, and digits: 0.00120 is + -2 "12". Zero has sign 0. */
+interface Decimal {
+  sign: -1 | 0 | 1;
+  exponent: number;
+  digits: string;
+}
+
+/** Compares two decimal numbers exactly, in any notation DynamoDB accepts. */
+export function compareNumbers(a: string, b: string): number {
+  const left = parseDecimal(a);
+  const right = parseDecimal(b);
+  if (left.sign !== right.sign) return left.sign - right.sign;
+  const magnitude =
+    left.exponent - right.exponent || Number(left.digits > right.digits) - Number(left.digits < right.digits);
+  return magnitude * left.sign;
+}
+
+/** A decimal number without exponent or needless zeros, as DynamoDB returns it: 1e3 is 1000. */
+export function plainDecimal(text: string): string {
+  const { sign, exponent, digits } = parseDecimal(text);
+  if (sign === 0) return '0';
+  const whole = digits.slice(0, Math.max(0, exponent)).padEnd(exponent, '0') || '0';
+  const fraction = exponent < 0 ? '0'.repeat(-exponent) + digits : digits.slice(exponent);
+  return `${sign < 0 ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+function parseDecimal(text: string): Decimal {
+  const match = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/.exec(text);
+  if (match === null) {
+    throw new EvenShardsError('NOT_A_NUMBER', `expected a decimal number, got ${JSON.stringify(text)}`);
+  }
+  const [, sign, whole = '', fraction = '', exponent = '0'] = match;
+  const all = whole + fraction;
+  const leadingZeros = all.length - all.replace(/^0+/, '').length;
+  const digits = all.slice(leadingZeros).replace(/0+$/, '');
+  if (digits === '') return { sign: 0, exponent: 0, digits };
+  return { sign: sign === '-' ? -1 : 1, exponent: Number(exponent) + whole.length - leadingZeros, digits };
+}

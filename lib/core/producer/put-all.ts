@@ -1,0 +1,126 @@
+import { EarlierRecordFailedError } from '../errors';
+import type { PutReceipt, RecordEnd } from './lane';
+import type { ProducerRecord } from './producer-record';
+
+/** How a `putAll` went. */
+export interface PutSummary {
+  /** Records with a receipt. */
+  delivered: number;
+  /** Records that were refused, or not sent because an earlier record of their key was. */
+  rejected: number;
+  /** The first rejection, with the record's position in the source. */
+  firstRejection?: { index: number; error: Error };
+}
+
+/** Is told of every record's end, with its position in the source. */
+export interface PutObserver<R extends ProducerRecord> {
+  delivered?(index: number, record: R, receipt: PutReceipt): void;
+  rejected?(index: number, record: R, error: Error): void;
+}
+
+/** What `putAll` needs of the producer. */
+export interface RecordSink {
+  /** Aborted, with the reason, when the producer takes no more records. */
+  readonly ended: AbortSignal;
+  /** Takes a record; calls `end` once, and never before it returns unless the record is invalid. */
+  accept(record: ProducerRecord, end: RecordEnd): void;
+  /** Waits until the buffer has room; undefined when it has. */
+  capacity(): Promise<void> | undefined;
+}
+
+/** Pulls records from a source into the sink, as fast as the sink has room, and sums up how they ended. */
+export async function putAll<R extends ProducerRecord>(
+  sink: RecordSink,
+  records: Iterable<R> | AsyncIterable<R>,
+  observer: PutObserver<R>,
+): Promise<PutSummary> {
+  const tally = new Tally(observer);
+  const iterator = Symbol.asyncIterator in records ? records[Symbol.asyncIterator]() : records[Symbol.iterator]();
+  let exhausted = false;
+  try {
+    for (let index = 0; ; index++) {
+      sink.ended.throwIfAborted();
+      tally.throwIfBroken();
+      const step = iterator.next();
+      const { done, value } = step instanceof Promise ? await unlessEnded(step, sink.ended) : step;
+      exhausted = done === true;
+      if (done) break;
+      sink.ended.throwIfAborted();
+      tally.put(sink, index, value);
+      const full = sink.capacity();
+      if (full !== undefined) await full;
+    }
+  } finally {
+    if (!exhausted) giveUp(iterator);
+    await tally.ended();
+  }
+  tally.throwIfBroken();
+  return tally.summary;
+}
+
+/** Keeps the books of one `putAll`: what ended how, and which keys are not to be sent any more. */
+class Tally<R extends ProducerRecord> {
+  readonly summary: PutSummary = { delivered: 0, rejected: 0 };
+  private readonly failedKeys = new Set<string>();
+  private pending = 0;
+  private observerError?: { error: unknown };
+  private onEnded = (): void => {};
+
+  constructor(private readonly observer: PutObserver<R>) {}
+
+  put(sink: RecordSink, index: number, record: R): void {
+    this.pending += 1;
+    const end: RecordEnd = {
+      delivered: (receipt) => {
+        this.summary.delivered += 1;
+        this.close(() => this.observer.delivered?.(index, record, receipt));
+      },
+      rejected: (error) => {
+        this.failedKeys.add(record?.partitionKey);
+        this.summary.rejected += 1;
+        const first = this.summary.firstRejection;
+        if (first === undefined || index < first.index) this.summary.firstRejection = { index, error };
+        this.close(() => this.observer.rejected?.(index, record, error));
+      },
+    };
+    if (this.failedKeys.has(record?.partitionKey)) end.rejected(new EarlierRecordFailedError(record.partitionKey));
+    else sink.accept(record, end);
+  }
+
+  /** Resolves when every record that was put has ended. */
+  async ended(): Promise<void> {
+    if (this.pending === 0) return;
+    await new Promise<void>((resolve) => {
+      this.onEnded = resolve;
+    });
+  }
+
+  throwIfBroken(): void {
+    if (this.observerError !== undefined) throw this.observerError.error;
+  }
+
+  /** An observer that throws must not disturb the records of others: its error waits until all have ended. */
+  private close(observe: () => void): void {
+    try {
+      observe();
+    } catch (error) {
+      this.observerError ??= { error };
+    }
+    this.pending -= 1;
+    if (this.pending === 0) this.onEnded();
+  }
+}
+
+/** Tells a source that no more is pulled. Not waited for: one that hangs in `next` hangs in `return` as well. */
+function giveUp(iterator: Iterator<unknown> | AsyncIterator<unknown>): void {
+  Promise.resolve(iterator.return?.()).catch(() => {});
+}
+
+/** A promise, or the reason of the signal if that comes first. */
+function unlessEnded<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onEnd = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onEnd, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onEnd));
+  });
+}
