@@ -4,7 +4,7 @@ import { EvenShardsError } from '../lib/core/errors';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
 import { type StackScope, stackScopes } from './stack-scope';
-import { createTableInput, TABLE_PROPERTIES, type TableProperties } from './table-definition';
+import { createTableInput, ON_DEMAND_TABLE, PROVISIONED_TABLE, type TableProperties } from './table-definition';
 
 /** What every emulated resource has. */
 export interface LocalResource {
@@ -100,10 +100,10 @@ function identity({ scope, logicalId, type }: Declaration): LocalResource {
 }
 
 function stream(declaration: Declaration): LocalStream {
-  const { ShardCount, StreamModeDetails } = declaration.scope.properties(declaration.logicalId, [
-    'ShardCount',
-    'StreamModeDetails',
-  ]);
+  const { ShardCount, StreamModeDetails } = declaration.scope.properties(declaration.logicalId, {
+    ShardCount: true,
+    StreamModeDetails: true,
+  });
   const onDemand = (StreamModeDetails as { StreamMode?: string } | undefined)?.StreamMode === 'ON_DEMAND';
   return {
     ...identity(declaration),
@@ -112,7 +112,12 @@ function stream(declaration: Declaration): LocalStream {
 }
 
 function table(declaration: Declaration): LocalTable {
-  const properties = declaration.scope.properties(declaration.logicalId, TABLE_PROPERTIES);
+  const { scope, logicalId } = declaration;
+  const { BillingMode } = scope.properties(logicalId, { BillingMode: true });
+  const properties = scope.properties(
+    logicalId,
+    BillingMode === 'PAY_PER_REQUEST' ? ON_DEMAND_TABLE : PROVISIONED_TABLE,
+  );
   const resource = identity(declaration);
   return { ...resource, definition: createTableInput(resource.name, properties as unknown as TableProperties) };
 }
@@ -120,7 +125,7 @@ function table(declaration: Declaration): LocalTable {
 /** The function, or for one that cannot run in Node.js from a directory, its type and the reason. */
 function functionOrReason(declaration: Declaration): LocalFunction | string {
   const { scope, logicalId, type } = declaration;
-  const { Runtime } = scope.properties(logicalId, ['Runtime']);
+  const { Runtime } = scope.properties(logicalId, { Runtime: true });
   if (!String(Runtime).startsWith('nodejs')) return `${type} (${Runtime ?? 'container image'})`;
   if (!isFromAsset(scope.declared(logicalId).Code)) return `${type} (inline code)`;
   const codeDirectory = assetPath(declaration);
@@ -129,19 +134,19 @@ function functionOrReason(declaration: Declaration): LocalFunction | string {
 }
 
 function assetPath({ scope, logicalId }: Declaration): string {
-  const { S3Key } = scope.properties(logicalId, ['Code']).Code as { S3Key: string };
+  const { S3Key } = scope.properties(logicalId, { Code: { S3Key: true } }).Code as { S3Key: string };
   const path = scope.stack.assetPaths.get(S3Key);
   if (path === undefined || !existsSync(path)) throw new MissingAssetError(scope.constructPath(logicalId), S3Key);
   return path;
 }
 
 function nodeFunction(declaration: Declaration, runtime: string, codeDirectory: string): LocalFunction {
-  const { Handler, Environment, Timeout, MemorySize } = declaration.scope.properties(declaration.logicalId, [
-    'Handler',
-    'Environment',
-    'Timeout',
-    'MemorySize',
-  ]);
+  const { Handler, Environment, Timeout, MemorySize } = declaration.scope.properties(declaration.logicalId, {
+    Handler: true,
+    Environment: true,
+    Timeout: true,
+    MemorySize: true,
+  });
   const { Variables = {} } = (Environment ?? {}) as { Variables?: Record<string, unknown> };
   return {
     ...identity(declaration),

@@ -57,6 +57,35 @@ export function resolveIntrinsics(value: unknown, scope: Scope, site: Site): unk
   );
 }
 
+/** Which parts of a value are needed: all of it, or of an object, or of each object in a list, those under some names. */
+export type Selection = true | { readonly [name: string]: Selection };
+
+/** The selected parts of a value, resolved. The others are left out, resolvable or not. */
+export function resolveSelected(value: unknown, selection: Selection, scope: Scope, site: Site): unknown {
+  if (selection === true) return resolveIntrinsics(value, scope, site);
+  const outermost = resolveOutermost(value, scope, site);
+  if (Array.isArray(outermost)) {
+    return outermost
+      .map((item, index) => resolveSelected(item, selection, scope, inside(site, `[${index}]`)))
+      .filter(isPresent);
+  }
+  if (!isObject(outermost)) return outermost;
+  return Object.fromEntries(
+    Object.entries(selection)
+      .map(([name, part]) => [name, resolveSelected(outermost[name], part, scope, inside(site, `.${name}`))] as const)
+      .filter(([, item]) => isPresent(item)),
+  );
+}
+
+/** A value that is not itself an intrinsic function, or no longer: of a conditional one, the branch as it is declared. */
+function resolveOutermost(value: unknown, scope: Scope, site: Site): unknown {
+  if (!isObject(value) || Array.isArray(value)) return value;
+  const name = intrinsicName(value);
+  if (name === undefined) return value;
+  if (name !== 'Fn::If') return resolveIntrinsics(value, scope, site);
+  return resolveOutermost(chosenBranch(value[name], { scope, site, intrinsic: value }), scope, site);
+}
+
 /** Whether a condition of the template's `Conditions` holds. */
 export function conditionHolds(name: string, scope: Scope, site: Site): boolean {
   return conditionNamed(name, { scope, site, intrinsic: { Condition: name } });
@@ -95,10 +124,7 @@ const EVALUATORS: Readonly<Record<string, Evaluator>> = {
     const [template, variables] = typeof argument === 'string' ? [argument, {}] : list(argument, call);
     return substitute(text(template, call), resolved(variables, call) as Record<string, unknown>, call);
   },
-  'Fn::If': (argument, call) => {
-    const [condition, whenTrue, whenFalse] = list(argument, call);
-    return resolved(conditionNamed(text(condition, call), call) ? whenTrue : whenFalse, call);
-  },
+  'Fn::If': (argument, call) => resolved(chosenBranch(argument, call), call),
   'Fn::FindInMap': (argument, call) => {
     const [map, topLevelKey, secondLevelKey] = texts(resolved(argument, call), call);
     return found(call.scope.mapped(map, topLevelKey, secondLevelKey), call);
@@ -138,6 +164,11 @@ function substitute(template: string, variables: Readonly<Record<string, unknown
         : found(call.scope.attribute(logicalId, attribute.join('.')), call);
     return text(value, call);
   });
+}
+
+function chosenBranch(argument: unknown, call: Call): unknown {
+  const [condition, whenTrue, whenFalse] = list(argument, call);
+  return conditionNamed(text(condition, call), call) ? whenTrue : whenFalse;
 }
 
 function conditionNamed(name: string, call: Call): boolean {

@@ -1,6 +1,13 @@
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES, generatedName, LOCAL_ACCOUNT, LOCAL_REGION } from './emulated-types';
-import { conditionHolds, type Lookup, resolveIntrinsics, type Scope } from './intrinsics';
+import {
+  conditionHolds,
+  type Lookup,
+  resolveIntrinsics,
+  resolveSelected,
+  type Scope,
+  type Selection,
+} from './intrinsics';
 import type { TemplateParameter, TemplateResource } from './template';
 
 /** One scope a stack; each sees what the others export. */
@@ -37,17 +44,20 @@ export class StackScope implements Scope {
     return this.declaredResources[logicalId].Properties ?? {};
   }
 
-  /** The named properties of a resource, resolved; its others stay as they are, resolvable or not. */
-  properties(logicalId: string, names: readonly string[]): Record<string, unknown> {
+  /** The selected properties of a resource, resolved; its others do not matter, resolvable or not. */
+  properties(logicalId: string, selection: Readonly<Record<string, Selection>>): Record<string, unknown> {
     const declared = this.declared(logicalId);
     return Object.fromEntries(
-      names.map((name) => [name, resolveIntrinsics(declared[name], this, { logicalId, propertyPath: name })]),
+      Object.entries(selection).map(([name, part]) => [
+        name,
+        resolveSelected(declared[name], part, this, { logicalId, propertyPath: name }),
+      ]),
     );
   }
 
   physicalName(logicalId: string): string {
     const type = EMULATED_TYPES[this.declaredResources[logicalId].Type];
-    const name = this.properties(logicalId, [type.nameProperty])[type.nameProperty];
+    const name = this.properties(logicalId, { [type.nameProperty]: true })[type.nameProperty];
     return name === undefined ? generatedName(type, this.stack.name, logicalId) : String(name);
   }
 

@@ -20,16 +20,31 @@ export interface TableProperties {
   readonly Replicas?: readonly ReplicaProperties[];
 }
 
-export const TABLE_PROPERTIES: readonly (keyof TableProperties)[] = [
-  'KeySchema',
-  'AttributeDefinitions',
-  'BillingMode',
-  'GlobalSecondaryIndexes',
-  'LocalSecondaryIndexes',
-  'ProvisionedThroughput',
-  'WriteProvisionedThroughputSettings',
-  'Replicas',
-];
+const INDEX = { IndexName: true, KeySchema: true, Projection: true } as const;
+const CAPACITY = { MinCapacity: true, SeedCapacity: true } as const;
+const READ_SETTINGS = { ReadCapacityUnits: true, ReadCapacityAutoScalingSettings: CAPACITY } as const;
+const WRITE_SETTINGS = { WriteCapacityUnits: true, WriteCapacityAutoScalingSettings: CAPACITY } as const;
+
+/** What CreateTable needs to know of a table that is paid by request. A template may say much more, such as a KMS key. */
+export const ON_DEMAND_TABLE = {
+  KeySchema: true,
+  AttributeDefinitions: true,
+  BillingMode: true,
+  GlobalSecondaryIndexes: INDEX,
+  LocalSecondaryIndexes: INDEX,
+} as const;
+
+/** What CreateTable needs to know of a table with provisioned throughput. */
+export const PROVISIONED_TABLE = {
+  ...ON_DEMAND_TABLE,
+  GlobalSecondaryIndexes: { ...INDEX, ProvisionedThroughput: true, WriteProvisionedThroughputSettings: WRITE_SETTINGS },
+  ProvisionedThroughput: true,
+  WriteProvisionedThroughputSettings: WRITE_SETTINGS,
+  Replicas: {
+    ReadProvisionedThroughputSettings: READ_SETTINGS,
+    GlobalSecondaryIndexes: { IndexName: true, ReadProvisionedThroughputSettings: READ_SETTINGS },
+  },
+} as const;
 
 /** A table that DynamoDB accepts and the emulator does not. */
 export class UnsupportedTableError extends EvenShardsError {

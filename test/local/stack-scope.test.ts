@@ -110,6 +110,66 @@ describe('the resources of a template', () => {
     expect(streams[0].shardCount).toBeUndefined();
   });
 
+  describe('may be tables, of which only what CreateTable takes is resolved', () => {
+    const Unknown = { 'Fn::GetAtt': ['Key', 'Arn'] };
+    const KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' }];
+    const AttributeDefinitions = [{ AttributeName: 'id', AttributeType: 'S' }];
+    const INDEX = { IndexName: 'byId', KeySchema, Projection: { ProjectionType: 'ALL' } };
+    const planned = (Properties: Record<string, unknown>) => {
+      const Resources = {
+        Key: { Type: 'AWS::KMS::Key' },
+        Jobs: { Type: 'AWS::DynamoDB::GlobalTable', Properties: { KeySchema, AttributeDefinitions, ...Properties } },
+      };
+      const Conditions = { Always: { 'Fn::Equals': ['a', 'a'] } };
+      return planDeployment([stack({ Conditions, Resources })]).tables[0].definition;
+    };
+
+    test('not a key that encrypts it', () => {
+      const { BillingMode } = planned({
+        BillingMode: 'PAY_PER_REQUEST',
+        SSESpecification: { SSEEnabled: true },
+        Replicas: [{ Region: 'us-east-1', SSESpecification: { KMSMasterKeyId: Unknown } }],
+      });
+      expect(BillingMode).toBe('PAY_PER_REQUEST');
+    });
+
+    test('not a throughput that it does not have', () => {
+      const { GlobalSecondaryIndexes } = planned({
+        BillingMode: 'PAY_PER_REQUEST',
+        GlobalSecondaryIndexes: [{ ...INDEX, WriteOnDemandThroughputSettings: Unknown }],
+        WriteProvisionedThroughputSettings: Unknown,
+      });
+      expect(GlobalSecondaryIndexes).toEqual([INDEX]);
+    });
+
+    test('the throughput that it has, conditional or not', () => {
+      const ReadProvisionedThroughputSettings = {
+        ReadCapacityAutoScalingSettings: { MinCapacity: 2, TargetTrackingScalingPolicyConfiguration: Unknown },
+      };
+      const replica = {
+        SSESpecification: { KMSMasterKeyId: Unknown },
+        ReadProvisionedThroughputSettings,
+        GlobalSecondaryIndexes: [{ IndexName: 'byId', ReadProvisionedThroughputSettings }],
+      };
+      const WriteProvisionedThroughputSettings = { WriteCapacityUnits: 3 };
+      const ProvisionedThroughput = { ReadCapacityUnits: 2, WriteCapacityUnits: 3 };
+      expect(
+        planned({
+          BillingMode: 'PROVISIONED',
+          GlobalSecondaryIndexes: [{ ...INDEX, WriteProvisionedThroughputSettings }],
+          WriteProvisionedThroughputSettings,
+          Replicas: { 'Fn::If': ['Always', [replica], Unknown] },
+        }),
+      ).toMatchObject({ ProvisionedThroughput, GlobalSecondaryIndexes: [{ ...INDEX, ProvisionedThroughput }] });
+    });
+
+    test('and that must be known', () => {
+      expect(() => planned({ KeySchema: [{ AttributeName: Unknown, KeyType: 'HASH' }] })).toThrow(
+        'at KeySchema[0].AttributeName of Jobs: Key is an AWS::KMS::Key, which is not emulated',
+      );
+    });
+  });
+
   test('may be functions that cannot run here: they are left out, whatever their environment needs', () => {
     const Environment = { Variables: { URL: { Ref: 'Queue' } } };
     const Type = 'AWS::Lambda::Function';
