@@ -33,6 +33,8 @@ export interface LocalFunction extends LocalResource {
   readonly codeDirectory: string;
   /** The environment the template declares, resolved. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The variables of it that only AWS has a value for, and why; the function runs without them. */
+  readonly unset: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
@@ -129,31 +131,39 @@ function functionOrReason(declaration: Declaration): LocalFunction | string {
   if (!String(Runtime).startsWith('nodejs')) return `${type} (${Runtime ?? 'container image'})`;
   if (!isFromAsset(scope.declared(logicalId).Code)) return `${type} (inline code)`;
   const codeDirectory = assetPath(declaration);
+  if (codeDirectory === undefined) return `${type} (code in a bucket)`;
   if (!statSync(codeDirectory).isDirectory()) return `${type} (zip file)`;
   return nodeFunction(declaration, String(Runtime), codeDirectory);
 }
 
-function assetPath({ scope, logicalId }: Declaration): string {
+/** Where the assembly has the code; `undefined` for an object that is none of its assets. */
+function assetPath({ scope, logicalId }: Declaration): string | undefined {
   const { S3Key } = scope.properties(logicalId, { Code: { S3Key: true } }).Code as { S3Key: string };
   const path = scope.stack.assetPaths.get(S3Key);
-  if (path === undefined || !existsSync(path)) throw new MissingAssetError(scope.constructPath(logicalId), S3Key);
+  if (path !== undefined && !existsSync(path)) throw new MissingAssetError(scope.constructPath(logicalId), S3Key);
   return path;
 }
 
 function nodeFunction(declaration: Declaration, runtime: string, codeDirectory: string): LocalFunction {
-  const { Handler, Environment, Timeout, MemorySize } = declaration.scope.properties(declaration.logicalId, {
+  const { scope, logicalId } = declaration;
+  const { Handler, Timeout, MemorySize } = scope.properties(logicalId, {
     Handler: true,
-    Environment: true,
     Timeout: true,
     MemorySize: true,
   });
-  const { Variables = {} } = (Environment ?? {}) as { Variables?: Record<string, unknown> };
+  const environment: Record<string, string> = {};
+  const unset: Record<string, string> = {};
+  for (const [name, lookup] of scope.entries(logicalId, 'Environment', 'Variables')) {
+    if ('reason' in lookup) unset[name] = lookup.reason;
+    else if (lookup.value !== undefined) environment[name] = String(lookup.value);
+  }
   return {
     ...identity(declaration),
     runtime,
     handler: String(Handler),
     codeDirectory,
-    environment: Object.fromEntries(Object.entries(Variables).map(([name, value]) => [name, String(value)])),
+    environment,
+    unset,
     timeoutSeconds: Number(Timeout ?? DEFAULT_TIMEOUT_SECONDS),
     memoryMb: Number(MemorySize ?? DEFAULT_MEMORY_MB),
   };

@@ -27,7 +27,7 @@ export class UnresolvableIntrinsicError extends EvenShardsError {
     site: Site,
     /** The intrinsic as it stands in the template. */
     readonly intrinsic: unknown,
-    reason: string,
+    readonly reason: string,
   ) {
     super(
       'UNRESOLVABLE_INTRINSIC',
@@ -77,8 +77,18 @@ export function resolveSelected(value: unknown, selection: Selection, scope: Sco
   );
 }
 
+/** A value as `resolveIntrinsics` gives it, or why it has none here. */
+export function resolvedOrReason(value: unknown, scope: Scope, site: Site): Lookup {
+  try {
+    return { value: resolveIntrinsics(value, scope, site) };
+  } catch (error) {
+    if (error instanceof UnresolvableIntrinsicError) return { reason: error.reason };
+    throw error;
+  }
+}
+
 /** A value that is not itself an intrinsic function, or no longer: of a conditional one, the branch as it is declared. */
-function resolveOutermost(value: unknown, scope: Scope, site: Site): unknown {
+export function resolveOutermost(value: unknown, scope: Scope, site: Site): unknown {
   if (!isObject(value) || Array.isArray(value)) return value;
   const name = intrinsicName(value);
   if (name === undefined) return value;

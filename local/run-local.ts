@@ -154,6 +154,9 @@ function describe({ streams, tables, functions, leftOut }: DeploymentPlan): stri
     ),
     ...tables.map(({ path, definition }) => `table ${path}, ${counted(indexCount(definition), 'index', 'indexes')}`),
     ...functions.map(({ path, runtime }) => `function ${path}, ${runtime}`),
+    ...functions.flatMap(({ path, unset }) =>
+      Object.entries(unset).map(([name, reason]) => `not set: ${name} of ${path}, ${reason}`),
+    ),
     ...leftOut.map(
       ({ type, count, needed }) => `${needed ? 'not emulated' : 'not needed locally'}: ${type} (${count})`,
     ),

@@ -3,7 +3,9 @@ import { arnOf, EMULATED_TYPES, generatedName, LOCAL_ACCOUNT, LOCAL_REGION } fro
 import {
   conditionHolds,
   type Lookup,
+  resolvedOrReason,
   resolveIntrinsics,
+  resolveOutermost,
   resolveSelected,
   type Scope,
   type Selection,
@@ -53,6 +55,19 @@ export class StackScope implements Scope {
         resolveSelected(declared[name], part, this, { logicalId, propertyPath: name }),
       ]),
     );
+  }
+
+  /** The entries of a map inside the properties, each resolved by itself: one that has no value here leaves the others theirs. */
+  entries(logicalId: string, ...path: readonly string[]): [name: string, value: Lookup][] {
+    const propertyPath = path.join('.');
+    const map = path.reduce<unknown>((outer, step) => {
+      const declared = (outer as Readonly<Record<string, unknown>> | undefined)?.[step];
+      return resolveOutermost(declared, this, { logicalId, propertyPath });
+    }, this.declared(logicalId));
+    return Object.entries(map ?? {}).map(([name, value]) => {
+      const site = { logicalId, propertyPath: `${propertyPath}.${name}` };
+      return [name, resolvedOrReason(value, this, site)];
+    });
   }
 
   physicalName(logicalId: string): string {

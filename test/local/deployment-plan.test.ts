@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudAssemblyError, readCloudAssembly } from '../../local/cloud-assembly';
 import { MissingAssetError, planDeployment } from '../../local/deployment-plan';
-import { UnresolvableIntrinsicError } from '../../local/intrinsics';
 import { UnsupportedTableError } from '../../local/table-definition';
 import { type OrdersAppOptions, synthesizeOrdersApp } from './orders-app';
 
@@ -125,12 +124,13 @@ test('names are the same from run to run', () => {
   expect(first.tables[0].name).toBe(second.tables[0].name);
 });
 
-test('an environment that needs a resource which is not emulated is refused by name', () => {
-  const stacks = readCloudAssembly(synthesize({ queueVariable: true }));
-  expect(() => planDeployment(stacks)).toThrow(UnresolvableIntrinsicError);
-  expect(() => planDeployment(stacks)).toThrow(
-    /at Environment\.Variables\.QUEUE_URL of WriterFunction\w+: Queue\w+ is an AWS::SQS::Queue, which is not emulated$/,
-  );
+test('a variable that names a resource which is not emulated is not set, and the reason is told', () => {
+  const plan = planDeployment(readCloudAssembly(synthesize({ queueVariable: true })));
+  const writer = plan.functions.find(({ path }) => path === 'Orders/Writer/Function')!;
+  expect(writer.unset).toEqual({
+    QUEUE_URL: expect.stringMatching(/^Queue\w+ is an AWS::SQS::Queue, which is not emulated$/),
+  });
+  expect(Object.keys(writer.environment)).toEqual(['STREAM_NAME', 'STREAM_ARN', 'TABLE_NAME', 'INDEX_ARN']);
 });
 
 test('an index with a multi-attribute key is refused with the table, the index and the layout to choose', () => {

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholder is Fn::Sub's
 import { planDeployment } from '../../local/deployment-plan';
+import { UnresolvableIntrinsicError } from '../../local/intrinsics';
 import { stackScopes } from '../../local/stack-scope';
 import type { Template, TemplateResource } from '../../local/template';
 
@@ -110,6 +111,15 @@ describe('the resources of a template', () => {
     expect(streams[0].shardCount).toBeUndefined();
   });
 
+  test('that a local run must know are refused otherwise', () => {
+    const Properties = { ShardCount: { Ref: 'Queue' } };
+    const Resources = { Queue: { Type: 'AWS::SQS::Queue' }, Events: { Type: 'AWS::Kinesis::Stream', Properties } };
+    expect(() => planDeployment([stack({ Resources })])).toThrow(UnresolvableIntrinsicError);
+    expect(() => planDeployment([stack({ Resources })])).toThrow(
+      'cannot resolve {"Ref":"Queue"} at ShardCount of Events: Queue is an AWS::SQS::Queue, which is not emulated',
+    );
+  });
+
   describe('may be tables, of which only what CreateTable takes is resolved', () => {
     const Unknown = { 'Fn::GetAtt': ['Key', 'Arn'] };
     const KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' }];
@@ -176,15 +186,38 @@ describe('the resources of a template', () => {
     const Resources = {
       Python: { Type, Properties: { Runtime: 'python3.13', Code: { S3Key: 'python.zip' }, Environment } },
       Inline: { Type, Properties: { Runtime: 'nodejs22.x', Code: { ZipFile: { Ref: 'Queue' } }, Environment } },
+      Bucket: { Type, Properties: { Runtime: 'nodejs22.x', Code: { S3Bucket: 'ours', S3Key: 'v7.zip' }, Environment } },
       Image: { Type, Properties: { Code: { ImageUri: { 'Fn::GetAtt': ['Repository', 'Uri'] } }, Environment } },
     };
     expect(planDeployment([stack({ Resources })])).toMatchObject({
       functions: [],
       leftOut: [
+        { type: 'AWS::Lambda::Function (code in a bucket)', count: 1, needed: true },
         { type: 'AWS::Lambda::Function (container image)', count: 1, needed: true },
         { type: 'AWS::Lambda::Function (inline code)', count: 1, needed: true },
         { type: 'AWS::Lambda::Function (python3.13)', count: 1, needed: true },
       ],
     });
   });
+});
+
+test('variables may be conditional, all of them or one', () => {
+  const Variables = {
+    'Fn::If': [
+      'Always',
+      {
+        URL: { 'Fn::If': ['Always', { Ref: 'AWS::NoValue' }, { Ref: 'Queue' }] },
+        REGION: { Ref: 'AWS::Region' },
+        TOPIC: { Ref: 'Topic' },
+      },
+      { URL: { Ref: 'Queue' } },
+    ],
+  };
+  const Resources = { Writer: { Type: 'AWS::Lambda::Function', Properties: { Environment: { Variables } } } };
+  const [scope] = stackScopes([stack({ Conditions: { Always: { 'Fn::Equals': ['a', 'a'] } }, Resources })]);
+  expect(scope.entries('Writer', 'Environment', 'Variables')).toEqual([
+    ['URL', { value: undefined }],
+    ['REGION', { value: 'us-east-1' }],
+    ['TOPIC', { reason: 'the template has no Topic' }],
+  ]);
 });

@@ -11,7 +11,7 @@ import { synthesizeOrdersApp } from '../../local/orders-app';
 const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
 const code = mkdtempSync(join(tmpdir(), 'orders-code-'));
 writeFileSync(join(code, 'index.js'), 'exports.handler = async (event) => { console.log("invoked"); return event; };');
-const app = synthesizeOrdersApp({ code });
+const app = synthesizeOrdersApp({ code, queueVariable: true });
 
 afterAll(() => {
   for (const directory of [code, app]) rmSync(directory, { recursive: true });
@@ -79,6 +79,9 @@ test('a run without --serve ends by itself', () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toContain('stream Orders/Events, 4 shards');
   expect(stdout).toContain('not emulated: AWS::SQS::Queue (1)');
+  expect(stdout).toMatch(
+    /^not set: QUEUE_URL of Orders\/Writer\/Function, Queue\w+ is an AWS::SQS::Queue, which is not emulated$/m,
+  );
 });
 
 test('--serve --json tells where everything is, and serves it', async () => {

@@ -24,6 +24,7 @@ test('a stopped pool settles every invocation: those that wait for an instance a
       handler: 'index.handler',
       codeDirectory,
       environment: {},
+      unset: {},
       timeoutSeconds: 60,
       memoryMb: 128,
     },

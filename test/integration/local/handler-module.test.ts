@@ -28,6 +28,7 @@ async function invoke(files: Record<string, string>, handler: string): Promise<u
       handler,
       codeDirectory,
       environment: {},
+      unset: {},
       timeoutSeconds: 3,
       memoryMb: 128,
     },
