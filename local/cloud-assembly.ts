@@ -5,7 +5,11 @@ import type { Template } from './template';
 
 /** A stack of a synthesized app, as `cdk deploy` would find it. */
 export interface AssemblyStack {
-  /** The CloudFormation stack name. */
+  /** The artifact id, unique in the app. */
+  readonly id: string;
+  /** Absolute path of the assembly it is in: the app's own or a stage's. */
+  readonly directory: string;
+  /** The CloudFormation stack name, which stacks of different stages may share. */
   readonly name: string;
   readonly template: Template;
   /** Absolute path of each file asset, by the object key the template knows it under. */
@@ -104,6 +108,8 @@ function isStack(artifact: LocatedArtifact): boolean {
 function readStack(artifact: LocatedArtifact): AssemblyStack {
   const { directory, id, properties = {} } = artifact;
   return {
+    id,
+    directory,
     name: String(properties.stackName ?? id),
     template: readJson<Template>(directory, String(properties.templateFile)),
     assetPaths: new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths)),

@@ -63,6 +63,20 @@ export class MissingAssetError extends EvenShardsError {
   }
 }
 
+/** Two resources that would be one. */
+export class DuplicateNameError extends EvenShardsError {
+  constructor(
+    readonly resourceName: string,
+    readonly paths: readonly [string, string],
+  ) {
+    super(
+      'DUPLICATE_NAME',
+      `${paths.join(' and ')} have the same name ${resourceName}, and a local run has one account and region for both: ` +
+        'run one stage at a time, such as with --app cdk.out/assembly-Beta, or leave the name to CloudFormation',
+    );
+  }
+}
+
 /** Everything the stacks declare, resolved: the emulated resources in order of creation, the others by type. */
 export function planDeployment(stacks: readonly AssemblyStack[]): DeploymentPlan {
   const scopes = stackScopes(stacks);
@@ -71,9 +85,9 @@ export function planDeployment(stacks: readonly AssemblyStack[]): DeploymentPlan
   );
   const functions = declared.filter(({ type }) => type === 'AWS::Lambda::Function').map(functionOrReason);
   return {
-    streams: declared.filter(({ type }) => type === 'AWS::Kinesis::Stream').map(stream),
-    tables: declared.filter(({ type }) => TABLE_TYPES.has(type)).map(table),
-    functions: functions.filter((candidate) => typeof candidate === 'object'),
+    streams: withOwnNames(declared.filter(({ type }) => type === 'AWS::Kinesis::Stream').map(stream)),
+    tables: withOwnNames(declared.filter(({ type }) => TABLE_TYPES.has(type)).map(table)),
+    functions: withOwnNames(functions.filter((candidate) => typeof candidate === 'object')),
     leftOut: leftOut([
       ...declared.map(({ type }) => type).filter((type) => !Object.hasOwn(EMULATED_TYPES, type)),
       ...functions.filter((candidate) => typeof candidate === 'string'),
@@ -99,6 +113,16 @@ const NOT_NEEDED = /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$/;
 function identity({ scope, logicalId, type }: Declaration): LocalResource {
   const name = scope.physicalName(logicalId);
   return { path: scope.constructPath(logicalId), name, arn: arnOf(EMULATED_TYPES[type], name) };
+}
+
+function withOwnNames<T extends LocalResource>(resources: readonly T[]): readonly T[] {
+  const pathByName = new Map<string, string>();
+  for (const { name, path } of resources) {
+    const other = pathByName.get(name);
+    if (other !== undefined) throw new DuplicateNameError(name, [other, path]);
+    pathByName.set(name, path);
+  }
+  return resources;
 }
 
 function stream(declaration: Declaration): LocalStream {

@@ -10,12 +10,20 @@ export interface EmulatedType {
   readonly longestName: number;
   /** The part of the ARN before the name, from the service on. */
   readonly arnPrefix: (environment: string) => string;
+  /** What `Fn::GetAtt` gives, by attribute. */
+  readonly attributes: Readonly<Record<string, (arn: string) => string>>;
 }
+
+const ARN = { Arn: (arn: string) => arn };
+
+/** Stands for the moment a table's stream was enabled, which its ARN ends with: the same from run to run. */
+const STREAM_LABEL = '2020-01-01T00:00:00.000';
 
 const TABLE: EmulatedType = {
   nameProperty: 'TableName',
   longestName: 255,
   arnPrefix: (environment) => `dynamodb:${environment}:table/`,
+  attributes: { ...ARN, StreamArn: (arn) => `${arn}/stream/${STREAM_LABEL}` },
 };
 
 export const EMULATED_TYPES: Readonly<Record<string, EmulatedType>> = {
@@ -23,6 +31,7 @@ export const EMULATED_TYPES: Readonly<Record<string, EmulatedType>> = {
     nameProperty: 'Name',
     longestName: 128,
     arnPrefix: (environment) => `kinesis:${environment}:stream/`,
+    attributes: ARN,
   },
   'AWS::DynamoDB::GlobalTable': TABLE,
   'AWS::DynamoDB::Table': TABLE,
@@ -30,6 +39,7 @@ export const EMULATED_TYPES: Readonly<Record<string, EmulatedType>> = {
     nameProperty: 'FunctionName',
     longestName: 64,
     arnPrefix: (environment) => `lambda:${environment}:function:`,
+    attributes: ARN,
   },
 };
 
@@ -39,19 +49,26 @@ export function arnOf(type: EmulatedType, name: string): string {
 
 const SUFFIX_LENGTH = 12;
 
+/** The stack of a resource, as far as the resource's name depends on it. */
+export interface NamedStack {
+  /** Unique in the app, where two stacks may have one name: in different stages, accounts or regions. */
+  readonly id: string;
+  readonly name: string;
+}
+
 /**
  * The physical name of a resource whose template leaves it open: `Stack-LogicalId-SUFFIX`, as CloudFormation has it.
  *
  * The suffix is a digest where CloudFormation's is random, so that a name stays the same from run to run.
  */
-export function generatedName(type: EmulatedType, stackName: string, logicalId: string): string {
+export function generatedName(type: EmulatedType, stack: NamedStack, logicalId: string): string {
   const suffix = createHash('sha256')
-    .update(`${stackName}/${logicalId}`)
+    .update(`${stack.id}/${logicalId}`)
     .digest('hex')
     .slice(0, SUFFIX_LENGTH)
     .toUpperCase();
   const room = type.longestName - SUFFIX_LENGTH - 2;
   const stackRoom = Math.max(Math.floor(room / 2), room - logicalId.length);
-  const stackPart = stackName.slice(0, stackRoom);
+  const stackPart = stack.name.slice(0, stackRoom);
   return `${stackPart}-${logicalId.slice(0, room - stackPart.length)}-${suffix}`;
 }

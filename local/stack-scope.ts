@@ -12,9 +12,14 @@ import {
 } from './intrinsics';
 import type { TemplateParameter, TemplateResource } from './template';
 
-/** One scope a stack; each sees what the others export. */
+/** One scope a stack; each sees what the others export, those of its own stage first. */
 export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
-  const scopes = stacks.map((stack): StackScope => new StackScope(stack, (name) => imported(name, scopes)));
+  const scopes = stacks.map((stack): StackScope => {
+    const isNear = (scope: StackScope) => scope.stack.directory === stack.directory;
+    return new StackScope(stack, (name) => {
+      return imported(name, [...scopes.filter(isNear), ...scopes.filter((scope) => !isNear(scope))]);
+    });
+  });
   return scopes;
 }
 
@@ -73,7 +78,7 @@ export class StackScope implements Scope {
   physicalName(logicalId: string): string {
     const type = EMULATED_TYPES[this.declaredResources[logicalId].Type];
     const name = this.properties(logicalId, { [type.nameProperty]: true })[type.nameProperty];
-    return name === undefined ? generatedName(type, this.stack.name, logicalId) : String(name);
+    return name === undefined ? generatedName(type, this.stack, logicalId) : String(name);
   }
 
   constructPath(logicalId: string): string {
@@ -91,8 +96,11 @@ export class StackScope implements Scope {
     const problem = this.notEmulated(logicalId);
     if (problem !== undefined) return { reason: problem };
     const { Type } = this.declaredResources[logicalId];
-    if (attribute !== 'Arn') return { reason: `of an ${Type} only the attribute Arn is known locally` };
-    return { value: arnOf(EMULATED_TYPES[Type], this.physicalName(logicalId)) };
+    const type = EMULATED_TYPES[Type];
+    if (Object.hasOwn(type.attributes, attribute)) {
+      return { value: type.attributes[attribute](arnOf(type, this.physicalName(logicalId))) };
+    }
+    return { reason: `of an ${Type}, only ${Object.keys(type.attributes).join(' and ')} can be known locally` };
   }
 
   condition(name: string): Lookup {

@@ -1,12 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholder is Fn::Sub's
-import { planDeployment } from '../../local/deployment-plan';
+import type { AssemblyStack } from '../../local/cloud-assembly';
+import { DuplicateNameError, planDeployment } from '../../local/deployment-plan';
 import { UnresolvableIntrinsicError } from '../../local/intrinsics';
 import { stackScopes } from '../../local/stack-scope';
 import type { Template, TemplateResource } from '../../local/template';
 
-function stack(template: Template, name = 'Orders') {
+function stack(template: Template, id = 'Orders', directory = '/cdk.out'): AssemblyStack {
   return {
-    name,
+    id,
+    directory,
+    name: 'Orders',
     template,
     assetPaths: new Map<string, string>(),
     constructPaths: new Map([['Events', 'Orders/Events']]),
@@ -19,8 +22,8 @@ function streamNamed(Name: unknown): TemplateResource {
 
 /** The physical name that the template gives its stream. */
 function streamName(Name: unknown, template: Template = {}): string {
-  return planDeployment([stack({ ...template, Resources: { Events: streamNamed(Name), ...template.Resources } })])
-    .streams[0].name;
+  const Resources = { Events: streamNamed(Name), ...template.Resources };
+  return stackScopes([stack({ ...template, Resources })])[0].physicalName('Events');
 }
 
 describe('a name in a template', () => {
@@ -57,6 +60,14 @@ describe('a name in a template', () => {
     expect(streamName({ Ref: 'Copy' }, { Resources })).toBe('original-copy');
   });
 
+  test("of a table's stream is an ARN", () => {
+    const Resources = { Jobs: { Type: 'AWS::DynamoDB::GlobalTable', Properties: { TableName: 'jobs' } } };
+    const [scope] = stackScopes([stack({ Resources })]);
+    expect(scope.attribute('Jobs', 'StreamArn')).toEqual({
+      value: expect.stringMatching(/^arn:aws:dynamodb:us-east-1:000000000000:table\/jobs\/stream\/20[-:.\dT]+$/),
+    });
+  });
+
   test.each<[string, unknown, Template, string]>([
     [
       'without a default',
@@ -79,9 +90,9 @@ describe('a name in a template', () => {
     ],
     [
       'of an attribute that only the service knows',
-      { 'Fn::GetAtt': ['Jobs', 'StreamArn'] },
+      { 'Fn::GetAtt': ['Jobs', 'TableId'] },
       { Resources: { Jobs: { Type: 'AWS::DynamoDB::GlobalTable' } } },
-      'of an AWS::DynamoDB::GlobalTable only the attribute Arn is known locally',
+      'of an AWS::DynamoDB::GlobalTable, only Arn and StreamArn can be known locally',
     ],
     ['that no stack exports', { 'Fn::ImportValue': 'orders' }, {}, 'no stack of the assembly exports orders'],
   ])('%s is refused', (_, name, template, reason) => {
@@ -198,6 +209,33 @@ describe('the resources of a template', () => {
         { type: 'AWS::Lambda::Function (python3.13)', count: 1, needed: true },
       ],
     });
+  });
+});
+
+describe('stacks of one name', () => {
+  const exporting = (Value: string) => ({ Outputs: { Name: { Value, Export: { Name: 'name' } } } });
+
+  test('have names of their own for their resources', () => {
+    const Resources = { Events: streamNamed(undefined) };
+    const { streams } = planDeployment([stack({ Resources }, 'Alpha'), stack({ Resources }, 'Beta')]);
+    expect(new Set(streams.map(({ name }) => name)).size).toBe(2);
+  });
+
+  test('may not name two resources alike', () => {
+    const stacks = ['Alpha', 'Beta'].map((id) => stack({ Resources: { Events: streamNamed('events') } }, id));
+    expect(() => planDeployment(stacks)).toThrow(DuplicateNameError);
+    expect(() => planDeployment(stacks)).toThrow(
+      /^Orders\/Events and Orders\/Events have the same name events, .* run one stage at a time/,
+    );
+  });
+
+  test('import what their own stage exports', () => {
+    const Resources = { Events: streamNamed({ 'Fn::ImportValue': 'name' }) };
+    const stacks = ['alpha', 'beta'].flatMap((stage) => [
+      stack(exporting(stage), `${stage}-exporter`, `/cdk.out/${stage}`),
+      stack({ Resources }, `${stage}-importer`, `/cdk.out/${stage}`),
+    ]);
+    expect(planDeployment(stacks).streams.map(({ name }) => name)).toEqual(['alpha', 'beta']);
   });
 });
 
