@@ -14,6 +14,9 @@ export interface ProducerResponse {
   failedRecordCount: number;
 }
 
+/** Keeps the response to the largest event within Lambda's 6 MB, even if every record failed. */
+const MAX_ERROR_MESSAGE_LENGTH = 300;
+
 /** Puts the records of a direct invocation and reports each. */
 export async function deliverRecords(
   producer: OrderedProducer,
@@ -42,25 +45,26 @@ export async function deliverMessages(
 
 /**
  * Hands a message to the producer before it first waits, so that messages go in order. A message that cannot be read
- * blocks its key here; one that is refused blocks its key in the producer.
+ * blocks its keys here; a record that Kinesis refuses blocks its key in the producer.
  */
 async function deliverMessage(
   producer: OrderedProducer,
-  message: SourceMessage,
+  { orderingKeys, record }: SourceMessage,
   failedKeys: Set<string>,
-): Promise<Error | undefined> {
-  const { orderingKey } = message;
-  try {
-    if (orderingKey !== undefined && failedKeys.has(orderingKey)) throw new EarlierRecordFailedError(orderingKey);
-    await producer.put(message.parse());
-    return undefined;
-  } catch (error) {
-    if (orderingKey !== undefined) failedKeys.add(orderingKey);
-    return error as Error;
+): Promise<unknown> {
+  const failedKey = orderingKeys.find((key) => failedKeys.has(key));
+  const unsent = failedKey === undefined ? record : new EarlierRecordFailedError(failedKey);
+  if (unsent instanceof Error) {
+    for (const key of orderingKeys) failedKeys.add(key);
+    return unsent;
   }
+  return producer.put(unsent).then(
+    () => undefined,
+    (error) => error,
+  );
 }
 
 function failureOf(error: unknown): RecordResult {
-  if (error instanceof EvenShardsError) return { errorCode: error.code, errorMessage: error.message };
-  throw error;
+  if (!(error instanceof EvenShardsError)) throw error;
+  return { errorCode: error.code, errorMessage: error.message.slice(0, MAX_ERROR_MESSAGE_LENGTH) };
 }

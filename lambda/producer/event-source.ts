@@ -8,17 +8,20 @@ import { parseRecordInput } from './record-input';
 export interface SourceMessage {
   /** How the partial batch response names the message. */
   identifier: string;
-  /** The key whose order the source keeps, known before the message is read. Messages of a standard queue have none. */
-  orderingKey?: string;
-  /** The record for the stream. Throws a typed error if the message holds none. */
-  parse(): ProducerRecord;
+  /** What must not go on once the message has failed: its partition key, and its group in a FIFO queue. */
+  orderingKeys: string[];
+  /** The record for the stream, or why the message holds none. */
+  record: ProducerRecord | Error;
 }
 
 /** The messages of an SQS or DynamoDB Streams event, in order. */
-export function sourceMessages(records: readonly (SQSRecord | DynamoDBRecord)[]): SourceMessage[] {
+export function sourceMessages(
+  records: readonly (SQSRecord | DynamoDBRecord)[],
+  maxRecordBytes?: number,
+): SourceMessage[] {
   return records.map((record, index) => {
-    if (isSqsRecord(record)) return sqsMessage(record);
-    if (isDynamoDbRecord(record)) return tableChange(record);
+    if (isSqsRecord(record)) return sqsMessage(record, maxRecordBytes);
+    if (isDynamoDbRecord(record)) return tableChange(record, maxRecordBytes);
     throw new InvalidEventError(
       `Records[${index}].eventSource`,
       (record as { eventSource?: unknown } | null)?.eventSource,
@@ -36,28 +39,45 @@ function isDynamoDbRecord(record: SQSRecord | DynamoDBRecord | null): record is 
 }
 
 /** A queue's message body is a record in JSON. In a FIFO queue the message group is the default partition key. */
-function sqsMessage({ messageId, body, attributes }: SQSRecord): SourceMessage {
-  const group = attributes?.MessageGroupId;
-  return {
-    identifier: messageId,
-    orderingKey: group,
-    parse: () => {
-      const input = parseJson(body);
-      const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
-      const withGroup = isObject && group !== undefined ? { partitionKey: group, ...input } : input;
-      return parseRecordInput('body', withGroup);
-    },
-  };
+function sqsMessage(
+  { messageId, body, attributes, eventSourceARN }: SQSRecord,
+  maxRecordBytes: number | undefined,
+): SourceMessage {
+  // A standard queue may have message groups too, to share it fairly; they say nothing of order.
+  const group = eventSourceARN?.endsWith('.fifo') ? attributes?.MessageGroupId : undefined;
+  const groups = group === undefined ? [] : [group];
+  try {
+    const input = { ...(group !== undefined && { partitionKey: group }), ...parseObject(body) };
+    const ownKey = typeof input.partitionKey === 'string' ? [input.partitionKey] : [];
+    return {
+      identifier: messageId,
+      orderingKeys: [...groups, ...ownKey],
+      record: recordOrError('body', input, maxRecordBytes),
+    };
+  } catch (error) {
+    return { identifier: messageId, orderingKeys: groups, record: error as Error };
+  }
 }
 
 /** A table's change becomes a record keyed by the item's key, its data the change as DynamoDB wrote it. */
-function tableChange({ eventID, eventName, dynamodb }: DynamoDBRecord): SourceMessage {
+function tableChange(
+  { eventID, eventName, dynamodb }: DynamoDBRecord,
+  maxRecordBytes: number | undefined,
+): SourceMessage {
   const partitionKey = tableKeyText(dynamodb?.Keys ?? {});
   return {
     identifier: dynamodb?.SequenceNumber ?? '',
-    orderingKey: partitionKey,
-    parse: () => parseRecordInput('dynamodb', { partitionKey, data: { eventID, eventName, dynamodb } }),
+    orderingKeys: [partitionKey],
+    record: recordOrError('dynamodb', { partitionKey, data: { eventID, eventName, dynamodb } }, maxRecordBytes),
   };
+}
+
+function recordOrError(field: string, input: unknown, maxRecordBytes: number | undefined): ProducerRecord | Error {
+  try {
+    return parseRecordInput(field, input, maxRecordBytes);
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 /** The item's key values joined by "#", or their SHA-256 where that is longer than a partition key may be. */
@@ -69,10 +89,12 @@ function tableKeyText(keys: object): string {
   return text.length <= MAX_PARTITION_KEY_LENGTH ? text : createHash('sha256').update(text).digest('hex');
 }
 
-function parseJson(body: string): unknown {
+function parseObject(body: string): Record<string, unknown> {
   try {
-    return JSON.parse(body);
+    const value: unknown = JSON.parse(body);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    throw new InvalidEventError('body', `${body.length} characters`, 'a record in JSON');
+    // Reported below: the parser's own message may quote the body.
   }
+  throw new InvalidEventError('body', `${body.length} characters`, 'a record as a JSON object');
 }

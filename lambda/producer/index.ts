@@ -1,8 +1,10 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context, DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
-import { STREAM_NAME } from '../../lib/core/function-environment';
+import { MAX_RECORD_BYTES, STREAM_NAME } from '../../lib/core/function-environment';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
+import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
+import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';
 import { InvalidEventError } from '../invalid-event-error';
 import { requiredEnvironment } from '../required-environment';
 import { deliverMessages, deliverRecords, type ProducerResponse } from './deliver';
@@ -12,30 +14,36 @@ import { parseRecordInput } from './record-input';
 /** A direct invocation, or what Lambda delivers from SQS and DynamoDB Streams. */
 export type ProducerEvent = { records: unknown[] } | { Records: (SQSRecord | DynamoDBRecord)[] };
 
-/** Kept back from the invocation's time, to answer for what could not be sent. */
-const RESPONSE_TIME_MS = 1_000;
+/** The response to more, one result each, could outgrow the 6 MB that Lambda takes back. */
+const MAX_RECORDS_PER_EVENT = 10_000;
 
-/** A request that takes longer is given up and sent again. */
+/** Nothing more is sent in the last moments of an invocation, so that what is under way can still answer. */
+const LAST_SEND_MS = 1_000;
+
+/** Every request has ended before the invocation does, so that the invocation can. */
+const LAST_ANSWER_MS = 500;
+
+/** A request that takes longer, to the end of its answer, is given up and sent again. */
 const REQUEST_TIMEOUT_MS = 6_000;
 
+type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
+
 const streamName = requiredEnvironment(STREAM_NAME);
+const maxRecordBytes = Number(process.env[MAX_RECORD_BYTES] ?? DEFAULT_MAX_RECORD_BYTES);
 
 /**
  * HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack; no retries in the SDK,
  * because the producer's own know about order.
  */
-const kinesis = new Kinesis({
-  maxAttempts: 1,
-  requestHandler: new NodeHttpHandler({ requestTimeout: REQUEST_TIMEOUT_MS, throwOnRequestTimeout: true }),
-});
+const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
 
 export async function handler(
   event: ProducerEvent,
-  context: Pick<Context, 'getRemainingTimeInMillis'>,
+  context: InvocationContext,
 ): Promise<ProducerResponse | SQSBatchResponse> {
   const deliver = deliveryOf(event);
-  const timeLeft = Math.max(0, context.getRemainingTimeInMillis() - RESPONSE_TIME_MS);
-  const producer = new OrderedProducer(kinesis, { streamName, signal: AbortSignal.timeout(timeLeft) });
+  const signal = AbortSignal.timeout(timeLeft(context, LAST_SEND_MS));
+  const producer = new OrderedProducer(clientWithin(context), { streamName, maxRecordBytes, signal });
   try {
     return await deliver(producer);
   } finally {
@@ -48,11 +56,27 @@ function deliveryOf(event: ProducerEvent): (producer: OrderedProducer) => Promis
   if ('Records' in Object(event)) {
     const { Records } = event as { Records: unknown };
     if (!Array.isArray(Records)) throw new InvalidEventError('Records', Records, 'an array');
-    const messages = sourceMessages(Records);
+    const messages = sourceMessages(Records, maxRecordBytes);
     return (producer) => deliverMessages(producer, messages);
   }
   const inputs: unknown = Object(event).records;
   if (!Array.isArray(inputs)) throw new InvalidEventError('records', inputs, 'an array of records');
-  const records = inputs.map((input, index) => parseRecordInput(`records[${index}]`, input));
+  if (inputs.length > MAX_RECORDS_PER_EVENT) {
+    throw new InvalidEventError('records', inputs.length, `at most ${MAX_RECORDS_PER_EVENT} records`);
+  }
+  const records = inputs.map((input, index) => parseRecordInput(`records[${index}]`, input, maxRecordBytes));
   return (producer) => deliverRecords(producer, records);
+}
+
+function clientWithin(context: InvocationContext): PutRecordsClient {
+  return {
+    putRecords: (input) => {
+      const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, timeLeft(context, LAST_ANSWER_MS));
+      return kinesis.putRecords(input, { abortSignal: AbortSignal.timeout(timeoutMs) });
+    },
+  };
+}
+
+function timeLeft(context: InvocationContext, reservedMs: number): number {
+  return Math.max(1, Math.floor(context.getRemainingTimeInMillis() - reservedMs));
 }

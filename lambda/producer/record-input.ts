@@ -25,7 +25,7 @@ const BASE64_PATTERN = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/
  *
  * @param field where the record stands in the event, such as `records[3]`
  */
-export function parseRecordInput(field: string, input: unknown): ProducerRecord {
+export function parseRecordInput(field: string, input: unknown, maxRecordBytes?: number): ProducerRecord {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new InvalidEventError(field, input, 'an object with partitionKey and data or dataBase64');
   }
@@ -42,7 +42,7 @@ export function parseRecordInput(field: string, input: unknown): ProducerRecord 
   }
   const record: ProducerRecord = { partitionKey: rest.partitionKey, data: parseData(field, rest) };
   if (rest.explicitHashKey !== undefined) record.explicitHashKey = parseHashKey(field, rest.explicitHashKey);
-  checkProducerRecord(record, { field });
+  checkProducerRecord(record, { field, maxRecordBytes });
   return record;
 }
 

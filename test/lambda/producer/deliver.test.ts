@@ -15,11 +15,8 @@ const record = (name: string) => ({ partitionKey: name[0]!, data: Buffer.from(na
 /** A message like `a1`: key a, data a1. One that starts with an upper-case letter cannot be read. */
 const message = (name: string): SourceMessage => ({
   identifier: name,
-  orderingKey: name[0]!.toLowerCase(),
-  parse: () => {
-    if (name[0] !== name[0]!.toLowerCase()) throw new Error('unreadable');
-    return record(name);
-  },
+  orderingKeys: [name[0]!.toLowerCase()],
+  record: name[0] === name[0]!.toLowerCase() ? record(name) : new Error('unreadable'),
 });
 
 describe('deliverRecords', () => {
@@ -41,6 +38,15 @@ describe('deliverRecords', () => {
       ],
       failedRecordCount: 2,
     });
+  });
+
+  test('keeps its messages short, for Lambda takes back 6 MB at most', async () => {
+    const client = {
+      putRecords: () =>
+        Promise.reject(Object.assign(new Error('x'.repeat(5_000)), { $metadata: { httpStatusCode: 400 } })),
+    };
+    const { records } = await deliverRecords(new OrderedProducer(client, { streamName: 'Events' }), [record('a1')]);
+    expect(JSON.stringify(records).length).toBeLessThan(400);
   });
 
   test('answers an empty event', async () => {
@@ -65,6 +71,18 @@ describe('deliverMessages', () => {
     expect(response).toEqual(failures(['a2', 'a3', 'a4']));
     expect(kinesis.dataOf('a')).toEqual(['a1']);
     expect(kinesis.dataOf('b')).toEqual(['b1', 'b2']);
+  });
+
+  test('blocks every key of an unreadable message, and what those messages would have blocked', async () => {
+    const { clock, kinesis, producer } = setUp();
+    const messages = [
+      { ...message('A1'), orderingKeys: ['group', 'a'] },
+      { ...message('a2'), orderingKeys: ['other group', 'a'] },
+      { ...message('b1'), orderingKeys: ['other group', 'b'] },
+      { ...message('c1'), orderingKeys: ['third group', 'c'] },
+    ];
+    expect(await clock.runUntil(deliverMessages(producer, messages))).toEqual(failures(['A1', 'a2', 'b1']));
+    expect(kinesis.shards.flat().map(({ data }) => data)).toEqual(['c1']);
   });
 
   test('reports an unreadable message and every later one of its key, none of which is sent', async () => {

@@ -1,9 +1,15 @@
 import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
 import { sourceMessages } from '../../../lambda/producer/event-source';
-import { InvalidArgumentError } from '../../../lib/core';
+import { InvalidArgumentError, type ProducerRecord, RecordTooLargeError } from '../../../lib/core';
 
-const sqs = (body: string, group?: string) =>
-  ({ eventSource: 'aws:sqs', messageId: 'm-1', body, attributes: { MessageGroupId: group } }) as unknown as SQSRecord;
+const sqs = (body: string, group?: string, queue = group === undefined ? 'jobs' : 'jobs.fifo') =>
+  ({
+    eventSource: 'aws:sqs',
+    eventSourceARN: `arn:aws:sqs:us-east-1:123456789012:${queue}`,
+    messageId: 'm-1',
+    body,
+    attributes: { MessageGroupId: group },
+  }) as unknown as SQSRecord;
 
 const change = (keys: object) =>
   ({
@@ -17,29 +23,45 @@ const only = (record: SQSRecord | DynamoDBRecord) => sourceMessages([record])[0]
 
 describe('sourceMessages', () => {
   test('reads a record from the body of a queue message', () => {
-    const message = only(sqs('{"partitionKey":"a","data":"x"}'));
-    expect(message).toMatchObject({ identifier: 'm-1', orderingKey: undefined });
-    expect(message.parse()).toEqual({ partitionKey: 'a', data: Buffer.from('x') });
+    expect(only(sqs('{"partitionKey":"a","data":"x"}'))).toEqual({
+      identifier: 'm-1',
+      orderingKeys: ['a'],
+      record: { partitionKey: 'a', data: Buffer.from('x') },
+    });
   });
 
   test('takes the message group of a FIFO queue for the partition key, unless the body has one', () => {
-    expect(only(sqs('{"data":"x"}', 'g')).parse().partitionKey).toBe('g');
-    expect(only(sqs('{"partitionKey":"a","data":"x"}', 'g')).parse().partitionKey).toBe('a');
-    expect(only(sqs('{"data":"x"}', 'g')).orderingKey).toBe('g');
+    expect(only(sqs('{"data":"x"}', 'g'))).toMatchObject({ orderingKeys: ['g', 'g'], record: { partitionKey: 'g' } });
+    expect(only(sqs('{"partitionKey":"a","data":"x"}', 'g'))).toMatchObject({
+      orderingKeys: ['g', 'a'],
+      record: { partitionKey: 'a' },
+    });
   });
 
-  test.each(['not json', '[]', '"text"', '{"data":"x"}'])('fails for the body %s of a standard queue', (body) => {
-    expect(() => only(sqs(body)).parse()).toThrow(InvalidArgumentError);
+  test('takes no partition key from the groups of a standard queue, which share it fairly and say nothing of order', () => {
+    expect(only(sqs('{"data":"x"}', 'tenant', 'jobs'))).toMatchObject({ orderingKeys: [], record: expect.any(Error) });
+  });
+
+  test.each(['not json', '[]', '"text"', 'null', '{"data":"x"}'])('holds an error for the body %s', (body) => {
+    expect(only(sqs(body)).record).toBeInstanceOf(InvalidArgumentError);
+  });
+
+  test('knows the keys of a message whose record is invalid', () => {
+    const body = '{"partitionKey":"a","data":"x","explicitHashKey":"-1"}';
+    expect(only(sqs(body, 'g'))).toMatchObject({ orderingKeys: ['g', 'a'], record: expect.any(Error) });
+    expect(only(sqs('not json', 'g'))).toMatchObject({ orderingKeys: ['g'], record: expect.any(Error) });
   });
 
   test('does not repeat a body that is no JSON in its error', () => {
-    expect(() => only(sqs('secret')).parse()).toThrow('body must be a record in JSON, got "6 characters"');
+    expect((only(sqs('secret')).record as Error).message).toBe(
+      'body must be a record as a JSON object, got "6 characters"',
+    );
   });
 
   test("keys a table's change by the item's key, its data the change as DynamoDB wrote it", () => {
     const message = only(change({ tenant: { S: 't' }, number: { N: '7' } }));
-    expect(message).toMatchObject({ identifier: '111', orderingKey: '7#t' });
-    const { partitionKey, data } = message.parse();
+    expect(message).toMatchObject({ identifier: '111', orderingKeys: ['7#t'] });
+    const { partitionKey, data } = message.record as ProducerRecord;
     expect(partitionKey).toBe('7#t');
     expect(JSON.parse(Buffer.from(data).toString())).toEqual({
       eventID: 'e-1',
@@ -53,8 +75,15 @@ describe('sourceMessages', () => {
   });
 
   test('hashes a table key that is longer than a partition key may be', () => {
-    const { orderingKey } = only(change({ id: { S: 'k'.repeat(300) } }));
-    expect(orderingKey).toMatch(/^[0-9a-f]{64}$/);
+    const { orderingKeys } = only(change({ id: { S: 'k'.repeat(300) } }));
+    expect(orderingKeys).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+  });
+
+  test('holds an error for a change that is larger than the stream accepts', () => {
+    const large = { ...change({ id: { S: 'a' } }) };
+    large.dynamodb!.NewImage = { text: { S: 'x'.repeat(2_000) } };
+    expect(sourceMessages([large], 1_000)[0]!.record).toBeInstanceOf(RecordTooLargeError);
+    expect(sourceMessages([large], 10_000)[0]!.record).not.toBeInstanceOf(Error);
   });
 
   test('fails for another event source', () => {

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { STREAM_NAME } from '../../lib/core/function-environment';
+import { FunctionPool } from '../../local/function-pool';
+import { lambdaEnvironment } from '../../local/lambda-environment';
+
+/** A service that behaves as no emulator does. The bundle, the SDK in it and its connections are real. */
+let server: Server;
+let behave: (response: ServerResponse, request: number, body: string) => void;
+let requests: number;
+const pools: FunctionPool[] = [];
+
+const records = (...partitionKeys: string[]) => partitionKeys.map((partitionKey) => ({ partitionKey, data: 'x' }));
+
+function succeed(response: ServerResponse, body: string): void {
+  const { Records } = JSON.parse(body) as { Records: unknown[] };
+  response.setHeader('content-type', 'application/x-amz-json-1.1');
+  const results = Records.map((_, index) => ({ ShardId: 's', SequenceNumber: String(index) }));
+  response.end(JSON.stringify({ FailedRecordCount: 0, Records: results }));
+}
+
+/** The deployed bundle as Lambda would run it, ended by force after `timeoutSeconds`. */
+async function invoke(event: unknown, timeoutSeconds: number) {
+  const definition = {
+    path: 'Test/Producer',
+    name: 'producer',
+    arn: 'arn:aws:lambda:us-east-1:000000000000:function:producer',
+    runtime: 'nodejs24.x',
+    handler: 'index.handler',
+    codeDirectory: join(__dirname, '..', '..', 'dist', 'lambda', 'producer'),
+    environment: { [STREAM_NAME]: 'Events' },
+    timeoutSeconds,
+    memoryMb: 512,
+    unset: {},
+  };
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const endpoints = { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint };
+  const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), undefined);
+  pools.push(pool);
+  const { payload, functionError } = await pool.invoke(JSON.stringify(event));
+  return { functionError, answer: JSON.parse(payload) };
+}
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    requests += 1;
+    behave(response, requests, await text(request));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+beforeEach(() => {
+  requests = 0;
+});
+
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.stop()));
+  server.close();
+  server.closeAllConnections();
+});
+
+describe('the producer function on a network that fails', () => {
+  test('sends again what a broken answer left open', async () => {
+    behave = (response, request, body) => {
+      if (request > 1) return succeed(response, body);
+      response.writeHead(200, { 'content-length': 1_000 }).write('{"Records"');
+      setTimeout(() => response.destroy(), 20);
+    };
+    const { answer } = await invoke({ records: records('a', 'b') }, 20);
+    expect(answer).toMatchObject({ failedRecordCount: 0, records: [{ attempts: 2 }, { attempts: 2 }] });
+  });
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['never answers', () => {}],
+    ['stalls in its answer', (response) => void response.writeHead(200, { 'content-length': 1_000 }).write('{')],
+  ])('answers before its own end when the service %s', async (_, behaviour) => {
+    behave = behaviour;
+    const { answer, functionError } = await invoke({ records: records('a', 'a') }, 3);
+    expect(functionError).toBeUndefined();
+    expect(answer).toMatchObject({
+      failedRecordCount: 2,
+      records: [{ errorCode: 'RECORD_REJECTED' }, { errorCode: 'EARLIER_RECORD_FAILED' }],
+    });
+    expect(requests).toBe(1);
+  });
+
+  test('refuses more records than a response can answer for, before it writes', async () => {
+    const { answer } = await invoke({ records: records(...Array<string>(10_001).fill('a')) }, 10);
+    expect(answer).toMatchObject({
+      errorType: 'InvalidEventError',
+      errorMessage: 'records must be at most 10000 records, got 10001',
+    });
+    expect(requests).toBe(0);
+  });
+});
