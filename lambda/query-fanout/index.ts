@@ -10,7 +10,7 @@ import { parseQueryEvent, type QueryEvent } from './query-event';
 
 export interface QueryResponse {
   items: Record<string, unknown>[];
-  /** Give it to the same query for the next page. Absent when nothing follows. */
+  /** Give it to the same query for the next page. Absent when nothing can follow; that page may turn out empty. */
   cursor?: string;
   /** How many items the page holds. */
   count: number;
@@ -26,8 +26,19 @@ const MAX_PAGE_BYTES = 6_000_000;
 /** The SDK's default of 50 sockets would queue the other shards of a wide fan-out. */
 const AGENT = { maxSockets: 256 };
 
+/** A shard that stays silent for so long is asked again, on another connection. */
+const SILENCE_MS = 5_000;
+
 const indexes = JSON.parse(requiredEnvironment(INDEXES)) as Record<string, ShardedIndexConfig>;
-const dynamoDb = new DynamoDB({ requestHandler: new NodeHttpHandler({ httpAgent: AGENT, httpsAgent: AGENT }) });
+const dynamoDb = new DynamoDB({
+  requestHandler: new NodeHttpHandler({
+    httpAgent: AGENT,
+    httpsAgent: AGENT,
+    requestTimeout: SILENCE_MS,
+    throwOnRequestTimeout: true,
+    socketTimeout: SILENCE_MS,
+  }),
+});
 
 export async function handler(event: QueryEvent): Promise<QueryResponse> {
   const { config, request, format } = parseQueryEvent(indexes, event);

@@ -30,17 +30,16 @@ export function parseQueryEvent(
     throw new UnknownIndexError('index', index, `one of ${Object.keys(indexes).join(', ')}`);
   }
   if (!FORMATS.includes(format)) throw new InvalidEventError('format', format, `one of ${FORMATS.join(', ')}`);
-  const { expressionAttributeValues: values } = request;
-  if (typeof values === 'object' && values !== null) request.expressionAttributeValues = withBinary(values);
+  if (request.expressionAttributeValues !== undefined) {
+    request.expressionAttributeValues = withBinary(request.expressionAttributeValues) as Record<string, AttributeValue>;
+  }
   return { config: indexes[index]!, request, format };
 }
 
-/** JSON writes binary in base64, the SDK takes bytes. */
-function withBinary(values: Record<string, AttributeValue>): Record<string, AttributeValue> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => {
-      const base64 = (value as { B?: unknown } | null)?.B;
-      return [name, typeof base64 === 'string' ? { B: Buffer.from(base64, 'base64') } : value];
-    }),
-  );
+/** Attribute values as JSON writes them, with their base64 turned into bytes; what is none of them as it is. */
+function withBinary(json: unknown, type?: string): unknown {
+  if (type === 'B' && typeof json === 'string') return Buffer.from(json, 'base64');
+  if (Array.isArray(json)) return json.map((item) => withBinary(item, type === 'BS' ? 'B' : undefined));
+  if (typeof json !== 'object' || json === null) return json;
+  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, withBinary(value, key)]));
 }

@@ -11,7 +11,7 @@ import { type Position, positionOrder } from './total-order';
 /** One page of the answer over all shards. */
 export interface FanOutPage {
   items: Item[];
-  /** Give it to the same query for the next page. Absent when nothing follows. */
+  /** Give it to the same query for the next page. Absent when nothing can follow; that page may turn out empty. */
   cursor?: string;
   stats: FanOutStats;
 }

@@ -51,6 +51,7 @@ export interface FanOutRequest {
 export const RESERVED_PLACEHOLDER = 'evenShards';
 
 const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
+const VALUE_TYPES = ['S', 'N', 'B', 'SS', 'NS', 'BS', 'M', 'L', 'NULL', 'BOOL'];
 const ORDERS = ['ascending', 'descending', 'unordered'];
 const FIELDS = [
   'value',
@@ -175,6 +176,18 @@ function checkExpression(request: FanOutRequest): void {
         const allowed = `keyed by placeholders that start with "${sign}", and not with "${sign}${RESERVED_PLACEHOLDER}"`;
         throw new InvalidArgumentError(field, placeholder, allowed);
       }
+    }
+  }
+  for (const [placeholder, name] of Object.entries(names ?? {})) {
+    if (typeof name !== 'string' || name === '') {
+      throw new InvalidArgumentError(`expressionAttributeNames[${placeholder}]`, name, 'an attribute name');
+    }
+  }
+  for (const [placeholder, value] of Object.entries(values ?? {})) {
+    const types = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+    if (types.length !== 1 || !VALUE_TYPES.includes(types[0]!)) {
+      const allowed = 'an attribute value of one type, such as {"S":"text"}';
+      throw new InvalidArgumentError(`expressionAttributeValues[${placeholder}]`, value, allowed);
     }
   }
 }

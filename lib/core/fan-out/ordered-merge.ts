@@ -17,9 +17,6 @@ export interface Page {
   more: boolean;
 }
 
-/** From this size on a read is left to DynamoDB's own bound, a megabyte. */
-const UNBOUNDED_READ = 10_000;
-
 /**
  * Takes one page from many ordered streams: a k-way merge that reads in waves. An item is taken once every stream shows
  * its next item or its end; until then the streams that show neither are read side by side.
@@ -61,7 +58,7 @@ function nextReadSize(
   if (firstRead === undefined) return undefined;
   const size = sizes.get(stream) ?? firstRead;
   sizes.set(stream, size * 2);
-  return size < UNBOUNDED_READ ? size : undefined;
+  return size;
 }
 
 /** A wave that reads everything also tops up the streams that would starve soon, so that shards do not take turns. */

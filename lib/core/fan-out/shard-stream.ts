@@ -15,6 +15,9 @@ export interface FanOutStats {
   consumedReadUnits: number;
 }
 
+/** Beyond it a read is left to the store's own bound, in DynamoDB a megabyte. */
+const LARGEST_LIMIT = 10_000;
+
 /** A shard reader with what it has read but not yet given away. */
 export class ShardStream {
   private buffer: Item[] = [];
@@ -54,7 +57,7 @@ export class ShardStream {
   }
 
   async fill(limit: number | undefined, stats: FanOutStats): Promise<void> {
-    const page = await this.reader.read(limit);
+    const page = await this.reader.read(limit === undefined || limit > LARGEST_LIMIT ? undefined : limit);
     stats.requests += 1;
     stats.itemsRead += page.itemsRead;
     stats.consumedReadUnits += page.consumedReadUnits;

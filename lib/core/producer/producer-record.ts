@@ -10,7 +10,10 @@ export interface ProducerRecord {
   explicitHashKey?: bigint;
 }
 
-/** The longest partition key, in UTF-16 code units. Source: the Kinesis API reference, PutRecordsRequestEntry. */
+/**
+ * The longest partition key. The Kinesis API reference, PutRecordsRequestEntry, says 256 Unicode characters; we count
+ * UTF-16 code units, never fewer, so that no key passes here and fails a whole request there.
+ */
 export const MAX_PARTITION_KEY_LENGTH = 256;
 
 /** The record size limit of a stream that was not given another. Source: the Kinesis API reference, PutRecords. */

@@ -92,6 +92,13 @@ describe('fanOutQuery', () => {
       expect(stats).toMatchObject({ requests: 5, waves: 1, itemsRead: 30 });
     });
 
+    test.each(['ascending', 'unordered'] as const)('leaves an %s read of any length to the service', async (order) => {
+      const index = seedEvents();
+      const { items } = await fanOutQuery(index, byTime, { limit: 2 ** 40, order });
+      expect(items).toHaveLength(100);
+      expect(index.requests.every(({ Limit }) => Limit === undefined)).toBe(true);
+    });
+
     test('asks one shard first when the page has no order', async () => {
       const { items, stats } = await fanOutQuery(seedEvents(), byTime, { limit: 10, order: 'unordered' });
       expect(items).toHaveLength(10);
@@ -318,6 +325,41 @@ describe('fanOutQuery', () => {
         { filterExpression: ':a', expressionAttributeValues: { a: { S: 'a' } } },
         InvalidArgumentError,
         'start with ":"',
+      ],
+      [
+        'a value that is no attribute value',
+        byTime,
+        { filterExpression: ':a', expressionAttributeValues: { ':a': 'text' } },
+        InvalidArgumentError,
+        'expressionAttributeValues[:a] must be an attribute value of one type, such as {"S":"text"}, got "text"',
+      ],
+      [
+        'a value of an unknown type',
+        byTime,
+        { filterExpression: ':a', expressionAttributeValues: { ':a': { X: 1 } } },
+        InvalidArgumentError,
+        'got {"X":1}',
+      ],
+      [
+        'a value of nothing',
+        byTime,
+        { filterExpression: ':a', expressionAttributeValues: { ':a': null } },
+        InvalidArgumentError,
+        'got null',
+      ],
+      [
+        'values of nothing',
+        byTime,
+        { filterExpression: ':a', expressionAttributeValues: null },
+        InvalidArgumentError,
+        'expressionAttributeValues must be an object',
+      ],
+      [
+        'a name that is no text',
+        byTime,
+        { filterExpression: '#a', expressionAttributeNames: { '#a': 7 } },
+        InvalidArgumentError,
+        'expressionAttributeNames[#a] must be an attribute name, got 7',
       ],
       ['an unknown field', byTime, { limits: 5 }, InvalidArgumentError, 'got "limits"'],
       ['no request', byTime, null, InvalidArgumentError, 'request must be an object'],

@@ -62,6 +62,18 @@ describe('shardAttributes', () => {
     expect(shardAttributes(config, item)).toEqual({ byStatusShard: calculatedShard('t#7', 35) });
   });
 
+  test('hashes a number as its decimal digits, however JavaScript writes it', () => {
+    const config = { ...byTime, tableKey: ['number'], shards: { default: { write: 1_000, read: 1_000 } } };
+    const shardOf = (number: unknown) => shardAttributes(config, { number }).byStatusShard;
+    expect(shardOf(1e21)).toBe(calculatedShard('1000000000000000000000', 1_000));
+    expect(shardOf(10n ** 21n)).toBe(shardOf(1e21));
+    expect(shardOf(1.5e-7)).toBe(calculatedShard('0.00000015', 1_000));
+  });
+
+  test('fails for an item that is no object', () => {
+    expect(() => shardAttributes(byTime, null as never)).toThrow(InvalidArgumentError);
+  });
+
   test.each([true, null, {}, '', Number.NaN])('fails for the value %p', (status) => {
     expect(() => shardAttributes(byStatus, { ...job, status })).toThrow(InvalidIndexValueError);
   });

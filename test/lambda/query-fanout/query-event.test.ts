@@ -27,11 +27,30 @@ describe('parseQueryEvent', () => {
     expect(parseQueryEvent(indexes, { index: 'byTime' }).format).toBe('plain');
   });
 
-  test('reads binary filter values from base64', () => {
-    const expressionAttributeValues = { ':a': { B: '/wA=' }, ':b': { S: 'x' } };
+  test('reads binary filter values from base64, wherever they stand', () => {
+    const expressionAttributeValues = {
+      ':b': { B: '/wA=' },
+      ':s': { S: '/wA=' },
+      ':set': { BS: ['/wA=', 'AQ=='] },
+      ':list': { L: [{ B: 'AQ==' }, { M: { B: { S: 'AQ==' }, inner: { B: 'AQ==' } } }] },
+    };
     const { request } = parseQueryEvent(indexes, { index: 'byTime', expressionAttributeValues });
-    expect(request.expressionAttributeValues).toEqual({ ':a': { B: Buffer.from([255, 0]) }, ':b': { S: 'x' } });
+    const one = Buffer.from([1]);
+    expect(request.expressionAttributeValues).toEqual({
+      ':b': { B: Buffer.from([255, 0]) },
+      ':s': { S: '/wA=' },
+      ':set': { BS: [Buffer.from([255, 0]), one] },
+      ':list': { L: [{ B: one }, { M: { B: { S: 'AQ==' }, inner: { B: one } } }] },
+    });
   });
+
+  test.each([[null], ['text'], [{ ':a': null }], [{ ':a': 'text' }]])(
+    'leaves the values %j for the core to refuse',
+    (values) => {
+      const { request } = parseQueryEvent(indexes, { index: 'byTime', expressionAttributeValues: values });
+      expect(request.expressionAttributeValues).toEqual(values);
+    },
+  );
 
   test.each<[string, unknown, new (...args: never[]) => Error, string]>([
     ['no event', null, InvalidArgumentError, 'event must be an object with index and a fan-out request, got null'],
