@@ -1,0 +1,232 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const root = join(__dirname, '..', '..');
+
+/** What a file of each room may import, and what it may not. */
+const ROOMS: Record<string, { allowed: string[]; refused: string[] }> = {
+  'lib/core/file.ts': {
+    allowed: ['node:crypto', './errors', './fan-out/cursor'],
+    refused: [
+      'aws-cdk-lib',
+      'constructs',
+      '@aws-sdk/client-kinesis',
+      'crypto',
+      '..',
+      '../index',
+      '../construct-field',
+      '../function/bundled-function',
+      '../stream/uniform-stream',
+      '../../lambda/required-environment',
+      './../construct-field',
+      './fan-out/../../construct-field',
+    ],
+  },
+  'lib/core/fan-out/file.ts': {
+    allowed: ['node:crypto', './cursor', '../errors', '../producer/clock'],
+    refused: [
+      'aws-cdk-lib',
+      '../..',
+      '../../index',
+      '../../construct-field',
+      '../../function/bundled-function',
+      '../../table/key-layout',
+      '../../../local/run-local',
+      '../producer/../../construct-field',
+    ],
+  },
+  'lib/file.ts': {
+    allowed: [
+      'node:fs',
+      'aws-cdk-lib',
+      'aws-cdk-lib/aws-kinesis',
+      'constructs',
+      './construct-field',
+      './table/key-layout',
+      './core/errors',
+      './core/function-environment',
+      './core/shard-count',
+      './core/write-sharding/sharded-index-config',
+    ],
+    refused: [
+      './core',
+      './core/index',
+      './core/fan-out/fan-out-query',
+      './core/write-sharding/shard-attributes',
+      './table/../core/index',
+      '../lambda/required-environment',
+      '../local/run-local',
+      '@aws-sdk/client-kinesis',
+      'aws-lambda',
+      'fast-check',
+    ],
+  },
+  ...rooms(['lib/stream/file.ts', 'lib/table/file.ts', 'lib/function/file.ts', 'lib/planner/file.ts'], {
+    allowed: [
+      'node:fs',
+      'aws-cdk-lib',
+      'aws-cdk-lib/aws-kinesis',
+      'constructs',
+      './sibling',
+      './sub/file',
+      '../construct-field',
+      '../function/bundled-function',
+      '../table/key-layout',
+      '../core/errors',
+      '../core/function-environment',
+      '../core/shard-count',
+      '../core/write-sharding/sharded-index-config',
+    ],
+    refused: [
+      '../core',
+      '../core/index',
+      '../core/fan-out/fan-out-query',
+      '../core/producer/ordered-producer',
+      '../core/write-sharding/shard-attributes',
+      '../table/../core/index',
+      '../..',
+      '../../package.json',
+      '../../lambda/required-environment',
+      '../../local/run-local',
+      '../../bin/app',
+      '@aws-sdk/client-kinesis',
+      'aws-lambda',
+      'fast-check',
+    ],
+  }),
+  'lib/table/sub/file.ts': {
+    allowed: ['aws-cdk-lib', './sibling', '../sharded-index', '../../construct-field', '../../core/errors'],
+    refused: [
+      '../../core',
+      '../../core/index',
+      '../../core/fan-out/fan-out-query',
+      '../../stream/../core/index',
+      '../../..',
+      '../../../lambda/required-environment',
+    ],
+  },
+  'lambda/file.ts': {
+    allowed: [
+      'node:crypto',
+      '@aws-sdk/client-kinesis',
+      './sibling',
+      '../lib/core/errors',
+      '../lib/core/fan-out/cursor',
+    ],
+    refused: [
+      'aws-cdk-lib',
+      'constructs',
+      './producer/deliver',
+      '../lib',
+      '../lib/construct-field',
+      '../local/clients',
+    ],
+  },
+  'lambda/function/file.ts': {
+    allowed: [
+      'node:crypto',
+      '@aws-sdk/client-kinesis',
+      '@smithy/node-http-handler',
+      '@aws-lambda-powertools/logger',
+      'aws-lambda',
+      './sibling',
+      './sub/file',
+      '../required-environment',
+      '../../lib/core/errors',
+      '../../lib/core/fan-out/fan-out-query',
+    ],
+    refused: [
+      'aws-cdk-lib',
+      'aws-sdk',
+      'constructs',
+      'fast-check',
+      '../other-function/file',
+      '../../lib',
+      '../../lib/index',
+      '../../lib/construct-field',
+      '../../lib/function/bundled-function',
+      '../../lib/keyspaces/file',
+      '../../lib/monitoring/file',
+      '../../lib/stream/uniform-stream',
+      '../../lib/table/key-layout',
+      '../../lib/core/../construct-field',
+      '../../local/clients',
+      '../../bin/app',
+    ],
+  },
+  ...rooms(['local/file.ts', 'bin/file.ts', 'test/table/file.ts'], {
+    allowed: ['aws-cdk-lib', '@aws-sdk/client-kinesis', '../lib', '../lib/core', '../lambda/required-environment'],
+    refused: [],
+  }),
+};
+
+function rooms<T>(files: string[], rule: T): Record<string, T> {
+  return Object.fromEntries(files.map((file) => [file, rule]));
+}
+
+/**
+ * The lines of the files that break an import rule, as "path: line". The files are written to a folder with a copy of
+ * the configuration: in the work tree they would be in everyone's way.
+ */
+function offences(files: Record<string, string[]>): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'import-rules-'));
+  try {
+    for (const name of ['biome.json', '.gitignore']) cpSync(join(root, name), join(folder, name));
+    for (const [path, lines] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), lines.join('\n'));
+    }
+    const biome = join(root, 'node_modules', '.bin', 'biome');
+    const { stdout } = spawnSync(biome, ['lint', '--max-diagnostics=none', '--reporter=rdjson', '.'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    const { diagnostics } = JSON.parse(stdout) as {
+      diagnostics: { code: { value: string }; location: { path: string; range: { start: { line: number } } } }[];
+    };
+    return diagnostics
+      .filter(({ code }) => ['lint/style/noRestrictedImports', 'lint/style/noCommonJs'].includes(code.value))
+      .map(({ location: { path, range } }) => `${path}: ${files[path]![range.start.line - 1]}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('import rules', () => {
+  const importOf = (module: string) => `import '${module}';`;
+  let found: string[];
+  beforeAll(() => {
+    found = offences(
+      Object.fromEntries(
+        Object.entries(ROOMS).map(([file, { allowed, refused }]) => [file, [...allowed, ...refused].map(importOf)]),
+      ),
+    );
+  });
+
+  test.each(Object.entries(ROOMS))('of %s', (file, { refused }) => {
+    expect(found.filter((offence) => offence.startsWith(`${file}: `)).sort()).toEqual(
+      refused.map((module) => `${file}: ${importOf(module)}`).sort(),
+    );
+  });
+
+  test('hold for every way to load a module', () => {
+    const files = rooms(
+      ['lib/core/file.ts', 'lib/core/fan-out/file.ts', 'lib/file.ts', 'lib/table/file.ts', 'lambda/function/file.ts'],
+      [
+        "import type { A } from 'fast-check';",
+        "export * from 'fast-check';",
+        "export const a = import('fast-check');",
+        "import b = require('fast-check');",
+        "export const c = require('fast-check');",
+      ],
+    );
+
+    expect(offences(files).sort()).toEqual(
+      Object.entries(files)
+        .flatMap(([file, lines]) => lines.map((line) => `${file}: ${line}`))
+        .sort(),
+    );
+  });
+});
