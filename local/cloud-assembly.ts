@@ -5,7 +5,7 @@ import type { Template } from './template';
 
 /** A stack of a synthesized app, as `cdk deploy` would find it. */
 export interface AssemblyStack {
-  /** The artifact id, unique in the app. */
+  /** The artifact id, unique in the app; of a nested stack, its parent's and its own logical id. */
   readonly id: string;
   /** Absolute path of the assembly it is in: the app's own or a stage's. */
   readonly directory: string;
@@ -16,6 +16,8 @@ export interface AssemblyStack {
   readonly assetPaths: ReadonlyMap<string, string>;
   /** Construct path of each resource, by logical id, without the `/Resource` of an L2's default child. */
   readonly constructPaths: ReadonlyMap<string, string>;
+  /** The stacks nested in it, by the logical id of the resource that stands for each. */
+  readonly nested: ReadonlyMap<string, AssemblyStack>;
 }
 
 /** A directory without a cloud assembly, or with one that cannot be read. */
@@ -107,14 +109,43 @@ function isStack(artifact: LocatedArtifact): boolean {
 
 function readStack(artifact: LocatedArtifact): AssemblyStack {
   const { directory, id, properties = {} } = artifact;
-  return {
-    id,
-    directory,
-    name: String(properties.stackName ?? id),
-    template: readJson<Template>(directory, String(properties.templateFile)),
-    assetPaths: new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths)),
-    constructPaths: new Map(Object.entries(readMetadata(artifact)).flatMap(constructPathEntries)),
-  };
+  const assetPaths = new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths));
+  const constructs = Object.entries(readMetadata(artifact)).flatMap(logicalIdAndPath);
+  const template = readJson<Template>(directory, String(properties.templateFile));
+  return withNested({ id, directory, name: String(properties.stackName ?? id), template, assetPaths }, constructs);
+}
+
+/** Adds what depends on the constructs, of which those of nested stacks may have the logical ids of the stack's own. */
+function withNested(
+  stack: Omit<AssemblyStack, 'constructPaths' | 'nested'>,
+  constructs: readonly [logicalId: string, path: string][],
+): AssemblyStack {
+  const scopes = constructs.flatMap(([, path]) => nestedScope(path) ?? []);
+  const own = constructs.filter(([, path]) => !scopes.some((scope) => path.startsWith(scope)));
+  const nested = new Map<string, AssemblyStack>();
+  for (const [logicalId, path] of own) {
+    const scope = nestedScope(path);
+    const file = templateFile(stack, logicalId);
+    if (scope === undefined || file === undefined) continue;
+    const id = `${stack.id}/${logicalId}`;
+    const name = `${stack.name}-${logicalId}`;
+    const template = readJson<Template>(stack.directory, file);
+    const inside = constructs.filter(([, candidate]) => candidate.startsWith(scope));
+    nested.set(logicalId, withNested({ ...stack, id, name, template }, inside));
+  }
+  return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, withoutDefaultChild(path)])) };
+}
+
+/** What the paths inside a nested stack begin with, by the path of the resource that the CDK makes for it. */
+function nestedScope(path: string): string | undefined {
+  const [, scope] = /^(.+)\.NestedStack\/[^/]+\.NestedStackResource$/.exec(path) ?? [];
+  return scope === undefined ? undefined : `${scope}/`;
+}
+
+/** The template of a nested stack is an asset, whose key its URL ends with. */
+function templateFile({ template, assetPaths }: Pick<AssemblyStack, 'template' | 'assetPaths'>, logicalId: string) {
+  const url = JSON.stringify(template.Resources?.[logicalId]?.Properties?.TemplateURL ?? '');
+  return [...assetPaths].find(([objectKey]) => url.includes(objectKey))?.[1];
 }
 
 function dependenciesOf(artifact: LocatedArtifact): LocatedArtifact[] {
@@ -141,14 +172,18 @@ function readMetadata({ directory, metadata, additionalMetadataFile }: LocatedAr
   return { ...metadata, ...additional };
 }
 
-function constructPathEntries([path, entries]: [string, ConstructMetadata[string]]): [string, string][] {
+function logicalIdAndPath([path, entries]: [string, ConstructMetadata[string]]): [logicalId: string, path: string][] {
   return entries
     .filter(({ type }) => type === 'aws:cdk:logicalId')
-    .map(({ data }) => [String(data), path.replace(/^\//, '').replace(/\/Resource$/, '')]);
+    .map(({ data }) => [String(data), path.replace(/^\//, '')]);
+}
+
+function withoutDefaultChild(path: string): string {
+  return path.replace(/\/Resource$/, '');
 }
 
 function readJson<T>(directory: string, file: string): T {
-  const path = join(directory, file);
+  const path = resolve(directory, file);
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

@@ -81,7 +81,9 @@ export class DuplicateNameError extends EvenShardsError {
 export function planDeployment(stacks: readonly AssemblyStack[]): DeploymentPlan {
   const scopes = stackScopes(stacks);
   const declared = scopes.flatMap((scope) =>
-    scope.resources.map(([logicalId, { Type }]): Declaration => ({ scope, logicalId, type: Type })),
+    scope.resources
+      .filter(([logicalId]) => !scope.isNested(logicalId))
+      .map(([logicalId, { Type }]): Declaration => ({ scope, logicalId, type: Type })),
   );
   const functions = declared.filter(({ type }) => type === 'AWS::Lambda::Function').map(functionOrReason);
   return {

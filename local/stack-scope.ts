@@ -12,13 +12,13 @@ import {
 } from './intrinsics';
 import type { TemplateParameter, TemplateResource } from './template';
 
-/** One scope a stack; each sees what the others export, those of its own stage first. */
+/** One scope a stack, nested ones included; each sees what the others export, those of its own stage first. */
 export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
-  const scopes = stacks.map((stack): StackScope => {
+  const scopes = stacks.flatMap((stack): StackScope[] => {
     const isNear = (scope: StackScope) => scope.stack.directory === stack.directory;
     return new StackScope(stack, (name) => {
       return imported(name, [...scopes.filter(isNear), ...scopes.filter((scope) => !isNear(scope))]);
-    });
+    }).withNested;
   });
   return scopes;
 }
@@ -28,14 +28,32 @@ export class StackScope implements Scope {
   private readonly parameters: Readonly<Record<string, TemplateParameter>>;
   private readonly declaredResources: Readonly<Record<string, TemplateResource>>;
   private readonly pseudoParameters: Readonly<Record<string, unknown>>;
+  private readonly nested: ReadonlyMap<string, StackScope>;
 
   constructor(
     readonly stack: AssemblyStack,
     readonly imported: (exportName: string) => Lookup,
+    /** What the parent of a nested stack passes to it. */
+    private readonly passed: (parameter: string) => Lookup | undefined = () => undefined,
   ) {
     this.parameters = stack.template.Parameters ?? {};
     this.declaredResources = stack.template.Resources ?? {};
     this.pseudoParameters = pseudoParameters(stack.name);
+    const children = [...stack.nested].map(([logicalId, child]): [string, StackScope] => [
+      logicalId,
+      new StackScope(child, imported, (parameter) => this.passedTo(logicalId, parameter)),
+    ]);
+    this.nested = new Map(children);
+  }
+
+  /** This stack, and those nested in it whose condition holds. */
+  get withNested(): StackScope[] {
+    return [this, ...this.resources.flatMap(([logicalId]) => this.nested.get(logicalId)?.withNested ?? [])];
+  }
+
+  /** Whether a resource stands for a nested stack, whose resources have a scope of their own. */
+  isNested(logicalId: string): boolean {
+    return this.nested.has(logicalId);
   }
 
   /** The resources whose condition holds. */
@@ -87,12 +105,14 @@ export class StackScope implements Scope {
 
   ref(name: string): Lookup {
     if (Object.hasOwn(this.pseudoParameters, name)) return { value: this.pseudoParameters[name] };
-    if (Object.hasOwn(this.parameters, name)) return parameterValue(this.parameters[name]);
+    if (Object.hasOwn(this.parameters, name)) return parameterValue(this.parameters[name], this.passed(name));
     const problem = this.notEmulated(name);
     return problem === undefined ? { value: this.physicalName(name) } : { reason: problem };
   }
 
   attribute(logicalId: string, attribute: string): Lookup {
+    const nested = this.nested.get(logicalId);
+    if (nested !== undefined) return nested.output(attribute.replace(/^Outputs\./, ''));
     const problem = this.notEmulated(logicalId);
     if (problem !== undefined) return { reason: problem };
     const { Type } = this.declaredResources[logicalId];
@@ -111,6 +131,18 @@ export class StackScope implements Scope {
   mapped(map: string, topLevelKey: string, secondLevelKey: string): Lookup {
     const value = this.stack.template.Mappings?.[map]?.[topLevelKey]?.[secondLevelKey];
     return value === undefined ? { reason: `the mapping ${map} has no such entry` } : { value };
+  }
+
+  private output(name: string): Lookup {
+    const { Outputs = {} } = this.stack.template;
+    const site = { logicalId: name, propertyPath: 'Value' };
+    return Object.hasOwn(Outputs, name)
+      ? resolvedOrReason(Outputs[name].Value, this, site)
+      : { reason: `the nested stack has no output ${name}` };
+  }
+
+  private passedTo(logicalId: string, parameter: string): Lookup | undefined {
+    return new Map(this.entries(logicalId, 'Parameters')).get(parameter);
   }
 
   private notEmulated(logicalId: string): string | undefined {
@@ -132,18 +164,19 @@ function pseudoParameters(stackName: string): Record<string, unknown> {
   };
 }
 
-function parameterValue({ Type, Default }: TemplateParameter): Lookup {
+function parameterValue({ Type, Default }: TemplateParameter, passed: Lookup = { value: Default }): Lookup {
+  if ('reason' in passed) return passed;
   if (Type.startsWith('AWS::SSM::Parameter::Value'))
     return { reason: 'its value is in Parameter Store, which is not emulated' };
-  if (Default === undefined) return { reason: 'the parameter has no default' };
+  if (passed.value === undefined) return { reason: 'the parameter has no default' };
   const isList = Type === 'CommaDelimitedList' || Type.startsWith('List<');
-  return {
-    value: isList
-      ? String(Default)
+  return isList
+    ? {
+        value: String(passed.value)
           .split(',')
-          .map((item) => item.trim())
-      : Default,
-  };
+          .map((item) => item.trim()),
+      }
+    : passed;
 }
 
 function imported(exportName: string, scopes: readonly StackScope[]): Lookup {

@@ -13,6 +13,7 @@ function stack(template: Template, id = 'Orders', directory = '/cdk.out'): Assem
     template,
     assetPaths: new Map<string, string>(),
     constructPaths: new Map([['Events', 'Orders/Events']]),
+    nested: new Map(),
   };
 }
 
