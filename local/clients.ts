@@ -11,13 +11,24 @@ export interface LocalClients {
   readonly lambda: Lambda;
 }
 
+/** How long an emulator, which is on this machine, may take for a request: a Lambda function may take its own time. */
+const REQUEST_LIMIT = { requestTimeout: 30_000, throwOnRequestTimeout: true };
+
 /** Clients of the emulated services. */
 export function localClients(endpoints: Endpoints): LocalClients {
   const common = { region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS };
   return {
     // The client's default is HTTP/2, which fails on a plain-text endpoint.
-    kinesis: new Kinesis({ ...common, endpoint: endpoints.kinesis, requestHandler: new NodeHttpHandler() }),
-    dynamodb: new DynamoDB({ ...common, endpoint: endpoints.dynamodb }),
+    kinesis: new Kinesis({
+      ...common,
+      endpoint: endpoints.kinesis,
+      requestHandler: new NodeHttpHandler(REQUEST_LIMIT),
+    }),
+    dynamodb: new DynamoDB({
+      ...common,
+      endpoint: endpoints.dynamodb,
+      requestHandler: new NodeHttpHandler(REQUEST_LIMIT),
+    }),
     lambda: new Lambda({ ...common, endpoint: endpoints.lambda }),
   };
 }

@@ -3,7 +3,7 @@ import { EvenShardsError } from '../lib/core/errors';
 import type { LocalClients } from './clients';
 import type { DeploymentPlan, LocalResource, LocalStream, LocalTable } from './deployment-plan';
 
-/** A resource that its emulator refuses to create. */
+/** A resource that its emulator refuses to create, or does not create in time. */
 export class DeploymentError extends EvenShardsError {
   constructor(
     readonly resource: LocalResource,
@@ -13,33 +13,56 @@ export class DeploymentError extends EvenShardsError {
   }
 }
 
+/** How long all of it may take, in milliseconds: many times what the slowest machines need for hundreds of resources. */
+const DEPLOY_LIMIT_MS = 60_000;
+
 /** Creates the streams and tables of a plan; resolves when every one is active. */
-export async function deploy({ streams, tables }: DeploymentPlan, clients: LocalClients): Promise<void> {
+export async function deploy(
+  { streams, tables }: DeploymentPlan,
+  clients: LocalClients,
+  limitMs = DEPLOY_LIMIT_MS,
+): Promise<void> {
+  const abortSignal = AbortSignal.timeout(limitMs);
+  const orExplain = async (resource: LocalResource, creation: Promise<void>): Promise<void> => {
+    try {
+      await creation;
+    } catch (error) {
+      const late = new Error(`it is not active after ${limitMs / 1000} seconds`, { cause: error });
+      throw new DeploymentError(resource, abortSignal.aborted ? late : (error as Error));
+    }
+  };
   await Promise.all([
-    ...streams.map((stream) => orExplain(stream, createStream(stream, clients))),
-    ...tables.map((table) => orExplain(table, createTable(table, clients))),
+    ...streams.map((stream) => orExplain(stream, createStream(stream, clients, abortSignal))),
+    ...tables.map((table) => orExplain(table, createTable(table, clients, abortSignal))),
   ]);
 }
 
 const POLL_INTERVAL_MS = 10;
 
-async function createStream({ name, mode, shardCount }: LocalStream, { kinesis }: LocalClients): Promise<void> {
-  await kinesis.createStream({ StreamName: name, ShardCount: shardCount, StreamModeDetails: { StreamMode: mode } });
-  const status = async () => {
-    const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName: name });
+async function createStream(
+  { name, mode, shardCount }: LocalStream,
+  { kinesis }: LocalClients,
+  abortSignal: AbortSignal,
+): Promise<void> {
+  const input = { StreamName: name, ShardCount: shardCount, StreamModeDetails: { StreamMode: mode } };
+  await kinesis.createStream(input, { abortSignal });
+  await untilActive(abortSignal, async () => {
+    const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName: name }, { abortSignal });
     return StreamDescriptionSummary?.StreamStatus;
-  };
-  while ((await status()) !== 'ACTIVE') await sleep(POLL_INTERVAL_MS);
-}
-
-async function createTable({ name, definition }: LocalTable, { dynamodb }: LocalClients): Promise<void> {
-  await dynamodb.createTable(definition);
-  const status = async () => (await dynamodb.describeTable({ TableName: name })).Table?.TableStatus;
-  while ((await status()) !== 'ACTIVE') await sleep(POLL_INTERVAL_MS);
-}
-
-function orExplain(resource: LocalResource, creation: Promise<void>): Promise<void> {
-  return creation.catch((cause) => {
-    throw new DeploymentError(resource, cause);
   });
+}
+
+async function createTable(
+  { name, definition }: LocalTable,
+  { dynamodb }: LocalClients,
+  abortSignal: AbortSignal,
+): Promise<void> {
+  await dynamodb.createTable(definition, { abortSignal });
+  await untilActive(abortSignal, async () => {
+    return (await dynamodb.describeTable({ TableName: name }, { abortSignal })).Table?.TableStatus;
+  });
+}
+
+async function untilActive(signal: AbortSignal, status: () => Promise<string | undefined>): Promise<void> {
+  while ((await status()) !== 'ACTIVE') await sleep(POLL_INTERVAL_MS, undefined, { signal });
 }

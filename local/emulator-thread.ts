@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { EvenShardsError } from '../lib/core/errors';
 
@@ -23,6 +24,21 @@ export interface EmulatorProgram {
   readonly source: string;
   readonly entry: string;
   readonly environment: NodeJS.ProcessEnv;
+}
+
+/** How long a broken connection may be known before the end of the emulator that broke it. */
+const FAILURE_DELAY_MS = 200;
+
+/**
+ * What the work gives, or the failure of what it depends on, should that come first or explain why the work failed.
+ */
+export async function unlessFailed<T>(work: Promise<T>, failure: Promise<never>): Promise<T> {
+  try {
+    return await Promise.race([work, failure]);
+  } catch (error) {
+    await Promise.race([failure, sleep(FAILURE_DELAY_MS)]);
+    throw error;
+  }
 }
 
 const START_LIMIT_MS = 30_000;

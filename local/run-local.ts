@@ -14,7 +14,7 @@ import {
   planDeployment,
 } from './deployment-plan';
 import { startDynamoDbEmulator } from './dynamodb-emulator';
-import type { Emulator } from './emulator-thread';
+import { type Emulator, unlessFailed } from './emulator-thread';
 import type { FunctionErrorPayload } from './function-host-protocol';
 import { FunctionPool } from './function-pool';
 import type { LogSink } from './function-thread';
@@ -83,7 +83,10 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
 
     const clients = localClients(endpoints);
     parts.push({ stop: async () => Object.values(clients).map((client) => client.destroy()) });
-    await deploy(plan, clients);
+    const failure = Promise.race([kinesis.failure, dynamodb.failure]);
+    // As with the emulators' own: that nobody waits for it must not end the process.
+    failure.catch(() => {});
+    await unlessFailed(deploy(plan, clients), failure);
     for (const definition of plan.functions) {
       const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), onFunctionLog);
       pools.set(definition.name, pool);
@@ -91,9 +94,6 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     }
     for (const line of describe(plan)) onProgress(line);
 
-    const failure = Promise.race([kinesis.failure, dynamodb.failure]);
-    // As with the emulators' own: that nobody waits for it must not end the process.
-    failure.catch(() => {});
     return {
       ...plan,
       endpoints,

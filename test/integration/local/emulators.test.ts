@@ -1,5 +1,5 @@
 import { emulatorEntry } from '../../../local/emulator-package';
-import { startEmulator } from '../../../local/emulator-thread';
+import { startEmulator, unlessFailed } from '../../../local/emulator-thread';
 
 function start(source: string) {
   return startEmulator({ name: 'emulator', source, entry: '', environment: {} });
@@ -32,4 +32,25 @@ test('an emulator that is not installed is reported with the command that instal
   expect(() => emulatorEntry('kinesis-nowhere')).toThrow(
     'a local run needs kinesis-nowhere, which is not installed: run `npm install --save-dev kinesis-local dynalite`',
   );
+});
+
+describe('work that needs an emulator', () => {
+  const never = new Promise<never>(() => {});
+  const refused = () => Promise.reject(new Error('connect ECONNREFUSED'));
+
+  test('gives what it gives', async () => {
+    await expect(unlessFailed(Promise.resolve('done'), never)).resolves.toBe('done');
+  });
+
+  test("ends with the emulator's failure, even if its own is known a little earlier", async () => {
+    const source = `${LISTENING} setTimeout(() => process.exit(1), 50);`;
+    const first = await start(source);
+    await expect(unlessFailed(never, first.failure)).rejects.toThrow('emulator ended with exit code 1');
+    const second = await start(source);
+    await expect(unlessFailed(refused(), second.failure)).rejects.toThrow('emulator ended with exit code 1');
+  });
+
+  test('ends with its own failure when the emulator lives', async () => {
+    await expect(unlessFailed(refused(), never)).rejects.toThrow('connect ECONNREFUSED');
+  });
 });
