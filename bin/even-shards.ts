@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { EvenShardsError } from '../lib/core/errors';
 import type { LocalResource } from '../local/deployment-plan';
+import { unlessFailed } from '../local/emulator-thread';
 import { type LocalStack, startLocal } from '../local/run-local';
 import { runSample } from '../local/sample';
 import { InvalidInputError } from '../local/sample/sample-error';
@@ -29,7 +30,7 @@ options:
   --logs               show what the functions write, on stderr
   --help               show this text
 
-options of the sample:
+options of the sample, which --serve leaves out:
   --input FILE         newline-delimited JSON events instead of the built-in ones; may be repeated
   --partition-key NAME the field of an event that holds its partition key; required with --input
   --id NAME            the field that holds its item's table key; with it, events are written to a table and queried
@@ -59,6 +60,18 @@ const LOCAL_OPTIONS = {
   value: { type: 'string' },
 } as const;
 
+/** Options that say nothing without another. */
+const NEEDS = [
+  ['partition-key', 'input'],
+  ['id', 'input'],
+  ['sort', 'input'],
+  ['value', 'input'],
+  ['input', 'partition-key'],
+  ['id', 'sort'],
+  ['sort', 'id'],
+  ['value', 'id'],
+] as const;
+
 async function main([command, ...args]: string[]): Promise<void> {
   if (command === undefined) throw new UsageError('no command given', 'even-shards');
   if (command === '--version') return console.log(version);
@@ -86,11 +99,25 @@ async function local(args: string[]): Promise<void> {
   if (flags.serve) print(examples(stack).join('\n'));
   const { input = [], 'partition-key': partitionKey, ...sample } = flags;
   const run = flags.serve ? stack.failure : runSample(stack, { ...sample, input, partitionKey, print });
-  await Promise.race([run, stack.failure]);
+  await unlessFailed(run, stack.failure);
   await stack.stop();
 }
 
 function localFlags(args: string[]) {
+  const flags = parsedFlags(args);
+  if (flags.help) return flags;
+  if (flags.serve && flags.input !== undefined) {
+    throw new UsageError('--serve runs no sample, so it takes no --input', 'even-shards local');
+  }
+  for (const [option, needed] of NEEDS) {
+    if (flags[option] !== undefined && flags[needed] === undefined) {
+      throw new UsageError(`--${option} needs --${needed}`, 'even-shards local');
+    }
+  }
+  return flags;
+}
+
+function parsedFlags(args: string[]) {
   try {
     return parseArgs({ args, options: LOCAL_OPTIONS }).values;
   } catch (error) {
@@ -110,6 +137,16 @@ function portNumber(text: string): number {
 function endOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  }
+}
+
+/** Whoever reads the output may stop, as head(1) does: then this process ends as SIGPIPE would end it, without a word. */
+function endWithReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit(141);
+    });
   }
 }
 
@@ -142,6 +179,7 @@ function examples({ endpoints, functions }: LocalStack): string[] {
 // The bundled SDK runs on this version of Node.js; its warning is about versions of the SDK to come.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
+endWithReader();
 main(process.argv.slice(2)).catch((error) => {
   console.error(error instanceof EvenShardsError ? `even-shards: ${error.message}` : error);
   process.exit(error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1);

@@ -29,8 +29,6 @@ async function runBuiltIn(stack: LocalStack, { print }: SampleOptions): Promise<
 
 async function runUserEvents(stack: LocalStack, options: SampleOptions): Promise<void> {
   const { input, partitionKey, id, value, sort, print } = options;
-  if (partitionKey === undefined) throw new InvalidInputError('--input needs --partition-key, the field to order by');
-  if (id !== undefined && sort === undefined) throw new InvalidInputError('--id needs --sort, the field to query by');
   const [producer] = producersOf(stack);
   const index = indexesOf(stack).find(
     ({ config }) =>
@@ -42,7 +40,7 @@ async function runUserEvents(stack: LocalStack, options: SampleOptions): Promise
 
   const events = await readUserEvents(input);
   const produced = events.map(
-    (event, at): ProducedEvent => ({ partitionKey: textField(event, partitionKey, at), data: JSON.stringify(event) }),
+    (event, at): ProducedEvent => ({ partitionKey: textField(event, partitionKey!, at), data: JSON.stringify(event) }),
   );
   const stored = events.map(
     (event, at): StoredEvent => ({

@@ -74,7 +74,7 @@ function* invocations(events: Iterable<ProducedEvent>): Generator<ProducedEvent[
   let records: ProducedEvent[] = [];
   let bytes = 0;
   for (const event of events) {
-    const size = JSON.stringify(event).length;
+    const size = Buffer.byteLength(JSON.stringify(event));
     if (records.length === MAX_RECORDS || (records.length > 0 && bytes + size > MAX_BYTES)) {
       yield records;
       records = [];

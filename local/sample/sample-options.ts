@@ -1,4 +1,4 @@
-/** What the command line tells the sample run. */
+/** What the command line tells the sample run, which takes for granted that the options fit together. */
 export interface SampleOptions {
   /** Files of newline-delimited JSON events, run in place of the built-in samples. */
   readonly input: readonly string[];
@@ -8,7 +8,7 @@ export interface SampleOptions {
   readonly id?: string;
   /** The field that holds the value of the index. */
   readonly value?: string;
-  /** The field that holds the sort key of the index. */
+  /** The field that holds the sort key of the index. Required with an id. */
   readonly sort?: string;
   /** Prints a line of the run's report. */
   readonly print: (line: string) => void;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,6 +51,15 @@ test.each([
   [['local', '--fast'], "unknown option '--fast'"],
   [['local', 'now'], "unexpected argument 'now'"],
   [['local', '--port', '70000'], '--port must be a whole number from 0 to 65535, got "70000"'],
+  [['local', '--serve', '--input', 'a', '--partition-key', 'b'], '--serve runs no sample, so it takes no --input'],
+  [['local', '--partition-key', 'a'], '--partition-key needs --input'],
+  [['local', '--id', 'a', '--sort', 'b'], '--id needs --input'],
+  [['local', '--sort', 'a'], '--sort needs --input'],
+  [['local', '--value', 'a'], '--value needs --input'],
+  [['local', '--input', 'a'], '--input needs --partition-key'],
+  [['local', '--input', 'a', '--partition-key', 'b', '--id', 'c'], '--id needs --sort'],
+  [['local', '--input', 'a', '--partition-key', 'b', '--sort', 'c'], '--sort needs --id'],
+  [['local', '--input', 'a', '--partition-key', 'b', '--value', 'c'], '--value needs --id'],
 ])('%j is refused before anything starts', (args, problem) => {
   expect(run(...args)).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(`even-shards: ${problem}`) });
 });
@@ -82,6 +91,27 @@ test('a run without --serve ends by itself', () => {
   expect(stdout).toMatch(
     /^not set: QUEUE_URL of Orders\/Writer\/Function, Queue\w+ is an AWS::SQS::Queue, which is not emulated$/m,
   );
+});
+
+test('a run whose reader stops reading ends quietly', async () => {
+  const child = spawn(process.execPath, [CLI, 'local', '--app', app]);
+  const errors: string[] = [];
+  child.stderr.on('data', (chunk) => errors.push(String(chunk)));
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [status] = await once(child, 'close');
+  expect({ status, errors }).toEqual({ status: 141, errors: [] });
+});
+
+test('an emulator that dies while the app is deployed ends the run with its name', () => {
+  const project = mkdtempSync(join(tmpdir(), 'broken-emulator-'));
+  const emulator = join(project, 'node_modules/dynalite');
+  mkdirSync(emulator, { recursive: true });
+  const source = 'module.exports = () => require("node:http").createServer(() => process.exit(3));';
+  writeFileSync(join(emulator, 'index.js'), source);
+  const args = [CLI, 'local', '--app', app];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
+  rmSync(project, { recursive: true });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: 'even-shards: dynalite ended with exit code 3\n' });
 });
 
 test('--serve --json tells where everything is, and serves it', async () => {
