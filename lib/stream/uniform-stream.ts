@@ -11,8 +11,9 @@ export interface UniformStreamProps {
   /**
    * How many shards the stream has: a whole number from 1 to 10,000.
    *
-   * One shard takes 1,000 records and 1 MB a second. Size it with `npx even-shards plan`. Kinesis at most doubles or
-   * halves the count in one update, so a larger change takes several deployments.
+   * One shard takes 1,000 records and 1 MB a second, so a stream needs the larger of its records per second over 1,000
+   * and its bytes per second over 1 MB, at peak, rounded up, with head-room: a hash spreads keys less evenly than the
+   * ranges are. Kinesis at most doubles or halves the count in one update, so a larger change takes several deployments.
    *
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
    */
@@ -74,6 +75,13 @@ export class UniformStream extends kinesis.Stream {
   /** Permissions for whatever writes to this stream. */
   public readonly produceGrants: StreamProduceGrants;
 
+  /**
+   * A stream in provisioned mode.
+   *
+   * @param scope the construct to add the stream to, usually `this`
+   * @param id the stream's name within the scope
+   * @param props how many shards, and what else the stream is to be
+   */
   constructor(scope: Construct, id: string, props: UniformStreamProps) {
     super(scope, id, {
       streamName: props.streamName,

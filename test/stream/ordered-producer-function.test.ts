@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { App, Duration, Stack } from 'aws-cdk-lib';
+import { App, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -91,6 +91,66 @@ describe('OrderedProducerFunction', () => {
     });
     template.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Resource: streamArn })]) },
+    });
+  });
+
+  test.each([
+    ['account', 'arn:aws:kinesis:eu-west-1:222222222222:stream/events', 'aws://222222222222/eu-west-1'],
+    ['region', 'arn:aws:kinesis:eu-north-1:111111111111:stream/events', 'aws://111111111111/eu-north-1'],
+  ])('fails for a stream of another %s, which has no such stream or another of that name', (_, streamArn, env) => {
+    const here = new Stack(new App(), 'Here', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const stream = kinesis.Stream.fromStreamArn(here, 'Imported', streamArn);
+    const construct = (id: string) => () => new OrderedProducerFunction(here, id, { stream });
+
+    expect(construct('Producer')).toThrow(
+      "Here/Producer: stream must be a stream of the function's own account and region, " +
+        `aws://111111111111/eu-west-1, got "${env}"`,
+    );
+    expect(construct('Again')).toThrow(InvalidArgumentError);
+  });
+
+  describe('and the record size limit of its stream', () => {
+    const construct = (maxRecordSize?: Size) => {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+      return new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize });
+    };
+    const expectLimit = (limit: unknown) =>
+      Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+        Environment: { Variables: { EVEN_SHARDS_STREAM_NAME: Match.anyValue(), EVEN_SHARDS_MAX_RECORD_BYTES: limit } },
+      });
+
+    test('is not told one by default', () => {
+      construct();
+
+      expectLimit(Match.absent());
+    });
+
+    test.each([
+      ['1 KiB', Size.kibibytes(1), '1024'],
+      ['1.5 MiB', Size.mebibytes(1.5), '1572864'],
+      ['10 MiB', Size.mebibytes(10), '10485760'],
+      ['a size that only synthesis knows', Size.bytes(Lazy.number({ produce: () => 4096 })), '4096'],
+    ])('is told a limit of %s in bytes', (_, maxRecordSize, bytes) => {
+      construct(maxRecordSize);
+
+      expectLimit(bytes);
+    });
+
+    test.each([
+      [Size.bytes(0), 0],
+      [Size.bytes(1023), 1023],
+      [Size.bytes(2000.5), 2000.5],
+      [Size.kibibytes(10_241), 10_486_784],
+      [Size.bytes(Number.NaN), Number.NaN],
+    ])('fails for a limit of %s', (maxRecordSize, bytes) => {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+      const fail = (id: string) => () => new OrderedProducerFunction(stack, id, { stream, maxRecordSize });
+
+      expect(fail('Producer')).toThrow(
+        'EvenShards/Producer: maxRecordSize must be 1 KiB to 10 MiB, a whole number of bytes that a stream can have ' +
+          `as its limit, got "${bytes} bytes"`,
+      );
+      expect(fail('Again')).toThrow(InvalidArgumentError);
     });
   });
 

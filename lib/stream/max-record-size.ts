@@ -1,0 +1,18 @@
+import { type Size, SizeRoundingBehavior, Token } from 'aws-cdk-lib';
+import { InvalidArgumentError } from '../core/errors';
+import { HIGHEST_MAX_RECORD_BYTES } from '../core/producer/producer-record';
+
+/** The lowest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */
+const LOWEST_MAX_RECORD_BYTES = 1024;
+
+/** A record size limit in bytes. Throws `InvalidArgumentError` unless a stream can have it. */
+export function maxRecordBytes(field: string, size: Size): number {
+  const bytes = size.toBytes({ rounding: SizeRoundingBehavior.NONE });
+  const allowed = Number.isInteger(bytes) && bytes >= LOWEST_MAX_RECORD_BYTES && bytes <= HIGHEST_MAX_RECORD_BYTES;
+  if (allowed || Token.isUnresolved(bytes)) return bytes;
+  throw new InvalidArgumentError(
+    field,
+    `${bytes} bytes`,
+    '1 KiB to 10 MiB, a whole number of bytes that a stream can have as its limit',
+  );
+}
