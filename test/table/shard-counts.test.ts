@@ -1,6 +1,6 @@
 import { Lazy } from 'aws-cdk-lib';
 import { ShardCounts } from '../../lib';
-import { InvalidArgumentError, InvalidShardCountError } from '../../lib/core/errors';
+import { InvalidArgumentError, InvalidIndexValueError, InvalidShardCountError } from '../../lib/core/errors';
 
 const BAD_COUNTS = [0, -1, 1.5, Number.NaN, 10_001];
 
@@ -41,5 +41,11 @@ describe('ShardCounts', () => {
     const byValue = () => ShardCounts.byValue(counts as never, 1);
     expect(byValue).toThrow(InvalidArgumentError);
     expect(byValue).toThrow('shards.byValue must be an object from value to shard count, got');
+  });
+
+  test('byValue fails for the empty string, which is no key in DynamoDB', () => {
+    const byValue = () => ShardCounts.byValue({ failed: 10, '': 3 }, 1);
+    expect(byValue).toThrow(InvalidIndexValueError);
+    expect(byValue).toThrow('shards.byValue must be counts of values that are not empty, got ""');
   });
 });
