@@ -6,6 +6,8 @@ export * from './table/fan-out-query-function';
 export * from './table/key-layout';
 export * from './table/shard-counts';
 export * from './table/sharded-index';
+export * from './table/sharded-index-attributes';
+export * from './table/sharded-index-options';
 export * from './table/sharded-index-props';
 export * from './table/sharded-index-query-grants';
 export * from './table/sharded-table';

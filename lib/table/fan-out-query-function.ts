@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Stack, Token } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
@@ -53,6 +53,13 @@ export class FanOutQueryFunction extends Construct {
   /** The function: to invoke it or to grant its invocation. */
   public readonly function: lambda.Function;
 
+  /**
+   * A function with a role and a log group of its own.
+   *
+   * @param scope the construct to add the function to, usually `this`
+   * @param id the function's name within the scope
+   * @param props the indexes to query, and how to run
+   */
   constructor(scope: Construct, id: string, props: FanOutQueryFunctionProps) {
     super(scope, id);
     const configs = Object.fromEntries(props.indexes.map((index) => [index.indexName, index._config]));
@@ -79,9 +86,9 @@ export class FanOutQueryFunction extends Construct {
   }
 }
 
-/** Names that only the deployment knows count for nothing here: what fails this check is certain to fail there. */
+/** What only the deployment knows counts for nothing here: what fails this check is certain to fail there. */
 function checkEnvironment(field: string, configs: Record<string, ShardedIndex['_config']>): void {
-  const known = JSON.stringify(configs, (key, value) => (key === 'tableName' ? '' : value));
+  const known = JSON.stringify(configs, (_, value) => (Token.isUnresolved(value) ? '' : value));
   const bytes = Buffer.byteLength(INDEXES) + Buffer.byteLength(known);
   if (bytes <= MAX_ENVIRONMENT_BYTES) return;
   throw new InvalidArgumentError(

@@ -4,7 +4,7 @@ import type { IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../core/errors';
 import type { ShardedIndexConfig } from '../core/write-sharding/sharded-index-config';
-import type { ShardedIndexProps } from './sharded-index-props';
+import type { ShardedIndexOptions } from './sharded-index-options';
 
 /** Source: the DynamoDB API reference, GlobalSecondaryIndex: IndexName. */
 const INDEX_NAME = /^[a-zA-Z0-9_.-]{3,255}$/;
@@ -15,18 +15,28 @@ const MAX_SORT_ATTRIBUTES = 4;
 /** Source: the DynamoDB developer guide, "Naming rules": attributes of a secondary index's key, in UTF-8. */
 const MAX_KEY_ATTRIBUTE_BYTES = 255;
 
+/** What else is known of the table that an index belongs to. */
+interface Surroundings {
+  readonly shardedIndexes: readonly ShardedIndexConfig[];
+  /** The key attributes of the table and of all its indexes, sharded or not. */
+  readonly keyAttributes: readonly string[];
+}
+
+/** Of a table that was imported, nothing else is known. */
+const UNKNOWN: Surroundings = { shardedIndexes: [], keyAttributes: [] };
+
 /**
- * Throws `InvalidIndexConfigError` or `InvalidIndexValueError` unless `table` can be given the index that `props`
+ * Throws `InvalidIndexConfigError` or `InvalidIndexValueError` unless `table` can have the index that `options`
  * describe and `config` was derived from.
  */
 export function checkShardedIndex(
   table: IConstruct,
-  props: ShardedIndexProps,
+  options: ShardedIndexOptions,
   config: ShardedIndexConfig,
-  otherIndexes: readonly ShardedIndexConfig[],
+  { shardedIndexes, keyAttributes }: Surroundings = UNKNOWN,
 ): void {
   const { indexName, keyLayout, valueAttribute, shardAttribute, sortKeyAttributes, tableKey } = config;
-  const { value, sortKey, tieBreakers = [] } = props;
+  const { value, sortKey, tieBreakers = [] } = options;
   const { byValue = {} } = config.shards;
   const refuseIf = (wrong: boolean, property: string, received: unknown, allowed: string) => {
     if (wrong) throw new InvalidIndexConfigError(constructField(table, property), received, allowed);
@@ -39,7 +49,7 @@ export function checkShardedIndex(
     '3 to 255 characters of a-z, A-Z, 0-9, underscore, hyphen and dot',
   );
   refuseIf(
-    otherIndexes.some((other) => other.indexName === indexName),
+    shardedIndexes.some((other) => other.indexName === indexName),
     'indexName',
     indexName,
     'different from the names of all other indexes of the table',
@@ -57,9 +67,9 @@ export function checkShardedIndex(
     'ShardCounts.uniform for an index without a value, give it a value to have counts by value',
   );
   for (const counted of Object.keys(byValue)) {
-    if (value?.type !== dynamodb.AttributeType.NUMBER || String(Number(counted)) === counted) continue;
+    if (value?.type !== dynamodb.AttributeType.NUMBER || isNumber(counted)) continue;
     const field = constructField(table, `${indexName}.shards.byValue`);
-    throw new InvalidIndexValueError(field, counted, 'a number, as the value attribute is one');
+    throw new InvalidIndexValueError(field, counted, 'a finite number, as the value attribute is a number');
   }
 
   refuseIf(
@@ -80,13 +90,22 @@ export function checkShardedIndex(
     tieBreakers,
     `at most ${MAX_SORT_ATTRIBUTES - 1} attributes, as DynamoDB allows ${MAX_SORT_ATTRIBUTES} in a sort key`,
   );
-  const keyAttributes = [valueAttribute, ...sortKeyAttributes].filter((name) => name !== undefined);
+  const ownKey = [valueAttribute, ...sortKeyAttributes].filter((name) => name !== undefined);
   refuseIf(
-    new Set(keyAttributes).size < keyAttributes.length,
+    new Set(ownKey).size < ownKey.length,
     `${indexName}.sortKey`,
-    keyAttributes,
+    ownKey,
     'different from every other key attribute',
   );
+  for (const { name, property } of keyProperties(options)) {
+    const other = shardedIndexes.find((index) => index.shardAttribute === name);
+    refuseIf(
+      other !== undefined,
+      `${indexName}.${property}`,
+      name,
+      `another attribute than the one that holds the shards of ${other?.indexName}`,
+    );
+  }
 
   const nameBytes = Buffer.byteLength(shardAttribute);
   refuseIf(
@@ -95,19 +114,43 @@ export function checkShardedIndex(
     shardAttribute,
     `a name of 1 to ${MAX_KEY_ATTRIBUTE_BYTES} bytes`,
   );
+  const sharing = shardedIndexes.find((other) => other.shardAttribute === shardAttribute);
   refuseIf(
-    [...keyAttributes, ...tableKey].includes(shardAttribute),
+    [...ownKey, ...tableKey].includes(shardAttribute) || (!sharing && keyAttributes.includes(shardAttribute)),
     `${indexName}.shardAttribute`,
     shardAttribute,
-    'an attribute of its own, not one of the key of the table or the index',
+    'an attribute of its own, not one of the key of the table or of an index',
   );
-  const sharing = otherIndexes.find((other) => other.shardAttribute === shardAttribute);
   refuseIf(
     sharing !== undefined && shardingOf(sharing) !== shardingOf(config),
     `${indexName}.shardAttribute`,
     shardAttribute,
     `another attribute than that of ${sharing?.indexName}, or have the same value, layout, shards and strategy`,
   );
+}
+
+/** Throws `InvalidIndexConfigError` unless an imported table's key is one, as DynamoDB has it. */
+export function checkTableKey(table: IConstruct, { indexName, tableKey }: ShardedIndexConfig): void {
+  const named = tableKey.every((name) => name !== '');
+  if (named && (tableKey.length === 1 || (tableKey.length === 2 && tableKey[0] !== tableKey[1]))) return;
+  throw new InvalidIndexConfigError(
+    constructField(table, `${indexName}.tableKey`),
+    tableKey,
+    'the name of the partition key, then that of the sort key if the table has one',
+  );
+}
+
+function keyProperties({ value, sortKey, tieBreakers = [] }: ShardedIndexOptions) {
+  return [
+    ...(value ? [{ name: value.name, property: 'value' }] : []),
+    ...(sortKey ? [{ name: sortKey.name, property: 'sortKey' }] : []),
+    ...tieBreakers.map(({ name }) => ({ name, property: 'tieBreakers' })),
+  ];
+}
+
+/** As writers and readers turn a number into text: "7", never "07". */
+function isNumber(text: string): boolean {
+  return Number.isFinite(Number(text)) && String(Number(text)) === text;
 }
 
 /** What decides on the content of the shard attribute. */

@@ -1,20 +1,41 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { ShardedIndexConfig } from '../core/write-sharding/sharded-index-config';
+import { indexConfig } from './index-config';
+import type { ShardedIndexAttributes } from './sharded-index-attributes';
+import { checkShardedIndex, checkTableKey } from './sharded-index-checks';
 import { ShardedIndexQueryGrants } from './sharded-index-query-grants';
 
 /**
- * A global secondary index whose values are spread over several shards each, made by `ShardedTable.addShardedIndex`.
+ * A global secondary index whose values are spread over several shards each, made by `ShardedTable.addShardedIndex` or
+ * imported by `ShardedIndex.fromAttributes`.
  *
  * Give it to a `FanOutQueryFunction` to query it, and its `toConfigJson` to the applications that write to the table.
  */
 export class ShardedIndex {
+  /**
+   * An index that exists: one of a table in another app, or one that was sharded by other means than
+   * `ShardedTable.addShardedIndex`. Describe it as it is; nothing is created, changed or looked up.
+   *
+   * Throws `InvalidIndexConfigError` if the attributes contradict each other, and `InvalidIndexValueError` if shards are
+   * counted by a value that the value attribute cannot have.
+   *
+   * @param attributes the table, the key of the table, and the index
+   */
+  public static fromAttributes(attributes: ShardedIndexAttributes): ShardedIndex {
+    const { table, tableKey } = attributes;
+    const config = indexConfig(table.tableName, tableKey, attributes);
+    checkTableKey(table, config);
+    checkShardedIndex(table, attributes, config);
+    return new ShardedIndex(table, config);
+  }
+
   /** @internal */
-  public static _of(table: dynamodb.TableV2, config: ShardedIndexConfig): ShardedIndex {
+  public static _of(table: dynamodb.ITableV2, config: ShardedIndexConfig): ShardedIndex {
     return new ShardedIndex(table, config);
   }
 
   /** The table the index belongs to. */
-  public readonly table: dynamodb.TableV2;
+  public readonly table: dynamodb.ITableV2;
 
   /** The name of the index. */
   public readonly indexName: string;
@@ -28,7 +49,7 @@ export class ShardedIndex {
   /** @internal */
   public readonly _config: ShardedIndexConfig;
 
-  private constructor(table: dynamodb.TableV2, config: ShardedIndexConfig) {
+  private constructor(table: dynamodb.ITableV2, config: ShardedIndexConfig) {
     this.table = table;
     this.indexName = config.indexName;
     this.indexArn = `${table.tableArn}/index/${config.indexName}`;
@@ -41,7 +62,7 @@ export class ShardedIndex {
    * environment variable, and hand the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
    * `cdk-even-shards/core`.
    *
-   * The table's name is resolved when the stack is deployed.
+   * The name of a table that the app creates is resolved when the stack is deployed.
    */
   public toConfigJson(): string {
     return this.table.stack.toJsonString(this._config);

@@ -1,11 +1,10 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { ShardedIndexConfig } from '../core/write-sharding/sharded-index-config';
-import { KeyLayout } from './key-layout';
+import { indexConfig } from './index-config';
 import { ShardedIndex } from './sharded-index';
 import { checkShardedIndex } from './sharded-index-checks';
 import type { ShardedIndexProps } from './sharded-index-props';
-import { ShardingStrategy } from './sharding-strategy';
 
 /** Properties of a `ShardedTable`: those of `dynamodb.TableV2`, but point-in-time recovery is on by default. */
 export interface ShardedTableProps extends dynamodb.TablePropsV2 {}
@@ -25,6 +24,13 @@ export class ShardedTable extends dynamodb.TableV2 {
   private readonly tableKey: string[];
   private readonly shardedIndexes: ShardedIndexConfig[] = [];
 
+  /**
+   * A table; give it sharded indexes with `addShardedIndex`.
+   *
+   * @param scope the construct to add the table to, usually `this`
+   * @param id the table's name within the scope
+   * @param props what `dynamodb.TableV2` takes
+   */
   constructor(scope: Construct, id: string, props: ShardedTableProps) {
     super(scope, id, {
       ...props,
@@ -41,34 +47,32 @@ export class ShardedTable extends dynamodb.TableV2 {
    * DynamoDB adds one index to an existing table at a time, so add further ones in further deployments. Its key cannot
    * change under the same name; its shard counts can.
    *
-   * Throws `InvalidIndexConfigError` if the properties contradict each other, the table or its other sharded indexes,
-   * and `InvalidIndexValueError` if shards are counted by a value that the value attribute cannot have.
+   * Throws `InvalidIndexConfigError` if the properties contradict each other, the table or its other indexes, and `InvalidIndexValueError` if shards are counted by a value that the value attribute cannot have.
    *
    * @param props what to shard, by how much and in which order
    */
   public addShardedIndex(props: ShardedIndexProps): ShardedIndex {
-    const sortKeys = [...(props.sortKey ? [props.sortKey] : []), ...(props.tieBreakers ?? [])];
-    const config: ShardedIndexConfig = {
-      tableName: this.tableName,
-      indexName: props.indexName,
-      tableKey: this.tableKey,
-      keyLayout: `${props.keyLayout ?? KeyLayout.MULTI_ATTRIBUTE}` as const,
-      valueAttribute: props.value?.name,
-      shardAttribute: props.shardAttribute ?? `${props.indexName}Shard`,
-      sortKeyAttributes: sortKeys.map(({ name }) => name),
-      shards: props.shards._config,
-      strategy: `${props.strategy ?? ShardingStrategy.CALCULATED}` as const,
-    };
-    checkShardedIndex(this, props, config, this.shardedIndexes);
+    const config = indexConfig(this.tableName, this.tableKey, props);
+    checkShardedIndex(this, props, config, {
+      shardedIndexes: this.shardedIndexes,
+      keyAttributes: this.keyAttributes(),
+    });
     this.addGlobalSecondaryIndex({
       indexName: props.indexName,
       partitionKeys: partitionKeys(config, props.value),
-      sortKeys,
+      sortKeys: [...(props.sortKey ? [props.sortKey] : []), ...(props.tieBreakers ?? [])],
       projectionType: props.projectionType,
       nonKeyAttributes: props.nonKeyAttributes,
     });
     this.shardedIndexes.push(config);
     return ShardedIndex._of(this, config);
+  }
+
+  /** Of the table and all its indexes so far. Read from the resource: TableV2 keeps its indexes to itself. */
+  private keyAttributes(): string[] {
+    const { attributeDefinitions } = this.node.defaultChild as dynamodb.CfnGlobalTable;
+    const definitions: dynamodb.CfnGlobalTable.AttributeDefinitionProperty[] = this.stack.resolve(attributeDefinitions);
+    return definitions.map(({ attributeName }) => attributeName);
   }
 }
 

@@ -1,9 +1,9 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
-import { FanOutQueryFunction, ShardCounts, type ShardedIndex, ShardedTable } from '../../lib';
+import { FanOutQueryFunction, ShardCounts, ShardedIndex, ShardedTable } from '../../lib';
 import { InvalidArgumentError } from '../../lib/core/errors';
 
 const jobId = { name: 'jobId', type: AttributeType.STRING };
@@ -127,5 +127,22 @@ describe('FanOutQueryFunction', () => {
       /^EvenShards\/Query: indexes must be at most 4096 bytes of configuration, which is Lambda's limit for environment variables: spread the indexes over several functions, or count shards for fewer values, got "\d{4} bytes"$/,
     );
     expect(construct('Again')).toThrow(InvalidArgumentError);
+  });
+
+  test('counts the name of a table towards that limit if it is known', () => {
+    const counts = Object.fromEntries(Array.from({ length: 110 }, (_, tenant) => [`tenant-${tenant}`, 2]));
+    const construct = (tableName: string) => () => {
+      const byTenant = ShardedIndex.fromAttributes({
+        table: TableV2.fromTableName(stack, `Table${tableName.length}`, tableName),
+        tableKey: ['jobId'],
+        indexName: 'byTenant',
+        value: { name: 'tenant', type: AttributeType.STRING },
+        shards: ShardCounts.byValue(counts, 1),
+      });
+      return new FanOutQueryFunction(stack, `Query${tableName.length}`, { indexes: [byTenant] });
+    };
+
+    expect(construct('jobs')).not.toThrow();
+    expect(construct('j'.repeat(255))).toThrow(InvalidArgumentError);
   });
 });

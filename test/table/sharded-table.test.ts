@@ -232,7 +232,7 @@ describe('ShardedTable', () => {
       [
         'a shard attribute that is the value',
         { shardAttribute: 'status' },
-        'byStatus.shardAttribute must be an attribute of its own, not one of the key of the table or the index, got "status"',
+        'byStatus.shardAttribute must be an attribute of its own, not one of the key of the table or of an index, got "status"',
       ],
       ['a shard attribute that is the sort key', { shardAttribute: 'createdAt' }, 'byStatus.shardAttribute must be an'],
       ['a shard attribute of the table key', { shardAttribute: 'jobId' }, 'byStatus.shardAttribute must be an'],
@@ -265,19 +265,68 @@ describe('ShardedTable', () => {
       expect(add).toThrow(`EvenShards/Jobs: ${message.startsWith('.') ? 'a'.repeat(255) : ''}${message}`);
     });
 
-    test.each(['failed', '07', ''])('fails for shards counted by "%s", which is not a number', (value) => {
+    test.each<[string, Partial<ShardedIndexProps>, string]>([
+      ['value', { value: number('otherShard') }, 'value'],
+      ['sort key', { sortKey: number('otherShard') }, 'sortKey'],
+      ['tie-breaker', { tieBreakers: [string('jobId'), number('otherShard')] }, 'tieBreakers'],
+    ])('fails for a %s that holds the shards of another index', (_, props, property) => {
+      table.addShardedIndex({ indexName: 'other', value: status, shards });
       const add = () =>
-        table.addShardedIndex({
-          indexName: 'byStatus',
-          value: number('status'),
-          shards: ShardCounts.byValue({ [value]: 2 }, 1),
-        });
+        table.addShardedIndex({ indexName: 'byStatus', value: status, sortKey: createdAt, shards, ...props });
 
-      expect(add).toThrow(InvalidIndexValueError);
+      expect(add).toThrow(InvalidIndexConfigError);
       expect(add).toThrow(
-        `EvenShards/Jobs: byStatus.shards.byValue must be a number, as the value attribute is one, got "${value}"`,
+        `EvenShards/Jobs: byStatus.${property} must be another attribute than the one that holds the shards of other, got "otherShard"`,
       );
     });
+
+    describe.each<[string, (attribute: Attribute) => void]>([
+      ['value', (value) => table.addShardedIndex({ indexName: 'other', value, shards })],
+      ['sort key', (sortKey) => table.addShardedIndex({ indexName: 'other', sortKey, shards })],
+      [
+        'tie-breaker',
+        (tieBreaker) =>
+          table.addShardedIndex({ indexName: 'other', sortKey: string('a'), tieBreakers: [tieBreaker], shards }),
+      ],
+      ['key, unsharded', (partitionKey) => table.addGlobalSecondaryIndex({ indexName: 'other', partitionKey })],
+    ])('fails for a shard attribute that is the %s of another index', (_, addOther) => {
+      test.each([
+        ['in the multi-attribute layout', KeyLayout.MULTI_ATTRIBUTE, number('createdAt')],
+        ['in the single-attribute layout', KeyLayout.SINGLE_ATTRIBUTE, string('createdAt')],
+      ])('%s', (__, keyLayout, attribute) => {
+        addOther(attribute);
+        const add = () =>
+          table.addShardedIndex({
+            indexName: 'byStatus',
+            value: status,
+            shardAttribute: 'createdAt',
+            keyLayout,
+            shards,
+          });
+
+        expect(add).toThrow(InvalidIndexConfigError);
+        expect(add).toThrow(
+          'EvenShards/Jobs: byStatus.shardAttribute must be an attribute of its own, not one of the key of the table or of an index, got "createdAt"',
+        );
+      });
+    });
+
+    test.each(['failed', '07', 'NaN', 'Infinity', '-Infinity'])(
+      'fails for shards counted by "%s", which is not a finite number',
+      (value) => {
+        const add = () =>
+          table.addShardedIndex({
+            indexName: 'byStatus',
+            value: number('status'),
+            shards: ShardCounts.byValue({ [value]: 2 }, 1),
+          });
+
+        expect(add).toThrow(InvalidIndexValueError);
+        expect(add).toThrow(
+          `EvenShards/Jobs: byStatus.shards.byValue must be a finite number, as the value attribute is a number, got "${value}"`,
+        );
+      },
+    );
 
     test('changes nothing when it fails', () => {
       expect(() => table.addShardedIndex({ indexName: 'x', shards })).toThrow(InvalidIndexConfigError);
