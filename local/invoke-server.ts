@@ -93,11 +93,20 @@ function requestedFunction({ method, url = '' }: IncomingMessage): string {
   if (method !== 'POST' || name === undefined) {
     throw new ApiError(404, 'UnknownOperationException', `${method} ${url} is not emulated: of Lambda only Invoke is`);
   }
-  const nameOrArn = decodeURIComponent(name);
+  const nameOrArn = decoded(name);
   const plainName = plainFunctionName(nameOrArn);
   if (plainName === undefined)
     throw new ApiError(400, 'ValidationException', `${nameOrArn} is not a function name or ARN`);
   return plainName;
+}
+
+/** What cannot be decoded stays as it is: no name or ARN has a percent sign. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 function invocationType({ headers }: IncomingMessage): string {

@@ -86,6 +86,13 @@ describe('the Invoke API', () => {
     });
   });
 
+  test('refuses a name that no function can have, however it is encoded', async () => {
+    const url = `${endpointOf(server)}/2015-03-31/functions/%E0%A4%A/invocations`;
+    const response = await fetch(url, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ message: '%E0%A4%A is not a function name or ARN' });
+  });
+
   test('refuses a payload that is not JSON', async () => {
     await expect(lambda.invoke({ FunctionName: 'writer', Payload: '{"open":' })).rejects.toMatchObject({
       name: 'InvalidRequestContentException',
