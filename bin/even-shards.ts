@@ -80,7 +80,7 @@ async function main([command, ...args]: string[]): Promise<void> {
     const kind = command.startsWith('-') ? 'option' : 'command';
     throw new UsageError(`unknown ${kind} ${command}`, 'even-shards');
   }
-  await COMMANDS[command](args);
+  await COMMANDS[command]!(args);
 }
 
 async function local(args: string[]): Promise<void> {
@@ -122,7 +122,7 @@ function parsedFlags(args: string[]) {
     return parseArgs({ args, options: LOCAL_OPTIONS }).values;
   } catch (error) {
     // parseArgs explains itself at length after the first sentence, which names the flag.
-    const [problem] = (error as Error).message.split(/\. |\n/);
+    const [problem = ''] = (error as Error).message.split(/\. |\n/);
     throw new UsageError(problem.charAt(0).toLowerCase() + problem.slice(1), 'even-shards local');
   }
 }

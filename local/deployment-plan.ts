@@ -114,7 +114,7 @@ const NOT_NEEDED = /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$/;
 
 function identity({ scope, logicalId, type }: Declaration): LocalResource {
   const name = scope.physicalName(logicalId);
-  return { path: scope.constructPath(logicalId), name, arn: arnOf(EMULATED_TYPES[type], name) };
+  return { path: scope.constructPath(logicalId), name, arn: arnOf(EMULATED_TYPES[type]!, name) };
 }
 
 function withOwnNames<T extends LocalResource>(resources: readonly T[]): readonly T[] {

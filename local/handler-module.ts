@@ -12,7 +12,7 @@ export async function loadHandler(codeDirectory: string, handler: string): Promi
   const [, file, path] = /^((?:.*\/)?[^/.]+)\.(.+)$/.exec(handler) ?? [];
   if (file === undefined) throw runtimeError('MalformedHandlerName', `bad handler ${handler}: it must be file.export`);
   const module = await loadModule(codeDirectory, moduleFile(codeDirectory, file));
-  const exported = path
+  const exported = path!
     .split('.')
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], module);
   if (typeof exported !== 'function') throw runtimeError('HandlerNotFound', `${handler} is undefined or not exported`);

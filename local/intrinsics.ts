@@ -113,7 +113,7 @@ type Evaluator = (argument: unknown, call: Call) => unknown;
 const EVALUATORS: Readonly<Record<string, Evaluator>> = {
   Ref: (argument, call) => reference(text(argument, call), call),
   'Fn::GetAtt': (argument, call) => {
-    const [logicalId, ...attribute] =
+    const [logicalId = '', ...attribute] =
       typeof argument === 'string' ? argument.split('.') : texts(resolved(argument, call), call);
     return found(call.scope.attribute(logicalId, attribute.join('.')), call);
   },
@@ -136,7 +136,7 @@ const EVALUATORS: Readonly<Record<string, Evaluator>> = {
   },
   'Fn::If': (argument, call) => resolved(chosenBranch(argument, call), call),
   'Fn::FindInMap': (argument, call) => {
-    const [map, topLevelKey, secondLevelKey] = texts(resolved(argument, call), call);
+    const [map = '', topLevelKey = '', secondLevelKey = ''] = texts(resolved(argument, call), call);
     return found(call.scope.mapped(map, topLevelKey, secondLevelKey), call);
   },
   'Fn::ImportValue': (argument, call) => found(call.scope.imported(text(resolved(argument, call), call)), call),
@@ -167,7 +167,7 @@ function substitute(template: string, variables: Readonly<Record<string, unknown
   return template.replace(/\$\{([^}]*)\}/g, (_, name: string) => {
     if (name.startsWith('!')) return `\${${name.slice(1)}}`;
     if (Object.hasOwn(variables, name)) return text(variables[name], call);
-    const [logicalId, ...attribute] = name.split('.');
+    const [logicalId = '', ...attribute] = name.split('.');
     const value =
       attribute.length === 0
         ? reference(name, call)
@@ -186,7 +186,7 @@ function conditionNamed(name: string, call: Call): boolean {
 }
 
 function condition(expression: unknown, call: Call): boolean {
-  const [name, ...others] = isObject(expression) ? Object.keys(expression) : [];
+  const [name = '', ...others] = isObject(expression) ? Object.keys(expression) : [];
   const evaluator = others.length === 0 ? CONDITIONS[name] : undefined;
   if (evaluator === undefined) return fail(call, `${JSON.stringify(expression)} is not a condition`);
   return evaluator((expression as Record<string, unknown>)[name], call);

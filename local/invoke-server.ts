@@ -74,7 +74,7 @@ const LARGEST_PAYLOAD: Readonly<Record<string, number>> = {
 async function answer(request: IncomingMessage, functions: ReadonlyMap<string, Invocable>): Promise<Reply> {
   const name = requestedFunction(request);
   const type = invocationType(request);
-  const payload = await readJson(request, LARGEST_PAYLOAD[type]);
+  const payload = await readJson(request, LARGEST_PAYLOAD[type]!);
   const invocable = functions.get(name);
   if (invocable === undefined) {
     const arn = `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${name}`;

@@ -66,7 +66,7 @@ export class StackScope implements Scope {
 
   /** The properties of a resource as they stand in the template. */
   declared(logicalId: string): Readonly<Record<string, unknown>> {
-    return this.declaredResources[logicalId].Properties ?? {};
+    return this.declaredResources[logicalId]!.Properties ?? {};
   }
 
   /** The selected properties of a resource, resolved; its others do not matter, resolvable or not. */
@@ -94,7 +94,7 @@ export class StackScope implements Scope {
   }
 
   physicalName(logicalId: string): string {
-    const type = EMULATED_TYPES[this.declaredResources[logicalId].Type];
+    const type = EMULATED_TYPES[this.declaredResources[logicalId]!.Type]!;
     const name = this.properties(logicalId, { [type.nameProperty]: true })[type.nameProperty];
     return name === undefined ? generatedName(type, this.stack, logicalId) : String(name);
   }
@@ -105,7 +105,7 @@ export class StackScope implements Scope {
 
   ref(name: string): Lookup {
     if (Object.hasOwn(this.pseudoParameters, name)) return { value: this.pseudoParameters[name] };
-    if (Object.hasOwn(this.parameters, name)) return parameterValue(this.parameters[name], this.passed(name));
+    if (Object.hasOwn(this.parameters, name)) return parameterValue(this.parameters[name]!, this.passed(name));
     const problem = this.notEmulated(name);
     return problem === undefined ? { value: this.physicalName(name) } : { reason: problem };
   }
@@ -115,10 +115,10 @@ export class StackScope implements Scope {
     if (nested !== undefined) return nested.output(attribute.replace(/^Outputs\./, ''));
     const problem = this.notEmulated(logicalId);
     if (problem !== undefined) return { reason: problem };
-    const { Type } = this.declaredResources[logicalId];
-    const type = EMULATED_TYPES[Type];
+    const { Type } = this.declaredResources[logicalId]!;
+    const type = EMULATED_TYPES[Type]!;
     if (Object.hasOwn(type.attributes, attribute)) {
-      return { value: type.attributes[attribute](arnOf(type, this.physicalName(logicalId))) };
+      return { value: type.attributes[attribute]!(arnOf(type, this.physicalName(logicalId))) };
     }
     return { reason: `of an ${Type}, only ${Object.keys(type.attributes).join(' and ')} can be known locally` };
   }
@@ -137,7 +137,7 @@ export class StackScope implements Scope {
     const { Outputs = {} } = this.stack.template;
     const site = { logicalId: name, propertyPath: 'Value' };
     return Object.hasOwn(Outputs, name)
-      ? resolvedOrReason(Outputs[name].Value, this, site)
+      ? resolvedOrReason(Outputs[name]!.Value, this, site)
       : { reason: `the nested stack has no output ${name}` };
   }
 
@@ -147,7 +147,7 @@ export class StackScope implements Scope {
 
   private notEmulated(logicalId: string): string | undefined {
     if (!Object.hasOwn(this.declaredResources, logicalId)) return `the template has no ${logicalId}`;
-    const { Type } = this.declaredResources[logicalId];
+    const { Type } = this.declaredResources[logicalId]!;
     return Object.hasOwn(EMULATED_TYPES, Type) ? undefined : `${logicalId} is an ${Type}, which is not emulated`;
   }
 }

@@ -100,12 +100,12 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
       environment: {
         STREAM_NAME: stream.name,
         STREAM_ARN: stream.arn,
-        TABLE_NAME: table.name,
-        INDEX_ARN: `${table.arn}/index/byStatus`,
+        TABLE_NAME: table!.name,
+        INDEX_ARN: `${table!.arn}/index/byStatus`,
       },
     });
-    expect(readdirSync(writer.codeDirectory)).toEqual(['index.js']);
-    expect(reader.environment).toEqual({ STREAM_NAME: stream.name });
+    expect(readdirSync(writer!.codeDirectory)).toEqual(['index.js']);
+    expect(reader!.environment).toEqual({ STREAM_NAME: stream!.name });
   });
 
   test('leaves out what is not emulated, and tells what a local run lacks from what it does not need', () => {
@@ -121,7 +121,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
 test('names are the same from run to run', () => {
   const code = codeDirectory();
   const [first, second] = [1, 2].map(() => planDeployment(readCloudAssembly(temporary(synthesizeOrdersApp({ code })))));
-  expect(first.tables[0].name).toBe(second.tables[0].name);
+  expect(first!.tables[0]!.name).toBe(second!.tables[0]!.name);
 });
 
 test('a variable that names a resource which is not emulated is not set, and the reason is told', () => {

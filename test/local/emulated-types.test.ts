@@ -25,7 +25,7 @@ describe.each(Object.entries(EMULATED_TYPES))('a generated name of %s', (_, type
 });
 
 test('names and ARNs read as CloudFormation writes them', () => {
-  const type = EMULATED_TYPES['AWS::Lambda::Function'];
+  const type = EMULATED_TYPES['AWS::Lambda::Function']!;
   expect(generatedName(type, { id: 'Orders', name: 'Orders' }, 'Writer1234')).toMatch(
     /^Orders-Writer1234-[0-9A-F]{12}$/,
   );

@@ -24,7 +24,7 @@ function streamNamed(Name: unknown): TemplateResource {
 /** The physical name that the template gives its stream. */
 function streamName(Name: unknown, template: Template = {}): string {
   const Resources = { Events: streamNamed(Name), ...template.Resources };
-  return stackScopes([stack({ ...template, Resources })])[0].physicalName('Events');
+  return stackScopes([stack({ ...template, Resources })])[0]!.physicalName('Events');
 }
 
 describe('a name in a template', () => {
@@ -64,7 +64,7 @@ describe('a name in a template', () => {
   test("of a table's stream is an ARN", () => {
     const Resources = { Jobs: { Type: 'AWS::DynamoDB::GlobalTable', Properties: { TableName: 'jobs' } } };
     const [scope] = stackScopes([stack({ Resources })]);
-    expect(scope.attribute('Jobs', 'StreamArn')).toEqual({
+    expect(scope!.attribute('Jobs', 'StreamArn')).toEqual({
       value: expect.stringMatching(/^arn:aws:dynamodb:us-east-1:000000000000:table\/jobs\/stream\/20[-:.\dT]+$/),
     });
   });
@@ -100,7 +100,7 @@ describe('a name in a template', () => {
     const scope = stackScopes([
       stack({ ...template, Resources: { Events: streamNamed(name), ...template.Resources } }),
     ])[0];
-    expect(() => scope.physicalName('Events')).toThrow(`at Name of Events: ${reason}`);
+    expect(() => scope!.physicalName('Events')).toThrow(`at Name of Events: ${reason}`);
   });
 });
 
@@ -120,7 +120,7 @@ describe('the resources of a template', () => {
       stack({ Resources: { Events: { Type: 'AWS::Kinesis::Stream', Properties } } }),
     ]);
     expect(streams).toMatchObject([{ path: 'Orders/Events', mode: 'ON_DEMAND' }]);
-    expect(streams[0].shardCount).toBeUndefined();
+    expect(streams[0]!.shardCount).toBeUndefined();
   });
 
   test('that a local run must know are refused otherwise', () => {
@@ -143,7 +143,7 @@ describe('the resources of a template', () => {
         Jobs: { Type: 'AWS::DynamoDB::GlobalTable', Properties: { KeySchema, AttributeDefinitions, ...Properties } },
       };
       const Conditions = { Always: { 'Fn::Equals': ['a', 'a'] } };
-      return planDeployment([stack({ Conditions, Resources })]).tables[0].definition;
+      return planDeployment([stack({ Conditions, Resources })]).tables[0]!.definition;
     };
 
     test('not a key that encrypts it', () => {
@@ -254,7 +254,7 @@ test('variables may be conditional, all of them or one', () => {
   };
   const Resources = { Writer: { Type: 'AWS::Lambda::Function', Properties: { Environment: { Variables } } } };
   const [scope] = stackScopes([stack({ Conditions: { Always: { 'Fn::Equals': ['a', 'a'] } }, Resources })]);
-  expect(scope.entries('Writer', 'Environment', 'Variables')).toEqual([
+  expect(scope!.entries('Writer', 'Environment', 'Variables')).toEqual([
     ['URL', { value: undefined }],
     ['REGION', { value: 'us-east-1' }],
     ['TOPIC', { reason: 'the template has no Topic' }],

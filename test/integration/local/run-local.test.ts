@@ -44,7 +44,7 @@ describe('a local stack', () => {
   });
 
   test('has the tables its templates declare', async () => {
-    const { Table } = await stack.clients.dynamodb.describeTable({ TableName: stack.tables[0].name });
+    const { Table } = await stack.clients.dynamodb.describeTable({ TableName: stack.tables[0]!.name });
     expect(Table).toMatchObject({
       TableStatus: 'ACTIVE',
       KeySchema: [{ AttributeName: 'orderId', KeyType: 'HASH' }],
@@ -79,7 +79,7 @@ describe('a local stack', () => {
     expect(Records?.map(({ Data }) => JSON.parse(Buffer.from(Data!).toString()))).toEqual([ORDER]);
 
     const { Items } = await clients.dynamodb.query({
-      TableName: tables[0].name,
+      TableName: tables[0]!.name,
       IndexName: 'byStatus',
       KeyConditionExpression: 'statusShard = :shard',
       ExpressionAttributeValues: { ':shard': { S: ORDER.statusShard } },

@@ -41,5 +41,5 @@ const ACTIONS: Readonly<Record<string, (argument: never, context: Context) => un
 };
 
 export async function handler(event: { action: string; argument: never }, context: Context): Promise<unknown> {
-  return ACTIONS[event.action](event.argument, context);
+  return ACTIONS[event.action]!(event.argument, context);
 }
