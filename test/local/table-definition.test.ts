@@ -50,7 +50,7 @@ describe('createTableInput', () => {
       ],
     });
     expect(definition.ProvisionedThroughput).toEqual({ ReadCapacityUnits: 10, WriteCapacityUnits: 20 });
-    expect(definition.GlobalSecondaryIndexes?.[0]!.ProvisionedThroughput).toEqual({
+    expect(definition.GlobalSecondaryIndexes?.[0]?.ProvisionedThroughput).toEqual({
       ReadCapacityUnits: 4,
       WriteCapacityUnits: 3,
     });
