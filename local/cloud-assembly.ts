@@ -190,9 +190,12 @@ function readJson<T>(directory: string, file: string): T {
   } catch (cause) {
     throw new CloudAssemblyError(directory, `no ${file}`, { cause });
   }
+  let json: unknown;
   try {
-    return JSON.parse(text) as T;
+    json = JSON.parse(text);
   } catch (cause) {
     throw new CloudAssemblyError(directory, `${file} is not JSON`, { cause });
   }
+  if (typeof json !== 'object' || json === null) throw new CloudAssemblyError(directory, `${file} holds no object`);
+  return json as T;
 }

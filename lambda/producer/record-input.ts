@@ -1,4 +1,5 @@
 import { checkProducerRecord, type ProducerRecord } from '../../lib/core/producer/producer-record';
+import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 
 /** A record as an event carries it. */
@@ -17,8 +18,6 @@ const FIELDS = ['partitionKey', 'data', 'dataBase64', 'explicitHashKey'];
 
 /** Source: the Kinesis API reference, PutRecordsRequestEntry. */
 const HASH_KEY_PATTERN = /^(?:0|[1-9]\d{0,38})$/;
-
-const BASE64_PATTERN = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
  * Turns a record of an event into a record for the stream, and throws a typed error that names the field at fault.
@@ -51,10 +50,7 @@ function parseData(field: string, { data, dataBase64 }: RecordInput): Uint8Array
     throw new InvalidEventError(field, data === undefined ? 'neither' : 'both', 'exactly one of data and dataBase64');
   }
   if (dataBase64 === undefined) return Buffer.from(typeof data === 'string' ? data : JSON.stringify(data));
-  if (typeof dataBase64 !== 'string' || !BASE64_PATTERN.test(dataBase64)) {
-    throw new InvalidEventError(`${field}.dataBase64`, dataBase64, 'padded base64');
-  }
-  return Buffer.from(dataBase64, 'base64');
+  return decodeBase64(`${field}.dataBase64`, dataBase64);
 }
 
 function parseHashKey(field: string, text: unknown): bigint {

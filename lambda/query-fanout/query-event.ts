@@ -2,6 +2,7 @@ import { UnknownIndexError } from '../../lib/core/errors';
 import type { FanOutRequest } from '../../lib/core/fan-out/fan-out-request';
 import type { AttributeValue } from '../../lib/core/fan-out/query-client';
 import type { ShardedIndexConfig } from '../../lib/core/write-sharding/sharded-index-config';
+import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 
 /** A fan-out request, and the index to ask. */
@@ -38,7 +39,7 @@ export function parseQueryEvent(
 
 /** Attribute values as JSON writes them, with their base64 turned into bytes; what is none of them as it is. */
 function withBinary(json: unknown, type?: string): unknown {
-  if (type === 'B' && typeof json === 'string') return Buffer.from(json, 'base64');
+  if (type === 'B' && typeof json === 'string') return decodeBase64('expressionAttributeValues', json);
   if (Array.isArray(json)) return json.map((item) => withBinary(item, type === 'BS' ? 'B' : undefined));
   if (typeof json !== 'object' || json === null) return json;
   return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, withBinary(value, key)]));

@@ -69,7 +69,11 @@ export function checkShardedIndex(
   for (const counted of Object.keys(byValue)) {
     if (value?.type !== dynamodb.AttributeType.NUMBER || isNumber(counted)) continue;
     const field = constructField(table, `${indexName}.shards.byValue`);
-    throw new InvalidIndexValueError(field, counted, 'a finite number, as the value attribute is a number');
+    throw new InvalidIndexValueError(
+      field,
+      counted,
+      'a finite number as JavaScript writes it, such as "7", for the value attribute is a number',
+    );
   }
 
   refuseIf(

@@ -1,3 +1,4 @@
+import { checkProducerRecord } from '../../lib/core/producer/producer-record';
 import type { LocalStack } from '../run-local';
 import { eventsByTime } from './events-by-time';
 import { jobsByStatus } from './jobs-by-status';
@@ -49,6 +50,29 @@ async function runUserEvents(stack: LocalStack, options: SampleOptions): Promise
       ...(value === undefined ? {} : { value: textField(event, value, at) }),
     }),
   );
+  produced.forEach(checkProducedEvent);
+  if (id !== undefined) checkIds(stored);
   await produceEvents(stack, producer, produced, print);
   if (id !== undefined && index !== undefined) await storeEvents(stack, index, stored, print);
+}
+
+/** Throws before anything is written, and says which event of the input is at fault. */
+function checkProducedEvent({ partitionKey, data }: ProducedEvent, at: number): void {
+  try {
+    checkProducerRecord({ partitionKey, data: Buffer.from(data) }, { field: `event ${at + 1}` });
+  } catch (error) {
+    throw new InvalidInputError((error as Error).message);
+  }
+}
+
+function checkIds(events: readonly StoredEvent[]): void {
+  const seen = new Map<string, number>();
+  events.forEach(({ id }, at) => {
+    const before = seen.get(id);
+    if (before !== undefined) {
+      const both = `events ${before + 1} and ${at + 1} have the same id`;
+      throw new InvalidInputError(`${both}, ${JSON.stringify(id)}: one would replace the other in the table`);
+    }
+    seen.set(id, at);
+  });
 }

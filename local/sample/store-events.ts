@@ -29,9 +29,6 @@ export async function storeEvents(
 ): Promise<void> {
   const { config } = index;
   const [id, sortKey] = [config.tableKey[0]!, config.sortKeyAttributes[0]!];
-  if (new Set(events.map((event) => event.id)).size < events.length) {
-    throw new SampleFailedError('two events have the same id, so one would replace the other in the table');
-  }
   const items = events.map((event): SampleItem => {
     const fill = [...config.tableKey, ...config.sortKeyAttributes].map((attribute) => [attribute, event.id]);
     const value = config.valueAttribute === undefined ? {} : { [config.valueAttribute]: event.value! };

@@ -25,7 +25,7 @@ const ROOMS: Record<string, { allowed: string[]; refused: string[] }> = {
     ],
   },
   'lib/core/fan-out/file.ts': {
-    allowed: ['node:crypto', './cursor', '../errors', '../producer/clock'],
+    allowed: ['node:crypto', 'node:timers/promises', './cursor', '../errors', '../producer/clock'],
     refused: [
       'aws-cdk-lib',
       '../..',

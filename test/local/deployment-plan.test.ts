@@ -156,3 +156,14 @@ test('a directory without an assembly is refused with the command to run', () =>
     'no manifest.json in /no/such/cdk.out: run `npx cdk synth` first, or name the directory with --app',
   );
 });
+
+test.each([
+  ['{', 'is not JSON'],
+  ['null', 'holds no object'],
+  ['7', 'holds no object'],
+])('a manifest that reads %s is refused', (text, problem) => {
+  const directory = temporary(mkdtempSync(join(tmpdir(), 'orders-')));
+  writeFileSync(join(directory, 'manifest.json'), text);
+  expect(() => readCloudAssembly(directory)).toThrow(CloudAssemblyError);
+  expect(() => readCloudAssembly(directory)).toThrow(`manifest.json ${problem}`);
+});

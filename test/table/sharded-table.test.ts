@@ -323,7 +323,7 @@ describe('ShardedTable', () => {
 
         expect(add).toThrow(InvalidIndexValueError);
         expect(add).toThrow(
-          `EvenShards/Jobs: byStatus.shards.byValue must be a finite number, as the value attribute is a number, got "${value}"`,
+          `EvenShards/Jobs: byStatus.shards.byValue must be a finite number as JavaScript writes it, such as "7", for the value attribute is a number, got "${value}"`,
         );
       },
     );

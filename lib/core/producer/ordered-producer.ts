@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   EarlierRecordFailedError,
   type EvenShardsError,
@@ -49,6 +50,8 @@ export class OrderedProducer {
     options: OrderedProducerOptions,
   ) {
     this.settings = producerSettings(options);
+    // One listener for each putAll that waits for its source: any number of them is right.
+    setMaxListeners(0, this.ending.signal);
     this.settings.signal?.addEventListener('abort', this.onAbort, { once: true });
     if (this.settings.signal?.aborted) this.onAbort();
   }
@@ -184,6 +187,8 @@ export class OrderedProducer {
       const delayMs = backoffMs(head.attempts, this.settings);
       lane.cancelBackoff = this.settings.clock.schedule(() => this.makeReady(lane), delayMs);
     } else {
+      // Out of the books first: who hears of the rejection and puts the record again puts it into a new lane.
+      this.lanes.delete(lane.partitionKey);
       this.finish(lane, ({ rejected }) => rejected(failure));
       this.rejectWaiting(lane, () => new EarlierRecordFailedError(lane.partitionKey, { cause: failure }));
     }
@@ -201,7 +206,7 @@ export class OrderedProducer {
   /** Takes the lane's first record out of the producer's books, then tells its end. */
   private finish(lane: Lane, tell: (end: RecordEnd) => void): void {
     const { bytes, end, flushed } = lane.pending.shift() as PendingRecord;
-    if (lane.pending.length === 0) this.lanes.delete(lane.partitionKey);
+    if (lane.pending.length === 0 && this.lanes.get(lane.partitionKey) === lane) this.lanes.delete(lane.partitionKey);
     this.bufferedRecords -= 1;
     this.bufferedBytes -= bytes;
     tell(end);

@@ -103,8 +103,11 @@ function checkWhole(field: string, value: number, max: number): void {
   }
 }
 
+/** What a timer of Node.js can wait; it takes a longer delay for none. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 function checkDelay(field: string, value: number): void {
-  if (!Number.isFinite(value) || value < 0) {
-    throw new InvalidArgumentError(field, value, 'a number of milliseconds from 0');
+  if (!(value >= 0 && value <= LONGEST_TIMER_MS)) {
+    throw new InvalidArgumentError(field, value, `a number of milliseconds from 0 to ${LONGEST_TIMER_MS}`);
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { EarlierRecordFailedError } from '../errors';
 import type { PutReceipt, RecordEnd } from './lane';
 import type { ProducerRecord } from './producer-record';
@@ -28,6 +29,9 @@ export interface RecordSink {
   capacity(): Promise<void> | undefined;
 }
 
+/** A source that is never short and records that never fill the buffer must still let others have their turn. */
+const PULLS_PER_TURN = 1_000;
+
 /** Pulls records from a source into the sink, as fast as the sink has room, and sums up how they ended. */
 export async function putAll<R extends ProducerRecord>(
   sink: RecordSink,
@@ -35,20 +39,22 @@ export async function putAll<R extends ProducerRecord>(
   observer: PutObserver<R>,
 ): Promise<PutSummary> {
   const tally = new Tally(observer);
-  const iterator = Symbol.asyncIterator in records ? records[Symbol.asyncIterator]() : records[Symbol.iterator]();
+  const isAsync = Symbol.asyncIterator in records;
+  const iterator = isAsync ? records[Symbol.asyncIterator]() : records[Symbol.iterator]();
   let exhausted = false;
   try {
     for (let index = 0; ; index++) {
       sink.ended.throwIfAborted();
       tally.throwIfBroken();
       const step = iterator.next();
-      const { done, value } = step instanceof Promise ? await unlessEnded(step, sink.ended) : step;
+      const { done, value } = isAsync ? await unlessEnded(step, sink.ended) : (step as IteratorResult<R>);
       exhausted = done === true;
       if (done) break;
       sink.ended.throwIfAborted();
       tally.put(sink, index, value);
       const full = sink.capacity();
       if (full !== undefined) await full;
+      if ((index + 1) % PULLS_PER_TURN === 0) await setImmediate();
     }
   } finally {
     if (!exhausted) giveUp(iterator);
@@ -76,7 +82,8 @@ class Tally<R extends ProducerRecord> {
         this.close(() => this.observer.delivered?.(index, record, receipt));
       },
       rejected: (error) => {
-        this.failedKeys.add(record?.partitionKey);
+        // A record without a key has none to keep in order; it was refused for that.
+        if (typeof record?.partitionKey === 'string') this.failedKeys.add(record.partitionKey);
         this.summary.rejected += 1;
         const first = this.summary.firstRejection;
         if (first === undefined || index < first.index) this.summary.firstRejection = { index, error };
@@ -113,14 +120,18 @@ class Tally<R extends ProducerRecord> {
 
 /** Tells a source that no more is pulled. Not waited for: one that hangs in `next` hangs in `return` as well. */
 function giveUp(iterator: Iterator<unknown> | AsyncIterator<unknown>): void {
-  Promise.resolve(iterator.return?.()).catch(() => {});
+  const told = async (): Promise<unknown> => iterator.return?.();
+  told().catch(() => {});
 }
 
 /** A promise, or the reason of the signal if that comes first. */
-function unlessEnded<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessEnded<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const onEnd = (): void => reject(signal.reason);
+    if (signal.aborted) onEnd();
     signal.addEventListener('abort', onEnd, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onEnd));
+    Promise.resolve(promise)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', onEnd));
   });
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import {
   EarlierRecordFailedError,
@@ -264,6 +265,105 @@ describe('OrderedProducer', () => {
       expect(summary.firstRejection!.error).toBeInstanceOf(InvalidPartitionKeyError);
     });
 
+    test.each([
+      ['null', null, 'INVALID_ARGUMENT'],
+      ['undefined', undefined, 'INVALID_ARGUMENT'],
+      ['an empty object', {}, 'INVALID_PARTITION_KEY'],
+    ])('refuses %s as often as it comes, each for what it is', async (_, nothing, code) => {
+      const { clock, kinesis, producer } = setUp();
+      const codes: string[] = [];
+      const observer = {
+        rejected: (_: number, __: unknown, error: Error) => void codes.push((error as RecordRejectedError).code),
+      };
+      const records = [nothing, nothing, record('a')] as ProducerRecord[];
+      expect(await clock.runUntil(producer.putAll(records, observer))).toMatchObject({ delivered: 1, rejected: 2 });
+      expect(codes).toEqual([code, code]);
+      expect(kinesis.dataOf('a')).toEqual(['x']);
+    });
+
+    test("takes Node's own streams, and steps that are promises of another make", async () => {
+      const { clock, kinesis, producer } = setUp();
+      await clock.runUntil(producer.putAll(Readable.from([record('a', '1'), record('a', '2')])));
+      let step = 0;
+      const thenable = {
+        [Symbol.asyncIterator]: () => ({
+          next: () => {
+            step += 1;
+            const result = step > 1 ? { done: true } : { done: false, value: record('a', '3') };
+            // biome-ignore lint/suspicious/noThenProperty: a promise of another make is what is tested
+            return { then: (resolve: (result: unknown) => void) => resolve(result) };
+          },
+        }),
+      };
+      await clock.runUntil(producer.putAll(thenable as unknown as AsyncIterable<ProducerRecord>));
+      expect(kinesis.dataOf('a')).toEqual(['1', '2', '3']);
+    });
+
+    test('lets an observer put again what was rejected: it starts anew, in a later request', async () => {
+      const { clock, kinesis, producer } = setUp({
+        entryFate: ({ Data }) => (String(Data) === 'bad' ? 'refused' : 'stored'),
+      });
+      const again: Promise<unknown>[] = [];
+      const observer = {
+        rejected: (_: number, { partitionKey }: ProducerRecord) => {
+          again.push(producer.putAll([record(partitionKey, `again ${again.length}`)]));
+        },
+      };
+      const source = ['bad', 'waits', 'waits too'].map((data) => record('a', data));
+      await clock.runUntil(producer.putAll(source, observer));
+      await clock.runUntil(Promise.all(again));
+      expect(kinesis.dataOf('a')).toEqual(['again 0', 'again 1', 'again 2']);
+    });
+
+    test('hears an abort that happens inside its source', async () => {
+      const abort = new AbortController();
+      const { clock, producer } = setUp({}, { signal: abort.signal });
+      const source = {
+        [Symbol.asyncIterator]: () => ({
+          next: () => {
+            abort.abort();
+            return new Promise<IteratorResult<ProducerRecord>>(() => {});
+          },
+        }),
+      };
+      await expect(clock.runUntil(producer.putAll(source))).rejects.toThrow(ProducerAbortedError);
+    });
+
+    test('hears an abort while a source yields nothing but records it refuses', async () => {
+      const abort = new AbortController();
+      const { producer } = setUp({}, { signal: abort.signal });
+      let pulled = 0;
+      function* endless() {
+        for (; ; pulled++) yield record('');
+      }
+      setTimeout(() => abort.abort(), 20);
+      await expect(producer.putAll(endless())).rejects.toThrow(ProducerAbortedError);
+      expect(pulled).toBeGreaterThan(1_000);
+    });
+
+    test('throws what its observer throws even if its source fails to clean up, after the records have ended', async () => {
+      const { clock, producer } = setUp();
+      const ends: string[] = [];
+      function* source() {
+        try {
+          yield record('a');
+          yield record('');
+          yield record('b');
+        } finally {
+          // biome-ignore lint/correctness/noUnsafeFinally: a source that fails to clean up is what is tested
+          throw new Error('cleanup broke');
+        }
+      }
+      const observer = {
+        delivered: () => void ends.push('delivered'),
+        rejected: () => {
+          throw new Error('observer broke');
+        },
+      };
+      await expect(clock.runUntil(producer.putAll(source(), observer))).rejects.toThrow('observer broke');
+      expect(ends).toEqual(['delivered']);
+    });
+
     test('throws what its source throws, after the records before it have ended', async () => {
       const { clock, kinesis, producer } = setUp();
       function* source() {
@@ -493,6 +593,7 @@ describe('OrderedProducer', () => {
       [{ maxBufferedBytes: Number.NaN }, 'maxBufferedBytes must be'],
       [{ maxAttempts: -1 }, 'maxAttempts must be'],
       [{ backoffBaseMs: -1 }, 'backoffBaseMs must be'],
+      [{ backoffBaseMs: 2 ** 31 }, 'backoffBaseMs must be a number of milliseconds from 0 to 2147483647'],
       [{ backoffCapMs: Number.POSITIVE_INFINITY }, 'backoffCapMs must be'],
     ])('refuses the options %j', (options, message) => {
       expect(() => setUp({}, options)).toThrow(InvalidArgumentError);

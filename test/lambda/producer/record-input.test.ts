@@ -22,6 +22,14 @@ describe('parseRecordInput', () => {
     expect(parse({ partitionKey: 'a', dataBase64: '/wA=' }).data).toEqual(Buffer.from([0xff, 0]));
   });
 
+  test('takes megabytes of base64, and says when they are too many', () => {
+    const megabytes = (count: number) => 'A'.repeat(count * 1_000_000);
+    const parseWithin = (dataBase64: string) =>
+      parseRecordInput('records[0]', { partitionKey: 'a', dataBase64 }, 10 * 2 ** 20);
+    expect(parseWithin(megabytes(6)).data).toHaveLength(4_500_000);
+    expect(() => parse({ partitionKey: 'a', dataBase64: megabytes(6) })).toThrow(RecordTooLargeError);
+  });
+
   test('takes an explicit hash key as a decimal string, up to the last one', () => {
     const record = parse({ partitionKey: 'a', data: '', explicitHashKey: '340282366920938463463374607431768211455' });
     expect(record.explicitHashKey).toBe(2n ** 128n - 1n);

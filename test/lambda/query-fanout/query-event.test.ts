@@ -44,6 +44,11 @@ describe('parseQueryEvent', () => {
     });
   });
 
+  test('refuses what is no base64', () => {
+    const event = { index: 'byTime', expressionAttributeValues: { ':b': { B: '!!!' } } };
+    expect(() => parseQueryEvent(indexes, event)).toThrow('expressionAttributeValues must be padded base64, got "!!!"');
+  });
+
   test.each([[null], ['text'], [{ ':a': null }], [{ ':a': 'text' }]])(
     'leaves the values %j for the core to refuse',
     (values) => {
