@@ -47,7 +47,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
 
 /**
  * A function that writes records to a Kinesis stream in bulk and, within one invocation, keeps the order of every
- * partition key, whatever fails on the way.
+ * partition key through every partial failure.
  *
  * Use it as the single door to a stream for callers that should not have to know about partial failures: invoke it
  * with `{ "records": [{ "partitionKey", "data" }] }`, or make it the consumer of an SQS queue or a DynamoDB stream. It

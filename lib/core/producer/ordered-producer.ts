@@ -20,7 +20,7 @@ type Outcome =
   | { ok: false; code: string; message: string; retryable: boolean; cause?: unknown };
 
 /**
- * Writes records to a Kinesis stream in bulk and keeps the order of every partition key, whatever fails.
+ * Writes records to a Kinesis stream in bulk and keeps the order of every partition key through every partial failure.
  *
  * PutRecords goes on after a failed record, so sending the failed ones again reorders them. This producer keeps at most
  * one unacknowledged record of each partition key: the records of a key form a lane, a request takes the first record
@@ -32,7 +32,7 @@ type Outcome =
  * afterwards starts anew.
  *
  * A request whose answer is lost may have been applied: its records are then sent again, and a consumer can see the
- * earlier copy, too.
+ * earlier copy, too; one that the network held back may even come after later records of its key.
  */
 export class OrderedProducer {
   private readonly settings: ProducerSettings;
