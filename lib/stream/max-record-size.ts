@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '../core/errors';
 import { HIGHEST_MAX_RECORD_BYTES } from '../core/producer/producer-record';
 
 /** The lowest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */
-const LOWEST_MAX_RECORD_BYTES = 1024;
+const LOWEST_MAX_RECORD_BYTES = 1024 * 1024;
 
 /** A record size limit in bytes. Throws `InvalidArgumentError` unless a stream can have it. */
 export function maxRecordBytes(field: string, size: Size): number {
@@ -13,6 +13,6 @@ export function maxRecordBytes(field: string, size: Size): number {
   throw new InvalidArgumentError(
     field,
     `${bytes} bytes`,
-    '1 KiB to 10 MiB, a whole number of bytes that a stream can have as its limit',
+    '1 MiB to 10 MiB, a whole number of bytes that a stream can have as its limit',
   );
 }

@@ -21,7 +21,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly stream: kinesis.IStream;
 
   /**
-   * The size limit of a record, its partition key included: 1 KiB to 10 MiB. Raise it along with the stream's own
+   * The size limit of a record, its partition key included: 1 MiB to 10 MiB. Raise it along with the stream's own
    * (`MaxRecordSizeInKiB`); the function refuses a larger record by itself, instead of sending what Kinesis would refuse.
    *
    * @default - 1 MiB, the limit of a stream that was not given another

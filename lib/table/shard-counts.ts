@@ -32,7 +32,8 @@ export class ShardCounts {
    * Throws `InvalidShardCountError` unless every count is a whole number from 1 to 10,000, `InvalidIndexValueError` for
    * the empty string, which DynamoDB has in no key, and `InvalidArgumentError` unless the counts are given by value.
    *
-   * @param counts shards by value; of a number attribute, the number as JavaScript writes it, such as "7", "-1.5" or "1e+21"
+   * @param counts shards by value; of a number attribute, the number as JavaScript writes it, such as "7", "-1.5" or
+   *   "1e+21"
    * @param defaultCount shards of every other value
    */
   public static byValue(counts: { [value: string]: number }, defaultCount: number): ShardCounts {

@@ -126,7 +126,7 @@ describe('OrderedProducerFunction', () => {
     });
 
     test.each([
-      ['1 KiB', Size.kibibytes(1), '1024'],
+      ['1 MiB', Size.mebibytes(1), '1048576'],
       ['1.5 MiB', Size.mebibytes(1.5), '1572864'],
       ['10 MiB', Size.mebibytes(10), '10485760'],
       ['a size that only synthesis knows', Size.bytes(Lazy.number({ produce: () => 4096 })), '4096'],
@@ -138,8 +138,9 @@ describe('OrderedProducerFunction', () => {
 
     test.each([
       [Size.bytes(0), 0],
-      [Size.bytes(1023), 1023],
-      [Size.bytes(2000.5), 2000.5],
+      [Size.kibibytes(1), 1_024],
+      [Size.kibibytes(1_023), 1_047_552],
+      [Size.bytes(1_048_576.5), 1_048_576.5],
       [Size.kibibytes(10_241), 10_486_784],
       [Size.bytes(Number.NaN), Number.NaN],
     ])('fails for a limit of %s', (maxRecordSize, bytes) => {
@@ -147,7 +148,7 @@ describe('OrderedProducerFunction', () => {
       const fail = (id: string) => () => new OrderedProducerFunction(stack, id, { stream, maxRecordSize });
 
       expect(fail('Producer')).toThrow(
-        'EvenShards/Producer: maxRecordSize must be 1 KiB to 10 MiB, a whole number of bytes that a stream can have ' +
+        'EvenShards/Producer: maxRecordSize must be 1 MiB to 10 MiB, a whole number of bytes that a stream can have ' +
           `as its limit, got "${bytes} bytes"`,
       );
       expect(fail('Again')).toThrow(InvalidArgumentError);
