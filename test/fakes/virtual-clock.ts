@@ -1,16 +1,21 @@
 import type { Clock } from '../../lib/core';
+import { type Timer, TimerQueue } from './timer-queue';
 
 /** A clock that moves only when told to, from timer to timer. */
 export class VirtualClock implements Clock {
   nowMs = 0;
-  private timers: { atMs: number; order: number; callback: () => void }[] = [];
+  private readonly timers = new TimerQueue();
   private scheduled = 0;
 
+  now(): number {
+    return this.nowMs;
+  }
+
   schedule(callback: () => void, delayMs: number): () => void {
-    const timer = { atMs: this.nowMs + delayMs, order: this.scheduled++, callback };
+    const timer: Timer = { atMs: this.nowMs + delayMs, order: this.scheduled++, callback };
     this.timers.push(timer);
     return () => {
-      this.timers = this.timers.filter((other) => other !== timer);
+      timer.callback = undefined;
     };
   }
 
@@ -26,13 +31,25 @@ export class VirtualClock implements Clock {
     };
     done.then(end, end);
     for (;;) {
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await everythingThatCanRunNow();
       if (settled) return done;
-      const [next] = this.timers.sort((a, b) => a.atMs - b.atMs || a.order - b.order);
+      const next = this.timers.shift();
       if (next === undefined) throw new Error('nothing left to wait for, and the work has not ended');
-      this.timers.shift();
       this.nowMs = next.atMs;
-      next.callback();
+      next.callback?.();
     }
   }
+
+  /** Runs every timer that is left, such as a request that the network held back. */
+  async runOut(): Promise<void> {
+    for (let next = this.timers.shift(); next !== undefined; next = this.timers.shift()) {
+      this.nowMs = next.atMs;
+      next.callback?.();
+      await everythingThatCanRunNow();
+    }
+  }
+}
+
+function everythingThatCanRunNow(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

