@@ -43,6 +43,21 @@ export class InvalidHashKeyRangesError extends InvalidArgumentError {
   override readonly code = 'INVALID_HASH_KEY_RANGES';
 }
 
+/** A weight that is no measure of traffic. */
+export class InvalidWeightError extends InvalidArgumentError {
+  override readonly code = 'INVALID_WEIGHT';
+}
+
+/** Every hash key of the space is allocated. */
+export class KeySpaceExhaustedError extends EvenShardsError {
+  constructor(
+    /** How many keys are allocated. */
+    readonly size: number,
+  ) {
+    super('KEY_SPACE_EXHAUSTED', `all ${size} hash keys are allocated`);
+  }
+}
+
 /** A record larger than the stream accepts. */
 export class RecordTooLargeError extends InvalidArgumentError {
   override readonly code = 'RECORD_TOO_LARGE';

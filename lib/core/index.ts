@@ -3,6 +3,12 @@ export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out/fan-
 export type { FanOutOrder, FanOutRequest, SortKeyCondition, SortKeyValue } from './fan-out/fan-out-request';
 export type { AttributeValue, Item, QueryClient, QueryInput, QueryOutput } from './fan-out/query-client';
 export type { FanOutStats } from './fan-out/shard-stream';
+export { alternatingKey, balancedKey, leftToRightKey } from './key-space/balanced-key';
+export {
+  BalancedKeyAllocator,
+  type BalancedKeyAllocatorOptions,
+  type WeightedHashKey,
+} from './key-space/balanced-key-allocator';
 export { HASH_KEY_SPACE, hashPartitionKey } from './key-space/hash-key-space';
 export { type HashKeyRange, shardIndexOf, uniformRanges } from './key-space/uniform-ranges';
 export type { Clock } from './producer/clock';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { InvalidHashKeyError } from '../errors';
+import { InvalidArgumentError, InvalidHashKeyError } from '../errors';
 
 /**
  * The number of hash keys a Kinesis stream has: keys run from 0 to `HASH_KEY_SPACE - 1n`.
@@ -19,5 +19,12 @@ export function hashPartitionKey(partitionKey: string): bigint {
 export function checkHashKey(field: string, hashKey: unknown): void {
   if (typeof hashKey !== 'bigint' || hashKey < 0n || hashKey >= HASH_KEY_SPACE) {
     throw new InvalidHashKeyError(field, hashKey, 'an integer from 0 to 2^128 - 1');
+  }
+}
+
+/** Throws `InvalidArgumentError` unless `space` is a bigint from 1 to 2^128: how many keys a key space has. */
+export function checkSpace(space: unknown): void {
+  if (typeof space !== 'bigint' || space < 1n || space > HASH_KEY_SPACE) {
+    throw new InvalidArgumentError('space', space, 'a bigint from 1 to 2^128');
   }
 }

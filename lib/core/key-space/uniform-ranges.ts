@@ -1,6 +1,6 @@
-import { InvalidArgumentError, InvalidHashKeyError, InvalidHashKeyRangesError } from '../errors';
+import { InvalidHashKeyError, InvalidHashKeyRangesError } from '../errors';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../shard-count';
-import { HASH_KEY_SPACE } from './hash-key-space';
+import { checkSpace, HASH_KEY_SPACE } from './hash-key-space';
 
 /** The hash keys one shard holds, both ends inclusive, as Kinesis reports them. */
 export interface HashKeyRange {
@@ -60,8 +60,30 @@ export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): 
   return low;
 }
 
-function checkSpace(space: unknown): void {
-  if (typeof space !== 'bigint' || space < 1n || space > HASH_KEY_SPACE) {
-    throw new InvalidArgumentError('space', space, 'a bigint from 1 to 2^128');
+/**
+ * A copy of `ranges` in ascending order, which may come in any: ListShards lists a resharded stream's by shard id.
+ *
+ * @param space size of the key space they must cover from 0, each key once
+ * @default space is where the last range ends
+ * @throws InvalidHashKeyRangesError if there is no range, if they leave a gap or overlap, or miss an end of the space
+ */
+export function coveringRanges(field: string, ranges: readonly HashKeyRange[], space?: bigint): HashKeyRange[] {
+  const fail = (allowed: string): never => {
+    throw new InvalidHashKeyRangesError(field, ranges, allowed);
+  };
+  if (!Array.isArray(ranges) || ranges.length === 0) fail('at least one hash key range');
+  const ends = ranges.flatMap((range) => [range?.startingHashKey, range?.endingHashKey]);
+  if (!ends.every((end) => typeof end === 'bigint')) fail('ranges from a startingHashKey to an endingHashKey, bigints');
+  const ascending = ranges.toSorted((a, b) => (a.startingHashKey < b.startingHashKey ? -1 : 1));
+  let next = 0n;
+  for (const { startingHashKey, endingHashKey } of ascending) {
+    if (startingHashKey !== next || endingHashKey < startingHashKey) {
+      fail(`contiguous from 0, without a gap or an overlap, but ${next} is not the first key of exactly one range`);
+    }
+    next = endingHashKey + 1n;
   }
+  if (next > HASH_KEY_SPACE || (space !== undefined && next !== space)) {
+    fail(`contiguous from 0 to ${(space ?? HASH_KEY_SPACE) - 1n}, but the last one ends at ${next - 1n}`);
+  }
+  return ascending;
 }

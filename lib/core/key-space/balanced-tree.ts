@@ -1,0 +1,179 @@
+/** Where an interval from `low` to below `high` is halved: its key that comes first. */
+export type Middle = (low: bigint, high: bigint) => bigint;
+
+/** The seed's: of an odd number of keys the lower half is the smaller. */
+export const lowerMiddle: Middle = (low, high) => (low + high) >> 1n;
+
+/**
+ * For shards: of an odd number of keys the upper half is the smaller. Where a service puts the boundary when it splits
+ * such a shard is not documented; this key is in the upper half either way.
+ */
+export const upperMiddle: Middle = (low, high) => {
+  const middle = (low + high + 1n) >> 1n;
+  return middle === high ? low : middle;
+};
+
+/**
+ * A key and all that stand below it. Halving an interval again and again reaches every key of it once, and so makes a
+ * tree of all keys; of that tree only what is needed is kept: allocated keys, and the forks of two subtrees that have
+ * some. So a tree of m keys has fewer than 2m nodes, whichever keys they are.
+ */
+interface Node {
+  readonly key: bigint;
+  /** The interval that the key halves. Of a leaf it is unknown, and may be wider: finding it takes up to 128 steps. */
+  low: bigint;
+  high: bigint;
+  /** 0: the key is not allocated, the node is a fork. */
+  weight: number;
+  totalWeight: number;
+  size: number;
+  left: Node | undefined;
+  right: Node | undefined;
+}
+
+/**
+ * The seed's binary tree over the keys from `low` to below `high`. It hands out the highest key of the tree that is free,
+ * where two subtrees have one that of the lighter, and of equals that of the left.
+ */
+export class BalancedTree {
+  private root: Node | undefined;
+
+  constructor(
+    readonly low: bigint,
+    readonly high: bigint,
+    private readonly middle: Middle,
+  ) {}
+
+  get size(): number {
+    return this.root?.size ?? 0;
+  }
+
+  /** Of all keys. Summed anew at every change, so that no rounding outlives the weights it came from. */
+  get weight(): number {
+    return weightOf(this.root);
+  }
+
+  get full(): boolean {
+    return this.size >= this.high - this.low;
+  }
+
+  has(key: bigint): boolean {
+    return (this.find(key)?.weight ?? 0) > 0;
+  }
+
+  /** Allocates the next key. The tree must not be full. */
+  take(weight: number): bigint {
+    const key = this.next();
+    this.add(key, weight);
+    return key;
+  }
+
+  /** Allocates this key, which must be free and in the interval. */
+  add(key: bigint, weight: number): void {
+    this.root = this.grown(this.root, this.low, this.high, key, weight);
+  }
+
+  /** Frees a key that is allocated. */
+  remove(key: bigint): void {
+    this.root = pruned(this.root!, key);
+  }
+
+  private find(key: bigint): Node | undefined {
+    let node = this.root;
+    while (node !== undefined && node.key !== key) node = key < node.key ? node.left : node.right;
+    return node;
+  }
+
+  private next(): bigint {
+    let { low, high, root: node } = this;
+    for (;;) {
+      const middle = this.middle(low, high);
+      if (node?.key !== middle || node.weight === 0) return middle;
+      if (this.goesLeft(node, low, high)) {
+        high = middle;
+        node = node.left;
+      } else {
+        low = middle;
+        node = node.right;
+      }
+    }
+  }
+
+  private goesLeft({ key, left, right }: Node, low: bigint, high: bigint): boolean {
+    if (weightOf(left) > weightOf(right)) return sizeOf(right) >= high - key - 1n;
+    return sizeOf(left) < key - low - (this.startsAt(low) ? 0n : 1n);
+  }
+
+  /** The subtree with one more key; `low` and `high` are the interval it has to itself. */
+  private grown(node: Node | undefined, low: bigint, high: bigint, key: bigint, weight: number): Node {
+    if (node === undefined) return leaf(key, low, high, weight);
+    if (node.key === key) node.weight = weight;
+    else if (isFork(node) && this.standsBelow(node, key)) this.growChild(node, key, weight);
+    else return this.forked(node, low, high, key, weight);
+    return summed(node);
+  }
+
+  private standsBelow({ low, high }: Node, key: bigint): boolean {
+    return key < high && (key > low || (key === low && this.startsAt(low)));
+  }
+
+  /** Everywhere else, the key that an interval starts with is one that halved an interval above. */
+  private startsAt(low: bigint): boolean {
+    return low === this.low;
+  }
+
+  private growChild(node: Node, key: bigint, weight: number): void {
+    if (key < node.key) node.left = this.grown(node.left, node.low, node.key, key, weight);
+    else node.right = this.grown(node.right, node.key, node.high, key, weight);
+  }
+
+  /** A key and a subtree that stand below the same free key, or one of them below the other. */
+  private forked(node: Node, low: bigint, high: bigint, key: bigint, weight: number): Node {
+    let [from, to] = [low, high];
+    let middle = this.middle(from, to);
+    while (key < middle ? node.key < middle : key > middle && node.key > middle) {
+      if (key < middle) to = middle;
+      else from = middle;
+      middle = this.middle(from, to);
+    }
+    const fork = node.key === middle ? node : leaf(middle, from, to, 0);
+    fork.low = from;
+    fork.high = to;
+    if (node.key < middle) fork.left = node;
+    if (node.key > middle) fork.right = node;
+    if (key === middle) fork.weight = weight;
+    else this.growChild(fork, key, weight);
+    return summed(fork);
+  }
+}
+
+function leaf(key: bigint, low: bigint, high: bigint, weight: number): Node {
+  return { key, low, high, weight, totalWeight: weight, size: 1, left: undefined, right: undefined };
+}
+
+function isFork({ left, right }: Node): boolean {
+  return left !== undefined || right !== undefined;
+}
+
+function weightOf(node: Node | undefined): number {
+  return node === undefined ? 0 : node.totalWeight;
+}
+
+function sizeOf(node: Node | undefined): number {
+  return node === undefined ? 0 : node.size;
+}
+
+function summed(node: Node): Node {
+  const { left, right, weight } = node;
+  node.totalWeight = weight + weightOf(left) + weightOf(right);
+  node.size = (weight > 0 ? 1 : 0) + sizeOf(left) + sizeOf(right);
+  return node;
+}
+
+function pruned(node: Node, key: bigint): Node | undefined {
+  if (node.key === key) node.weight = 0;
+  else if (key < node.key) node.left = pruned(node.left!, key);
+  else node.right = pruned(node.right!, key);
+  const needed = node.weight > 0 || (node.left !== undefined && node.right !== undefined);
+  return needed ? summed(node) : (node.left ?? node.right);
+}

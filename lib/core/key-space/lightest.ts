@@ -1,0 +1,37 @@
+/**
+ * Finds the least of some loads, and of equal ones the first, in constant time; a load changes in logarithmic time.
+ *
+ * It is a tournament: each place of the binary tree holds the winner of the two below it.
+ */
+export class Lightest {
+  private readonly loads: Float64Array;
+  private readonly winners: Int32Array;
+
+  /** All loads are 0. */
+  constructor(count: number) {
+    const leaves = 2 ** Math.ceil(Math.log2(count));
+    this.loads = new Float64Array(leaves).fill(0, 0, count).fill(Number.POSITIVE_INFINITY, count);
+    this.winners = new Int32Array(2 * leaves);
+    for (let index = 0; index < leaves; index++) this.winners[leaves + index] = index;
+    for (let place = leaves - 1; place > 0; place--) this.play(place);
+  }
+
+  get index(): number {
+    return this.winners[1]!;
+  }
+
+  get load(): number {
+    return this.loads[this.index]!;
+  }
+
+  update(index: number, load: number): void {
+    this.loads[index] = load;
+    for (let place = (this.loads.length + index) >> 1; place > 0; place >>= 1) this.play(place);
+  }
+
+  private play(place: number): void {
+    const left = this.winners[2 * place]!;
+    const right = this.winners[2 * place + 1]!;
+    this.winners[place] = this.loads[left]! <= this.loads[right]! ? left : right;
+  }
+}
