@@ -88,6 +88,16 @@ export class InvalidIndexConfigError extends InvalidArgumentError {
   override readonly code = 'INVALID_INDEX_CONFIG';
 }
 
+/** A record of a stream that begins as an aggregate of the Kinesis Producer Library does, and is none. */
+export class CorruptAggregateError extends EvenShardsError {
+  constructor(
+    /** What is wrong with it, in words. */
+    readonly reason: string,
+  ) {
+    super('CORRUPT_AGGREGATE', `corrupt aggregated record: ${reason}`);
+  }
+}
+
 /** A record that Kinesis refused, or kept refusing until the attempts were used up. */
 export class RecordRejectedError extends EvenShardsError {
   constructor(

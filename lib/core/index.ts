@@ -1,3 +1,5 @@
+export { deaggregate, type StreamRecord, type UserRecord } from './aggregation/deaggregate';
+export type { RecordSequence } from './aggregation/record-sequence';
 export * from './errors';
 export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out/fan-out-query';
 export type { FanOutOrder, FanOutRequest, SortKeyCondition, SortKeyValue } from './fan-out/fan-out-request';

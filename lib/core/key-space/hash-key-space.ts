@@ -28,3 +28,12 @@ export function checkSpace(space: unknown): void {
     throw new InvalidArgumentError('space', space, 'a bigint from 1 to 2^128');
   }
 }
+
+/** Source: the Kinesis API reference, PutRecordsRequestEntry. */
+const DECIMAL = /^(?:0|[1-9]\d{0,38})$/;
+
+/** The hash key that a decimal text names; undefined if it names none. */
+export function parseHashKey(text: string): bigint | undefined {
+  const hashKey = DECIMAL.test(text) ? BigInt(text) : HASH_KEY_SPACE;
+  return hashKey < HASH_KEY_SPACE ? hashKey : undefined;
+}

@@ -1,0 +1,40 @@
+/** The bytes of a varint. */
+function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes += 1;
+  return bytes;
+}
+
+/** The bytes of a field that holds `length` bytes: its tag (one byte for the numbers 1 to 15), the length, and these. */
+export function fieldBytes(length: number): number {
+  return 1 + varintBytes(length) + length;
+}
+
+/** Writes protocol buffers fields, numbered 1 to 15, into a buffer that has room for them. */
+export class MessageWriter {
+  constructor(
+    private readonly buffer: Uint8Array,
+    private position: number,
+  ) {}
+
+  /** An integer field of a value up to 127. */
+  integer(field: number, value: number): void {
+    this.buffer[this.position++] = field << 3;
+    this.buffer[this.position++] = value;
+  }
+
+  /** A field of bytes or text. */
+  bytes(field: number, bytes: Uint8Array): void {
+    this.begin(field, bytes.length);
+    this.buffer.set(bytes, this.position);
+    this.position += bytes.length;
+  }
+
+  /** The head of a field that holds a message of `length` bytes: write its fields next. */
+  begin(field: number, length: number): void {
+    this.buffer[this.position++] = (field << 3) | 2;
+    let rest = length;
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.buffer[this.position++] = (rest % 0x80) | 0x80;
+    this.buffer[this.position++] = rest;
+  }
+}
