@@ -3,9 +3,11 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { fanOutQuery } from '../../lib/core/fan-out/fan-out-query';
 import type { FanOutStats } from '../../lib/core/fan-out/shard-stream';
 import { INDEXES } from '../../lib/core/function-environment';
+import { itemToJson } from '../../lib/core/light-client/attribute-json';
+import { lightQueryClient } from '../../lib/core/light-client/light-query-client';
 import type { ShardedIndexConfig } from '../../lib/core/write-sharding/sharded-index-config';
 import { requiredEnvironment } from '../required-environment';
-import { dynamoDbItem, plainItem } from './plain-json';
+import { plainItem } from './plain-json';
 import { parseQueryEvent, type QueryEvent } from './query-event';
 
 export interface QueryResponse {
@@ -30,19 +32,21 @@ const AGENT = { maxSockets: 256 };
 const SILENCE_MS = 5_000;
 
 const indexes = JSON.parse(requiredEnvironment(INDEXES)) as Record<string, ShardedIndexConfig>;
-const dynamoDb = new DynamoDB({
-  requestHandler: new NodeHttpHandler({
-    httpAgent: AGENT,
-    httpsAgent: AGENT,
-    requestTimeout: SILENCE_MS,
-    throwOnRequestTimeout: true,
-    socketTimeout: SILENCE_MS,
+const dynamoDb = lightQueryClient(
+  new DynamoDB({
+    requestHandler: new NodeHttpHandler({
+      httpAgent: AGENT,
+      httpsAgent: AGENT,
+      requestTimeout: SILENCE_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: SILENCE_MS,
+    }),
   }),
-});
+);
 
 export async function handler(event: QueryEvent): Promise<QueryResponse> {
   const { config, request, format } = parseQueryEvent(indexes, event);
-  const toJson = format === 'plain' ? plainItem : dynamoDbItem;
+  const toJson = format === 'plain' ? plainItem : itemToJson;
   const { items, cursor, stats } = await fanOutQuery(dynamoDb, config, request, {
     maxPageBytes: MAX_PAGE_BYTES,
     itemBytes: (item) => Buffer.byteLength(JSON.stringify(toJson(item))) + 1,

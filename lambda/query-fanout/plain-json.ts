@@ -6,11 +6,6 @@ export function plainItem(item: Item): Record<string, unknown> {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
 }
 
-/** An item as DynamoDB JSON, binary in base64. */
-export function dynamoDbItem(item: Item): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, dynamoDbValue(value)]));
-}
-
 function plainValue(value: AttributeValue): unknown {
   if ('S' in value) return value.S;
   if ('N' in value) return plainNumber(value.N);
@@ -27,13 +22,6 @@ function plainNumber(text: string): number | string {
   const number = Number(text);
   const exact = Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number));
   return exact && compareNumbers(String(number), text) === 0 ? number : text;
-}
-
-function dynamoDbValue(value: AttributeValue): unknown {
-  if ('B' in value) return { B: base64(value.B) };
-  if ('BS' in value) return { BS: value.BS.map(base64) };
-  if ('L' in value) return { L: value.L.map(dynamoDbValue) };
-  return 'M' in value ? { M: dynamoDbItem(value.M) } : value;
 }
 
 function base64(bytes: Uint8Array): string {

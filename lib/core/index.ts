@@ -13,6 +13,7 @@ export {
 } from './key-space/balanced-key-allocator';
 export { HASH_KEY_SPACE, hashPartitionKey } from './key-space/hash-key-space';
 export { type HashKeyRange, shardIndexOf, uniformRanges } from './key-space/uniform-ranges';
+export { lightQueryClient, type SdkQueryClient } from './light-client/light-query-client';
 export type { Clock } from './producer/clock';
 export type { PutReceipt } from './producer/lane';
 export { OrderedProducer } from './producer/ordered-producer';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { dynamoDbItem, plainItem } from '../../../lambda/query-fanout/plain-json';
+import { plainItem } from '../../../lambda/query-fanout/plain-json';
 import type { Item } from '../../../lib/core';
 
 const everything: Item = {
@@ -49,16 +49,5 @@ describe('plainItem', () => {
         return BigInt(number as string | number) === digits;
       }),
     );
-  });
-});
-
-describe('dynamoDbItem', () => {
-  test('keeps the types, with binary in base64', () => {
-    expect(JSON.parse(JSON.stringify(dynamoDbItem(everything)))).toEqual({
-      ...everything,
-      bytes: { B: '/wA=' },
-      binaries: { BS: ['AQ=='] },
-      list: { L: [{ N: '1.5' }, { M: { inner: { B: 'Ag==' } } }] },
-    });
   });
 });

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Item, QueryClient, QueryInput, QueryOutput } from '../fan-out/query-client';
+import { type AttributeJson, itemFromJson, itemToJson } from './attribute-json';
+import { type Route, Routes, type SdkMiddlewareStack } from './routes';
+import type { SigningCredentials } from './signature';
+
+export interface QueryOptions {
+  abortSignal?: AbortSignal;
+}
+
+/** What the light client needs of the AWS SDK's `new DynamoDB({})`, which satisfies it as it is. */
+export interface SdkQueryClient {
+  query(input: QueryInput, options?: QueryOptions): Promise<QueryOutput>;
+  readonly config: {
+    credentials(): Promise<SigningCredentials>;
+    /** Milliseconds by which the service's clock is ahead of this machine's, as the SDK found out. */
+    readonly systemClockOffset: number;
+    readonly requestHandler: {
+      // biome-ignore lint/suspicious/noExplicitAny: the SDK's request is a class, with methods that no handler needs
+      handle(request: any, options?: QueryOptions): Promise<{ response: { statusCode: number; body?: any } }>;
+    };
+  };
+  readonly middlewareStack: SdkMiddlewareStack;
+}
+
+/** The longest wait before a refused query goes to the SDK; drawn at random, like the SDK's own before a first retry. */
+const MAX_PAUSE_MS = 50;
+
+/**
+ * A client for fan-out queries that takes a third of the CPU time that the AWS SDK takes for a query, which is most of
+ * the time of a wide page.
+ *
+ *     const page = await fanOutQuery(lightQueryClient(new DynamoDB({})), config, request);
+ *
+ * Whatever needs a decision stays with the SDK's client: credentials, region, endpoint, sockets and time-outs are its
+ * own, and a query that is not answered with success, for whatever reason, is handed to it, to retry or to throw as
+ * always. Left out is the SDK's middleware: what an application adds to the client's own does not see these queries.
+ * See docs/decisions.
+ */
+export function lightQueryClient(dynamoDb: SdkQueryClient): QueryClient {
+  const routes = new Routes(dynamoDb.middlewareStack);
+  return {
+    async query(input: QueryInput, options?: QueryOptions): Promise<QueryOutput> {
+      const viaSdk = () => dynamoDb.query(input, options);
+      const route = await routes.find(input.TableName);
+      if (route === undefined) return viaSdk().finally(() => routes.asked(input.TableName));
+      const answer = await attempt(dynamoDb, route, input, options).catch((error) => {
+        if (options?.abortSignal?.aborted) throw error;
+      });
+      return answer ?? viaSdk();
+    },
+  };
+}
+
+/** Sends a query once; undefined unless it succeeded. */
+async function attempt(
+  { config }: SdkQueryClient,
+  route: Route,
+  input: QueryInput,
+  options: QueryOptions | undefined,
+): Promise<QueryOutput | undefined> {
+  const body = JSON.stringify(toJson(input));
+  const at = new Date(Date.now() + config.systemClockOffset);
+  const request = {
+    ...route.target,
+    headers: {
+      ...route.sign(route.signedHeaders, body, await config.credentials(), at),
+      ...route.unsignedHeaders,
+      'content-length': String(Buffer.byteLength(body)),
+    },
+    body,
+  };
+  const { response } = await config.requestHandler.handle(request, options);
+  const text = await textOf(response.body);
+  if (response.statusCode === 200) return fromJson(JSON.parse(text));
+  await sleep(Math.random() * MAX_PAUSE_MS, undefined, { signal: options?.abortSignal });
+  return undefined;
+}
+
+function toJson({ ExpressionAttributeValues, ExclusiveStartKey, ...rest }: QueryInput): object {
+  return {
+    ...rest,
+    ExpressionAttributeValues: itemToJson(ExpressionAttributeValues),
+    ...(ExclusiveStartKey !== undefined && { ExclusiveStartKey: itemToJson(ExclusiveStartKey) }),
+  };
+}
+
+function fromJson(output: QueryOutput): QueryOutput {
+  const decode = (json: object): Item => itemFromJson(json as AttributeJson);
+  return {
+    ...output,
+    ...(output.Items !== undefined && { Items: output.Items.map(decode) }),
+    ...(output.LastEvaluatedKey !== undefined && { LastEvaluatedKey: decode(output.LastEvaluatedKey) }),
+  };
+}
+
+/** The whole body of an answer. By events: a stream's iterator would cost as much as parsing what it reads. */
+function textOf(body: NodeJS.ReadableStream): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    body.on('data', (chunk: Buffer) => chunks.push(chunk));
+    body.on('end', () => resolve(Buffer.concat(chunks).toString()));
+    body.on('error', reject);
+  });
+}

@@ -1,0 +1,103 @@
+import { requestSigner, type SignHeaders } from './signature';
+
+/** Where the SDK sends the queries of a table, and how they are signed there. */
+export interface Route {
+  target: { method: 'POST'; protocol: string; hostname: string; port?: number; path: '/' };
+  signedHeaders: Record<string, string>;
+  unsignedHeaders: Record<string, string>;
+  sign: SignHeaders;
+}
+
+/** The part of the AWS SDK's middleware stack that shows its requests as they are sent. */
+export interface SdkMiddlewareStack {
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK types a middleware by the inputs and outputs of all its commands
+  add(middleware: any, options: { step: 'finalizeRequest'; priority: 'low'; name: string; override: boolean }): void;
+}
+
+interface SdkRequest {
+  protocol: string;
+  hostname: string;
+  port?: number;
+  path: string;
+  headers: Record<string, string>;
+}
+
+type Next<T> = (args: { input: { TableName?: string }; request: SdkRequest }) => T;
+
+/**
+ * The routes of a client's queries by table, learned from the queries that the client sends itself: what decides them,
+ * from environment and profile to the account of the credentials, stays the SDK's affair.
+ */
+export class Routes {
+  private readonly routes = new Map<string, Route | undefined>();
+  private readonly pending = new Map<string, Deferred>();
+
+  constructor(middlewareStack: SdkMiddlewareStack) {
+    const observe = <T>(next: Next<T>, { commandName }: { commandName?: string }): Next<T> => {
+      if (commandName !== 'QueryCommand') return next;
+      return (args) => {
+        this.record(String(args.input.TableName), args.request);
+        return next(args);
+      };
+    };
+    middlewareStack.add(observe, {
+      step: 'finalizeRequest',
+      priority: 'low',
+      name: 'evenShardsRoutes',
+      override: true,
+    });
+  }
+
+  /**
+   * The table's route; undefined if the SDK is to send the query: because only it can, or because it is the first one,
+   * which shows the route, and for which those that ask meanwhile wait. Its end is told with `asked`.
+   */
+  async find(table: string): Promise<Route | undefined> {
+    if (!this.routes.has(table)) {
+      const first = this.pending.get(table);
+      if (first === undefined) this.pending.set(table, deferred());
+      await first?.promise;
+    }
+    return this.routes.get(table);
+  }
+
+  /** The SDK has sent a table's query, or failed to. */
+  asked(table: string): void {
+    this.pending.get(table)?.resolve();
+    this.pending.delete(table);
+  }
+
+  private record(table: string, request: SdkRequest): void {
+    this.routes.set(table, routeOf(request));
+    this.asked(table);
+  }
+}
+
+interface Deferred {
+  promise: Promise<void>;
+  resolve(): void;
+}
+
+function deferred(): Deferred {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+/** Region and service of a Signature Version 4. */
+const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/([^/]+)\/aws4_request,/;
+
+/** Undefined for another kind of authorization, or an endpoint with a path, which is signed in a way of its own. */
+function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route | undefined {
+  const [, region, service] = AUTHORIZATION.exec(headers.authorization ?? '') ?? [];
+  if (region === undefined || service === undefined || path !== '/') return undefined;
+  const header = (name: string) => (headers[name] === undefined ? {} : { [name]: headers[name] });
+  return {
+    target: { method: 'POST', protocol, hostname, ...(port !== undefined && { port }), path },
+    signedHeaders: { ...header('host'), ...header('content-type'), ...header('x-amz-target') },
+    unsignedHeaders: header('user-agent'),
+    sign: requestSigner({ region, service }),
+  };
+}
