@@ -14,6 +14,22 @@ export {
 export { HASH_KEY_SPACE, hashPartitionKey } from './key-space/hash-key-space';
 export { type HashKeyRange, shardIndexOf, uniformRanges } from './key-space/uniform-ranges';
 export { lightQueryClient, type SdkQueryClient } from './light-client/light-query-client';
+export { LIST_PRICES, type ListPrices } from './planning/list-prices';
+export { type OverloadThreshold, overloadProbability } from './planning/overload-probability';
+export type { LimitUse, PlanRule } from './planning/plan';
+export { type IndexLimit, type IndexPlan, type IndexRule, type IndexTraffic, planIndex } from './planning/plan-index';
+export {
+  planStream,
+  type StreamLimit,
+  type StreamPlan,
+  type StreamRule,
+  type StreamTraffic,
+  streamShards,
+} from './planning/plan-stream';
+export { readUnitsPerPage } from './planning/read-units-per-page';
+export { shardsForOverload } from './planning/shards-for-overload';
+export { suffixRange } from './planning/suffix-range';
+export { weightedShards } from './planning/weighted-shards';
 export type { Clock } from './producer/clock';
 export type { PutReceipt } from './producer/lane';
 export { OrderedProducer } from './producer/ordered-producer';

@@ -1,0 +1,59 @@
+import { binomialMean, likelyOutcomes } from './binomial';
+
+/** Probabilities for the numbers of shards from `first` on. */
+interface Table {
+  first: number;
+  values: Float64Array;
+}
+
+/**
+ * The probability that some of `partitions` gets more than `most` of `shards`, when each shard is placed independently
+ * and each partition is equally likely: the upper tail of the maximum of a multinomial distribution.
+ *
+ * The partitions are split in two halves (or, if their number is odd, into one and the others). How many shards fall
+ * into the first half is binomial; given that number, the halves are independent problems of the same kind. With f(n, k)
+ * for k shards on n partitions,
+ *
+ *     f(1, k) = 1 if k > most, else 0
+ *     f(a + b, k) = mean over j drawn from Binomial(k, a / (a + b)) of f(a, j) + (1 - f(a, j)) * f(b, k - j)
+ *
+ * Every term is positive and every step an average, so errors are averaged too and do not grow: small probabilities
+ * keep their relative precision. Only the likely j are looked at, about the square root of k of them, for about
+ * 2 log2(n) levels.
+ */
+export function moreThan(most: number, shards: number, partitions: number): number {
+  if (most >= shards) return 0;
+  if (most * partitions < shards) return 1;
+  return tableOf(partitions, shards, shards, most).values[0]!;
+}
+
+/** f(partitions, k) for all k from `first` to `last`. */
+function tableOf(partitions: number, first: number, last: number, most: number): Table {
+  if (partitions === 1) return { first, values: Float64Array.from(range(first, last), (k) => Number(k > most)) };
+  const left = partitions % 2 === 0 ? partitions / 2 : 1;
+  const right = partitions - left;
+  const share = left / partitions;
+  const inLeft = likelyBetween(first, last, share);
+  const inRight = left === right ? inLeft : likelyBetween(first, last, 1 - share);
+  const ofLeft = tableOf(left, inLeft.first, inLeft.last, most);
+  const ofRight = left === right ? ofLeft : tableOf(right, inRight.first, inRight.last, most);
+
+  const values = Float64Array.from(range(first, last), (k) => {
+    const overloaded = (j: number) => {
+      const onLeft = ofLeft.values[j - inLeft.first]!;
+      return onLeft + (1 - onLeft) * ofRight.values[k - j - inRight.first]!;
+    };
+    const low = Math.max(inLeft.first, k - inRight.last);
+    return binomialMean(k, share, overloaded, low, Math.min(inLeft.last, k - inRight.first));
+  });
+  return { first, values };
+}
+
+/** What is likely to be drawn in any number of draws from `first` to `last`. */
+function likelyBetween(first: number, last: number, p: number): { first: number; last: number } {
+  return { first: likelyOutcomes(first, p).first, last: likelyOutcomes(last, p).last };
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}

@@ -1,0 +1,12 @@
+/** Far above the rounding error of a few operations on doubles, far below any difference that means something. */
+const TOLERANCE = 1e-9;
+
+/** `Math.ceil` of a quotient that should be whole but for rounding: 1.1 * 10 / 1.1 is 10, not 11. */
+export function ceilOf(value: number): number {
+  return Math.ceil(value - TOLERANCE * Math.max(1, Math.abs(value)));
+}
+
+/** `Math.floor` of a product that should be whole but for rounding: 1.15 * 100 is 115, not 114. */
+export function floorOf(value: number): number {
+  return Math.floor(value + TOLERANCE * Math.max(1, Math.abs(value)));
+}

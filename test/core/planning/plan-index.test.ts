@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import {
+  type IndexTraffic,
+  InvalidArgumentError,
+  overloadProbability,
+  planIndex,
+  readUnitsPerPage,
+} from '../../../lib/core';
+
+describe('planIndex', () => {
+  test('needs one shard for what one partition takes with head-room', () => {
+    expect(planIndex({ writesPerSecond: 500 })).toMatchObject({ shards: 1, overloadProbability: 0 });
+    expect(planIndex({ writesPerSecond: 0 })).toMatchObject({ shards: 1, overloadProbability: 0 });
+  });
+
+  test("is bound by the throughput of a shard, AWS's formula, while two shards may share a partition", () => {
+    expect(planIndex({ writesPerSecond: 1_000 })).toMatchObject({ shards: 2, boundBy: 'writes to a shard' });
+  });
+
+  test('is bound by shards that share a partition once the partitions are busy', () => {
+    const plan = planIndex({ writesPerSecond: 5_000 });
+    expect(plan).toMatchObject({ shards: 75, boundBy: 'shards that share a partition', partitions: 10 });
+    expect(plan.rules).toContainEqual({ rule: 'writes to a shard', shards: 10 });
+    expect(plan.overloadProbability).toBe(overloadProbability({ shards: 75, partitions: 10, utilisation: 0.5 }));
+  });
+
+  test('needs fewer shards on more partitions: a warm throughput buys cheaper pages', () => {
+    const shards = [10, 20, 40].map((partitions) => planIndex({ writesPerSecond: 5_000, partitions }).shards);
+    expect(shards).toEqual([...shards].sort((a, b) => b - a));
+    expect(shards[2]).toBeLessThan(shards[0]!);
+  });
+
+  test('rounds an item up to whole kilobytes, as DynamoDB bills it', () => {
+    expect(planIndex({ writesPerSecond: 2_500, itemKb: 1.2 }).shards).toBe(
+      planIndex({ writesPerSecond: 5_000 }).shards,
+    );
+  });
+
+  test('keeps every partition below its limit but for the probability', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 20_000 }),
+        fc.double({ min: 0.2, max: 0.7, noNaN: true }),
+        (writesPerSecond, utilisation) => {
+          const plan = planIndex({ writesPerSecond, utilisation });
+          const busiest = plan.limits.find(({ limit }) => limit === 'writes to the busiest partition')!;
+          return plan.overloadProbability < 0.05 && busiest.used <= 1 + 1e-9;
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("divides the shards among the values: the seed's statuses", () => {
+    const shares = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
+    const { shards, byValue, page } = planIndex({ writesPerSecond: 5_000, shares });
+    expect({ shards, byValue }).toEqual({
+      shards: 75,
+      byValue: { succeeded: 27, ignored: 27, pending: 8, in_progress: 8, failed: 8 },
+    });
+    expect(page.shards).toBe(27);
+  });
+
+  test('shows the other side of the price: what a page costs', () => {
+    const { page } = planIndex({ writesPerSecond: 5_000, pageItems: 50, itemKb: 0.5 });
+    expect(page).toEqual({ shards: 75, readUnits: 37.5, readUnitsUnsharded: 3.5 });
+  });
+
+  test('costs a month at list prices', () => {
+    const { monthlyCost, page } = planIndex({ writesPerSecond: 5_000, pagesPerSecond: 20, averageOfPeak: 0.1 });
+    expect(monthlyCost.writes).toBeCloseTo(500 * 2.628 * 0.625);
+    expect(monthlyCost.pages).toBeCloseTo(2 * page.readUnits * 2.628 * 0.125);
+    expect(monthlyCost.total).toBeCloseTo(monthlyCost.writes + monthlyCost.pages);
+  });
+
+  test.each<[string, IndexTraffic, string]>([
+    [
+      'too few partitions',
+      { writesPerSecond: 5_000, partitions: 4 },
+      '4 partitions are 125% busy on average, however many shards there are: ' +
+        'give the index a warm throughput of 10000 write units a second',
+    ],
+    [
+      'pages that ask every shard for more than it has',
+      { writesPerSecond: 5_000, pagesPerSecond: 7_000 },
+      '7000 pages a second ask every shard',
+    ],
+  ])('says that shards do not mend %s', (_, traffic, sentence) => {
+    expect(planIndex(traffic).notMended).toEqual([expect.stringContaining(sentence)]);
+  });
+
+  test.each<[Partial<IndexTraffic>, string]>([
+    [{ writesPerSecond: -1 }, 'writesPerSecond must be a number of at least 0, got -1'],
+    [{ itemKb: 0 }, 'itemKb must be a number above 0, got 0'],
+    [{ utilisation: 1 }, 'utilisation must be a number from 0.05 to 0.95, got 1'],
+    [{ partitions: 0 }, 'partitions must be a whole number from 1 to 10000, got 0'],
+    [{ probability: 1 }, 'probability must be a number from 1e-9 to 0.999, got 1'],
+    [{ pageItems: 0 }, 'pageItems must be a whole number from 1 to 10000, got 0'],
+    [{ shares: { a: Number.NaN } }, 'shares["a"] must be a number of at least 0, got NaN'],
+    [{ writesPerSecond: 1e6 }, 'writesPerSecond must be traffic for at most 10000 shards'],
+  ])('refuses %j', (change, message) => {
+    expect(() => planIndex({ writesPerSecond: 1, ...change })).toThrow(InvalidArgumentError);
+    expect(() => planIndex({ writesPerSecond: 1, ...change })).toThrow(message);
+  });
+});
+
+describe('readUnitsPerPage', () => {
+  test.each([
+    [1, 25, 1, 3.5],
+    [10, 25, 1, 10],
+    [100, 25, 0.5, 50],
+    [200, 50, 0.2, 100],
+  ])('%d shards, a page of %d items of %d KB: %d units', (shards, items, itemKb, units) => {
+    expect(readUnitsPerPage({ shards, items, itemKb })).toBe(units);
+  });
+});
