@@ -35,13 +35,20 @@ export type { PutReceipt } from './producer/lane';
 export { OrderedProducer } from './producer/ordered-producer';
 export type { OrderedProducerOptions } from './producer/producer-options';
 export type { ProducerRecord } from './producer/producer-record';
+export type { ProducerStatistics } from './producer/producer-statistics';
 export type { PutObserver, PutSummary } from './producer/put-all';
 export type {
+  DescribeStreamSummaryOutput,
+  ListShardsInput,
+  ListShardsOutput,
+  PutRecordInput,
+  PutRecordOutput,
   PutRecordsClient,
   PutRecordsInput,
   PutRecordsOutput,
   PutRecordsRequestEntry,
   PutRecordsResultEntry,
+  ShardDescription,
 } from './producer/put-records-client';
 export { calculatedShard } from './write-sharding/calculated-shard';
 export { randomShard } from './write-sharding/random-shard';

@@ -1,6 +1,6 @@
 /** Time, as the producer needs it. Tests and simulations bring their own. */
 export interface Clock {
-  /** Milliseconds that never run backwards, from any start. */
+  /** Milliseconds since any start; never less than before. */
   now(): number;
   /** Calls back once after `delayMs` milliseconds, unless the returned function is called first. */
   schedule(callback: () => void, delayMs: number): () => void;

@@ -17,6 +17,11 @@ export class Fifo<T> {
     return this.items.at(-1);
   }
 
+  /** The item that leaves after `index` others have left. */
+  at(index: number): T | undefined {
+    return this.items[this.start + index];
+  }
+
   push(item: T): void {
     this.items.push(item);
   }

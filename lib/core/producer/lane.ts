@@ -1,12 +1,15 @@
 import type { RecordRejectedError } from '../errors';
 import { Fifo } from './fifo';
-import { type ProducerRecord, recordBytes } from './producer-record';
+import type { ProducerRecord } from './producer-record';
 import type { PutRecordsRequestEntry } from './put-records-client';
+import type { ShardQueue } from './ready-lanes';
 
 /** Where a record landed. */
 export interface PutReceipt {
   shardId: string;
   sequenceNumber: string;
+  /** Its position, from 0, in the aggregate that carried it; absent if none did. */
+  subSequenceNumber?: number;
   /** How often the record was sent. */
   attempts: number;
 }
@@ -19,21 +22,40 @@ export interface RecordEnd {
 
 /** A record between `put` and its end. */
 export interface PendingRecord {
-  readonly entry: PutRecordsRequestEntry;
+  readonly record: ProducerRecord;
   readonly bytes: number;
   readonly end: RecordEnd;
-  attempts: number;
-  /** Why the last attempt failed. */
-  failure?: RecordRejectedError;
+  readonly putAtMs: number;
   /** Called when the record has ended. */
   flushed?: (() => void)[];
 }
 
-/** The records of one partition key, in order. Only the first may be under way. */
+/** What is sent of a lane at a time: its first record, or an aggregate of its first records. */
+export interface Unit {
+  readonly entry: PutRecordsRequestEntry;
+  /** What the entry counts against Kinesis' limits. */
+  readonly bytes: number;
+  /** How many records of the lane it carries. */
+  readonly records: number;
+  readonly isAggregate: boolean;
+  attempts: number;
+  /** Why the last attempt failed. */
+  failure?: RecordRejectedError;
+}
+
+/** The records of one partition key, in order. Only the first unit may be under way. */
 export class Lane {
   readonly pending = new Fifo<PendingRecord>();
-  inFlight = false;
+  /** What all its records count together, in bytes. */
+  bytes = 0;
+  /** Once formed it stays as it is until it ends, so that every copy a lost answer leaves is the same. */
+  unit?: Unit;
+  /** Only a waiting or a ready lane may be ended by others than its own answer. */
+  state: 'waiting' | 'ready' | 'under way' = 'waiting';
   cancelBackoff?: () => void;
+  cancelExpiry?: () => void;
+  /** Where it queues, and what for; kept by `ReadyLanes`. */
+  place?: { queue: ShardQueue; explicitHashKey: bigint | undefined; generation: number };
 
   constructor(readonly partitionKey: string) {}
 
@@ -41,29 +63,4 @@ export class Lane {
   get head(): PendingRecord {
     return this.pending.head!;
   }
-}
-
-export function pendingRecord(record: ProducerRecord, end: RecordEnd): PendingRecord {
-  const { partitionKey, data, explicitHashKey } = record;
-  const entry: PutRecordsRequestEntry = { Data: data, PartitionKey: partitionKey };
-  if (explicitHashKey !== undefined) entry.ExplicitHashKey = explicitHashKey.toString();
-  return { entry, bytes: recordBytes(record), end, attempts: 0 };
-}
-
-/** Limits of one PutRecords request. Source: the Kinesis API reference, PutRecords. */
-const MAX_REQUEST_RECORDS = 500;
-const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-
-/** Takes as many lanes out of the queue as one request can carry the first records of. */
-export function takeBatch(ready: Fifo<Lane>): Lane[] {
-  const batch: Lane[] = [];
-  let bytes = 0;
-  while (ready.length > 0 && batch.length < MAX_REQUEST_RECORDS) {
-    const lane = ready.head!;
-    bytes += lane.head.bytes;
-    if (bytes > MAX_REQUEST_BYTES) break;
-    ready.shift();
-    batch.push(lane);
-  }
-  return batch;
 }

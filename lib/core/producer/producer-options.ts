@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { InvalidArgumentError } from '../errors';
 import { type Clock, systemClock } from './clock';
 import { DEFAULT_MAX_RECORD_BYTES, HIGHEST_MAX_RECORD_BYTES } from './producer-record';
+import type { StreamIdentity } from './put-records-client';
+import { MAX_REQUEST_RECORDS } from './ready-lanes';
 
 export interface OrderedProducerOptions {
   /** The stream's name. Exactly one of `streamName` and `streamArn` must be given. */
@@ -9,21 +12,59 @@ export interface OrderedProducerOptions {
   streamArn?: string;
   /**
    * The stream's record size limit in bytes, 1 to 10,485,760.
-   * @default 1048576, the limit of a stream that was not given another
+   * @default the stream is asked when a larger record than 1 MiB is put, if the client has `describeStreamSummary`;
+   *   1048576, the limit of a stream that was not given another, if not
    */
   maxRecordBytes?: number;
   /**
+   * Packs consecutive records of a key into one record of the stream, in the format of the Kinesis Producer Library:
+   * all of them are stored, in order, or none. A key then moves at many records a round trip. Consumers take the
+   * records apart with `deaggregate`, or the Kinesis Client Library.
+   * @default false
+   */
+  aggregation?: boolean;
+  /**
+   * The largest aggregate of several records, in bytes, 1 to `maxRecordBytes`. Use more where one key must go faster
+   * than this size a round trip, and less where large records hold up others of their shard.
+   * @default 51200, as in the Kinesis Producer Library: enough for one key to fill a shard over round trips of 50 ms
+   */
+  maxAggregateBytes?: number;
+  /**
+   * Numbers the records, so that `deduplicate` can tell a second copy that a lost answer left, even one that arrives
+   * late, and restores each key's order exactly once. Every record is then in an aggregate, perhaps alone.
+   * @default false
+   */
+  sequence?: boolean;
+  /**
+   * Sends each record by PutRecord with `SequenceNumberForOrdering`, the one way whose order within a key the API
+   * reference promises in so many words, at a request for every record. Needs a client with `putRecord`.
+   * @default false: many records a request, by PutRecords
+   */
+  sequentialPuts?: boolean;
+  /**
+   * After a rejection, goes on with the later records of the key, so that the rejected one is left out.
+   * @default false: the records of the key that wait behind a rejected one are rejected too
+   */
+  skipRejected?: boolean;
+  /**
+   * How long after `put` a record may be sent, in milliseconds. What is under way then keeps its answer; what is not is
+   * rejected, with the last failure if it was sent before, with `RecordExpiredError` if not.
+   * @default records wait until it is their turn
+   */
+  maxRecordAgeMs?: number;
+  /**
    * How many requests may be under way at once. Their partition keys are always disjoint.
-   * @default 8
+   * @default 8; 50 with `sequentialPuts`, where a request holds one record
    */
   maxRequestsInFlight?: number;
   /**
-   * How many records `putAll` holds at most that are neither acknowledged nor rejected.
+   * How many records `putAll` holds at most that are neither acknowledged nor rejected; a quarter of them of one key.
    * @default 10000
    */
   maxBufferedRecords?: number;
   /**
-   * How many bytes `putAll` holds at most that are neither acknowledged nor rejected; one record is always let in.
+   * How many bytes `putAll` holds at most that are neither acknowledged nor rejected, a quarter of them of one
+   * key; one record is always let in.
    * @default 67108864 (64 MiB)
    */
   maxBufferedBytes?: number;
@@ -53,38 +94,55 @@ export interface OrderedProducerOptions {
   clock?: Clock;
 }
 
-/** How a request names the stream. */
-export type StreamIdentity = { StreamName: string } | { StreamARN: string };
+type OptionalSetting = 'maxRecordBytes' | 'maxRecordAgeMs' | 'signal';
 
 export interface ProducerSettings
-  extends Required<Omit<OrderedProducerOptions, 'streamName' | 'streamArn' | 'signal'>> {
+  extends Required<Omit<OrderedProducerOptions, 'streamName' | 'streamArn' | 'sequence' | OptionalSetting>>,
+    Pick<OrderedProducerOptions, OptionalSetting> {
   stream: StreamIdentity;
-  signal: AbortSignal | undefined;
+  maxRequestRecords: number;
+  /** Who numbers the records; undefined if nobody does. */
+  producerId: string | undefined;
 }
+
+/** What a timer of Node.js can wait; it takes a longer delay for none. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const DEFAULT_MAX_AGGREGATE_BYTES = 51_200;
 
 /** The options, checked, with the defaults in place of what is absent. */
 export function producerSettings(options: OrderedProducerOptions): ProducerSettings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError('options', options, 'an object with streamName or streamArn');
   }
+  const { maxRecordBytes, maxRecordAgeMs, signal, sequentialPuts = false } = options;
   const settings: ProducerSettings = {
     stream: streamIdentity(options),
-    maxRecordBytes: options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES,
-    maxRequestsInFlight: options.maxRequestsInFlight ?? 8,
+    maxRecordBytes,
+    aggregation: options.aggregation ?? false,
+    maxAggregateBytes: options.maxAggregateBytes ?? Math.min(DEFAULT_MAX_AGGREGATE_BYTES, maxRecordBytes ?? Infinity),
+    producerId: options.sequence ? randomUUID() : undefined,
+    sequentialPuts,
+    skipRejected: options.skipRejected ?? false,
+    maxRecordAgeMs,
+    maxRequestsInFlight: options.maxRequestsInFlight ?? (sequentialPuts ? 50 : 8),
+    maxRequestRecords: sequentialPuts ? 1 : MAX_REQUEST_RECORDS,
     maxBufferedRecords: options.maxBufferedRecords ?? 10_000,
     maxBufferedBytes: options.maxBufferedBytes ?? 64 * 1024 * 1024,
     maxAttempts: options.maxAttempts ?? 20,
     backoffBaseMs: options.backoffBaseMs ?? 50,
     backoffCapMs: options.backoffCapMs ?? 5_000,
-    signal: options.signal,
+    signal,
     random: options.random ?? Math.random,
     clock: options.clock ?? systemClock,
   };
-  checkWhole('maxRecordBytes', settings.maxRecordBytes, HIGHEST_MAX_RECORD_BYTES);
+  if (maxRecordBytes !== undefined) checkWhole('maxRecordBytes', maxRecordBytes, HIGHEST_MAX_RECORD_BYTES);
+  checkWhole('maxAggregateBytes', settings.maxAggregateBytes, maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES);
   for (const field of ['maxRequestsInFlight', 'maxBufferedRecords', 'maxBufferedBytes', 'maxAttempts'] as const) {
     checkWhole(field, settings[field], Number.MAX_SAFE_INTEGER);
   }
   for (const field of ['backoffBaseMs', 'backoffCapMs'] as const) checkDelay(field, settings[field]);
+  if (maxRecordAgeMs !== undefined) checkDelay('maxRecordAgeMs', maxRecordAgeMs);
   return settings;
 }
 
@@ -102,9 +160,6 @@ function checkWhole(field: string, value: number, max: number): void {
     throw new InvalidArgumentError(field, value, `a whole number from 1 to ${max}`);
   }
 }
-
-/** What a timer of Node.js can wait; it takes a longer delay for none. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function checkDelay(field: string, value: number): void {
   if (!(value >= 0 && value <= LONGEST_TIMER_MS)) {

@@ -23,10 +23,12 @@ export interface PutObserver<R extends ProducerRecord> {
 export interface RecordSink {
   /** Aborted, with the reason, when the producer takes no more records. */
   readonly ended: AbortSignal;
+  /** Whether a rejection leaves the later records of its key to be sent. */
+  readonly skipsRejected: boolean;
   /** Takes a record; calls `end` once, and never before it returns unless the record is invalid. */
   accept(record: ProducerRecord, end: RecordEnd): void;
-  /** Waits until the buffer has room; undefined when it has. */
-  capacity(): Promise<void> | undefined;
+  /** Waits until the buffer has room for more, also of this key; undefined when it has. */
+  room(partitionKey: string): Promise<void> | undefined;
 }
 
 /** A source that is never short and records that never fill the buffer must still let others have their turn. */
@@ -52,8 +54,8 @@ export async function putAll<R extends ProducerRecord>(
       if (done) break;
       sink.ended.throwIfAborted();
       tally.put(sink, index, value);
-      const full = sink.capacity();
-      if (full !== undefined) await full;
+      const room = sink.room(value?.partitionKey);
+      if (room !== undefined) await room;
       if ((index + 1) % PULLS_PER_TURN === 0) await setImmediate();
     }
   } finally {
@@ -83,7 +85,7 @@ class Tally<R extends ProducerRecord> {
       },
       rejected: (error) => {
         // A record without a key has none to keep in order; it was refused for that.
-        if (typeof record?.partitionKey === 'string') this.failedKeys.add(record.partitionKey);
+        if (!sink.skipsRejected && typeof record?.partitionKey === 'string') this.failedKeys.add(record.partitionKey);
         this.summary.rejected += 1;
         const first = this.summary.firstRejection;
         if (first === undefined || index < first.index) this.summary.firstRejection = { index, error };

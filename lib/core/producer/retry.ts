@@ -43,6 +43,11 @@ export function isRetryableEntryError(code: string): boolean {
   return PASSING_ERRORS.has(code);
 }
 
+/** Whether it says that a shard, or the stream, was offered more than it takes. */
+export function isShardThrottle(code: string): boolean {
+  return code === 'ProvisionedThroughputExceededException';
+}
+
 /** What the SDK, or another client, says of a failed request. */
 interface RequestError {
   name?: string;
@@ -55,14 +60,28 @@ interface RequestError {
  * Whether a request that failed as a whole may succeed when sent again: everything but what never left, and what the
  * service itself refused as wrong.
  *
- * A lost connection or a time-out carries no status, an answer that broke off the status it began with. Such a request
- * may have been applied, so its records may appear twice.
+ * A lost connection or a time-out carries no status, an answer that broke off the status it began with.
  */
 export function isRetryableRequestError(error: unknown): boolean {
   const { name = '', cause, $retryable, $metadata }: RequestError = Object(error);
   if ($retryable !== undefined || $metadata?.clockSkewCorrected || PASSING_ERRORS.has(name)) return true;
   const status = $metadata?.httpStatusCode;
   if (status !== undefined) return status < 400 || status >= 500 || status === 408 || status === 429;
-  // A TypeError is a mistake in the client's code, unless it wraps a network error as fetch does.
-  return name !== 'CredentialsProviderError' && (name !== 'TypeError' || cause !== undefined);
+  return !neverLeft(name, cause);
+}
+
+/**
+ * Whether a request that failed as a whole may have been applied all the same: unless it never left, or the service
+ * itself refused it.
+ */
+export function mayHaveBeenApplied(error: unknown): boolean {
+  const { name = '', cause, $metadata }: RequestError = Object(error);
+  const status = $metadata?.httpStatusCode;
+  if (status !== undefined) return status < 400 || status >= 500 || status === 408;
+  return !PASSING_ERRORS.has(name) && !neverLeft(name, cause);
+}
+
+/** A TypeError is a mistake in the client's code, unless it wraps a network error as fetch does. */
+function neverLeft(name: string, cause: unknown): boolean {
+  return name === 'CredentialsProviderError' || (name === 'TypeError' && cause === undefined);
 }

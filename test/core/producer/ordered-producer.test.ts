@@ -10,6 +10,7 @@ import {
   ProducerAbortedError,
   ProducerClosedError,
   type ProducerRecord,
+  type PutRecordsInput,
   RecordRejectedError,
   RecordTooLargeError,
 } from '../../../lib/core';
@@ -70,7 +71,9 @@ describe('OrderedProducer', () => {
   });
 
   test('never has two records of one key, nor too many requests, under way', async () => {
-    const { clock, kinesis, producer } = setUp({}, { maxRequestsInFlight: 3 });
+    const { clock, kinesis } = setUp();
+    const client = { putRecords: (input: PutRecordsInput) => kinesis.putRecords(input) };
+    const producer = new OrderedProducer(client, { streamName: 'Events', clock, maxRequestsInFlight: 3 });
     const records = Array.from({ length: 6_000 }, (_, index) => record(String(index % 3_000)));
     await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
     expect(kinesis.mostInFlight).toBe(3);
@@ -559,10 +562,10 @@ describe('OrderedProducer', () => {
       ],
       ['a hash key that is no bigint', { ...record('a'), explicitHashKey: 5 }, InvalidHashKeyError, 'got 5'],
       [
-        'more than 1 MiB',
-        record('a', 'x'.repeat(1024 * 1024)),
+        'more than 10 MiB',
+        record('a', 'x'.repeat(10 * 1024 * 1024)),
         RecordTooLargeError,
-        'at most 1048576 bytes together with the partition key, got 1048577',
+        'at most 10485760 bytes together with the partition key, got 10485761',
       ],
       ['no record', null, InvalidArgumentError, 'record must be an object'],
     ])('rejects %s and sends nothing', async (_, bad, error, message) => {

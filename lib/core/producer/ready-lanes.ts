@@ -1,0 +1,147 @@
+import { hashPartitionKey } from '../key-space/hash-key-space';
+import { Fifo } from './fifo';
+import type { Lane, Unit } from './lane';
+import { ShardLimiter } from './shard-limiter';
+import type { ShardMap } from './shard-map';
+import type { UnitFormer } from './unit';
+
+/** The ready lanes of one shard, in turn. */
+export interface ShardQueue {
+  readonly shardId: string | undefined;
+  readonly lanes: Fifo<Lane>;
+  /** Undefined while nobody knows the shards. */
+  readonly limiter: ShardLimiter | undefined;
+  state: 'empty' | 'queued' | 'parked';
+}
+
+/** Limits of one PutRecords request. Source: the Kinesis API reference, PutRecords. */
+export const MAX_REQUEST_RECORDS = 500;
+const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
+
+/** Two requests: what can be sent while the shards are being asked for. */
+const MOST_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
+
+/**
+ * The lanes whose turn it is to be sent, by shard. Shards take turns, and in a shard the lanes do: neither a hot shard
+ * nor a busy key holds up the others. A shard that has had its share is parked until it may have more.
+ */
+export class ReadyLanes {
+  private readonly unmapped: ShardQueue = { shardId: undefined, lanes: new Fifo(), limiter: undefined, state: 'empty' };
+  private queues = new Map<string, ShardQueue>();
+  private turns = new Fifo<ShardQueue>();
+  private parked: ShardQueue[] = [];
+  private map?: ShardMap;
+  private generation = 0;
+  /** What was sent before the shards were known, to be counted when they are. */
+  private readonly sentUnmapped: Unit[] = [];
+
+  constructor(private readonly units: UnitFormer) {}
+
+  get hasTurns(): boolean {
+    return this.turns.length > 0;
+  }
+
+  get hasParked(): boolean {
+    return this.parked.length > 0;
+  }
+
+  push(lane: Lane): void {
+    lane.state = 'ready';
+    const queue = this.queueOf(lane);
+    queue.lanes.push(lane);
+    if (queue.state === 'empty') this.giveTurn(queue);
+  }
+
+  /** Forms the units of as many lanes as one request carries and their shards take now. */
+  takeBatch(mostRecords: number, nowMs: number): Lane[] {
+    const batch: Lane[] = [];
+    let bytes = 0;
+    while (this.turns.length > 0 && batch.length < mostRecords) {
+      const queue = this.turns.head!;
+      const lane = queue.lanes.head!;
+      if (lane.state !== 'ready') {
+        // It ended while it waited.
+        queue.lanes.shift();
+        this.giveTurn(this.turns.shift()!);
+        continue;
+      }
+      const mostBytes = this.units.mostBytes(lane);
+      if (bytes > 0 && bytes + mostBytes > MAX_REQUEST_BYTES) break;
+      this.turns.shift();
+      if (queue.limiter?.allows(mostBytes, nowMs) === false) {
+        queue.state = 'parked';
+        this.parked.push(queue);
+        continue;
+      }
+      queue.lanes.shift();
+      lane.unit ??= this.units.form(lane);
+      lane.state = 'under way';
+      this.spend(queue, lane.unit);
+      bytes += lane.unit.bytes;
+      batch.push(lane);
+      this.giveTurn(queue);
+    }
+    return batch;
+  }
+
+  /** Lets parked shards try again. */
+  unpark(): void {
+    for (const queue of this.parked.splice(0)) this.giveTurn(queue);
+  }
+
+  /** Sorts the ready lanes anew. Shards that stay keep their share. */
+  remap(map: ShardMap, nowMs: number): void {
+    const queues = [this.unmapped, ...this.queues.values()];
+    const lanes = queues.flatMap((queue) => drain(queue));
+    const limiters = new Map([...this.queues].map(([shardId, { limiter }]) => [shardId, limiter]));
+    this.map = map;
+    this.generation += 1;
+    this.turns = new Fifo();
+    this.parked = [];
+    this.queues = new Map();
+    for (const shardId of map.shardIds) {
+      const limiter = limiters.get(shardId) ?? new ShardLimiter(nowMs);
+      this.queues.set(shardId, { shardId, lanes: new Fifo(), limiter, state: 'empty' });
+    }
+    for (const unit of this.sentUnmapped.splice(0)) {
+      const { PartitionKey, ExplicitHashKey } = unit.entry;
+      const queue = this.queueAt(
+        ExplicitHashKey === undefined ? hashPartitionKey(PartitionKey) : BigInt(ExplicitHashKey),
+      );
+      queue.limiter?.spend(unit.bytes);
+    }
+    for (const lane of lanes) if (lane.state === 'ready') this.push(lane);
+  }
+
+  private spend(queue: ShardQueue, unit: Unit): void {
+    if (queue.limiter !== undefined) queue.limiter.spend(unit.bytes);
+    else if (this.map === undefined && this.sentUnmapped.length < MOST_UNMAPPED) this.sentUnmapped.push(unit);
+  }
+
+  private giveTurn(queue: ShardQueue): void {
+    queue.state = queue.lanes.length > 0 ? 'queued' : 'empty';
+    if (queue.state === 'queued') this.turns.push(queue);
+  }
+
+  private queueOf(lane: Lane): ShardQueue {
+    if (this.map === undefined) return this.unmapped;
+    const { explicitHashKey } = lane.head.record;
+    if (lane.place?.generation !== this.generation || lane.place.explicitHashKey !== explicitHashKey) {
+      const queue = this.queueAt(explicitHashKey ?? hashPartitionKey(lane.partitionKey));
+      lane.place = { queue, explicitHashKey, generation: this.generation };
+    }
+    return lane.place.queue;
+  }
+
+  private queueAt(hashKey: bigint): ShardQueue {
+    const shardId = this.map?.shardIdOf(hashKey);
+    return (shardId !== undefined && this.queues.get(shardId)) || this.unmapped;
+  }
+}
+
+function drain(queue: ShardQueue): Lane[] {
+  const lanes: Lane[] = [];
+  for (let lane = queue.lanes.shift(); lane !== undefined; lane = queue.lanes.shift()) lanes.push(lane);
+  queue.state = 'empty';
+  return lanes;
+}

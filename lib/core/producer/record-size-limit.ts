@@ -1,0 +1,47 @@
+import { StreamDistributionError } from '../errors';
+import { DEFAULT_MAX_RECORD_BYTES, HIGHEST_MAX_RECORD_BYTES } from './producer-record';
+import type { PutRecordsClient, StreamIdentity } from './put-records-client';
+
+/** The stream's record size limit: given, or asked of the stream when a record makes it matter. */
+export class RecordSizeLimit {
+  private asked?: Promise<number>;
+
+  constructor(
+    private bytes: number | undefined,
+    private readonly client: PutRecordsClient,
+    private readonly stream: StreamIdentity,
+  ) {}
+
+  /** The most a record can count, as far as is known. */
+  get highest(): number {
+    return this.bytes ?? (this.client.describeStreamSummary ? HIGHEST_MAX_RECORD_BYTES : DEFAULT_MAX_RECORD_BYTES);
+  }
+
+  /** Whether it takes the stream's answer to tell if it takes a record of this size. */
+  isOpenFor(bytes: number): boolean {
+    return this.bytes === undefined && bytes > DEFAULT_MAX_RECORD_BYTES;
+  }
+
+  /**
+   * The stream's answer; what every stream takes, if it has none.
+   *
+   * @throws StreamDistributionError if the stream says that it ignores keys
+   */
+  ask(): Promise<number> {
+    this.asked ??= this.describe().finally(() => {
+      this.asked = undefined;
+    });
+    return this.asked;
+  }
+
+  private async describe(): Promise<number> {
+    const summary = await this.client.describeStreamSummary!(this.stream).then(
+      ({ StreamDescriptionSummary }) => StreamDescriptionSummary,
+      () => undefined,
+    );
+    if (summary?.RecordDistributionStrategy === 'AUTO') throw new StreamDistributionError();
+    if (summary?.MaxRecordSizeInKiB === undefined) return DEFAULT_MAX_RECORD_BYTES;
+    this.bytes = summary.MaxRecordSizeInKiB * 1024;
+    return this.bytes;
+  }
+}

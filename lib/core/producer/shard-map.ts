@@ -1,0 +1,43 @@
+import type { HashKeyRange } from '../key-space/uniform-ranges';
+import type { ShardDescription } from './put-records-client';
+
+/** Which open shard of a stream a hash key belongs to, as ListShards told it. */
+export class ShardMap {
+  /** The open shards, by hash key. */
+  readonly shardIds: string[] = [];
+  private readonly ranges: HashKeyRange[] = [];
+  private readonly byId = new Map<string, HashKeyRange>();
+
+  constructor(shards: readonly ShardDescription[]) {
+    const open = shards.filter(({ SequenceNumberRange }) => SequenceNumberRange?.EndingSequenceNumber == null);
+    const known = open.flatMap(({ ShardId, HashKeyRange }) => {
+      const { StartingHashKey, EndingHashKey } = HashKeyRange ?? {};
+      if (ShardId === undefined || StartingHashKey === undefined || EndingHashKey === undefined) return [];
+      return [{ ShardId, startingHashKey: BigInt(StartingHashKey), endingHashKey: BigInt(EndingHashKey) }];
+    });
+    known.sort((a, b) => (a.startingHashKey < b.startingHashKey ? -1 : 1));
+    for (const { ShardId, ...range } of known) {
+      this.shardIds.push(ShardId);
+      this.ranges.push(range);
+      this.byId.set(ShardId, range);
+    }
+  }
+
+  /** The shard of a hash key; undefined in a gap, which a map read amid a reshard can have. */
+  shardIdOf(hashKey: bigint): string | undefined {
+    let low = 0;
+    let high = this.ranges.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.ranges[middle]!.endingHashKey < hashKey) low = middle + 1;
+      else high = middle;
+    }
+    const range = this.ranges[low];
+    return range !== undefined && range.startingHashKey <= hashKey ? this.shardIds[low] : undefined;
+  }
+
+  /** The hash keys of a shard, which never change; undefined if the shard was not open when the map was read. */
+  rangeOf(shardId: string): HashKeyRange | undefined {
+    return this.byId.get(shardId);
+  }
+}

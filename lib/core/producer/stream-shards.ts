@@ -1,0 +1,60 @@
+import type { Clock } from './clock';
+import type { PutRecordsClient, ShardDescription, StreamIdentity } from './put-records-client';
+import { ShardMap } from './shard-map';
+
+/** The least time between two readings of the shard map, in milliseconds: it doubles while they fail. */
+const LEAST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Reads a stream's shard map when asked, never twice at once and not too often. */
+export class StreamShards {
+  map?: ShardMap;
+  isLoading = false;
+  private nextLoadAtMs = Number.NEGATIVE_INFINITY;
+  private pauseMs = LEAST_PAUSE_MS;
+
+  constructor(
+    private readonly client: PutRecordsClient,
+    private readonly stream: StreamIdentity,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Resolves to whether there is a new map; undefined if it is not the time. Nothing depends on a map: a reading that
+   * fails is tried again when asked.
+   */
+  refresh(): Promise<boolean> | undefined {
+    if (this.client.listShards === undefined || this.isLoading || this.clock.now() < this.nextLoadAtMs)
+      return undefined;
+    this.isLoading = true;
+    return this.load();
+  }
+
+  private async load(): Promise<boolean> {
+    try {
+      this.map = new ShardMap(await this.openShards());
+      this.pauseMs = LEAST_PAUSE_MS;
+      return true;
+    } catch {
+      this.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.pauseMs);
+      return false;
+    } finally {
+      this.isLoading = false;
+      this.nextLoadAtMs = this.clock.now() + this.pauseMs;
+    }
+  }
+
+  private async openShards(): Promise<ShardDescription[]> {
+    const shards: ShardDescription[] = [];
+    let token: string | undefined;
+    do {
+      const input = token === undefined ? { ...this.stream, ShardFilter: OPEN } : { NextToken: token };
+      const page = await this.client.listShards!(input);
+      shards.push(...(page.Shards ?? []));
+      token = page.NextToken ?? undefined;
+    } while (token !== undefined);
+    return shards;
+  }
+}
+
+const OPEN = { Type: 'AT_LATEST' } as const;

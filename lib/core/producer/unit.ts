@@ -1,0 +1,97 @@
+import { AggregateBuilder } from '../aggregation/aggregate-builder';
+import type { RecordSequence } from '../aggregation/record-sequence';
+import { RecordTooLargeError } from '../errors';
+import type { Fifo } from './fifo';
+import type { Lane, PendingRecord, Unit } from './lane';
+import { type ProducerRecord, recordBytes } from './producer-record';
+
+/** How records become what is sent. */
+export interface UnitOptions {
+  aggregation: boolean;
+  /** The largest aggregate of several records, in bytes. */
+  maxAggregateBytes: number;
+  /** Who numbers the records; undefined if nobody does. */
+  producerId: string | undefined;
+}
+
+/** More than an aggregate adds to a record: its frame, its tables and the longest sequence. */
+const MOST_AGGREGATE_OVERHEAD = 4 * 1024;
+
+/** Longer than a producer that numbers its records from 0 can count. */
+const LARGEST_SEQUENCE_NUMBER = 10n ** 20n;
+
+/** Forms what a lane sends next, and numbers its records if they are to be numbered. */
+export class UnitFormer {
+  private nextSequenceNumber = 0n;
+
+  constructor(private readonly options: UnitOptions) {}
+
+  /**
+   * Throws unless the record fits into the stream with what an aggregate adds to it, if it must or may be in one.
+   *
+   * @throws RecordTooLargeError
+   */
+  checkSize(record: ProducerRecord, maxRecordBytes: number): void {
+    const { aggregation, producerId } = this.options;
+    const isSurelySmall = recordBytes(record) <= maxRecordBytes - MOST_AGGREGATE_OVERHEAD;
+    if (isSurelySmall || (!aggregation && producerId === undefined)) return;
+    const builder = new AggregateBuilder({ maxBytes: maxRecordBytes });
+    if (builder.tryAdd({ ...record, sequence: this.sequence(LARGEST_SEQUENCE_NUMBER) })) return;
+    const allowed = `at most ${maxRecordBytes} bytes together with the partition key and what an aggregate adds`;
+    throw new RecordTooLargeError('data', recordBytes(record), allowed);
+  }
+
+  /** About the most bytes that the lane's next unit can count: what the shard must have room for. */
+  mostBytes({ unit, head, bytes }: Lane): number {
+    if (unit !== undefined) return unit.bytes;
+    return this.options.aggregation
+      ? Math.min(bytes, Math.max(head.bytes, this.options.maxAggregateBytes))
+      : head.bytes;
+  }
+
+  form(lane: Lane): Unit {
+    const { aggregation, producerId } = this.options;
+    if (!aggregation && producerId === undefined) return rawUnit(lane);
+    return this.aggregate(lane, aggregation ? lane.pending.length : 1);
+  }
+
+  private aggregate({ head, pending }: Lane, most: number): Unit {
+    let builder = this.fill(pending, most, this.options.maxAggregateBytes);
+    // A record that is too large for company goes alone.
+    if (builder.recordCount === 0) builder = this.fill(pending, 1, head.bytes + MOST_AGGREGATE_OVERHEAD);
+    const built = builder.build();
+    return {
+      entry: entryOf(built),
+      bytes: builder.byteLength,
+      records: builder.recordCount,
+      isAggregate: built.data !== head.record.data,
+      attempts: 0,
+    };
+  }
+
+  private fill(pending: Fifo<PendingRecord>, most: number, maxBytes: number): AggregateBuilder {
+    const builder = new AggregateBuilder({ maxBytes });
+    while (builder.recordCount < most) {
+      const { partitionKey, data, explicitHashKey } = pending.at(builder.recordCount)!.record;
+      const sequence = this.sequence(this.nextSequenceNumber);
+      if (!builder.tryAdd({ partitionKey, data, explicitHashKey, sequence })) break;
+      this.nextSequenceNumber += 1n;
+    }
+    return builder;
+  }
+
+  private sequence(sequenceNumber: bigint): RecordSequence | undefined {
+    const { producerId } = this.options;
+    return producerId === undefined ? undefined : { producerId, sequenceNumber };
+  }
+}
+
+function rawUnit({ head }: Lane): Unit {
+  return { entry: entryOf(head.record), bytes: head.bytes, records: 1, isAggregate: false, attempts: 0 };
+}
+
+function entryOf({ partitionKey, data, explicitHashKey }: ProducerRecord): Unit['entry'] {
+  return explicitHashKey === undefined
+    ? { Data: data, PartitionKey: partitionKey }
+    : { Data: data, PartitionKey: partitionKey, ExplicitHashKey: explicitHashKey.toString() };
+}
