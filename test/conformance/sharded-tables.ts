@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AttributeValue, DynamoDB, GlobalSecondaryIndex, KeySchemaElement } from '@aws-sdk/client-dynamodb';
+import { type Item, type ShardedIndexConfig, shardAttributes } from '../../lib/core';
+import { toAttributeValue } from '../../lib/core/fan-out/fan-out-request';
+import { seededRandom } from '../fakes/seeded-random';
+
+/** What may differ between sharded indexes. */
+export interface Shape {
+  keyLayout: ShardedIndexConfig['keyLayout'];
+  /** Absent: the index covers the whole table. */
+  value?: 'S' | 'N';
+  sortKey?: keyof typeof SORT_KEYS;
+  tieBreaker?: boolean;
+  compositeTableKey?: boolean;
+}
+
+/** Sort keys of each type in the order that DynamoDB documents; few, so that ties are the rule. */
+export const SORT_KEYS = {
+  S: ['a', 'ab', 'b', 'z', 'é', '\u{1f680}'],
+  N: [-1e30, -2.5, 0, 0.001, 7, 1e21],
+  /** Text that UTF-8, and DynamoDB, orders otherwise than UTF-16, and JavaScript; dynalite mixes the two. */
+  astral: ['z', '\uffe5', '\u{1f680}', '\u{1f680}a'],
+  B: [[0], [0, 255], [127], [128], [128, 0], [255]].map((bytes) => Uint8Array.from(bytes)),
+} as const;
+
+export const VALUES = { S: ['open', 'done', 'grün#1'], N: [7, -1.5, 1e21] } as const;
+
+/** Shards of each of the values above. */
+const SHARD_COUNTS = [6, 2, 1];
+
+/** An item as the service has it, where it stands, and how the service ranks it among the items of its shard. */
+export interface Entry {
+  id: string;
+  value: string | number | undefined;
+  sortKey: number;
+  tieBreaker: number;
+  owner: 'ann' | 'bob';
+  shard: number;
+  rank: number;
+  item: Item;
+}
+
+export interface ShardedTable {
+  shape: Shape;
+  config: ShardedIndexConfig;
+  entries: Entry[];
+}
+
+const SIZE = 120;
+
+/** A table of the shape, full of items. */
+export async function createShardedTable(dynamoDb: DynamoDB, shape: Shape, number: number): Promise<ShardedTable> {
+  const config = configOf(shape, `Table-${number}`);
+  await dynamoDb.createTable({
+    TableName: config.tableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: Object.entries(attributeTypes(shape)).map(([AttributeName, AttributeType]) => ({
+      AttributeName,
+      AttributeType,
+    })),
+    KeySchema: keySchema([config.tableKey[0]!], config.tableKey.slice(1)),
+    GlobalSecondaryIndexes: [indexOf(config)],
+  });
+  while ((await dynamoDb.describeTable({ TableName: config.tableName })).Table?.TableStatus !== 'ACTIVE')
+    await sleep(5);
+  const random = seededRandom(number + 1);
+  const below = (bound: number) => Math.floor(random() * bound);
+  const entries = Array.from({ length: SIZE }, (_, index) =>
+    entryOf(config, shape, {
+      id: `item-${index}`,
+      value: shape.value && VALUES[shape.value][below(3)],
+      sortKey: shape.sortKey ? below(SORT_KEYS[shape.sortKey].length) : 0,
+      tieBreaker: shape.tieBreaker ? below(3) : 0,
+      owner: below(4) === 0 ? 'ann' : 'bob',
+    }),
+  );
+  const table = { shape, config, entries };
+  for (const { item } of entries) await dynamoDb.putItem({ TableName: config.tableName, Item: item });
+  await rankAsTheServiceDoes(dynamoDb, table);
+  return table;
+}
+
+export function keyOf({ config }: ShardedTable, { item }: Entry): Item {
+  return Object.fromEntries(config.tableKey.map((attribute) => [attribute, item[attribute]!]));
+}
+
+function configOf(shape: Shape, tableName: string): ShardedIndexConfig {
+  const counts = SHARD_COUNTS.map((count) => ({ write: count, read: count })) as [Count, Count, Count];
+  return {
+    tableName,
+    indexName: 'sharded',
+    tableKey: shape.compositeTableKey ? ['id', 'part'] : ['id'],
+    keyLayout: shape.keyLayout,
+    // Reserved words of DynamoDB, on purpose.
+    ...(shape.value && { valueAttribute: 'status' }),
+    shardAttribute: 'shard',
+    sortKeyAttributes: [...(shape.sortKey ? ['timestamp'] : []), ...(shape.tieBreaker ? ['order'] : [])],
+    shards: shape.value
+      ? {
+          default: counts[2],
+          byValue: Object.fromEntries(VALUES[shape.value].map((value, index) => [String(value), counts[index]!])),
+        }
+      : { default: counts[0] },
+    strategy: 'calculated',
+  };
+}
+
+type Count = ShardedIndexConfig['shards']['default'];
+
+function attributeTypes({ keyLayout, value, sortKey, tieBreaker, compositeTableKey }: Shape) {
+  return {
+    id: 'S',
+    ...(compositeTableKey && { part: 'N' }),
+    ...(value && keyLayout === 'multi-attribute' && { status: value }),
+    shard: value && keyLayout === 'single-attribute' ? 'S' : 'N',
+    ...(sortKey && { timestamp: sortKey === 'astral' ? 'S' : sortKey }),
+    ...(tieBreaker && { order: 'N' }),
+  } as Record<string, 'S' | 'N' | 'B'>;
+}
+
+function indexOf({
+  keyLayout,
+  valueAttribute,
+  shardAttribute,
+  sortKeyAttributes,
+}: ShardedIndexConfig): GlobalSecondaryIndex {
+  const value = keyLayout === 'multi-attribute' && valueAttribute ? [valueAttribute] : [];
+  return {
+    IndexName: 'sharded',
+    KeySchema: keySchema([...value, shardAttribute], sortKeyAttributes),
+    Projection: { ProjectionType: 'ALL' },
+  };
+}
+
+function keySchema(hash: string[], range: string[]): KeySchemaElement[] {
+  const element = (KeyType: 'HASH' | 'RANGE') => (AttributeName: string) => ({ AttributeName, KeyType });
+  return [...hash.map(element('HASH')), ...range.map(element('RANGE'))];
+}
+
+function entryOf(config: ShardedIndexConfig, shape: Shape, facts: Omit<Entry, 'shard' | 'rank' | 'item'>): Entry {
+  const { id, value, sortKey, tieBreaker, owner } = facts;
+  const plain = {
+    id,
+    owner,
+    ...(shape.compositeTableKey && { part: id.length }),
+    ...(shape.value && { status: value }),
+    ...(shape.sortKey && { timestamp: SORT_KEYS[shape.sortKey][sortKey] }),
+    ...(shape.tieBreaker && { order: tieBreaker }),
+  };
+  const all = { ...plain, ...shardAttributes(config, plain) } as Record<string, string | number | Uint8Array>;
+  const item = Object.fromEntries(Object.entries(all).map(([name, each]) => [name, toAttributeValue(each)]));
+  return { ...facts, shard: Number(String(all.shard).split('#').at(-1)), rank: -1, item };
+}
+
+/**
+ * How the service orders equal sort keys, and writes numbers, is its own affair: read with nothing but its own query.
+ */
+async function rankAsTheServiceDoes(dynamoDb: DynamoDB, { shape, config, entries }: ShardedTable): Promise<void> {
+  const names = shape.value && shape.keyLayout === 'multi-attribute' ? ['shard', 'status'] : ['shard'];
+  const partitions = new Map(entries.map(({ item }) => [JSON.stringify(names.map((name) => item[name])), item]));
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  for (const partition of partitions.values()) {
+    const read = async (ScanIndexForward: boolean) => {
+      const { Items = [] } = await dynamoDb.query({
+        TableName: config.tableName,
+        IndexName: config.indexName,
+        KeyConditionExpression: names.map((name) => `#${name} = :${name}`).join(' AND '),
+        ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+        ExpressionAttributeValues: Object.fromEntries(
+          names.map((name) => [`:${name}`, partition[name] as AttributeValue]),
+        ),
+        ScanIndexForward,
+      });
+      return Items.map((item) => Object.assign(byId.get(item.id!.S!)!, { item }));
+    };
+    const ascending = await read(true);
+    ascending.forEach((entry, rank) => {
+      entry.rank = rank;
+    });
+    const inOrder = ascending.every((entry, index) => index === 0 || ascending[index - 1]!.sortKey <= entry.sortKey);
+    if (!inOrder) throw new Error(`${config.tableName}: the service does not sort as DynamoDB is documented to`);
+    const descending = (await read(false)).reverse();
+    if (ascending.some((entry, index) => entry !== descending[index])) {
+      throw new Error(`${config.tableName}: the service's descending order is not the reverse of its ascending one`);
+    }
+  }
+}
