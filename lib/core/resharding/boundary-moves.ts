@@ -1,0 +1,106 @@
+import { HASH_KEY_SPACE } from '../key-space/hash-key-space';
+import { type HashKeyRange, uniformRanges } from '../key-space/uniform-ranges';
+import { MAX_SKEW } from './skew';
+
+/** One shard becomes two: `[start, at - 1]` and `[at, end]`. */
+export interface SplitShard {
+  readonly type: 'split';
+  readonly range: HashKeyRange;
+  readonly at: bigint;
+}
+
+/** Two adjacent shards become one. */
+export interface MergeShards {
+  readonly type: 'merge';
+  readonly left: HashKeyRange;
+  readonly right: HashKeyRange;
+}
+
+export type BoundaryMove = SplitShard | MergeShards;
+
+/** How far from its ideal place a boundary may lie, in thousandths of the ideal width: two of them make `MAX_SKEW`. */
+const TOLERANCE = BigInt(Math.round(((MAX_SKEW - 1) / 2) * 1000));
+
+/**
+ * The splits and merges, in order, that divide a key space evenly into `shardCount` shards, whatever its shards are now.
+ *
+ * A boundary that is near its ideal place stays; every other one costs a merge, and each that is missing a split. No
+ * sequence can do with fewer moves, for each adds or removes one boundary. Splits and merges take turns, so that the
+ * stream never has fewer shards than the lower of both counts, nor more than one above the higher.
+ *
+ * What is left to do after some of the moves is the rest of them: planned anew from where the stream stands, it is what
+ * was planned before. So it takes no memory to go on after a crash.
+ *
+ * @param ranges contiguous and ascending over the whole key space
+ */
+export function boundaryMoves(ranges: readonly HashKeyRange[], shardCount: number): BoundaryMove[] {
+  const ideal = uniformRanges(shardCount).slice(1);
+  const actual = ranges.slice(1).map(({ startingHashKey }) => startingHashKey);
+  const reach = ((HASH_KEY_SPACE / BigInt(shardCount)) * TOLERANCE) / 1000n;
+
+  const kept = new Set<bigint>();
+  const missing: bigint[] = [];
+  let next = 0;
+  for (const { startingHashKey: place } of ideal) {
+    while (next < actual.length && actual[next]! < place - reach) next += 1;
+    let nearest: bigint | undefined;
+    for (; next < actual.length && actual[next]! <= place + reach; next += 1) {
+      if (nearest === undefined || distance(actual[next]!, place) < distance(nearest, place)) nearest = actual[next]!;
+    }
+    if (nearest === undefined) missing.push(place);
+    else kept.add(nearest);
+  }
+  const surplus = actual.filter((boundary) => !kept.has(boundary));
+  return takeTurns(new Boundaries(actual), missing, surplus);
+}
+
+function takeTurns(boundaries: Boundaries, missing: readonly bigint[], surplus: readonly bigint[]): BoundaryMove[] {
+  const moves: BoundaryMove[] = [];
+  for (let turn = 0; turn < Math.max(missing.length, surplus.length); turn += 1) {
+    if (turn < missing.length) moves.push(boundaries.split(missing[turn]!));
+    if (turn < surplus.length) moves.push(boundaries.merge(surplus[turn]!));
+  }
+  return moves;
+}
+
+/** The starts of all shards but the first, and with them the shards. */
+class Boundaries {
+  constructor(private readonly sorted: bigint[]) {}
+
+  split(at: bigint): SplitShard {
+    const index = this.indexOf(at);
+    const range = this.range(index);
+    this.sorted.splice(index, 0, at);
+    return { type: 'split', range, at };
+  }
+
+  merge(boundary: bigint): MergeShards {
+    const index = this.indexOf(boundary);
+    const move: MergeShards = { type: 'merge', left: this.range(index), right: this.range(index + 1) };
+    this.sorted.splice(index, 1);
+    return move;
+  }
+
+  /** How many boundaries lie below. */
+  private indexOf(boundary: bigint): number {
+    let low = 0;
+    let high = this.sorted.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.sorted[middle]! < boundary) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private range(shard: number): HashKeyRange {
+    return {
+      startingHashKey: shard === 0 ? 0n : this.sorted[shard - 1]!,
+      endingHashKey: (shard === this.sorted.length ? HASH_KEY_SPACE : this.sorted[shard]!) - 1n,
+    };
+  }
+}
+
+function distance(a: bigint, b: bigint): bigint {
+  return a < b ? b - a : a - b;
+}

@@ -1,0 +1,46 @@
+import { HASH_KEY_SPACE } from '../key-space/hash-key-space';
+import type { HashKeyRange } from '../key-space/uniform-ranges';
+import type { ListedShard, ReshardClient } from './reshard-client';
+
+/** A shard that takes records. */
+export interface OpenShard extends HashKeyRange {
+  readonly shardId: string;
+}
+
+/** The open shards of a stream in the order of their hash keys, over as many pages as they take. */
+export async function listOpenShards(
+  client: Pick<ReshardClient, 'listShards'>,
+  streamName: string,
+): Promise<OpenShard[]> {
+  const listed: ListedShard[] = [];
+  let token: string | undefined;
+  do {
+    const page = await client.listShards(
+      token === undefined ? { StreamName: streamName, ShardFilter: { Type: 'AT_LATEST' } } : { NextToken: token },
+    );
+    listed.push(...(page.Shards ?? []));
+    token = page.NextToken;
+  } while (token !== undefined);
+  return listed
+    .filter(({ SequenceNumberRange }) => SequenceNumberRange?.EndingSequenceNumber === undefined)
+    .map(openShard)
+    .sort((a, b) => (a.startingHashKey < b.startingHashKey ? -1 : 1));
+}
+
+/** Whether the shards hold every hash key once. A list that was read while they changed may not. */
+export function isWhole(shards: readonly HashKeyRange[]): boolean {
+  let next = 0n;
+  for (const { startingHashKey, endingHashKey } of shards) {
+    if (startingHashKey !== next) return false;
+    next = endingHashKey + 1n;
+  }
+  return next === HASH_KEY_SPACE;
+}
+
+function openShard({ ShardId, HashKeyRange }: ListedShard): OpenShard {
+  return {
+    shardId: ShardId!,
+    startingHashKey: BigInt(HashKeyRange!.StartingHashKey!),
+    endingHashKey: BigInt(HashKeyRange!.EndingHashKey!),
+  };
+}

@@ -1,0 +1,68 @@
+import type { ReshardClient } from './reshard-client';
+import { DailyUpdateLimitError } from './reshard-errors';
+import { formatUpdateHistory, parseUpdateHistory, UPDATE_HISTORY_TAG } from './update-history';
+
+export type UpdateClient = Pick<ReshardClient, 'updateShardCount' | 'listTagsForStream' | 'addTagsToStream'>;
+
+/** When the stream's shard count was updated in the last 24 hours, as its tag says. */
+export async function readUpdateHistory(client: UpdateClient, streamName: string, now: number): Promise<number[]> {
+  let start: string | undefined;
+  do {
+    const { Tags = [], HasMoreTags } = await client.listTagsForStream({
+      StreamName: streamName,
+      ...(start !== undefined && { ExclusiveStartTagKey: start }),
+    });
+    const tag = Tags.find(({ Key }) => Key === UPDATE_HISTORY_TAG);
+    if (tag !== undefined) return parseUpdateHistory(tag.Value, now);
+    start = HasMoreTags ? Tags.at(-1)?.Key : undefined;
+  } while (start !== undefined);
+  return [];
+}
+
+export interface UpdateRequest {
+  readonly streamName: string;
+  readonly shardCount: number;
+  /** How many updates it takes from here on, this one included. */
+  readonly updates: number;
+  readonly history: readonly number[];
+  readonly now: number;
+}
+
+/**
+ * Asks for an update of the shard count and adds it to the stream's history; `false` if the stream is not ready for it.
+ *
+ * The history is written after the update: one that is missing costs a refusal at worst, and Kinesis, which counts for
+ * itself, has the last word. One too many would forbid what is allowed.
+ */
+export async function updateShardCount(
+  client: UpdateClient,
+  { streamName, shardCount, updates, history, now }: UpdateRequest,
+): Promise<void> {
+  try {
+    await client.updateShardCount({
+      StreamName: streamName,
+      TargetShardCount: shardCount,
+      ScalingType: 'UNIFORM_SCALING',
+    });
+  } catch (error) {
+    if (isNotReady(error)) return;
+    if (!isDailyLimit(error)) throw error;
+    throw new DailyUpdateLimitError(streamName, updates, history, { refusal: error.message, cause: error });
+  }
+  await client.addTagsToStream({
+    StreamName: streamName,
+    Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory([...history, now]) },
+  });
+}
+
+/** Whether a request came while the stream was busy, or too soon after another one, and will be welcome later. */
+export function isNotReady(error: unknown): boolean {
+  const { name, message } = error as Error;
+  return name === 'ResourceInUseException' || (name === 'LimitExceededException' && /\brate\b/i.test(message));
+}
+
+/** The same exception tells of the account's quota of shards, in words of its own. */
+function isDailyLimit(error: unknown): error is Error {
+  const { name, message } = error as Error;
+  return name === 'LimitExceededException' && !/shard (limit|quota)/i.test(message);
+}

@@ -1,0 +1,28 @@
+import type { HashKeyRange } from '../key-space/uniform-ranges';
+
+/**
+ * The skew up to which a stream counts as even: its widest shard has at most 5 % more hash keys than the mean.
+ *
+ * Exact evenness would be no use: nobody documents how UpdateShardCount rounds, and boundaries that are a key apart could
+ * not be moved, for a split must leave both halves more than a key.
+ */
+export const MAX_SKEW = 1.05;
+
+/**
+ * How many times the mean the widest shard holds: 1 is perfectly even. Under keys that a hash spreads, it is how many
+ * times the mean load the hottest shard bears, so a stream of `n` shards does the work of `n / skew`.
+ */
+export function skewOf(ranges: readonly HashKeyRange[]): number {
+  const widths = ranges.map(widthOf);
+  const space = widths.reduce((sum, width) => sum + width, 0n);
+  const widest = widths.reduce((a, b) => (a > b ? a : b), 0n);
+  return Number((widest * BigInt(ranges.length) * 1_000_000n) / space) / 1_000_000;
+}
+
+export function isEven(ranges: readonly HashKeyRange[]): boolean {
+  return skewOf(ranges) <= MAX_SKEW;
+}
+
+export function widthOf({ startingHashKey, endingHashKey }: HashKeyRange): bigint {
+  return endingHashKey - startingHashKey + 1n;
+}

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { reshardSteps } from '../../../lib/core/resharding/reshard-steps';
+import {
+  desiredShardCount,
+  type Load,
+  SCALE_IN_FRACTION,
+  SCALE_IN_PAUSE_MS,
+  SCALE_OUT_PAUSE_MS,
+} from '../../../lib/core/resharding/scaling-policy';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+const situation = (openShardCount: number, load: Load, ...minutesAgo: number[]) => ({
+  openShardCount,
+  load,
+  minShards: 2,
+  maxShards: 50,
+  history: minutesAgo.map((minutes) => NOW - minutes * MINUTE),
+  now: NOW,
+});
+
+describe('desiredShardCount', () => {
+  test.each([
+    ['doubles under a high load', situation(8, 'high'), 16],
+    ['not beyond the most', situation(40, 'high'), 50],
+    ['halves under a low one', situation(8, 'low'), 4],
+    ['half of an odd count being rounded up', situation(7, 'low'), 4],
+    ['not below the fewest', situation(3, 'low'), 2],
+    ['and leaves it at that otherwise', situation(8, 'normal'), 8],
+    ['keeps new bounds at once, whatever the load', situation(1, 'low', 1), 2],
+    ['from above too', situation(60, 'high', 1), 50],
+    ['waits for a scale-out to show', situation(8, 'high', 4), 8],
+    ['but not longer', situation(8, 'high', 5), 16],
+    ['waits an hour before it takes more away', situation(8, 'low', 59), 8],
+    ['but not longer', situation(8, 'low', 60), 4],
+    ['takes nothing away with half of the updates of the day', situation(8, 'low', 700, 600, 500, 400, 300), 8],
+    ['which are for growing', situation(8, 'high', 700, 600, 500, 400, 300), 16],
+    ['until none is left', situation(8, 'high', 900, 850, 800, 750, 700, 600, 500, 400, 300, 200), 8],
+  ])('%s', (_, given, desired) => {
+    expect(desiredShardCount(given)).toBe(desired);
+  });
+
+  test('under any load spends at most ten updates in any day, and keeps the bounds', () => {
+    const days = fc.record({
+      loads: fc.array(
+        fc.record({ load: fc.constantFrom<Load>('high', 'normal', 'low'), minutes: fc.integer({ min: 1, max: 200 }) }),
+        { maxLength: 60 },
+      ),
+      min: fc.integer({ min: 1, max: 8 }),
+      max: fc.integer({ min: 8, max: 200 }),
+    });
+    fc.assert(
+      fc.property(days, ({ loads, min, max }) => {
+        let count = min;
+        let now = NOW;
+        const updates: number[] = [];
+        for (const { load, minutes } of loads) {
+          for (let minute = 0; minute < minutes; minute += 1) {
+            now += MINUTE;
+            const history = updates.filter((time) => time > now - DAY);
+            const bounds = { minShards: min, maxShards: max };
+            const desired = desiredShardCount({ openShardCount: count, load, history, now, ...bounds });
+            if (desired === count) continue;
+            expect(history.length).toBeLessThan(10);
+            expect(now - (history.at(-1) ?? 0)).toBeGreaterThanOrEqual(
+              desired > count ? SCALE_OUT_PAUSE_MS : SCALE_IN_PAUSE_MS,
+            );
+            [count] = reshardSteps(count, desired) as [number];
+            updates.push(now);
+          }
+        }
+        expect(count).toBeGreaterThanOrEqual(min);
+        expect(count).toBeLessThanOrEqual(max);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('never takes away what the same load would ask back', () => {
+    for (let count = 2; count <= 1_000; count += 1) {
+      const fewer = desiredShardCount({ ...situation(count, 'low'), minShards: 1, maxShards: 10_000 });
+      expect((SCALE_IN_FRACTION * count) / fewer).toBeLessThan(1);
+    }
+  });
+});
