@@ -1,6 +1,6 @@
 /** Environment variables of the bundled functions: the constructs set them, the handlers read them. */
 
-/** Producer: the name of the stream to write to. */
+/** Producer, stream reconciler and stream scaler: the name of the stream. */
 export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 
 /** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
@@ -8,3 +8,17 @@ export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
 /** Producer: the stream's record size limit in bytes. */
 export const MAX_RECORD_BYTES = 'EVEN_SHARDS_MAX_RECORD_BYTES';
+
+/** Stream reconciler: how many shards the stream is to have; absent where only their evenness matters. */
+export const SHARD_COUNT = 'EVEN_SHARDS_SHARD_COUNT';
+
+/** Stream reconciler: `true` to repair drift, anything else to report it. */
+export const REPAIR = 'EVEN_SHARDS_REPAIR';
+
+/** Stream scaler: the bounds of the shard count. */
+export const MIN_SHARDS = 'EVEN_SHARDS_MIN_SHARDS';
+export const MAX_SHARDS = 'EVEN_SHARDS_MAX_SHARDS';
+
+/** Stream scaler: the names of the alarms that ask for more shards, and for fewer. */
+export const SCALE_OUT_ALARM = 'EVEN_SHARDS_SCALE_OUT_ALARM';
+export const SCALE_IN_ALARM = 'EVEN_SHARDS_SCALE_IN_ALARM';

@@ -2,7 +2,7 @@
 
 export const METRICS_NAMESPACE = 'EvenShards';
 
-/** Dimension of every metric: the name of the function that wrote it. */
+/** Dimension of the metrics of the producer and the query fan-out: the name of the function that wrote them. */
 export const FUNCTION_NAME_DIMENSION = 'FunctionName';
 
 /**
@@ -33,4 +33,19 @@ export const QUERY_METRICS = {
   consumedReadUnits: 'ConsumedReadUnits',
   /** Items read per item returned: 1 is a query that read nothing in vain. */
   overRead: 'OverRead',
+} as const;
+
+/** Dimension of the metrics of a stream, whichever function wrote them: the stream's name. */
+export const STREAM_NAME_DIMENSION = 'StreamName';
+
+/** Metrics of a stream's shards, by the functions that look after them. */
+export const STREAM_SHARD_METRICS = {
+  /** The shards of the stream; while it is being scaled, those it is about to have. */
+  openShards: 'OpenShards',
+  /** How many times the mean the widest shard holds. */
+  skew: 'Skew',
+  /** Splits, merges and updates that it takes until the stream is as it should be: 0 is a stream without drift. */
+  drift: 'Drift',
+  /** How many updates of the shard count the day has left. */
+  updatesLeft: 'ShardCountUpdatesLeft',
 } as const;

@@ -50,6 +50,26 @@ export type {
   PutRecordsResultEntry,
   ShardDescription,
 } from './producer/put-records-client';
+export type { BoundaryMove, MergeShards, SplitShard } from './resharding/boundary-moves';
+export type { ListedShard, ReshardClient, StreamSummary } from './resharding/reshard-client';
+export * from './resharding/reshard-errors';
+export {
+  describeOperation,
+  planReshard,
+  type ReshardOperation,
+  type ReshardPlanOptions,
+  type UpdateShardCount,
+} from './resharding/reshard-plan';
+export { reshardSteps } from './resharding/reshard-steps';
+export {
+  inspectStream,
+  type ReshardOptions,
+  type ReshardProgress,
+  type ReshardTarget,
+  reshardStream,
+} from './resharding/reshard-stream';
+export { isEven, skewOf } from './resharding/skew';
+export { MAX_SKEW } from './resharding/thresholds';
 export { calculatedShard } from './write-sharding/calculated-shard';
 export { randomShard } from './write-sharding/random-shard';
 export { shardAttributes } from './write-sharding/shard-attributes';

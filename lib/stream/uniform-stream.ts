@@ -3,8 +3,13 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/errors';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/shard-count';
+import { StreamAutoScaling, type StreamAutoScalingOptions } from './stream-auto-scaling';
 import { StreamProduceGrants } from './stream-produce-grants';
+import { StreamReconciliation, type StreamReconciliationOptions } from './stream-reconciliation';
+import { StreamReshardGrants } from './stream-reshard-grants';
+import { StreamResharding } from './stream-resharding';
 
 /** Properties of a `UniformStream`. */
 export interface UniformStreamProps {
@@ -13,11 +18,22 @@ export interface UniformStreamProps {
    *
    * One shard takes 1,000 records and 1 MB a second, so a stream needs the larger of its records per second over 1,000
    * and its bytes per second over 1 MB, at peak, rounded up, with head-room: a hash spreads keys less evenly than the
-   * ranges are. Kinesis at most doubles or halves the count in one update, so a larger change takes several deployments.
+   * ranges are. Kinesis at most doubles or halves the count in one update, so a larger change takes an
+   * `initialShardCount`, or several deployments.
    *
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
    */
   readonly shardCount: number;
+
+  /**
+   * The shard count that the template declares, which is the one the stream was first deployed with. Give it when you
+   * change `shardCount` by more than double or half, as the count the stream was last deployed with, and leave it at that
+   * for ever: CloudFormation then sees no change of the stream itself, and a custom resource takes it to `shardCount`,
+   * however far, in one deployment, and makes sure that the shards are even.
+   *
+   * @default - `shardCount`: CloudFormation itself updates the stream, and there is no custom resource
+   */
+  readonly initialShardCount?: number;
 
   /**
    * The name of the stream: 1 to 128 characters of a-z, A-Z, 0-9, underscore, hyphen and dot.
@@ -64,7 +80,7 @@ export interface UniformStreamProps {
  * be set to distribute records itself, and then ignores partition keys and explicit hash keys altogether. Everything
  * that takes a `kinesis.IStream` takes this one too. Import a stream that exists with `fromStreamAttributes`.
  *
- * Throws `InvalidShardCountError` unless the shard count is a whole number from 1 to 10,000.
+ * Throws `InvalidShardCountError` unless the shard counts are whole numbers from 1 to 10,000.
  *
  * @stateful
  */
@@ -72,8 +88,26 @@ export class UniformStream extends kinesis.Stream {
   /** How many shards the stream was declared with. */
   public readonly shardCount: number;
 
+  /**
+   * How many shards were open when the deployment was done, as text; known when the stack is deployed. Only with an
+   * `initialShardCount`.
+   */
+  public readonly openShardCount?: string;
+
+  /**
+   * How many times the mean the widest shard held when the deployment was done, as text: 1 is perfectly even, up to 1.05
+   * counts as even. Only with an `initialShardCount`.
+   */
+  public readonly skew?: string;
+
   /** Permissions for whatever writes to this stream. */
   public readonly produceGrants: StreamProduceGrants;
+
+  /** Permissions for whatever looks after the shards of this stream. */
+  public readonly reshardGrants: StreamReshardGrants;
+
+  private autoScaling?: StreamAutoScaling;
+  private hasFixedCount = false;
 
   /**
    * A stream in provisioned mode.
@@ -86,17 +120,74 @@ export class UniformStream extends kinesis.Stream {
     super(scope, id, {
       streamName: props.streamName,
       streamMode: kinesis.StreamMode.PROVISIONED,
-      shardCount: props.shardCount,
+      shardCount: props.initialShardCount ?? props.shardCount,
       retentionPeriod: props.retentionPeriod,
       encryption: props.encryptionKey ? kinesis.StreamEncryption.KMS : kinesis.StreamEncryption.MANAGED,
       encryptionKey: props.encryptionKey,
       shardLevelMetrics: props.shardLevelMetrics,
       removalPolicy: props.removalPolicy,
     });
-    if (!Token.isUnresolved(props.shardCount)) {
-      checkShardCount(constructField(this, 'shardCount'), props.shardCount, MAX_STREAM_SHARDS);
-    }
-    this.shardCount = props.shardCount;
+    const { shardCount, initialShardCount } = props;
+    this.checkCount('shardCount', shardCount);
+    if (initialShardCount !== undefined) this.checkCount('initialShardCount', initialShardCount);
+    this.shardCount = shardCount;
     this.produceGrants = StreamProduceGrants.fromStream(this);
+    this.reshardGrants = StreamReshardGrants.fromStream(this);
+    if (initialShardCount === undefined) return;
+    const { openShardCount, skew } = new StreamResharding(this, 'Resharding', { stream: this, shardCount });
+    this.openShardCount = openShardCount;
+    this.skew = skew;
+    this.hasFixedCount = true;
+  }
+
+  /**
+   * Gives the stream more shards when its load grows, and fewer when it has long been low.
+   *
+   * From then on its shard count is not what the template says, so leave `shardCount` as it was first deployed: changing
+   * it would set the count back. Call this before `reconcile`, which otherwise takes `shardCount` for what the stream
+   * should have.
+   *
+   * Throws `InvalidArgumentError` for a stream with an `initialShardCount`, which has a fixed count, for one that is
+   * reconciled or scaled already, and what `StreamAutoScaling` throws.
+   *
+   * @param options the bounds of the shard count, and the target
+   */
+  public autoScale(options: StreamAutoScalingOptions): StreamAutoScaling {
+    if (this.autoScaling !== undefined || this.hasFixedCount) {
+      throw new InvalidArgumentError(
+        constructField(this, 'autoScale'),
+        this.shardCount,
+        'called once, before reconcile, and on a stream without initialShardCount: these take shardCount for fixed',
+      );
+    }
+    this.autoScaling = new StreamAutoScaling(this, 'AutoScaling', { ...options, stream: this });
+    return this.autoScaling;
+  }
+
+  /**
+   * Looks at the stream's shards now and then, and reports or repairs what has drifted from `shardCount` even ones; of a
+   * stream that is scaled automatically, only how even they are is reported.
+   *
+   * Throws `InvalidArgumentError` if it is to repair a stream that is scaled automatically, which evens it out by itself.
+   *
+   * @param options what to do about drift, and when to look
+   */
+  public reconcile(options: StreamReconciliationOptions = {}): StreamReconciliation {
+    const { repair = false } = options;
+    if (repair && this.autoScaling !== undefined) {
+      throw new InvalidArgumentError(
+        constructField(this, 'reconcile.repair'),
+        repair,
+        'false for a stream that is scaled automatically: its shard count is not fixed, and each update evens it out',
+      );
+    }
+    const shardCount = this.autoScaling === undefined ? this.shardCount : undefined;
+    this.hasFixedCount = shardCount !== undefined;
+    return new StreamReconciliation(this, 'Reconciliation', { ...options, stream: this, shardCount });
+  }
+
+  private checkCount(property: string, shardCount: number): void {
+    if (Token.isUnresolved(shardCount)) return;
+    checkShardCount(constructField(this, property), shardCount, MAX_STREAM_SHARDS);
   }
 }

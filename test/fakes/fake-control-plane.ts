@@ -1,9 +1,12 @@
 import type {
+  AddTagsToStreamInput,
   DescribeLimitsOutput,
   DescribeStreamSummaryInput,
   DescribeStreamSummaryOutput,
   ListShardsInput,
   ListShardsOutput,
+  ListTagsForStreamInput,
+  ListTagsForStreamOutput,
   MergeShardsInput,
   RecordDistributionStrategy,
   SplitShardInput,
@@ -12,6 +15,7 @@ import type {
   UpdateShardCountInput,
   UpdateShardCountOutput,
 } from '@aws-sdk/client-kinesis';
+import { type HashKeyRange, uniformRanges } from '../../lib/core';
 import type { FakeShard } from './fake-shard';
 import { answerLost, serviceError } from './service-error';
 import { ShardMap } from './shard-map';
@@ -26,6 +30,8 @@ export interface FakeControlPlaneOptions {
   clock: VirtualClock;
   streamName?: string;
   shardCount?: number;
+  /** The shards to start with, as splits and merges have left them. @default uniform ones, `shardCount` of them */
+  ranges?: readonly HashKeyRange[];
   /** How many open shards the account may have. @default 10000 */
   shardQuota?: number;
   streamMode?: StreamMode;
@@ -50,6 +56,8 @@ const MOST_SHARDS = 10_000;
 export class FakeControlPlane {
   /** The name of every call that is no put. */
   readonly calls: string[] = [];
+  /** The stream's tags. */
+  readonly tags = new Map<string, string>();
   status: 'ACTIVE' | 'UPDATING' = 'ACTIVE';
   distribution: RecordDistributionStrategy;
   protected readonly clock: VirtualClock;
@@ -67,7 +75,11 @@ export class FakeControlPlane {
     this.streamMode = controlOptions.streamMode ?? 'PROVISIONED';
     this.distribution = controlOptions.distribution ?? 'USER_PARTITION_KEY';
     this.maxRecordKiB = controlOptions.maxRecordKiB ?? 1_024;
-    this.shardMap = new ShardMap(controlOptions.shardCount ?? 1, controlOptions.shardLimits, () => this.clock.now());
+    this.shardMap = new ShardMap(
+      controlOptions.ranges ?? uniformRanges(controlOptions.shardCount ?? 1),
+      controlOptions.shardLimits,
+      () => this.clock.now(),
+    );
   }
 
   /** Every shard, closed ones included, in the order they were made. */
@@ -108,6 +120,22 @@ export class FakeControlPlane {
 
   listShards(input: ListShardsInput): Promise<ListShardsOutput> {
     return this.call('listShards', () => shardPage(this.shards, input, this.clock.now()));
+  }
+
+  /** A page of two, so that whoever reads tags must go on: the service's has ten by default. */
+  listTagsForStream({ ExclusiveStartTagKey: start }: ListTagsForStreamInput): Promise<ListTagsForStreamOutput> {
+    return this.call('listTagsForStream', () => {
+      const rest = [...this.tags].sort().filter(([key]) => start === undefined || key > start);
+      const Tags = rest.slice(0, 2).map(([Key, Value]) => ({ Key, Value }));
+      return { Tags, HasMoreTags: rest.length > Tags.length };
+    });
+  }
+
+  addTagsToStream({ Tags }: AddTagsToStreamInput): Promise<object> {
+    return this.call('addTagsToStream', () => {
+      for (const [key, value] of Object.entries(Tags!)) this.tags.set(key, value);
+      return {};
+    });
   }
 
   updateMaxRecordSize({ MaxRecordSizeInKiB }: UpdateMaxRecordSizeInput): Promise<object> {

@@ -13,11 +13,11 @@ export class ShardMap {
   private nextSequenceNumber = 0n;
 
   constructor(
-    shardCount: number,
+    ranges: readonly HashKeyRange[],
     private readonly limits: ShardLimits | undefined,
     private readonly nowMs: () => number,
   ) {
-    this.open = uniformRanges(shardCount).map((range) => this.create(range, [], '0'));
+    this.open = ranges.map((range) => this.create(range, [], '0'));
   }
 
   /** The next sequence number, larger than every one before and than `after`. */

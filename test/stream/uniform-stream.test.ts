@@ -96,6 +96,40 @@ describe('UniformStream', () => {
     Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 7 });
   });
 
+  describe('with an initial shard count', () => {
+    test('declares that one for ever, and has a custom resource go to the other', () => {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 32, initialShardCount: 4 });
+
+      expect(stream.shardCount).toBe(32);
+      const template = Template.fromStack(stack);
+      template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 4 });
+      template.hasResourceProperties('Custom::EvenShardsStreamShardCount', { ShardCount: 32 });
+    });
+
+    test('tells how many shards it has, and how even they are', () => {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 32, initialShardCount: 4 });
+
+      const attribute = (name: string) => ({ 'Fn::GetAtt': [expect.stringMatching(/^EventsResharding/), name] });
+      expect(stack.resolve([stream.openShardCount, stream.skew])).toEqual([
+        attribute('OpenShardCount'),
+        attribute('Skew'),
+      ]);
+    });
+
+    test('fails for one that no stream can have', () => {
+      expect(() => new UniformStream(stack, 'Events', { shardCount: 4, initialShardCount: 0 })).toThrow(
+        'EvenShards/Events: initialShardCount must be a whole number from 1 to 10000, got 0',
+      );
+    });
+  });
+
+  test('without an initial shard count has no custom resource', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+
+    expect([stream.openShardCount, stream.skew]).toEqual([undefined, undefined]);
+    Template.fromStack(stack).resourceCountIs('AWS::Lambda::Function', 0);
+  });
+
   test('imports a stream by its attributes', () => {
     const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
     const imported = UniformStream.fromStreamAttributes(stack, 'Imported', { streamArn });

@@ -4,6 +4,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { EvenShardsStack } from '../../bin/app';
 import cdkJson from '../../cdk.json';
 import { MultiAttributeStack } from './multi-attribute-stack';
+import { OperationsStack } from './operations-stack';
 
 describe('cdk-nag, AwsSolutions', () => {
   /** Asked directly: the oldest aws-cdk-lib we support does not yet hand the construct tree to plugins. */
@@ -16,6 +17,7 @@ describe('cdk-nag, AwsSolutions', () => {
   test.each([
     ['the reference app', (app: App) => new EvenShardsStack(app, 'EvenShards')],
     ['a stack with multi-attribute keys', (app: App) => new MultiAttributeStack(app)],
+    ['a stack that is operated', (app: App) => new OperationsStack(app)],
   ])('finds nothing in %s', (_, addStackTo) => {
     const app = new App({ context: cdkJson.context });
     addStackTo(app);

@@ -1,6 +1,6 @@
 import { HASH_KEY_SPACE } from '../key-space/hash-key-space';
 import { type HashKeyRange, uniformRanges } from '../key-space/uniform-ranges';
-import { MAX_SKEW } from './skew';
+import { MAX_SKEW } from './thresholds';
 
 /** One shard becomes two: `[start, at - 1]` and `[at, end]`. */
 export interface SplitShard {

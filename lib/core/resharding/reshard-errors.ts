@@ -1,5 +1,5 @@
 import { EvenShardsError } from '../errors';
-import { allowedAgainAt, DAILY_UPDATES } from './update-history';
+import { allowedAgainAt, DAILY_UPDATES, type PastUpdate } from './update-history';
 
 /** A stream whose shards are not ours to count: one in on-demand mode, or one that is being deleted. */
 export class StreamNotReshardableError extends EvenShardsError {
@@ -20,8 +20,8 @@ export class DailyUpdateLimitError extends EvenShardsError {
     readonly streamName: string,
     /** How many updates it takes. */
     readonly updates: number,
-    /** The updates of the last 24 hours that are known, in milliseconds since 1970. */
-    history: readonly number[],
+    /** The updates of the last 24 hours that are known, oldest first. */
+    history: readonly PastUpdate[],
     options?: ErrorOptions & { refusal?: string },
   ) {
     const again = allowedAgainAt(history, updates);
@@ -41,4 +41,15 @@ function waitUntil(again: Date | undefined, updates: number): string {
   return again === undefined
     ? 'others have used the rest, which are allowed again within 24 hours'
     : `they are allowed again at ${again.toISOString()}`;
+}
+
+/** A stream that is still on its way to its shard count when nobody can wait for it any longer. */
+export class ReshardTimeOutError extends EvenShardsError {
+  constructor(target: { streamName: string; shardCount: number }, openShardCount: number, elapsedMs: number) {
+    super(
+      'RESHARD_TIME_OUT',
+      `${target.streamName} has ${openShardCount} of ${target.shardCount} shards after ` +
+        `${Math.round(elapsedMs / 60_000)} minutes; run the same again, it goes on where it stands`,
+    );
+  }
 }

@@ -18,12 +18,12 @@ export interface ReshardPlanOptions {
   /** How many UpdateShardCount requests the stream may still have today. @default 10, a whole day's */
   updatesLeft?: number;
   /**
-   * Whether a stream with the right count, but uneven, may be made even by a detour over another count. Not when an
-   * update has just left it so: a further one would do the same.
+   * The count of the last update. If it is the count to be, the update has left the stream uneven, or what has happened
+   * since was no update: another one to the same count is not tried.
    *
-   * @default true
+   * @default - none
    */
-  detour?: boolean;
+  lastUpdateTo?: number;
 }
 
 /**
@@ -42,13 +42,12 @@ export interface ReshardPlanOptions {
 export function planReshard(
   ranges: readonly HashKeyRange[],
   shardCount: number,
-  { updatesLeft = DAILY_UPDATES, detour = true }: ReshardPlanOptions = {},
+  { updatesLeft = DAILY_UPDATES, lastUpdateTo }: ReshardPlanOptions = {},
 ): ReshardOperation[] {
   const updates = updateSteps(ranges.length, shardCount);
-  const hasCount = ranges.length === shardCount;
-  if (hasCount && isEven(ranges)) return [];
+  if (ranges.length === shardCount && isEven(ranges)) return [];
   const moves = boundaryMoves(ranges, shardCount);
-  const mayUpdate = updates.length <= updatesLeft && (detour || !hasCount);
+  const mayUpdate = updates.length <= updatesLeft && lastUpdateTo !== shardCount;
   return mayUpdate && updates.length < moves.length
     ? updates.map((count) => ({ type: 'update', shardCount: count }))
     : moves;

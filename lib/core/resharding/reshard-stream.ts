@@ -8,7 +8,7 @@ import { planReshard, type ReshardOperation } from './reshard-plan';
 import { isNotReady, readUpdateHistory, updateShardCount } from './shard-count-update';
 import { skewOf } from './skew';
 import { describeStream } from './stream-state';
-import { updatesLeft } from './update-history';
+import { type PastUpdate, updatesLeft } from './update-history';
 
 /** Where a stream stands on its way to a shard count. */
 export interface ReshardProgress {
@@ -79,11 +79,52 @@ export async function advanceReshard(
   return progress;
 }
 
+export interface ReshardOptions {
+  /** Ends the work between two looks at the stream: it throws the signal's reason, and can be gone on with any time. */
+  signal?: AbortSignal;
+  /** Told how the stream stood at each look. */
+  onProgress?(progress: ReshardProgress): void;
+  /** The time in milliseconds since 1970. @default Date.now */
+  now?(): number;
+  /** Waits between two looks, in milliseconds. @default setTimeout */
+  sleep?(delayMs: number): Promise<void>;
+}
+
+/** Kinesis answers 20 DescribeStreamSummary a second for the whole account. */
+const LOOK_INTERVAL_MS = 5_000;
+
+/**
+ * Takes a stream to `shardCount` even shards and waits until it is there: minutes for each step.
+ *
+ * Records can be written and read all the while. To go on after a failure, call it again.
+ *
+ * Throws what `inspectStream` throws, and what the client throws.
+ *
+ * @returns how the stream stands in the end: open shards, skew
+ */
+export async function reshardStream(
+  client: ReshardClient,
+  target: ReshardTarget,
+  { signal, onProgress, now = Date.now, sleep = wait }: ReshardOptions = {},
+): Promise<ReshardProgress> {
+  for (;;) {
+    signal?.throwIfAborted();
+    const progress = await advanceReshard(client, target, now());
+    onProgress?.(progress);
+    if (progress.state === 'even') return progress;
+    await sleep(LOOK_INTERVAL_MS);
+  }
+}
+
+function wait(delayMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, delayMs));
+}
+
 interface Survey {
   readonly progress: ReshardProgress;
   readonly shards: readonly OpenShard[];
   /** The updates of the last 24 hours; left unread where the plan does without them. */
-  readonly history: readonly number[];
+  readonly history: readonly PastUpdate[];
 }
 
 async function survey(
@@ -97,7 +138,7 @@ async function survey(
   if (!isWhole(shards)) return { progress: { state: 'busy', openShardCount, plan: [] }, shards, history: [] };
 
   const target = { streamName, shardCount: shardCount ?? shards.length };
-  const wish = planReshard(shards, target.shardCount);
+  const wish = planReshard(shards, target.shardCount, { updatesLeft: Number.POSITIVE_INFINITY });
   const history = wish[0]?.type === 'update' ? await readUpdateHistory(client, streamName, now) : [];
   const plan = planWithin(history, wish, shards, target);
   const state = plan.length === 0 ? 'even' : 'uneven';
@@ -106,15 +147,15 @@ async function survey(
 
 /** What the updates of the last 24 hours leave of the plan one would wish for. */
 function planWithin(
-  history: readonly number[],
+  history: readonly PastUpdate[],
   wish: ReshardOperation[],
   shards: readonly OpenShard[],
   { streamName, shardCount }: ReshardTarget,
 ): ReshardOperation[] {
-  const limits = { updatesLeft: updatesLeft(history), detour: history.length === 0 };
-  const plan = planReshard(shards, shardCount, limits);
-  const inPlaceOfUpdates = plan.length > wish.length && shards.length !== shardCount;
-  if (!inPlaceOfUpdates || plan.length <= MOST_MOVES_IN_PLACE_OF_UPDATES) return plan;
+  const left = updatesLeft(history);
+  const plan = planReshard(shards, shardCount, { updatesLeft: left, lastUpdateTo: history.at(-1)?.shardCount });
+  const limited = wish[0]?.type === 'update' && wish.length > left;
+  if (!limited || plan.length <= MOST_MOVES_IN_PLACE_OF_UPDATES || shards.length === shardCount) return plan;
   throw new DailyUpdateLimitError(streamName, wish.length, history);
 }
 

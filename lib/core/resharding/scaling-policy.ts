@@ -1,5 +1,5 @@
 import { fewestShards, mostShards } from './reshard-steps';
-import { DAILY_UPDATES, updatesLeft } from './update-history';
+import { DAILY_UPDATES, type PastUpdate, updatesLeft } from './update-history';
 
 export interface ScalingBounds {
   readonly minShards: number;
@@ -12,8 +12,9 @@ export type Load = 'high' | 'normal' | 'low';
 export interface ScalingSituation extends ScalingBounds {
   readonly openShardCount: number;
   readonly load: Load;
-  /** The updates of the last 24 hours, in milliseconds since 1970, oldest first. */
-  readonly history: readonly number[];
+  /** The updates of the last 24 hours, oldest first. */
+  readonly history: readonly PastUpdate[];
+  /** The time, in milliseconds since 1970. */
   readonly now: number;
 }
 
@@ -25,12 +26,6 @@ export const SCALE_IN_PAUSE_MS = 60 * 60_000;
 
 /** Of the updates of a day, so many are kept for growing: taking shards away saves money, adding them saves records. */
 export const UPDATES_KEPT_FOR_SCALE_OUT = DAILY_UPDATES / 2;
-
-/**
- * Under which part of the target utilisation shards are taken away. Half the shards then have at most 80 % of the target:
- * far enough from it that they are not given back at once.
- */
-export const SCALE_IN_FRACTION = 0.4;
 
 /**
  * How many shards a stream should have now.
@@ -55,6 +50,6 @@ function mayScaleIn({ history, now }: ScalingSituation): boolean {
   return updatesLeft(history) > UPDATES_KEPT_FOR_SCALE_OUT && now - lastOf(history) >= SCALE_IN_PAUSE_MS;
 }
 
-function lastOf(history: readonly number[]): number {
-  return history.at(-1) ?? Number.NEGATIVE_INFINITY;
+function lastOf(history: readonly PastUpdate[]): number {
+  return history.at(-1)?.time ?? Number.NEGATIVE_INFINITY;
 }

@@ -1,11 +1,11 @@
 import type { ReshardClient } from './reshard-client';
 import { DailyUpdateLimitError } from './reshard-errors';
-import { formatUpdateHistory, parseUpdateHistory, UPDATE_HISTORY_TAG } from './update-history';
+import { formatUpdateHistory, type PastUpdate, parseUpdateHistory, UPDATE_HISTORY_TAG } from './update-history';
 
 export type UpdateClient = Pick<ReshardClient, 'updateShardCount' | 'listTagsForStream' | 'addTagsToStream'>;
 
-/** When the stream's shard count was updated in the last 24 hours, as its tag says. */
-export async function readUpdateHistory(client: UpdateClient, streamName: string, now: number): Promise<number[]> {
+/** The updates of the stream's shard count in the last 24 hours, as its tag says. */
+export async function readUpdateHistory(client: UpdateClient, streamName: string, now: number): Promise<PastUpdate[]> {
   let start: string | undefined;
   do {
     const { Tags = [], HasMoreTags } = await client.listTagsForStream({
@@ -24,7 +24,7 @@ export interface UpdateRequest {
   readonly shardCount: number;
   /** How many updates it takes from here on, this one included. */
   readonly updates: number;
-  readonly history: readonly number[];
+  readonly history: readonly PastUpdate[];
   readonly now: number;
 }
 
@@ -37,7 +37,7 @@ export interface UpdateRequest {
 export async function updateShardCount(
   client: UpdateClient,
   { streamName, shardCount, updates, history, now }: UpdateRequest,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await client.updateShardCount({
       StreamName: streamName,
@@ -45,14 +45,15 @@ export async function updateShardCount(
       ScalingType: 'UNIFORM_SCALING',
     });
   } catch (error) {
-    if (isNotReady(error)) return;
+    if (isNotReady(error)) return false;
     if (!isDailyLimit(error)) throw error;
     throw new DailyUpdateLimitError(streamName, updates, history, { refusal: error.message, cause: error });
   }
   await client.addTagsToStream({
     StreamName: streamName,
-    Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory([...history, now]) },
+    Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory([...history, { time: now, shardCount }]) },
   });
+  return true;
 }
 
 /** Whether a request came while the stream was busy, or too soon after another one, and will be welcome later. */

@@ -1,12 +1,5 @@
 import type { HashKeyRange } from '../key-space/uniform-ranges';
-
-/**
- * The skew up to which a stream counts as even: its widest shard has at most 5 % more hash keys than the mean.
- *
- * Exact evenness would be no use: nobody documents how UpdateShardCount rounds, and boundaries that are a key apart could
- * not be moved, for a split must leave both halves more than a key.
- */
-export const MAX_SKEW = 1.05;
+import { MAX_SKEW } from './thresholds';
 
 /**
  * How many times the mean the widest shard holds: 1 is perfectly even. Under keys that a hash spreads, it is how many

@@ -5,36 +5,52 @@
 export const DAILY_UPDATES = 10;
 
 /**
- * The tag of a stream that tells when its shard count was updated in the last 24 hours. Kinesis counts, but does not
- * say how far it has counted until it refuses.
+ * The tag of a stream that tells of the updates of its shard count in the last 24 hours. Kinesis counts them too, but
+ * does not say how far it has counted until it refuses.
  */
 export const UPDATE_HISTORY_TAG = 'even-shards:shard-count-updates';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** The updates of the last 24 hours that this library made, in milliseconds since 1970, oldest first. */
-export function parseUpdateHistory(tagValue: string | undefined, now: number): number[] {
-  return (tagValue ?? '')
-    .split(' ')
-    .map((time) => Date.parse(time))
-    .filter((time) => time > now - DAY_MS && time <= now)
-    .sort((a, b) => a - b);
+/** An update that this library has asked for. */
+export interface PastUpdate {
+  /** When, in milliseconds since 1970. */
+  readonly time: number;
+  /** The count it was to. */
+  readonly shardCount: number;
 }
 
-/** The value of the tag: times to the second, of which ten and more fit into the 256 characters of a tag's value. */
-export function formatUpdateHistory(history: readonly number[]): string {
+const MINUTE_MS = 60_000;
+
+/** A day, and the minute that the tag leaves open. */
+const RETENTION_MS = (24 * 60 + 1) * MINUTE_MS;
+
+const ENTRY = /^(\d{4}-\d\d-\d\dT\d\d:\d\dZ)=(\d{1,5})$/;
+
+/** The updates of the last 24 hours, oldest first. */
+export function parseUpdateHistory(tagValue: string | undefined, now: number): PastUpdate[] {
+  return (tagValue ?? '')
+    .split(' ')
+    .flatMap((entry) => {
+      const [, time, shardCount] = ENTRY.exec(entry) ?? [];
+      return time === undefined ? [] : [{ time: Date.parse(time), shardCount: Number(shardCount) }];
+    })
+    .filter(({ time }) => time > now - RETENTION_MS && time <= now)
+    .sort((a, b) => a.time - b.time);
+}
+
+/** The value of the tag: ten entries, to the minute, so that they fit into the 256 characters that it can have. */
+export function formatUpdateHistory(history: readonly PastUpdate[]): string {
   return history
     .slice(-DAILY_UPDATES)
-    .map((time) => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z'))
+    .map(({ time, shardCount }) => `${new Date(time).toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length)}Z=${shardCount}`)
     .join(' ');
 }
 
-export function updatesLeft(history: readonly number[]): number {
+export function updatesLeft(history: readonly PastUpdate[]): number {
   return Math.max(0, DAILY_UPDATES - history.length);
 }
 
 /** When so many updates are allowed again; `undefined` if they are now, or never within a day. */
-export function allowedAgainAt(history: readonly number[], updates: number): Date | undefined {
-  const oldest = history[history.length - 1 - (DAILY_UPDATES - updates)];
-  return oldest === undefined ? undefined : new Date(oldest + DAY_MS);
+export function allowedAgainAt(history: readonly PastUpdate[], updates: number): Date | undefined {
+  const last = history[history.length - 1 - (DAILY_UPDATES - updates)];
+  return last === undefined ? undefined : new Date(last.time + RETENTION_MS);
 }

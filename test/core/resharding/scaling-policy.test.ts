@@ -3,10 +3,11 @@ import { reshardSteps } from '../../../lib/core/resharding/reshard-steps';
 import {
   desiredShardCount,
   type Load,
-  SCALE_IN_FRACTION,
   SCALE_IN_PAUSE_MS,
   SCALE_OUT_PAUSE_MS,
 } from '../../../lib/core/resharding/scaling-policy';
+import { SCALE_IN_FRACTION } from '../../../lib/core/resharding/thresholds';
+import type { PastUpdate } from '../../../lib/core/resharding/update-history';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const MINUTE = 60_000;
@@ -17,7 +18,7 @@ const situation = (openShardCount: number, load: Load, ...minutesAgo: number[]) 
   load,
   minShards: 2,
   maxShards: 50,
-  history: minutesAgo.map((minutes) => NOW - minutes * MINUTE),
+  history: minutesAgo.map((minutes) => ({ time: NOW - minutes * MINUTE, shardCount: openShardCount })),
   now: NOW,
 });
 
@@ -55,20 +56,20 @@ describe('desiredShardCount', () => {
       fc.property(days, ({ loads, min, max }) => {
         let count = min;
         let now = NOW;
-        const updates: number[] = [];
+        const updates: PastUpdate[] = [];
         for (const { load, minutes } of loads) {
           for (let minute = 0; minute < minutes; minute += 1) {
             now += MINUTE;
-            const history = updates.filter((time) => time > now - DAY);
+            const history = updates.filter(({ time }) => time > now - DAY);
             const bounds = { minShards: min, maxShards: max };
             const desired = desiredShardCount({ openShardCount: count, load, history, now, ...bounds });
             if (desired === count) continue;
             expect(history.length).toBeLessThan(10);
-            expect(now - (history.at(-1) ?? 0)).toBeGreaterThanOrEqual(
+            expect(now - (history.at(-1)?.time ?? 0)).toBeGreaterThanOrEqual(
               desired > count ? SCALE_OUT_PAUSE_MS : SCALE_IN_PAUSE_MS,
             );
             [count] = reshardSteps(count, desired) as [number];
-            updates.push(now);
+            updates.push({ time: now, shardCount: count });
           }
         }
         expect(count).toBeGreaterThanOrEqual(min);

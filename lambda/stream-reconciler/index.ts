@@ -1,0 +1,76 @@
+import type { Context } from 'aws-lambda';
+import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../lib/core/function-environment';
+import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/function-metrics';
+import { describeOperation } from '../../lib/core/resharding/reshard-plan';
+import { inspectStream, type ReshardProgress, reshardStream } from '../../lib/core/resharding/reshard-stream';
+import { writeMetrics } from '../embedded-metrics';
+import { InvalidEventError } from '../invalid-event-error';
+import { requiredEnvironment } from '../required-environment';
+import { reshardClient } from '../reshard-client';
+
+/** A scheduled event, or one of your own. */
+export interface ReconcileEvent {
+  /** Whether to repair drift, or to report it. @default what the construct was given */
+  readonly repair?: boolean;
+}
+
+export interface ReconcileReport {
+  streamName: string;
+  /** `busy` while someone is changing the stream. */
+  state: 'even' | 'uneven' | 'busy';
+  openShardCount: number;
+  skew?: number;
+  /** What takes the stream to where it should be, in words. */
+  plan: string[];
+}
+
+/** What is under way when the time is up goes on by itself; the next run sees to the rest. */
+const LAST_LOOK_MS = 15_000;
+
+const streamName = requiredEnvironment(STREAM_NAME);
+const shardCount = process.env[SHARD_COUNT] === undefined ? undefined : Number(process.env[SHARD_COUNT]);
+const kinesis = reshardClient();
+
+export async function handler(
+  event: ReconcileEvent,
+  context: Pick<Context, 'getRemainingTimeInMillis'>,
+): Promise<ReconcileReport> {
+  const progress = repairs(event) ? await repair(context.getRemainingTimeInMillis() - LAST_LOOK_MS) : await inspect();
+  if (progress.skew !== undefined) {
+    writeMetrics(
+      { [STREAM_NAME_DIMENSION]: streamName },
+      {
+        [STREAM_SHARD_METRICS.openShards]: progress.openShardCount,
+        [STREAM_SHARD_METRICS.skew]: progress.skew,
+        [STREAM_SHARD_METRICS.drift]: progress.plan.length,
+      },
+      Date.now(),
+    );
+  }
+  const report: ReconcileReport = { streamName, ...progress, plan: progress.plan.map(describeOperation) };
+  console.info(report);
+  return report;
+}
+
+function repairs({ repair = process.env[REPAIR] === 'true' }: ReconcileEvent): boolean {
+  if (typeof repair !== 'boolean') throw new InvalidEventError('repair', repair, 'true or false');
+  if (repair && shardCount === undefined) {
+    throw new InvalidEventError('repair', repair, 'false, for how many shards the stream should have is not declared');
+  }
+  return repair;
+}
+
+function inspect(): Promise<ReshardProgress> {
+  return inspectStream(kinesis, { streamName, shardCount }, Date.now());
+}
+
+/** How the stream stands when it is repaired, or when the time is up. */
+async function repair(timeLeftMs: number): Promise<ReshardProgress> {
+  const signal = AbortSignal.timeout(Math.max(1, timeLeftMs));
+  try {
+    return await reshardStream(kinesis, { streamName, shardCount: shardCount! }, { signal });
+  } catch (error) {
+    if (error !== signal.reason) throw error;
+    return inspect();
+  }
+}

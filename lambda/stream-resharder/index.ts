@@ -1,0 +1,66 @@
+import { ReshardTimeOutError } from '../../lib/core/resharding/reshard-errors';
+import { describeOperation } from '../../lib/core/resharding/reshard-plan';
+import { advanceReshard, type ReshardProgress, type ReshardTarget } from '../../lib/core/resharding/reshard-stream';
+import { reshardClient } from '../reshard-client';
+import { type ReshardEvent, reshardTarget } from './reshard-event';
+
+/** An answer to the provider framework, which adds it to the event and sends it to CloudFormation in the end. */
+export interface ReshardAnswer {
+  PhysicalResourceId: string;
+  IsComplete: boolean;
+  StartedAt?: number;
+  Data?: { OpenShardCount: number; Skew: number };
+}
+
+/** CloudFormation waits an hour and says no more than that it has waited. So we say why before. */
+const GIVE_UP_AFTER_MS = 50 * 60_000;
+
+/** A permission that a deployment has just given takes a while to be known everywhere. */
+const PERMISSION_DELAY_MS = 2 * 60_000;
+
+const kinesis = reshardClient();
+
+/**
+ * Takes a stream to the shard count that a custom resource declares, an operation each time it is called: first with
+ * CloudFormation's request, then every few seconds until it says that it is complete.
+ *
+ * It remembers nothing but when it began, so a deployment that was given up can be run again, and a roll-back is an
+ * update like any other.
+ */
+export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
+  if (event.RequestType === 'Delete') return { PhysicalResourceId: event.PhysicalResourceId!, IsComplete: true };
+  const target = reshardTarget(event);
+  const now = Date.now();
+  const startedAt = event.StartedAt ?? now;
+  const progress = await advance(target, now, startedAt);
+  const answer = { PhysicalResourceId: target.streamName, StartedAt: startedAt };
+  if (progress === undefined) return { ...answer, IsComplete: false };
+  const { state, openShardCount, skew, plan } = progress;
+  console.info({
+    ...target,
+    state,
+    openShardCount,
+    skew,
+    next: plan[0] && describeOperation(plan[0]),
+    left: plan.length,
+  });
+  if (!isComplete(target, progress, now - startedAt)) return { ...answer, IsComplete: false };
+  return { ...answer, IsComplete: true, Data: { OpenShardCount: openShardCount, Skew: skew! } };
+}
+
+async function advance(target: ReshardTarget, now: number, startedAt: number): Promise<ReshardProgress | undefined> {
+  try {
+    return await advanceReshard(kinesis, target, now);
+  } catch (error) {
+    if ((error as Error).name === 'AccessDeniedException' && now - startedAt < PERMISSION_DELAY_MS) return undefined;
+    throw error;
+  }
+}
+
+/** A stream that has its shards, but not yet even ones when the time is up, is no reason to roll a deployment back. */
+function isComplete(target: ReshardTarget, { state, openShardCount }: ReshardProgress, elapsedMs: number): boolean {
+  if (state === 'even') return true;
+  if (elapsedMs < GIVE_UP_AFTER_MS) return false;
+  if (state === 'uneven' && openShardCount === target.shardCount) return true;
+  throw new ReshardTimeOutError(target, openShardCount, elapsedMs);
+}

@@ -1,0 +1,20 @@
+import type { Load } from '../../lib/core/resharding/scaling-policy';
+
+/** The part of `new CloudWatch({})` that is needed. */
+export interface AlarmClient {
+  describeAlarms(input: { AlarmNames: string[] }): Promise<{
+    MetricAlarms?: { AlarmName?: string | undefined; StateValue?: string | undefined }[] | undefined;
+  }>;
+}
+
+/** Asks the alarms for their state. Were both in alarm, more shards would be the safe answer. */
+export async function readLoad(
+  client: AlarmClient,
+  { scaleOut, scaleIn }: { scaleOut: string; scaleIn: string },
+): Promise<Load> {
+  const { MetricAlarms = [] } = await client.describeAlarms({ AlarmNames: [scaleOut, scaleIn] });
+  const isAlarmed = (name: string) =>
+    MetricAlarms.some(({ AlarmName, StateValue }) => AlarmName === name && StateValue === 'ALARM');
+  if (isAlarmed(scaleOut)) return 'high';
+  return isAlarmed(scaleIn) ? 'low' : 'normal';
+}

@@ -1,0 +1,216 @@
+import { Duration, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as events from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/errors';
+import { MAX_SHARDS, MIN_SHARDS, SCALE_IN_ALARM, SCALE_OUT_ALARM, STREAM_NAME } from '../core/function-environment';
+import { STREAM_SHARD_METRICS } from '../core/function-metrics';
+import { SCALE_IN_FRACTION } from '../core/resharding/thresholds';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../core/shard-count';
+import { addBundledFunction } from '../function/bundled-function';
+import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { checkStreamEnvironment } from './stream-environment';
+import { streamShardMetric } from './stream-metrics';
+import { checkProvisioned } from './stream-mode';
+import { StreamReshardGrants } from './stream-reshard-grants';
+
+/** Between which shard counts a stream is scaled, and by which load. */
+export interface StreamAutoScalingOptions extends BundledFunctionOptions {
+  /** The fewest shards: a whole number from 1 to 10,000. */
+  readonly minShards: number;
+
+  /** The most shards: a whole number from `minShards` to 10,000. */
+  readonly maxShards: number;
+
+  /**
+   * The part of the shards' capacity, more than 0 and at most 1, above which shards are added: the larger of bytes over
+   * 1 MB and records over 1,000 a second and shard, over the whole stream. Shards are taken away below 40 % of it.
+   *
+   * A minute's mean hides its peaks, and a hash spreads keys less evenly than the ranges are: leave room for both, and for
+   * the growth of the ten minutes that it takes to notice, decide and reshard.
+   *
+   * @default 0.7
+   */
+  readonly targetUtilisation?: number;
+}
+
+/** Properties of a `StreamAutoScaling`. */
+export interface StreamAutoScalingProps extends StreamAutoScalingOptions {
+  /** The stream, of this app or imported, in provisioned mode and in the stack's own account and region. */
+  readonly stream: kinesis.IStream;
+}
+
+/**
+ * What one shard takes in a second. Source: the Kinesis developer guide, "Quotas and limits". Its "1 MB" is read as the
+ * smaller of what it may mean.
+ */
+const SHARD_BYTES = 1_000_000;
+const SHARD_RECORDS = 1_000;
+
+const DEFAULT_TARGET_UTILISATION = 0.7;
+
+/**
+ * Gives a stream more shards when its load grows, and fewer when it has long been low.
+ *
+ * `UniformStream.autoScale` makes one. Two alarms watch the utilisation of the shards; a function asks them every minute.
+ * It doubles the shards once three minutes in a row were above the target, and halves them once a whole hour was below
+ * 40 % of it, which leaves the half at most 80 % of the target. Kinesis allows ten updates in 24 hours, so it doubles and
+ * halves instead of going in small steps, keeps five of them for growing, and keeps count in a tag of the stream. Every
+ * update divides the key space evenly.
+ *
+ * It follows a load that changes over hours, such as that of day and night. For one that multiplies within minutes, or
+ * whose rise nobody can foresee, on-demand mode is the better choice, unless explicit hash keys rely on the shards; for
+ * one that hardly changes, so is a fixed count.
+ *
+ * Throws `InvalidShardCountError` unless both counts are whole numbers from 1 to 10,000, and `InvalidArgumentError` if
+ * `minShards` is the larger, if the target is none, or if the stream is known to be on-demand, or in another account or
+ * region.
+ */
+export class StreamAutoScaling extends Construct {
+  /** The function that scales. */
+  public readonly function: lambda.Function;
+
+  /** In alarm while more shards are needed. */
+  public readonly scaleOutAlarm: cloudwatch.Alarm;
+
+  /** In alarm while fewer shards would do, for at least an hour: often, and no reason to wake anybody. */
+  public readonly scaleInAlarm: cloudwatch.Alarm;
+
+  private readonly stream: kinesis.IStream;
+
+  /**
+   * Two alarms, and a function with a role, a log group and a schedule of its own.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param props the stream, its bounds and its target
+   */
+  constructor(scope: Construct, id: string, props: StreamAutoScalingProps) {
+    super(scope, id);
+    const { stream, minShards, maxShards, targetUtilisation = DEFAULT_TARGET_UTILISATION } = props;
+    this.stream = stream;
+    checkStreamEnvironment(constructField(this, 'stream'), stream, Stack.of(this));
+    checkProvisioned(constructField(this, 'stream'), stream);
+    this.checkBounds(minShards, maxShards);
+    this.checkTarget(targetUtilisation);
+
+    this.scaleOutAlarm = this.metricUtilisation({ period: Duration.minutes(1) }).createAlarm(this, 'ScaleOutAlarm', {
+      alarmDescription: `The shards of a stream are used by more than ${percent(targetUtilisation)} %: it is given more, up to ${maxShards}`,
+      threshold: percent(targetUtilisation),
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: 3,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+    });
+    const lowUtilisation = percent(targetUtilisation * SCALE_IN_FRACTION);
+    this.scaleInAlarm = this.metricUtilisation({ period: Duration.minutes(5) }).createAlarm(this, 'ScaleInAlarm', {
+      alarmDescription: `The shards of a stream were used by less than ${lowUtilisation} % for an hour: it needs fewer, down to ${minShards}`,
+      threshold: lowUtilisation,
+      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+      evaluationPeriods: 12,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+    });
+    this.function = addBundledFunction(this, {
+      bundle: 'stream-scaler',
+      description: 'Gives a Kinesis stream the shards that its load needs',
+      environment: {
+        [STREAM_NAME]: stream.streamName,
+        [MIN_SHARDS]: Tokenization.stringifyNumber(minShards),
+        [MAX_SHARDS]: Tokenization.stringifyNumber(maxShards),
+        [SCALE_OUT_ALARM]: this.scaleOutAlarm.alarmName,
+        [SCALE_IN_ALARM]: this.scaleInAlarm.alarmName,
+      },
+      timeout: Duration.minutes(1),
+      memorySize: 256,
+      runtime: props.runtime,
+      logRetention: props.logRetention,
+    });
+    StreamReshardGrants.fromStream(stream).scale(this.function);
+    iam.Grant.addToPrincipal({
+      grantee: this.function,
+      actions: ['cloudwatch:DescribeAlarms'],
+      resourceArns: [this.scaleOutAlarm.alarmArn, this.scaleInAlarm.alarmArn],
+    });
+    new events.Rule(this, 'Schedule', {
+      description: 'Scales a Kinesis stream',
+      schedule: events.Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}), retryAttempts: 0 })],
+    });
+  }
+
+  /**
+   * How much of the capacity of its shards the stream uses, in percent: the larger of bytes and records. Mean over a
+   * period and over all shards; a hot shard among cool ones does not show.
+   *
+   * @param options period and looks; the statistic is given
+   */
+  public metricUtilisation(options?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
+    const period = options?.period ?? Duration.minutes(1);
+    const load = (metricName: string) =>
+      new cloudwatch.Metric({
+        namespace: 'AWS/Kinesis',
+        metricName,
+        dimensionsMap: { StreamName: this.stream.streamName },
+        statistic: cloudwatch.Stats.SUM,
+        period,
+      });
+    return new cloudwatch.MathExpression({
+      // A stream that nobody writes to has no datapoints: 0 times the shards is the zero that it means.
+      expression:
+        `100 * MAX([FILL(bytes, 0) / ${SHARD_BYTES}, FILL(records, 0) / ${SHARD_RECORDS}, 0 * FILL(shards, REPEAT)])` +
+        ' / PERIOD(shards) / FILL(shards, REPEAT)',
+      usingMetrics: {
+        bytes: load('IncomingBytes'),
+        records: load('IncomingRecords'),
+        shards: this.metricOpenShards({ period }),
+      },
+      label: 'utilisation in %',
+      ...options,
+      period,
+    });
+  }
+
+  /**
+   * The shards of the stream; while it is scaled, those it is about to have.
+   *
+   * @param options statistic, period and looks
+   */
+  public metricOpenShards(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.openShards, options);
+  }
+
+  /**
+   * How many of the ten updates of its shard count the stream may still have in this 24 hours.
+   *
+   * @param options statistic, period and looks
+   */
+  public metricUpdatesLeft(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.updatesLeft, options);
+  }
+
+  private checkBounds(minShards: number, maxShards: number): void {
+    for (const [name, count] of Object.entries({ minShards, maxShards })) {
+      if (!Token.isUnresolved(count)) checkShardCount(constructField(this, name), count, MAX_STREAM_SHARDS);
+    }
+    if (Token.isUnresolved(minShards) || Token.isUnresolved(maxShards) || minShards <= maxShards) return;
+    throw new InvalidArgumentError(constructField(this, 'minShards'), minShards, `at most maxShards, ${maxShards}`);
+  }
+
+  private checkTarget(targetUtilisation: number): void {
+    if (Token.isUnresolved(targetUtilisation) || (targetUtilisation > 0 && targetUtilisation <= 1)) return;
+    throw new InvalidArgumentError(
+      constructField(this, 'targetUtilisation'),
+      targetUtilisation,
+      'a part of the capacity, more than 0 and at most 1',
+    );
+  }
+}
+
+/** Rounded to a tenth: a threshold that people read. */
+function percent(part: number): number {
+  return Math.round(part * 1_000) / 10;
+}

@@ -1,0 +1,20 @@
+import { Stack } from 'aws-cdk-lib';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+
+/** What a template may say of a stream, as far as checks need it. */
+export interface StreamProperties {
+  readonly RecordDistributionStrategy?: unknown;
+  readonly StreamModeDetails?: { readonly StreamMode?: unknown };
+}
+
+/**
+ * What the template says of the stream; nothing, if it is imported.
+ *
+ * Rendered rather than read: the floor of aws-cdk-lib knows some properties as an override only.
+ */
+export function streamProperties(stream: kinesis.IStream): StreamProperties {
+  const resource = stream.node.defaultChild;
+  if (!(resource instanceof kinesis.CfnStream)) return {};
+  const { Resources } = Stack.of(resource).resolve(resource._toCloudFormation());
+  return Object.values<{ Properties?: StreamProperties }>(Resources)[0]?.Properties ?? {};
+}

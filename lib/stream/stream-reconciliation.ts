@@ -1,0 +1,140 @@
+import { Duration, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as events from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/errors';
+import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../core/function-environment';
+import { STREAM_SHARD_METRICS } from '../core/function-metrics';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../core/shard-count';
+import { addBundledFunction } from '../function/bundled-function';
+import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { checkStreamEnvironment } from './stream-environment';
+import { streamShardMetric } from './stream-metrics';
+import { checkProvisioned } from './stream-mode';
+import { StreamReshardGrants } from './stream-reshard-grants';
+
+/** What a stream's reconciliation does, and when. */
+export interface StreamReconciliationOptions extends BundledFunctionOptions {
+  /**
+   * Whether drift is repaired, by splits, merges and updates of the shard count, or only reported. Records can be written
+   * and read all the while.
+   *
+   * @default false - reported: in the function's answer, its log and the metrics `Skew` and `Drift`
+   */
+  readonly repair?: boolean;
+
+  /**
+   * When to look at the stream. It can be invoked at any other time, with `{}` or `{ "repair": true }`.
+   *
+   * @default - once an hour
+   */
+  readonly schedule?: events.Schedule;
+}
+
+/** Properties of a `StreamReconciliation`. */
+export interface StreamReconciliationProps extends StreamReconciliationOptions {
+  /** The stream, of this app or imported, in provisioned mode and in the stack's own account and region. */
+  readonly stream: kinesis.IStream;
+
+  /**
+   * How many shards the stream should have: a whole number from 1 to 10,000. Needed to repair it, for a stream of five
+   * shards may be one of four that someone has split.
+   *
+   * @default - as many as it has: only whether they are even is reported
+   */
+  readonly shardCount?: number;
+}
+
+/**
+ * Looks at a stream's shards now and then, and reports or repairs what has drifted: boundaries that manual splits and
+ * merges have left uneven, and another count than the declared one.
+ *
+ * `UniformStream.reconcile` makes one. An invocation answers with the open shards, their skew, and the plan that takes the
+ * stream to where it should be, request by request: a dry run, unless it repairs.
+ *
+ * Throws `InvalidShardCountError` unless the count is a whole number from 1 to 10,000, and `InvalidArgumentError` if it is
+ * to repair without one, or if the stream is known to be on-demand, or in another account or region.
+ */
+export class StreamReconciliation extends Construct {
+  /** The function: to invoke it or to grant its invocation. */
+  public readonly function: lambda.Function;
+
+  private readonly stream: kinesis.IStream;
+
+  /**
+   * A function with a role, a log group and a schedule of its own.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param props the stream, and what to do about drift
+   */
+  constructor(scope: Construct, id: string, props: StreamReconciliationProps) {
+    super(scope, id);
+    const { stream, shardCount, repair = false } = props;
+    this.stream = stream;
+    checkStreamEnvironment(constructField(this, 'stream'), stream, Stack.of(this));
+    checkProvisioned(constructField(this, 'stream'), stream);
+    if (repair && shardCount === undefined) {
+      throw new InvalidArgumentError(
+        constructField(this, 'repair'),
+        repair,
+        'false without a shardCount, which says what to repair the stream to',
+      );
+    }
+    if (shardCount !== undefined && !Token.isUnresolved(shardCount)) {
+      checkShardCount(constructField(this, 'shardCount'), shardCount, MAX_STREAM_SHARDS);
+    }
+    this.function = addBundledFunction(this, {
+      bundle: 'stream-reconciler',
+      description: "Reports or repairs the drift of a Kinesis stream's shards",
+      environment: {
+        [STREAM_NAME]: stream.streamName,
+        [REPAIR]: String(repair),
+        ...(shardCount !== undefined && { [SHARD_COUNT]: Tokenization.stringifyNumber(shardCount) }),
+      },
+      timeout: Duration.minutes(15),
+      memorySize: 256,
+      runtime: props.runtime,
+      logRetention: props.logRetention,
+    });
+    const grants = StreamReshardGrants.fromStream(stream);
+    if (shardCount === undefined) grants.inspect(this.function);
+    else grants.reshard(this.function);
+    new events.Rule(this, 'Schedule', {
+      description: "Looks for drift of a Kinesis stream's shards",
+      schedule: props.schedule ?? events.Schedule.rate(Duration.hours(1)),
+      targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}) })],
+    });
+  }
+
+  /**
+   * How many times the mean the widest shard holds, at the last look: 1 is perfectly even, up to 1.05 counts as even.
+   *
+   * @param options statistic, period and looks
+   */
+  public metricSkew(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.skew, options);
+  }
+
+  /**
+   * How many splits, merges and updates it takes until the stream is as it should be: 0 without drift.
+   *
+   * @param options statistic, period and looks
+   */
+  public metricDrift(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.drift, options);
+  }
+
+  /**
+   * How many shards were open at the last look.
+   *
+   * @param options statistic, period and looks
+   */
+  public metricOpenShards(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.openShards, options);
+  }
+}

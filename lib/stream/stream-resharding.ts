@@ -1,0 +1,78 @@
+import { CustomResource, Stack, Token } from 'aws-cdk-lib';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { Construct } from 'constructs';
+import { constructField } from '../construct-field';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../core/shard-count';
+import { ReshardProvider } from './reshard-provider';
+import { checkStreamEnvironment } from './stream-environment';
+import { checkProvisioned } from './stream-mode';
+import { StreamReshardGrants } from './stream-reshard-grants';
+
+/** Properties of a `StreamResharding`. */
+export interface StreamReshardingProps {
+  /**
+   * The stream, of this app or imported, in the stack's own account and region. In provisioned mode: an on-demand
+   * stream's shards are the service's choice.
+   */
+  readonly stream: kinesis.IStream;
+
+  /** How many shards the stream is to have: a whole number from 1 to 10,000. */
+  readonly shardCount: number;
+}
+
+/**
+ * Takes a stream to a shard count, however far, in one deployment, and sees to it that its shards are even.
+ *
+ * Use it for a stream that is not a `UniformStream`, which does this when it is given an `initialShardCount`. A custom
+ * resource goes to the count step by step, for one update at most doubles or halves it; then it reads the shards and
+ * moves boundaries that are astray by splits and merges. Records can be written and read all the while. A roll-back goes
+ * back the same way. Deleting it changes nothing.
+ *
+ * The deployment waits for it, up to 50 minutes, and fails if the stream does not have its shards by then, if the account
+ * has no shards left, or if the ten updates that Kinesis allows in 24 hours are used up: the error says when they are
+ * allowed again. Deploying again goes on where it stopped.
+ *
+ * A stack has one function for all its streams, which may reshard exactly these.
+ *
+ * Throws `InvalidShardCountError` unless the count is a whole number from 1 to 10,000, and `InvalidArgumentError` if the
+ * stream is known to be on-demand, or in another account or region.
+ *
+ * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
+ */
+export class StreamResharding extends Construct {
+  /** How many shards were open when the deployment was done, as text: known when the stack is deployed. */
+  public readonly openShardCount: string;
+
+  /**
+   * How many times the mean the widest shard held when the deployment was done, as text: 1 is perfectly even, up to 1.05
+   * counts as even.
+   */
+  public readonly skew: string;
+
+  /**
+   * A custom resource.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param props the stream and its shard count
+   */
+  constructor(scope: Construct, id: string, props: StreamReshardingProps) {
+    super(scope, id);
+    const { stream, shardCount } = props;
+    if (!Token.isUnresolved(shardCount)) {
+      checkShardCount(constructField(this, 'shardCount'), shardCount, MAX_STREAM_SHARDS);
+    }
+    checkStreamEnvironment(constructField(this, 'stream'), stream, Stack.of(this));
+    checkProvisioned(constructField(this, 'stream'), stream);
+    const provider = ReshardProvider.of(this);
+    const grant = StreamReshardGrants.fromStream(stream).reshard(provider.function);
+    const resource = new CustomResource(this, 'Resource', {
+      serviceToken: provider.serviceToken,
+      resourceType: 'Custom::EvenShardsStreamShardCount',
+      properties: { StreamName: stream.streamName, ShardCount: shardCount },
+    });
+    grant.applyBefore(resource);
+    this.openShardCount = resource.getAttString('OpenShardCount');
+    this.skew = resource.getAttString('Skew');
+  }
+}

@@ -1,0 +1,269 @@
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import fc from 'fast-check';
+import { uniformRanges } from '../../../lib/core';
+import { DailyUpdateLimitError } from '../../../lib/core/resharding/reshard-errors';
+import { describeOperation } from '../../../lib/core/resharding/reshard-plan';
+import {
+  advanceReshard,
+  inspectStream,
+  type ReshardProgress,
+  reshardStream,
+} from '../../../lib/core/resharding/reshard-stream';
+import { skewOf } from '../../../lib/core/resharding/skew';
+import { MAX_SKEW } from '../../../lib/core/resharding/thresholds';
+import { UPDATE_HISTORY_TAG } from '../../../lib/core/resharding/update-history';
+import { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from '../../fakes/fake-control-plane';
+import { seededRandom } from '../../fakes/seeded-random';
+import { VirtualClock } from '../../fakes/virtual-clock';
+import { anyRanges } from './hash-key-ranges';
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
+  const clock = new VirtualClock();
+  const kinesis = new FakeControlPlane({ clock, ...options });
+  const progress: ReshardProgress[] = [];
+  const time = {
+    now: () => clock.now(),
+    sleep: (ms: number) => clock.sleep(ms),
+    onProgress: (step: ReshardProgress) => void progress.push(step),
+  };
+  const reshard = (shardCount: number) =>
+    clock.runUntil(reshardStream(kinesis, { streamName: 'Events', shardCount }, time));
+  return { clock, kinesis, progress, reshard, time };
+}
+
+const ranges = (kinesis: FakeControlPlane) => kinesis.openShards.map(({ range }) => range);
+const callsThatChange = ({ calls }: FakeControlPlane) =>
+  calls.filter((call) => /^(update|split|merge)/.test(call)).map((call) => call.replace(/Shards?(Count)?$/, ''));
+
+function refuses<T>(promise: Promise<T>): Promise<Error> {
+  return promise.then(
+    () => Promise.reject(new Error('it was not refused')),
+    (error) => error,
+  );
+}
+
+describe('reshardStream', () => {
+  test('takes the SDK client as it is', () => {
+    const target = { streamName: 'Events', shardCount: 4 };
+    expect(() => inspectStream(new Kinesis({ region: 'eu-west-1' }), target, 0).catch(() => {})).not.toThrow();
+  });
+
+  test('goes step by step, waiting for each to end, and tells the open shards and their skew', async () => {
+    const { kinesis, reshard, progress } = setUp({ shardCount: 4 });
+    expect(await reshard(32)).toEqual({ state: 'even', openShardCount: 32, skew: 1, plan: [] });
+    expect(callsThatChange(kinesis)).toEqual(['update', 'update', 'update']);
+    expect(progress.filter(({ state }) => state === 'uneven').map(({ plan }) => describeOperation(plan[0]!))).toEqual([
+      'update the shard count to 8',
+      'update the shard count to 16',
+      'update the shard count to 32',
+    ]);
+  });
+
+  test('does nothing to a stream that is there', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 5 });
+    await reshard(5);
+    expect(kinesis.calls).toEqual(['describeStreamSummary', 'listShards']);
+  });
+
+  test('ends even from any count to any other up to 64, within the rules, whatever fails on the way', async () => {
+    for (let from = 1; from <= 64; from += 1) {
+      for (let to = 1; to <= 64; to += 1) {
+        const random = seededRandom(from * 100 + to);
+        const callFate = (): CallFate => (random() < 0.15 ? failures[Math.floor(random() * 3)]! : 'answered');
+        const { kinesis, clock, time } = setUp({ shardCount: from, callFate, roundTripMs: () => 0 });
+        await clock.runUntil(
+          untilItSucceeds(() => reshardStream(kinesis, { streamName: 'Events', shardCount: to }, time)),
+        );
+        if (kinesis.openShards.length !== to || skewOf(ranges(kinesis)) > MAX_SKEW) {
+          throw new Error(`from ${from} to ${to} it ended with ${kinesis.openShards.length} shards`);
+        }
+      }
+    }
+  }, 60_000);
+
+  test('ends even between larger counts too, within the rules', async () => {
+    const counts = fc.integer({ min: 65, max: 1_500 });
+    await fc.assert(
+      fc.asyncProperty(counts, counts, async (from, to) => {
+        const { kinesis, reshard } = setUp({ shardCount: from, roundTripMs: () => 0 });
+        await reshard(to);
+        expect(ranges(kinesis)).toEqual(uniformRanges(to));
+      }),
+      { numRuns: 8 },
+    );
+  }, 60_000);
+
+  test('ends even from any shards, whatever fails on the way', async () => {
+    const runs = fc.record({ start: anyRanges, to: fc.integer({ min: 1, max: 30 }), seed: fc.integer() });
+    await fc.assert(
+      fc.asyncProperty(runs, async ({ start, to, seed }) => {
+        const random = seededRandom(seed);
+        const callFate = (): CallFate => (random() < 0.1 ? failures[Math.floor(random() * 3)]! : 'answered');
+        const { kinesis, clock, time } = setUp({ ranges: start, callFate, roundTripMs: () => 0 });
+        await clock.runUntil(
+          untilItSucceeds(() => reshardStream(kinesis, { streamName: 'Events', shardCount: to }, time)),
+        );
+        expect(kinesis.openShards).toHaveLength(to);
+        expect(skewOf(ranges(kinesis))).toBeLessThanOrEqual(MAX_SKEW);
+      }),
+      { numRuns: 60 },
+    );
+  }, 60_000);
+});
+
+const failures: CallFate[] = ['failed', 'throttled', 'answer lost'];
+
+/** Calls it again each time it fails, as whoever re-runs a deployment does: with no memory of what it has done. */
+async function untilItSucceeds<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempts = 0; attempts < 1_000; attempts += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof DailyUpdateLimitError) throw error;
+    }
+  }
+  throw new Error('it failed a thousand times');
+}
+
+describe('the daily limit', () => {
+  const lastUpdates = ({ tags }: FakeControlPlane) => tags.get(UPDATE_HISTORY_TAG)!.split(' ');
+
+  test('is kept count of in a tag of the stream, other tags being left alone', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 4 });
+    for (const key of ['a', 'b', 'c', 'd', 'z']) kinesis.tags.set(key, 'other');
+    await reshard(32);
+    expect(lastUpdates(kinesis)).toHaveLength(3);
+    expect(kinesis.tags.size).toBe(6);
+    await reshard(4);
+    expect(lastUpdates(kinesis)).toHaveLength(6);
+  });
+
+  test('is not spent on what a split or a merge can do', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 1 });
+    await reshard(2);
+    await reshard(1);
+    expect(callsThatChange(kinesis)).toEqual(['split', 'merge']);
+    expect(kinesis.tags.size).toBe(0);
+  });
+
+  test('is got around by splits and merges if they are not too many', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 4 });
+    for (let times = 0; times < 5; times += 1) {
+      await reshard(8);
+      await reshard(4);
+    }
+    expect(lastUpdates(kinesis)).toHaveLength(10);
+    expect(await reshard(8)).toMatchObject({ openShardCount: 8, skew: 1 });
+    expect(callsThatChange(kinesis).slice(10)).toEqual(['split', 'split', 'split', 'split']);
+  });
+
+  test('is reported otherwise, before anything is changed, with the time at which it frees', async () => {
+    const { kinesis, reshard, clock } = setUp({ shardCount: 16 });
+    for (let times = 0; times < 4; times += 1) {
+      await reshard(32);
+      await reshard(16);
+      await clock.runUntil(clock.sleep(HOUR_MS));
+    }
+    const before = kinesis.calls.length;
+    const error = await refuses(reshard(100));
+    expect(error).toBeInstanceOf(DailyUpdateLimitError);
+    expect(error.message).toBe(
+      'Events needs 3 more update(s) of its shard count, and Kinesis allows 10 in any 24 hours, of which 8 are known ' +
+        'to be used; they are allowed again at 1970-01-02T00:01:00.000Z',
+    );
+    expect(callsThatChange({ calls: kinesis.calls.slice(before) } as FakeControlPlane)).toEqual([]);
+    await clock.runUntil(clock.sleep(24 * HOUR_MS));
+    expect(await reshard(100)).toMatchObject({ openShardCount: 100 });
+  });
+
+  test('is reported when Kinesis counts more than we know of', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 32 });
+    for (let times = 0; times < 5; times += 1) {
+      await reshard(64);
+      await reshard(32);
+    }
+    kinesis.tags.clear();
+    expect((await refuses(reshard(64))).message).toBe(
+      'Events needs 1 more update(s) of its shard count, and Kinesis allows 10 in any 24 hours, of which 0 are known ' +
+        'to be used: at most 10 updates in a rolling day; others have used the rest, which are allowed again within 24 hours',
+    );
+  });
+
+  test('is reported for a distance that no day is enough for', async () => {
+    const { reshard } = setUp({ shardCount: 1 });
+    expect((await refuses(reshard(2_000))).message).toMatch(
+      /^Events needs 11 more .*; go to the count in parts, at most 10 doublings or halvings a day$/,
+    );
+  });
+
+  test('is not spent on a detour that has just failed to make the stream even', async () => {
+    const astray = uniformRanges(9)
+      .map(({ startingHashKey }) => startingHashKey / 3n)
+      .slice(1);
+    const starts = [0n, ...astray];
+    const uneven = starts.map((startingHashKey, index) => ({
+      startingHashKey,
+      endingHashKey: (starts[index + 1] ?? 2n ** 128n) - 1n,
+    }));
+    const { kinesis, reshard } = setUp({ ranges: uneven });
+    await reshard(9);
+    expect(callsThatChange(kinesis)).toEqual(['update', 'update']);
+
+    const again = setUp({ ranges: uneven });
+    again.kinesis.tags.set(UPDATE_HISTORY_TAG, '1970-01-01T00:00Z=9');
+    await again.reshard(9);
+    expect(new Set(callsThatChange(again.kinesis))).toEqual(new Set(['split', 'merge']));
+    expect(again.kinesis.openShards).toHaveLength(9);
+  });
+});
+
+describe('a stream that cannot be resharded', () => {
+  test.each([
+    [{ streamMode: 'ON_DEMAND' as const }, 'on-demand mode'],
+    [{ streamMode: 'ON_DEMAND' as const, distribution: 'AUTO' as const }, 'record distribution AUTO'],
+  ])('is refused: %j', async (options, reason) => {
+    const { kinesis, reshard } = setUp(options);
+    const error = await refuses(reshard(8));
+    expect(error).toMatchObject({ code: 'STREAM_NOT_RESHARDABLE', streamName: 'Events' });
+    expect(error.message).toContain(reason);
+    expect(callsThatChange(kinesis)).toEqual([]);
+  });
+
+  test('is one whose account has no shards left, in the words of the service', async () => {
+    const { reshard } = setUp({ shardCount: 8, shardQuota: 10 });
+    expect(await refuses(reshard(16))).toMatchObject({
+      name: 'LimitExceededException',
+      message: expect.stringContaining('shard limit'),
+    });
+  });
+});
+
+describe('inspectStream', () => {
+  test('tells what it would take, and changes nothing', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    const progress = await clock.runUntil(inspectStream(kinesis, { streamName: 'Events', shardCount: 9 }, 0));
+    expect(progress).toMatchObject({ state: 'uneven', openShardCount: 4, skew: 1 });
+    expect(progress.plan.map(describeOperation)).toEqual([
+      'update the shard count to 8',
+      'update the shard count to 9',
+    ]);
+    expect(callsThatChange(kinesis)).toEqual([]);
+  });
+
+  test('without a count, is about evenness alone', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 3 });
+    expect(await clock.runUntil(inspectStream(kinesis, { streamName: 'Events' }, 0))).toMatchObject({ state: 'even' });
+  });
+});
+
+describe('advanceReshard', () => {
+  test('leaves a stream alone that somebody else is changing', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4, reshardStepMs: HOUR_MS });
+    await clock.runUntil(kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey: '5' }));
+    const progress = await clock.runUntil(advanceReshard(kinesis, { streamName: 'Events', shardCount: 8 }, 0));
+    expect(progress).toEqual({ state: 'busy', openShardCount: 4, plan: [] });
+    expect(callsThatChange(kinesis)).toEqual(['split']);
+  });
+});

@@ -1,0 +1,357 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import {
+  MAX_SHARDS,
+  MIN_SHARDS,
+  REPAIR,
+  SCALE_IN_ALARM,
+  SCALE_OUT_ALARM,
+  SHARD_COUNT,
+  STREAM_NAME,
+} from '../../lib/core/function-environment';
+import { listOpenShards } from '../../lib/core/resharding/open-shards';
+import { readUpdateHistory } from '../../lib/core/resharding/shard-count-update';
+import { skewOf } from '../../lib/core/resharding/skew';
+import { MAX_SKEW } from '../../lib/core/resharding/thresholds';
+import { formatUpdateHistory, UPDATE_HISTORY_TAG } from '../../lib/core/resharding/update-history';
+import { localClients } from '../../local/clients';
+import type { Emulator } from '../../local/emulator-thread';
+import { FunctionPool } from '../../local/function-pool';
+import { startKinesisEmulator } from '../../local/kinesis-emulator';
+import { lambdaEnvironment } from '../../local/lambda-environment';
+import { type CustomResourceResponse, ProviderFramework } from './provider-framework';
+import { readStream } from './reference-app';
+
+let kinesisEmulator: Emulator;
+let responses: Server;
+const pools: FunctionPool[] = [];
+
+/** The deployed bundle as Lambda would run it; services that are not emulated are at `endpoint`. */
+function startFunction(
+  bundle: string,
+  environment: Record<string, string>,
+  { endpoint = kinesisEmulator.endpoint, log }: { endpoint?: string; log?: string[] } = {},
+): FunctionPool {
+  const definition = {
+    path: `Test/${bundle}`,
+    name: bundle,
+    arn: `arn:aws:lambda:us-east-1:000000000000:function:${bundle}`,
+    runtime: 'nodejs24.x',
+    handler: 'index.handler',
+    codeDirectory: join(__dirname, '..', '..', 'dist', 'lambda', bundle),
+    environment,
+    timeoutSeconds: 120,
+    memoryMb: 256,
+    unset: {},
+  };
+  const endpoints = { kinesis: kinesisEmulator.endpoint, dynamodb: endpoint, lambda: endpoint };
+  const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), (_, line) => log?.push(line));
+  pools.push(pool);
+  return pool;
+}
+
+const clients = () => localClients({ kinesis: kinesisEmulator.endpoint, dynamodb: '', lambda: '' });
+
+async function createStream(StreamName: string, ShardCount: number): Promise<void> {
+  await clients().kinesis.createStream({ StreamName, ShardCount });
+  await waitUntilActive(StreamName);
+}
+
+async function waitUntilActive(StreamName: string): Promise<void> {
+  for (;;) {
+    const { StreamDescriptionSummary } = await clients().kinesis.describeStreamSummary({ StreamName });
+    if (StreamDescriptionSummary!.StreamStatus === 'ACTIVE') return;
+  }
+}
+
+function updateHistory(streamName: string) {
+  return readUpdateHistory(clients().kinesis, streamName, Date.now());
+}
+
+async function expectOpenShards(streamName: string, shardCount: number) {
+  const shards = await listOpenShards(clients().kinesis, streamName);
+  expect(shards).toHaveLength(shardCount);
+  return shards;
+}
+
+async function expectEvenShards(streamName: string, shardCount: number): Promise<void> {
+  expect(skewOf(await expectOpenShards(streamName, shardCount))).toBeLessThanOrEqual(MAX_SKEW);
+}
+
+beforeAll(async () => {
+  kinesisEmulator = await startKinesisEmulator();
+});
+
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.stop()));
+  await kinesisEmulator.stop();
+});
+
+describe('the custom resource of a shard count, on the provider framework and kinesis-local', () => {
+  let framework: ProviderFramework;
+  let response: Promise<CustomResourceResponse>;
+  let received: (response: CustomResourceResponse) => void;
+
+  beforeAll(async () => {
+    responses = createServer(async (request, answer) => {
+      received(JSON.parse(await text(request)));
+      answer.end();
+    }).listen(0, '127.0.0.1');
+    await once(responses, 'listening');
+    const resharder = startFunction('stream-resharder', {});
+    framework = new ProviderFramework({
+      invoke: (payload) => resharder.invoke(payload),
+      responsePort: (responses.address() as AddressInfo).port,
+    });
+  });
+
+  afterAll(() => {
+    responses.close();
+  });
+
+  /** Sends a request as CloudFormation does, and waits for what is put to its URL. */
+  async function request(
+    RequestType: 'Create' | 'Update' | 'Delete',
+    streamName: string,
+    shardCount: number,
+    rest: { PhysicalResourceId?: string; oldShardCount?: number } = {},
+  ): Promise<CustomResourceResponse> {
+    response = new Promise((resolve) => {
+      received = resolve;
+    });
+    const { PhysicalResourceId, oldShardCount } = rest;
+    const properties = (count: number) => ({ ServiceToken: 'arn', StreamName: streamName, ShardCount: String(count) });
+    await framework.request({
+      RequestType,
+      ResponseURL: 'https://cloudformation.local/response',
+      StackId: 'arn:aws:cloudformation:us-east-1:000000000000:stack/Test/1',
+      RequestId: `${RequestType}-${shardCount}`,
+      ResourceType: 'Custom::EvenShardsStreamShardCount',
+      LogicalResourceId: 'ShardCount',
+      ...(PhysicalResourceId !== undefined && { PhysicalResourceId }),
+      ResourceProperties: properties(shardCount),
+      ...(oldShardCount !== undefined && { OldResourceProperties: properties(oldShardCount) }),
+    });
+    return response;
+  }
+
+  test('creates, updates from 4 to 32, rolls back to 4 and deletes, while records keep flowing in order', async () => {
+    await createStream('Events', 4);
+    const flow = keepProducing('Events');
+    const created = await request('Create', 'Events', 4);
+    expect(created).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: 'Events', Data: { OpenShardCount: 4 } });
+
+    const resource = { PhysicalResourceId: created.PhysicalResourceId };
+    const updated = await request('Update', 'Events', 32, { ...resource, oldShardCount: 4 });
+    expect(updated).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: 'Events', Data: { OpenShardCount: 32 } });
+    await expectEvenShards('Events', 32);
+
+    const rolledBack = await request('Update', 'Events', 4, { ...resource, oldShardCount: 32 });
+    expect(rolledBack).toMatchObject({ Status: 'SUCCESS', Data: { OpenShardCount: 4 } });
+    await expectEvenShards('Events', 4);
+
+    expect(await request('Delete', 'Events', 4, resource)).toMatchObject({ Status: 'SUCCESS' });
+    await expectEvenShards('Events', 4);
+    await flow.endInOrder();
+  }, 120_000);
+
+  test('makes even by splits and merges what the emulator, unlike Kinesis, leaves uneven', async () => {
+    await createStream('Uneven', 4);
+    const created = await request('Create', 'Uneven', 6);
+    expect(created).toMatchObject({ Status: 'SUCCESS', Data: { OpenShardCount: 6 } });
+    await expectEvenShards('Uneven', 6);
+    expect(await updateHistory('Uneven')).toHaveLength(1);
+  });
+
+  test('reports the daily limit and when it frees, leaves the stream alone, and rolls back at once', async () => {
+    await createStream('Limited', 4);
+    const times = Array.from({ length: 10 }, (_, hours) => Date.now() - (20 - hours) * 3_600_000);
+    await clients().kinesis.addTagsToStream({
+      StreamName: 'Limited',
+      Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory(times.map((time) => ({ time, shardCount: 4 }))) },
+    });
+    const failed = await request('Update', 'Limited', 64, { PhysicalResourceId: 'Limited', oldShardCount: 4 });
+    const frees = new Date(times[3]! + 24 * 3_600_000).toISOString().slice(0, 'YYYY-MM-DDTHH'.length);
+    expect(failed).toMatchObject({ Status: 'FAILED', PhysicalResourceId: 'Limited' });
+    expect(failed.Reason).toContain(`Limited needs 4 more update(s) of its shard count`);
+    expect(failed.Reason).toContain(`they are allowed again at ${frees}`);
+    const back = await request('Update', 'Limited', 4, { PhysicalResourceId: 'Limited', oldShardCount: 64 });
+    expect(back).toMatchObject({ Status: 'SUCCESS', Data: { OpenShardCount: 4 } });
+  });
+
+  test('refuses an on-demand stream with the reason, and does not mind its deletion', async () => {
+    const StreamName = 'OnDemand';
+    await clients().kinesis.createStream({ StreamName, StreamModeDetails: { StreamMode: 'ON_DEMAND' } });
+    await waitUntilActive(StreamName);
+    const failed = await request('Create', StreamName, 8);
+    expect(failed).toMatchObject({ Status: 'FAILED' });
+    expect(failed.Reason).toContain('OnDemand cannot be resharded: it is in on-demand mode');
+    const { PhysicalResourceId } = failed;
+    expect(await request('Delete', StreamName, 8, { PhysicalResourceId })).toMatchObject({ Status: 'SUCCESS' });
+  });
+
+  test.each(['0', '10001', 'many'])('refuses a count of %s', async (count) => {
+    const failed = await request('Create', 'Events', count as never);
+    expect(failed.Reason).toContain('shardCount must be a whole number from 1 to 10000');
+  });
+});
+
+describe('the function that reconciles a stream, on kinesis-local', () => {
+  const invoke = async (pool: FunctionPool, event: object = {}) =>
+    JSON.parse((await pool.invoke(JSON.stringify(event))).payload);
+
+  async function createDrifted(streamName: string): Promise<void> {
+    await createStream(streamName, 4);
+    const [first] = await listOpenShards(clients().kinesis, streamName);
+    await clients().kinesis.splitShard({
+      StreamName: streamName,
+      ShardToSplit: first!.shardId,
+      NewStartingHashKey: String(first!.endingHashKey / 2n),
+    });
+    await waitUntilActive(streamName);
+  }
+
+  test('reports drift and what repairs it, repairs it when asked to, and is then done', async () => {
+    await createDrifted('Drifted');
+    const reconciler = startFunction('stream-reconciler', {
+      [STREAM_NAME]: 'Drifted',
+      [SHARD_COUNT]: '4',
+      [REPAIR]: 'false',
+    });
+    expect(await invoke(reconciler)).toEqual({
+      streamName: 'Drifted',
+      state: 'uneven',
+      openShardCount: 5,
+      skew: 1.25,
+      plan: [expect.stringMatching(/^merge 0{32}-1f{30}[ef] with (1f{31}|20{31})-3f{30}[ef]$/)],
+    });
+    await expectOpenShards('Drifted', 5);
+    expect(await invoke(reconciler, { repair: true })).toMatchObject({ state: 'even', openShardCount: 4, plan: [] });
+    await expectEvenShards('Drifted', 4);
+    expect(await invoke(reconciler)).toMatchObject({ state: 'even', openShardCount: 4, plan: [] });
+  }, 30_000);
+
+  test('of a stream without a declared count reports how even it is, and does not repair it', async () => {
+    await createDrifted('Undeclared');
+    const reconciler = startFunction('stream-reconciler', { [STREAM_NAME]: 'Undeclared', [REPAIR]: 'false' });
+    expect(await invoke(reconciler)).toMatchObject({ state: 'uneven', openShardCount: 5, skew: 1.25 });
+    expect(await invoke(reconciler, { repair: true })).toMatchObject({ errorType: 'InvalidEventError' });
+    expect(await invoke(reconciler, { repair: 'yes' })).toMatchObject({
+      errorMessage: 'repair must be true or false, got "yes"',
+    });
+  });
+});
+
+describe('the function that scales a stream, on kinesis-local', () => {
+  let alarms: Server;
+  let states: { AlarmName: string; StateValue: string }[];
+  let asked: unknown[];
+
+  beforeAll(async () => {
+    alarms = createServer(async (request, answer) => {
+      asked.push(JSON.parse(await text(request)));
+      answer.setHeader('content-type', 'application/x-amz-json-1.0');
+      answer.end(JSON.stringify({ MetricAlarms: states }));
+    }).listen(0, '127.0.0.1');
+    await once(alarms, 'listening');
+  });
+
+  beforeEach(() => {
+    asked = [];
+  });
+
+  afterAll(() => {
+    alarms.close();
+    alarms.closeAllConnections();
+  });
+
+  function startScaler(streamName: string, log: string[]): FunctionPool {
+    return startFunction(
+      'stream-scaler',
+      {
+        [STREAM_NAME]: streamName,
+        [MIN_SHARDS]: '2',
+        [MAX_SHARDS]: '50',
+        [SCALE_OUT_ALARM]: 'more',
+        [SCALE_IN_ALARM]: 'fewer',
+      },
+      { endpoint: `http://127.0.0.1:${(alarms.address() as AddressInfo).port}`, log },
+    );
+  }
+
+  const metricsIn = (log: string[]) => log.filter((line) => line.startsWith('{"_aws"')).map((line) => JSON.parse(line));
+
+  test('doubles while its alarm says so, keeps count, and writes the shards that it goes by', async () => {
+    await createStream('Scaled', 4);
+    const log: string[] = [];
+    const scaler = startScaler('Scaled', log);
+    states = [
+      { AlarmName: 'more', StateValue: 'ALARM' },
+      { AlarmName: 'fewer', StateValue: 'OK' },
+    ];
+    expect(await scaler.invoke('{}')).toEqual({ payload: 'null' });
+    await waitUntilActive('Scaled');
+    await expectEvenShards('Scaled', 8);
+    expect(await updateHistory('Scaled')).toMatchObject([{ shardCount: 8 }]);
+    expect(asked).toEqual([{ AlarmNames: ['more', 'fewer'] }]);
+
+    await scaler.invoke('{}');
+    await expectOpenShards('Scaled', 8);
+    expect(metricsIn(log)).toMatchObject([
+      { StreamName: 'Scaled', OpenShards: 8, ShardCountUpdatesLeft: 9 },
+      { StreamName: 'Scaled', OpenShards: 8, ShardCountUpdatesLeft: 9 },
+    ]);
+    expect(metricsIn(log)[0]._aws.CloudWatchMetrics).toEqual([
+      {
+        Namespace: 'EvenShards',
+        Dimensions: [['StreamName']],
+        Metrics: [{ Name: 'OpenShards' }, { Name: 'ShardCountUpdatesLeft' }],
+      },
+    ]);
+  });
+
+  test('halves while its alarm says so', async () => {
+    await createStream('Idle', 8);
+    states = [
+      { AlarmName: 'more', StateValue: 'INSUFFICIENT_DATA' },
+      { AlarmName: 'fewer', StateValue: 'ALARM' },
+    ];
+    await startScaler('Idle', []).invoke('{}');
+    await waitUntilActive('Idle');
+    await expectOpenShards('Idle', 4);
+  });
+});
+
+const KEYS = Array.from({ length: 12 }, (_, index) => `account-${index}`);
+
+/** Invokes the producer function again and again, with the next few records of every key each time. */
+function keepProducing(streamName: string) {
+  const producer = startFunction('producer', { [STREAM_NAME]: streamName });
+  let stopping = false;
+  let next = 0;
+  const produced = (async () => {
+    while (!stopping) {
+      const numbers = [next++, next++, next++];
+      const records = numbers.flatMap((number) => KEYS.map((partitionKey) => ({ partitionKey, data: String(number) })));
+      const { payload } = await producer.invoke(JSON.stringify({ records }));
+      expect(JSON.parse(payload)).toMatchObject({ failedRecordCount: 0 });
+    }
+  })();
+  return {
+    /** Every record of every key is in the stream once, in order, along the lineage of its shards. */
+    async endInOrder(): Promise<void> {
+      stopping = true;
+      await produced;
+      const records = await readStream({ clients: clients(), streams: [{ name: streamName }] } as never);
+      const expected = Array.from({ length: next }, (_, number) => String(number));
+      for (const key of KEYS) {
+        const data = records.filter(({ partitionKey }) => partitionKey === key).map(({ data }) => data.toString());
+        expect(data).toEqual(expected);
+      }
+      expect(new Set(records.map(({ shardId }) => shardId)).size).toBeGreaterThan(KEYS.length);
+    },
+  };
+}

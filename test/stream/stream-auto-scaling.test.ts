@@ -1,0 +1,170 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { StreamAutoScaling, UniformStream } from '../../lib';
+import { InvalidArgumentError, InvalidShardCountError } from '../../lib/core/errors';
+import { withoutAssets } from '../template-without-assets';
+
+describe('StreamAutoScaling', () => {
+  let stack: Stack;
+  let stream: UniformStream;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+    stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+  });
+
+  test('runs every minute, with its bounds and alarms', () => {
+    const scaling = stream.autoScale({ minShards: 2, maxShards: 32 });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: {
+          EVEN_SHARDS_STREAM_NAME: stack.resolve(stream.streamName),
+          EVEN_SHARDS_MIN_SHARDS: '2',
+          EVEN_SHARDS_MAX_SHARDS: '32',
+          EVEN_SHARDS_SCALE_OUT_ALARM: stack.resolve(scaling.scaleOutAlarm.alarmName),
+          EVEN_SHARDS_SCALE_IN_ALARM: stack.resolve(scaling.scaleInAlarm.alarmName),
+        },
+      },
+    });
+    template.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(1 minute)' });
+  });
+
+  test('may scale exactly this stream, ask exactly its alarms, and do nothing else', () => {
+    const scaling = stream.autoScale({ minShards: 2, maxShards: 32 });
+
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::IAM::Policy', 1);
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: Match.objectEquals({
+        Version: '2012-10-17',
+        Statement: [
+          Match.objectLike({ Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] }),
+          {
+            Effect: 'Allow',
+            Action: [
+              'kinesis:DescribeStreamSummary',
+              'kinesis:ListTagsForStream',
+              'kinesis:AddTagsToStream',
+              'kinesis:UpdateShardCount',
+            ],
+            Resource: stack.resolve(stream.streamArn),
+          },
+          {
+            Effect: 'Allow',
+            Action: 'cloudwatch:DescribeAlarms',
+            Resource: [stack.resolve(scaling.scaleOutAlarm.alarmArn), stack.resolve(scaling.scaleInAlarm.alarmArn)],
+          },
+        ],
+      }),
+    });
+  });
+
+  test.each([
+    [undefined, 70, 28],
+    [0.5, 50, 20],
+    [1, 100, 40],
+    [0.33, 33, 13.2],
+  ])(
+    'with a target of %s is alarmed above %d %% for three minutes, and below %d %% for an hour',
+    (target, high, low) => {
+      stream.autoScale({ minShards: 2, maxShards: 32, targetUtilisation: target });
+
+      const template = Template.fromStack(stack);
+      template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+        ComparisonOperator: 'GreaterThanThreshold',
+        Threshold: high,
+        EvaluationPeriods: 3,
+        TreatMissingData: 'notBreaching',
+        Metrics: Match.arrayWith([Match.objectLike({ MetricStat: Match.objectLike({ Period: 60 }) })]),
+      });
+      template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+        ComparisonOperator: 'LessThanThreshold',
+        Threshold: low,
+        EvaluationPeriods: 12,
+        TreatMissingData: 'notBreaching',
+        Metrics: Match.arrayWith([Match.objectLike({ MetricStat: Match.objectLike({ Period: 300 }) })]),
+      });
+    },
+  );
+
+  test('measures the larger of bytes and records against the shards there are', () => {
+    const utilisation = stream.autoScale({ minShards: 2, maxShards: 32 }).metricUtilisation();
+
+    expect(utilisation.expression).toBe(
+      '100 * MAX([FILL(bytes, 0) / 1000000, FILL(records, 0) / 1000, 0 * FILL(shards, REPEAT)]) ' +
+        '/ PERIOD(shards) / FILL(shards, REPEAT)',
+    );
+    expect(utilisation.usingMetrics).toMatchObject({
+      bytes: { namespace: 'AWS/Kinesis', metricName: 'IncomingBytes', statistic: 'Sum', period: Duration.minutes(1) },
+      records: { namespace: 'AWS/Kinesis', metricName: 'IncomingRecords', statistic: 'Sum' },
+      shards: { namespace: 'EvenShards', metricName: 'OpenShards', dimensions: { StreamName: stream.streamName } },
+    });
+  });
+
+  test('has metrics of the stream', () => {
+    const scaling = stream.autoScale({ minShards: 2, maxShards: 32 });
+
+    expect([scaling.metricOpenShards(), scaling.metricUpdatesLeft({ statistic: 'Minimum' })]).toMatchObject([
+      { namespace: 'EvenShards', metricName: 'OpenShards', statistic: 'Average' },
+      { namespace: 'EvenShards', metricName: 'ShardCountUpdatesLeft', statistic: 'Minimum' },
+    ]);
+  });
+
+  test.each([
+    [{ minShards: 0, maxShards: 32 }, 'minShards must be a whole number from 1 to 10000, got 0'],
+    [{ minShards: 2, maxShards: 10_001 }, 'maxShards must be a whole number from 1 to 10000, got 10001'],
+    [{ minShards: 8, maxShards: 4 }, 'minShards must be at most maxShards, 4, got 8'],
+    [
+      { minShards: 2, maxShards: 4, targetUtilisation: 70 },
+      'targetUtilisation must be a part of the capacity, more than 0 and at most 1, got 70',
+    ],
+    [
+      { minShards: 2, maxShards: 4, targetUtilisation: 0 },
+      'targetUtilisation must be a part of the capacity, more than 0 and at most 1, got 0',
+    ],
+  ])('fails for %j', (options, message) => {
+    const construct = (id: string) => () => new StreamAutoScaling(stack, id, { ...options, stream });
+
+    expect(construct('Scaling')).toThrow(`EvenShards/Scaling: ${message}`);
+    expect(construct('Again')).toThrow(InvalidArgumentError);
+  });
+
+  test('fails for an on-demand stream, which scales by itself', () => {
+    const onDemand = new kinesis.Stream(stack, 'OnDemand', { streamMode: kinesis.StreamMode.ON_DEMAND });
+
+    expect(() => new StreamAutoScaling(stack, 'A', { stream: onDemand, minShards: 1, maxShards: 2 })).toThrow(
+      /A: stream.streamMode must be PROVISIONED/,
+    );
+    expect(InvalidShardCountError.prototype).toBeInstanceOf(InvalidArgumentError);
+  });
+
+  test.each<[string, (id: string) => UniformStream]>([
+    ['is scaled already', (id) => scaled(new UniformStream(stack, id, { shardCount: 4 }))],
+    ['has an initialShardCount', (id) => new UniformStream(stack, id, { shardCount: 8, initialShardCount: 4 })],
+    ['is reconciled', (id) => reconciled(new UniformStream(stack, id, { shardCount: 4 }))],
+  ])('fails for a stream that %s', (_, construct) => {
+    const other = construct('Other');
+
+    expect(() => other.autoScale({ minShards: 1, maxShards: 2 })).toThrow(
+      /^EvenShards\/Other: autoScale must be called once, before reconcile, and on a stream without initialShardCount: /,
+    );
+  });
+
+  test('alone, is this template', () => {
+    stream.autoScale({ minShards: 2, maxShards: 32 });
+
+    expect(withoutAssets(Template.fromStack(stack))).toMatchSnapshot();
+  });
+});
+
+function scaled(stream: UniformStream): UniformStream {
+  stream.autoScale({ minShards: 1, maxShards: 2 });
+  return stream;
+}
+
+function reconciled(stream: UniformStream): UniformStream {
+  stream.reconcile();
+  return stream;
+}
