@@ -1,7 +1,7 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { fanOutQuery } from '../../lib/core/fan-out/fan-out-query';
-import type { FanOutStats } from '../../lib/core/fan-out/shard-stream';
+import type { FanOutStats } from '../../lib/core/fan-out/fan-out-stats';
 import { INDEXES } from '../../lib/core/function-environment';
 import { itemToJson } from '../../lib/core/light-client/attribute-json';
 import { lightQueryClient } from '../../lib/core/light-client/light-query-client';

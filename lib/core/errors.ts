@@ -83,6 +83,17 @@ export class InvalidCursorError extends InvalidArgumentError {
   override readonly code = 'INVALID_CURSOR';
 }
 
+/** Shards that could not be read, after all attempts or by the deadline. */
+export class ShardsUnavailableError extends EvenShardsError {
+  constructor(
+    /** The shards that are missing. */
+    readonly shards: readonly number[],
+    options?: ErrorOptions,
+  ) {
+    super('SHARDS_UNAVAILABLE', `no answer in time from shard(s) ${shards.join(', ')}`, options);
+  }
+}
+
 /** An index configuration that contradicts itself. */
 export class InvalidIndexConfigError extends InvalidArgumentError {
   override readonly code = 'INVALID_INDEX_CONFIG';

@@ -1,10 +1,12 @@
 export { deaggregate, type StreamRecord, type UserRecord } from './aggregation/deaggregate';
 export type { RecordSequence } from './aggregation/record-sequence';
 export * from './errors';
+export { FanOutHistory } from './fan-out/fan-out-history';
 export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out/fan-out-query';
 export type { FanOutOrder, FanOutRequest, SortKeyCondition, SortKeyValue } from './fan-out/fan-out-request';
+export type { FanOutStats } from './fan-out/fan-out-stats';
 export type { AttributeValue, Item, QueryClient, QueryInput, QueryOutput } from './fan-out/query-client';
-export type { FanOutStats } from './fan-out/shard-stream';
+export { DEFAULT_CONCURRENCY, type ReadOptions } from './fan-out/read-policy';
 export { alternatingKey, balancedKey, leftToRightKey } from './key-space/balanced-key';
 export {
   BalancedKeyAllocator,

@@ -1,5 +1,5 @@
 import type { FanOutRequest } from '../../lib/core/fan-out/fan-out-request';
-import type { FanOutStats } from '../../lib/core/fan-out/shard-stream';
+import type { FanOutStats } from '../../lib/core/fan-out/fan-out-stats';
 import type { LocalStack } from '../run-local';
 import type { SampleIndex } from './sample-targets';
 import type { SampleItem } from './write-items';

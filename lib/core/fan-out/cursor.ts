@@ -3,14 +3,17 @@ import { InvalidCursorError } from '../errors';
 import type { ShardedIndexConfig } from '../write-sharding/sharded-index-config';
 import type { SortableValue } from './attribute-order';
 import type { FanOutRequest } from './fan-out-request';
+import { ItemSizes } from './item-sizes';
 import type { Position } from './total-order';
 
 /** The position of the last item of a page: its shard, and the attributes of its table key and sort key. */
 export interface CursorPosition extends Position {
   item: Record<string, SortableValue>;
+  /** The sizes of the query's items, as far as they were seen. */
+  sizes: ItemSizes;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
 /** Long enough that no altered cursor passes by accident; see docs/decisions for why it need not be a secret. */
 const CHECKSUM_BYTES = 16;
@@ -19,9 +22,15 @@ const CHECKSUM_BYTES = 16;
  * The cursor behind an item. It holds one key, whatever the number of shards, and a checksum over that key and the
  * query, so that an altered cursor, or one of another query, is refused.
  */
-export function encodeCursor(config: ShardedIndexConfig, request: FanOutRequest, last: Position): string {
+export function encodeCursor(
+  config: ShardedIndexConfig,
+  request: FanOutRequest,
+  last: Position,
+  sizes: ItemSizes,
+): string {
   const key = positionAttributes(config).map((attribute) => encodeValue(last.item[attribute] as SortableValue));
-  const payload = JSON.stringify([VERSION, last.shard, ...key]);
+  const sizing = [sizes.mean ?? 0, sizes.deviation].map(Math.round);
+  const payload = JSON.stringify([VERSION, last.shard, ...sizing, ...key]);
   return Buffer.concat([checksum(config, request, payload), Buffer.from(payload)]).toString('base64url');
 }
 
@@ -37,11 +46,11 @@ export function decodeCursor(config: ShardedIndexConfig, request: FanOutRequest)
   if (!intact) {
     throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
   }
-  const [, shard, ...key] = JSON.parse(payload) as [number, number, ...EncodedValue[]];
+  const [, shard, meanBytes, deviation, ...key] = JSON.parse(payload) as EncodedPosition;
   const attributes = positionAttributes(config).map(
     (attribute, index) => [attribute, decodeValue(key[index]!)] as const,
   );
-  return { shard, item: Object.fromEntries(attributes) };
+  return { shard, item: Object.fromEntries(attributes), sizes: new ItemSizes(meanBytes, deviation) };
 }
 
 /** The attributes an item must come with so that a cursor can be made of it. */
@@ -72,6 +81,7 @@ function sortedEntries(map: object = {}): [string, unknown][] {
 }
 
 type EncodedValue = ['S' | 'N' | 'B', string];
+type EncodedPosition = [version: number, shard: number, meanBytes: number, deviation: number, ...EncodedValue[]];
 
 function encodeValue(value: SortableValue): EncodedValue {
   if ('S' in value) return ['S', value.S];

@@ -1,23 +1,32 @@
 import { checkShardedIndexConfig, type ShardedIndexConfig, shardCountOf } from '../write-sharding/sharded-index-config';
+import type { SortableValue } from './attribute-order';
 import { decodeCursor, encodeCursor } from './cursor';
 import { checkFanOutRequest, type FanOutRequest } from './fan-out-request';
+import type { FanOutStats } from './fan-out-stats';
 import { IndexShardReader } from './index-shard-reader';
-import { orderedMerge } from './ordered-merge';
+import { ItemSizes } from './item-sizes';
+import type { PageBounds } from './page-in-progress';
 import type { Item, QueryClient } from './query-client';
-import { type FanOutStats, ShardStream } from './shard-stream';
-import { shardWalk } from './shard-walk';
-import { type Position, positionOrder } from './total-order';
+import { queryFailure } from './read-failure';
+import { type ReadOptions, readPolicy } from './read-policy';
+import { gatherPage } from './scatter-gather';
+import { positionOrder } from './total-order';
 
 /** One page of the answer over all shards. */
 export interface FanOutPage {
   items: Item[];
   /** Give it to the same query for the next page. Absent when nothing can follow; that page may turn out empty. */
   cursor?: string;
+  /**
+   * Shards that could not be read, in part or at all; absent if all were. Their items are missing from this page, and
+   * the cursor goes on behind this page's last item: to have them, ask for this page again.
+   */
+  missingShards?: number[];
   stats: FanOutStats;
 }
 
-/** Bounds that come from where the page goes, not from what is asked. */
-export interface FanOutOptions {
+/** Bounds that come from where the page goes, and how shards are asked. */
+export interface FanOutOptions extends ReadOptions {
   /**
    * Ends the page before its items take more than this many bytes, as `itemBytes` counts them.
    * A page holds one item at least.
@@ -34,8 +43,9 @@ export interface FanOutOptions {
  * The items come by sort key, then by shard, then as DynamoDB keeps them within a shard. The page's cursor continues
  * behind its last item whatever was written or deleted since, and whatever became of the shard count.
  *
- * @throws a typed error before anything is read if the request or the configuration is invalid; what the client throws
- *   if a shard cannot be read
+ * @throws a typed error before anything is read if the request, the options or the configuration are invalid; what the
+ *   client throws if a shard cannot be read; ShardsUnavailableError if the deadline came before the first items were
+ *   certain
  */
 export async function fanOutQuery(
   client: QueryClient,
@@ -45,51 +55,64 @@ export async function fanOutQuery(
 ): Promise<FanOutPage> {
   checkShardedIndexConfig(config);
   checkFanOutRequest(config, request);
+  const policy = readPolicy(options);
   const cursor = decodeCursor(config, request);
-  const order = request.order ?? 'ascending';
-  const compare = positionOrder(order, config.sortKeyAttributes);
+  const order = positionOrder(request.order ?? 'ascending', config.sortKeyAttributes);
   const shards = shardCountOf(config, request.value).read;
-  const query = { client, config, request, compare, cursor };
-  const streams = Array.from({ length: shards }, (_, shard) => new ShardStream(new IndexShardReader(query, shard)));
-  const stats: FanOutStats = { shards, requests: 0, waves: 0, itemsRead: 0, consumedReadUnits: 0 };
-  const { limit } = request;
-  const bounds = { limit, firstRead: firstReadOf(limit, shards, options), fits: fitsIn(request, options) };
-  const { positions, more } =
-    order === 'unordered'
-      ? await shardWalk(streams, bounds, stats)
-      : await orderedMerge(streams, compare, bounds, stats);
+  const sizes = options.history?.sizesOf(config.indexName, cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
+  const query = { client, config, request, order, cursor };
+  const { positions, more, missingShards, stats } = await gatherPage(
+    Array.from({ length: shards }, (_, shard) => new IndexShardReader(query, shard)),
+    { order, shardByShard: request.order === 'unordered', sizes, failureOf: queryFailure },
+    boundsOf(config, request, options, shards, sizes),
+    policy,
+  );
   const last = positions.at(-1);
   return {
     items: positions.map(({ item }) => project(item, request.projection)),
-    ...(more && last !== undefined ? { cursor: encodeCursor(config, request, last) } : {}),
+    ...(more && last !== undefined ? { cursor: encodeCursor(config, request, last, sizes) } : {}),
+    ...(missingShards.length > 0 ? { missingShards } : {}),
     stats,
   };
 }
 
-/** What a shard is asked for first when the page is bounded by bytes alone. */
-const FIRST_READ_OF_BYTES = 100;
+/** What each shard is taken to give to a page that is bounded by bytes alone, until sizes are known. */
+const UNSIZED_SHARE = 100;
 
-/**
- * What a shard is asked for first. A page of `limit` items takes its mean share of every shard, and two standard
- * deviations more make a second wave rare.
- */
-function firstReadOf(limit: number | undefined, shards: number, { maxPageBytes }: FanOutOptions): number | undefined {
-  if (limit === undefined) return maxPageBytes === undefined ? undefined : FIRST_READ_OF_BYTES;
-  const share = limit / shards;
-  return Math.ceil(share + 2 * Math.sqrt(share)) + 1;
+/** When the page ends, and what it holds once. */
+function boundsOf(
+  config: ShardedIndexConfig,
+  { limit, projection }: FanOutRequest,
+  { maxPageBytes, itemBytes = jsonBytes }: FanOutOptions,
+  shards: number,
+  sizes: ItemSizes,
+): PageBounds<Item> {
+  const identityOf = tableKeyIdentity(config.tableKey);
+  if (maxPageBytes === undefined) return { limit, identityOf };
+  let bytes = 0;
+  return {
+    limit,
+    identityOf,
+    fits: ({ item }) => {
+      bytes += itemBytes(project(item, projection));
+      return bytes <= maxPageBytes;
+    },
+    roughly: () => (sizes.mean === undefined ? UNSIZED_SHARE * shards : Math.ceil(maxPageBytes / sizes.mean)),
+  };
 }
 
-/** Counts the bytes of the page as it is built. */
-function fitsIn(
-  { projection }: FanOutRequest,
-  { maxPageBytes = Number.POSITIVE_INFINITY, itemBytes = jsonBytes }: FanOutOptions,
-): (next: Position) => boolean {
-  if (maxPageBytes === Number.POSITIVE_INFINITY) return () => true;
-  let bytes = 0;
-  return ({ item }) => {
-    bytes += itemBytes(project(item, projection));
-    return bytes <= maxPageBytes;
+/** Tells items of one table apart by their key. */
+function tableKeyIdentity(tableKey: readonly string[]): (item: Item) => string {
+  return (item) => {
+    const [partition = '', sort] = tableKey.map((attribute) => keyText(item[attribute] as SortableValue));
+    return sort === undefined ? partition : `${partition.length}:${partition}${sort}`;
   };
+}
+
+/** Numbers as DynamoDB returns them have one notation each, so that equal ones are equal texts. */
+function keyText(value: SortableValue): string {
+  if ('S' in value) return value.S;
+  return 'N' in value ? value.N : Buffer.from(value.B).toString('latin1');
 }
 
 function jsonBytes(item: Item): number {

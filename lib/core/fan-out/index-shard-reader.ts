@@ -1,18 +1,27 @@
 import { type ShardedIndexConfig, shardAttributeValue } from '../write-sharding/sharded-index-config';
-import type { SortableValue } from './attribute-order';
+import { compareAttributeValues, type SortableValue } from './attribute-order';
 import { type CursorPosition, positionAttributes } from './cursor';
 import { type FanOutRequest, RESERVED_PLACEHOLDER, toAttributeValue } from './fan-out-request';
+import { itemBytes } from './item-sizes';
 import type { Item, QueryClient, QueryInput } from './query-client';
-import type { ShardPage, ShardReader } from './shard-reader';
-import { isInRange, resumeAscending, resumeDescending, type SortKeyRange, sortKeyRange } from './sort-key-range';
-import type { ComparePositions } from './total-order';
+import type { ShardPage, ShardRead, ShardReader } from './shard-reader';
+import {
+  endAscending,
+  endDescending,
+  isInRange,
+  resumeAscending,
+  resumeDescending,
+  type SortKeyRange,
+  sortKeyRange,
+} from './sort-key-range';
+import type { Position, TotalOrder } from './total-order';
 
 /** What the readers of one query have in common. */
 export interface IndexQuery {
   client: QueryClient;
   config: ShardedIndexConfig;
   request: FanOutRequest;
-  compare: ComparePositions;
+  order: TotalOrder;
   cursor: CursorPosition | undefined;
 }
 
@@ -24,61 +33,100 @@ interface Segment {
   widened?: boolean;
 }
 
+/** Sizes of so many items of an answer are enough to know the rest. */
+const SIZED_ITEMS = 20;
+
+/** The bytes of half a read unit, the least that an eventually consistent read is charged. */
+const BLOCK_BYTES = 4_096;
+
 /** Reads one shard of a DynamoDB index, page by page, from its start or from a cursor. */
-export class IndexShardReader implements ShardReader {
-  exhausted: boolean;
-  private readonly input: QueryInput | undefined;
-  private readonly widened: boolean;
+export class IndexShardReader implements ShardReader<Item> {
+  private readonly segment: Segment | undefined;
 
   constructor(
     private readonly query: IndexQuery,
     readonly shard: number,
   ) {
-    const segment = segmentOf(query, shard);
-    this.exhausted = segment === undefined;
-    this.widened = segment?.widened === true;
-    this.input = segment && queryInput(query, shard, segment);
+    this.segment = segmentOf(query, shard);
   }
 
-  async read(limit: number | undefined): Promise<ShardPage> {
-    const input = this.input!;
-    const page = await this.query.client.query(limit === undefined ? { ...input } : { ...input, Limit: limit });
-    const { Items = [], ScannedCount, LastEvaluatedKey, ConsumedCapacity } = page;
-    input.ExclusiveStartKey = LastEvaluatedKey as Item | undefined;
-    const items = this.widened ? this.narrow(Items as Item[]) : (Items as Item[]);
-    this.exhausted ||= LastEvaluatedKey === undefined;
+  get exhausted(): boolean {
+    return this.segment === undefined;
+  }
+
+  async read({ from, limit, until, signal }: ShardRead<Item>): Promise<ShardPage<Item>> {
+    const { client, request } = this.query;
+    const segment = this.segment!;
+    const input = queryInput(this.query, this.shard, {
+      range: until === undefined ? segment.range : endAt(until, segment, this.query),
+      exclusiveStartKey: (from as Item | undefined) ?? segment.exclusiveStartKey,
+    });
+    if (limit !== undefined) input.Limit = limit;
+    const output = await client.query(input, { abortSignal: signal });
+    const { Items = [], ScannedCount = Items.length, LastEvaluatedKey, ConsumedCapacity } = output;
+    const consumedReadUnits = ConsumedCapacity?.CapacityUnits ?? 0;
+    const items = Items as Item[];
+    const { wanted, ended } = this.narrowed(items);
+    const readTo = ended ? undefined : (LastEvaluatedKey as Item | undefined);
     return {
-      items,
-      exhausted: this.exhausted,
-      itemsRead: ScannedCount ?? Items.length,
-      consumedReadUnits: ConsumedCapacity?.CapacityUnits ?? 0,
+      items: wanted,
+      next: readTo,
+      readTo,
+      itemsRead: ScannedCount,
+      consumedReadUnits,
+      itemSizes:
+        request.projection === undefined
+          ? items.slice(0, SIZED_ITEMS).map(itemBytes)
+          : sizesByUnits(consumedReadUnits, ScannedCount),
     };
   }
 
   /** Drops what stands before the cursor, and ends the shard where the query ends. */
-  private narrow(items: Item[]): Item[] {
-    const { config, request, compare, cursor } = this.query;
-    const range = sortKeyRange(request.sortKey);
-    const behind = items.filter((item) => compare({ item, shard: this.shard }, cursor!) > 0);
+  private narrowed(items: Item[]): { wanted: Item[]; ended: boolean } {
+    const { config, request, order, cursor } = this.query;
+    if (cursor === undefined) return { wanted: items, ended: false };
+    const behind = items.filter((item) => {
+      const difference = order.compare({ item, shard: this.shard }, cursor);
+      return (difference > 0 || this.shard === cursor.shard) && !isMoved(config, item, cursor);
+    });
+    const range = this.segment?.widened ? sortKeyRange(request.sortKey) : undefined;
     const end = behind.findIndex(
       (item) => range !== undefined && !isInRange(item[config.sortKeyAttributes[0]!] as SortableValue, range),
     );
-    if (end === -1) return behind;
-    this.exhausted = true;
-    return behind.slice(0, end);
+    return end === -1 ? { wanted: behind, ended: false } : { wanted: behind.slice(0, end), ended: true };
   }
+}
+
+/** Whether this is the cursor's own item, which has moved to another shard since it was shown. */
+function isMoved(config: ShardedIndexConfig, item: Item, cursor: CursorPosition): boolean {
+  return positionAttributes(config).every(
+    (attribute) => compareAttributeValues(item[attribute]!, cursor.item[attribute]!) === 0,
+  );
+}
+
+/** An attribute that the answer leaves out is still charged for: what is known is what an item takes at most. */
+function sizesByUnits(readUnits: number, items: number): number[] {
+  return items === 0 ? [] : [(2 * readUnits * BLOCK_BYTES) / items];
+}
+
+/** The range of a read that goes on within its segment, and ends with the sort key of a position. */
+function endAt({ item }: Position, { range }: Segment, { config, request }: IndexQuery): SortKeyRange | undefined {
+  const [sortAttribute] = config.sortKeyAttributes;
+  if (sortAttribute === undefined) return range;
+  const end = request.order === 'descending' ? endDescending : endAscending;
+  return end(range, item[sortAttribute] as SortableValue);
 }
 
 /**
  * What is left of a shard behind a cursor: in the cursor's own shard, what follows its item; in the other shards, what
  * follows its sort key, or starts at it if they come later in the order.
  */
-function segmentOf({ config, request, compare, cursor }: IndexQuery, shard: number): Segment | undefined {
+function segmentOf({ config, request, order, cursor }: IndexQuery, shard: number): Segment | undefined {
   const range = sortKeyRange(request.sortKey);
   if (cursor === undefined) return { range };
   if (cursor.shard === shard) return { range, exclusiveStartKey: startKey(config, request, cursor) };
 
-  const isLater = compare({ item: cursor.item, shard }, cursor) > 0;
+  const isLater = order.compare({ item: cursor.item, shard }, cursor) > 0;
   const [sortAttribute, ...tieBreakers] = config.sortKeyAttributes;
   if (request.order === 'unordered' || sortAttribute === undefined) return isLater ? { range } : undefined;
   const inclusive = isLater || tieBreakers.length > 0;

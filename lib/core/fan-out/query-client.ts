@@ -39,5 +39,6 @@ export interface QueryOutput {
 
 /** What the fan-out query needs of DynamoDB. The AWS SDK's `new DynamoDB({})` satisfies it as it is. */
 export interface QueryClient {
-  query(input: QueryInput): Promise<QueryOutput>;
+  /** Aborted when the answer is of no use any more: a hedge was faster, or the page has ended. */
+  query(input: QueryInput, options?: { abortSignal?: AbortSignal }): Promise<QueryOutput>;
 }

@@ -1,31 +1,34 @@
-import type { Item } from './query-client';
-import type { ShardReader } from './shard-reader';
+import type { ShardPage, ShardRead, ShardReader } from './shard-reader';
 import type { Position } from './total-order';
 
-/** What a query cost. */
-export interface FanOutStats {
-  /** Shards the query covers. */
-  shards: number;
-  /** Requests sent. */
-  requests: number;
-  /** Rounds of requests that ran side by side. */
-  waves: number;
-  /** Items DynamoDB evaluated, whether they are in the page or not. */
-  itemsRead: number;
-  consumedReadUnits: number;
+/** One read of a wave. */
+export interface StreamRead<T> {
+  stream: ShardStream<T>;
+  limit?: number;
+  until?: Position<T>;
 }
 
-/** Beyond it a read is left to the store's own bound, in DynamoDB a megabyte. */
-const LARGEST_LIMIT = 10_000;
-
 /** A shard reader with what it has read but not yet given away. */
-export class ShardStream {
-  private buffer: Item[] = [];
+export class ShardStream<T> {
+  /** Items that were evaluated, and those of them that passed the filter. */
+  evaluated = 0;
+  matched = 0;
+  /** The most items a read has asked for so far. */
+  largestLimit = 0;
+  /**
+   * `cut`: read to the last position the page can need, and no further. `missing`: given up.
+   */
+  private state: 'readable' | 'exhausted' | 'cut' | 'missing';
+  private buffer: Position<T>[] = [];
   private next = 0;
-  private readerExhausted: boolean;
+  private from: unknown;
+  private readTo: Position<T> | undefined;
 
-  constructor(private readonly reader: ShardReader) {
-    this.readerExhausted = reader.exhausted;
+  constructor(
+    private readonly reader: ShardReader<T>,
+    private readonly behindAllShards: number,
+  ) {
+    this.state = reader.exhausted ? 'exhausted' : 'readable';
   }
 
   get shard(): number {
@@ -33,46 +36,78 @@ export class ShardStream {
   }
 
   /** The next item, if it is already here. */
-  get head(): Position | undefined {
-    const item = this.buffer[this.next];
-    return item === undefined ? undefined : { item, shard: this.shard };
+  get head(): Position<T> | undefined {
+    return this.buffer[this.next];
   }
 
-  get buffered(): number {
+  /** Nothing of this stream comes before it: its head or, without one, how far it was read. */
+  get bound(): Position<T> | undefined {
+    return this.buffer[this.next] ?? this.readTo;
+  }
+
+  /** How far the shard was read; what is not here yet stands behind it. */
+  get frontier(): Position<T> | undefined {
+    return this.readTo;
+  }
+
+  get buffered(): readonly Position<T>[] {
+    return this.next === 0 ? this.buffer : this.buffer.slice(this.next);
+  }
+
+  get bufferedCount(): number {
     return this.buffer.length - this.next;
   }
 
-  /** Whether more can be read. */
+  /** Whether more can be read for this page. */
   get readable(): boolean {
-    return !this.readerExhausted;
+    return this.state === 'readable';
+  }
+
+  get missing(): boolean {
+    return this.state === 'missing';
   }
 
   /** Whether nothing is here, but something may come. */
   get starving(): boolean {
-    return this.buffered === 0 && this.readable;
+    return this.readable && this.bufferedCount === 0;
+  }
+
+  /** Whether this page or a later one can have something of this stream. */
+  get mayHaveMore(): boolean {
+    return this.bufferedCount > 0 || this.state === 'readable' || this.state === 'cut';
   }
 
   advance(): void {
     this.next += 1;
   }
 
-  async fill(limit: number | undefined, stats: FanOutStats): Promise<void> {
-    const page = await this.reader.read(limit === undefined || limit > LARGEST_LIMIT ? undefined : limit);
-    stats.requests += 1;
-    stats.itemsRead += page.itemsRead;
-    stats.consumedReadUnits += page.consumedReadUnits;
-    this.buffer = [...this.buffer.slice(this.next), ...page.items];
-    this.next = 0;
-    this.readerExhausted = page.exhausted;
+  read(read: Omit<ShardRead<T>, 'from'>): Promise<ShardPage<T>> {
+    this.largestLimit = Math.max(this.largestLimit, read.limit ?? 0);
+    return this.reader.read({ ...read, from: this.from });
   }
-}
 
-/** Fills several streams side by side. */
-export async function fillWave(
-  streams: readonly ShardStream[],
-  limitOf: (stream: ShardStream) => number | undefined,
-  stats: FanOutStats,
-): Promise<void> {
-  stats.waves += 1;
-  await Promise.all(streams.map((stream) => stream.fill(limitOf(stream), stats)));
+  absorb(page: ShardPage<T>, until: Position<T> | undefined): void {
+    const positions = page.items.map((item) => ({ item, shard: this.shard }));
+    this.buffer = this.next === this.buffer.length ? positions : [...this.buffer.slice(this.next), ...positions];
+    this.next = 0;
+    this.evaluated += page.itemsRead;
+    this.matched += positions.length;
+    this.from = page.next;
+    if (page.next !== undefined) {
+      this.readTo =
+        page.readTo === undefined ? (positions.at(-1) ?? this.readTo) : { item: page.readTo, shard: this.shard };
+    } else if (until !== undefined) {
+      this.state = 'cut';
+      this.readTo = { item: until.item, shard: this.behindAllShards };
+    } else {
+      this.state = 'exhausted';
+      this.readTo = undefined;
+    }
+  }
+
+  /** Leaves out what has not been read. */
+  giveUp(): void {
+    this.state = 'missing';
+    this.readTo = undefined;
+  }
 }

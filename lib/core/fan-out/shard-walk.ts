@@ -1,39 +1,38 @@
-import type { Page, PageBounds } from './ordered-merge';
-import { type FanOutStats, fillWave, type ShardStream } from './shard-stream';
-import type { Position } from './total-order';
+import type { PageInProgress } from './page-in-progress';
+import { evaluatedFor } from './read-size';
+import type { ShardRequests } from './shard-requests';
+import type { ShardStream } from './shard-stream';
 
 /**
- * Takes one page from many streams in no order but the shards' own: one shard after the other. A bounded page asks one
- * shard first, and twice as many with each wave that did not fill it; an unbounded one asks all of them at once.
+ * Fills a page in no order but the shards' own: one shard after the other. A bounded page asks one shard first, and
+ * twice as many with each wave that did not fill it; an unbounded one asks all of them at once.
+ *
+ * @returns whether something may follow
  */
-export async function shardWalk(
-  streams: readonly ShardStream[],
-  { limit, firstRead, fits }: PageBounds,
-  stats: FanOutStats,
-): Promise<Page> {
-  const positions: Position[] = [];
-  let current = 0;
-  let width = firstRead === undefined ? streams.length : 1;
-  for (;;) {
-    const stream = streams[current];
-    if (stream === undefined) return { positions, more: false };
-    if (positions.length === limit) return { positions, more: streams.slice(current).some(mayHaveMore) };
-    const head = stream.head;
-    if (head !== undefined) {
-      if (!fits(head) && positions.length > 0) return { positions, more: true };
-      positions.push(head);
-      stream.advance();
-    } else if (stream.readable) {
-      const missing = limit === undefined ? undefined : limit - positions.length;
-      const starving = streams.filter((other) => other.starving);
-      await fillWave(starving.slice(0, width), () => missing, stats);
-      width *= 2;
-    } else {
-      current += 1;
+export async function shardWalk<T>(
+  streams: readonly ShardStream<T>[],
+  page: PageInProgress<T>,
+  requests: ShardRequests<T>,
+): Promise<boolean> {
+  let width = page.expected === undefined ? streams.length : 1;
+  for (const stream of streams) {
+    while (stream.mayHaveMore) {
+      const { head } = stream;
+      if (page.room === 0) return true;
+      if (head !== undefined) {
+        if (!page.take(head)) return true;
+        stream.advance();
+      } else if (requests.open) {
+        const wanted = page.expected;
+        const starving = streams.filter((other) => other.starving).slice(0, width);
+        await requests.wave(starving.map((other) => ({ stream: other, limit: wanted && evaluatedFor(wanted, other) })));
+        width *= 2;
+      } else if (page.positions.length > 0) {
+        return true;
+      } else {
+        requests.giveUp(streams.filter(({ starving }) => starving));
+      }
     }
   }
-}
-
-function mayHaveMore(stream: ShardStream): boolean {
-  return stream.readable || stream.head !== undefined;
+  return false;
 }

@@ -74,6 +74,39 @@ export function resumeDescending(range: SortKeyRange | undefined, { sortKey, inc
   }
 }
 
+/**
+ * The range of an ascending read that goes on from a start key inside `range`, and ends with a sort key of it. What the
+ * start key excludes, the range may include again.
+ */
+export function endAscending(range: SortKeyRange | undefined, last: SortableValue): SortKeyRange {
+  switch (range?.kind) {
+    case 'eq':
+      return range;
+    case 'gt':
+    case 'gte':
+    case 'between':
+    case 'beginsWith':
+      return { kind: 'between', operands: [range.operands[0]!, last] };
+    default:
+      return { kind: 'lte', operands: [last] };
+  }
+}
+
+/** The range of a descending read that goes on from a start key: the mirror image of `endAscending`. */
+export function endDescending(range: SortKeyRange | undefined, last: SortableValue): SortKeyRange {
+  switch (range?.kind) {
+    case 'eq':
+      return range;
+    case 'lt':
+    case 'lte':
+      return { kind: 'between', operands: [last, range.operands[0]!] };
+    case 'between':
+      return { kind: 'between', operands: [last, range.operands[1]!] };
+    default:
+      return { kind: 'gte', operands: [last] };
+  }
+}
+
 function bytesOf(value: SortableValue): Buffer {
   if ('S' in value) return Buffer.from(value.S);
   return 'B' in value ? Buffer.from(value.B) : Buffer.from(value.N);
