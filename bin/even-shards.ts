@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { constants } from 'node:os';
-import { parseArgs } from 'node:util';
 import { EvenShardsError } from '../lib/core/errors';
 import type { LocalResource } from '../local/deployment-plan';
 import { unlessFailed } from '../local/emulator-thread';
@@ -8,11 +7,16 @@ import { type LocalStack, startLocal } from '../local/run-local';
 import { runSample } from '../local/sample';
 import { InvalidInputError } from '../local/sample/sample-error';
 import { version } from '../package.json';
+import { parsedFlags, UsageError } from './flags';
+import { plan } from './plan';
+import { simulate } from './simulate';
 
 const HELP = `usage: even-shards <command> [options]
 
 commands:
   local      run a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda
+  plan       how many shards a stream or an index needs, why, and what they cost
+  simulate   how evenly keys load shards, by each way to place them, now and after doublings
 
 options:
   --help     show this text, or after a command, its own
@@ -37,14 +41,7 @@ options of the sample, which --serve leaves out:
   --sort NAME          the field that holds the sort key of the index; required with --id
   --value NAME         the field that holds the value of the index (default: an index over the whole table)`;
 
-/** A command line that cannot be understood: nothing has been done. */
-class UsageError extends EvenShardsError {
-  constructor(problem: string, command: string) {
-    super('USAGE', `${problem}: see \`${command} --help\``);
-  }
-}
-
-const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = { local };
+const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = { local, plan, simulate };
 
 const LOCAL_OPTIONS = {
   app: { type: 'string', default: 'cdk.out' },
@@ -104,7 +101,7 @@ async function local(args: string[]): Promise<void> {
 }
 
 function localFlags(args: string[]) {
-  const flags = parsedFlags(args);
+  const flags = parsedFlags('even-shards local', { args, options: LOCAL_OPTIONS }).values;
   if (flags.help) return flags;
   if (flags.serve && flags.input !== undefined) {
     throw new UsageError('--serve runs no sample, so it takes no --input', 'even-shards local');
@@ -115,16 +112,6 @@ function localFlags(args: string[]) {
     }
   }
   return flags;
-}
-
-function parsedFlags(args: string[]) {
-  try {
-    return parseArgs({ args, options: LOCAL_OPTIONS }).values;
-  } catch (error) {
-    // parseArgs explains itself at length after the first sentence, which names the flag.
-    const [problem = ''] = (error as Error).message.split(/\. |\n/);
-    throw new UsageError(problem.charAt(0).toLowerCase() + problem.slice(1), 'even-shards local');
-  }
 }
 
 function portNumber(text: string): number {

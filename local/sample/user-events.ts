@@ -10,21 +10,39 @@ export type UserEvent = Record<string, unknown>;
 /** Reads files of newline-delimited JSON, gzipped if named so. Empty lines are skipped. */
 export async function readUserEvents(files: readonly string[]): Promise<UserEvent[]> {
   const events: UserEvent[] = [];
-  for (const file of files) {
-    const before = events.length;
-    let number = 0;
-    try {
-      for await (const line of createInterface({ input: open(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-        number += 1;
-        if (line.trim() !== '') events.push(parseLine(file, number, line));
-      }
-    } catch (error) {
-      if (error instanceof InvalidInputError) throw error;
-      throw new InvalidInputError(`cannot read ${file}: ${(error as Error).message}`);
-    }
-    if (events.length === before) throw new InvalidInputError(`${file} holds no event`);
-  }
+  for await (const { event } of userEvents(files)) events.push(event);
   return events;
+}
+
+/** An event, where it stands, and how long its line is. */
+export interface EventLine {
+  event: UserEvent;
+  file: string;
+  line: number;
+  bytes: number;
+}
+
+/** The same, one by one, so that a file may be larger than memory. */
+export async function* userEvents(files: readonly string[]): AsyncGenerator<EventLine> {
+  for (const file of files) {
+    let line = 0;
+    let empty = true;
+    for await (const text of linesOf(file)) {
+      line += 1;
+      if (text.trim() === '') continue;
+      empty = false;
+      yield { event: parseLine(file, line, text), file, line, bytes: Buffer.byteLength(text) };
+    }
+    if (empty) throw new InvalidInputError(`${file} holds no event`);
+  }
+}
+
+async function* linesOf(file: string): AsyncGenerator<string> {
+  try {
+    yield* createInterface({ input: open(file), crlfDelay: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    throw new InvalidInputError(`cannot read ${file}: ${(error as Error).message}`);
+  }
 }
 
 /** A field of an event that must be there as text, or as a number. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { InvalidArgumentError, InvalidHashKeyError } from '../errors';
 
 /**
@@ -12,7 +12,7 @@ export const HASH_KEY_SPACE = 2n ** 128n;
  * A record with an explicit hash key ignores it.
  */
 export function hashPartitionKey(partitionKey: string): bigint {
-  return BigInt(`0x${createHash('md5').update(partitionKey, 'utf8').digest('hex')}`);
+  return BigInt(`0x${hash('md5', partitionKey, 'hex')}`);
 }
 
 /** Throws `InvalidHashKeyError` unless `hashKey` is a bigint from 0 to 2^128 - 1. */

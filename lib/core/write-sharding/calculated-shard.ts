@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { InvalidArgumentError } from '../errors';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../shard-count';
 
@@ -17,13 +17,19 @@ import { checkShardCount, MAX_INDEX_SHARDS } from '../shard-count';
 export function calculatedShard(id: string, shardCount: number): number {
   if (typeof id !== 'string') throw new InvalidArgumentError('id', id, 'a string');
   checkShardCount('shardCount', shardCount, MAX_INDEX_SHARDS);
-  return jumpConsistentHash(createHash('md5').update(id, 'utf8').digest().readBigUInt64BE(), shardCount);
+  return jumpConsistentHash(hashOfId(id), shardCount);
+}
+
+/** The first 64 bits of the MD5 of an id's UTF-8 bytes. */
+export function hashOfId(id: string): bigint {
+  return hash('md5', id, 'buffer').readBigUInt64BE();
 }
 
 /** The multiplier of the paper's 64-bit linear congruential generator. */
 const LCG_MULTIPLIER = 2862933555777941757n;
 
-function jumpConsistentHash(key: bigint, buckets: number): number {
+/** The bucket of a 64-bit key. */
+export function jumpConsistentHash(key: bigint, buckets: number): number {
   let state = key;
   let bucket = 0;
   let next = 0;

@@ -39,6 +39,8 @@ async function end(child: ChildProcess, signal: NodeJS.Signals) {
 test.each([
   [['--help'], 'usage: even-shards <command>'],
   [['local', '--help'], 'usage: even-shards local'],
+  [['plan', '--help'], 'usage: even-shards plan'],
+  [['simulate', '--help'], 'usage: even-shards simulate'],
   [['--version'], version],
 ])('%j explains itself', (args, expected) => {
   expect(run(...args)).toEqual({ status: 0, stdout: expect.stringContaining(expected), stderr: '' });
@@ -50,6 +52,10 @@ test.each([
   [['--fast'], 'unknown option --fast'],
   [['local', '--fast'], "unknown option '--fast'"],
   [['local', 'now'], "unexpected argument 'now'"],
+  [['plan'], 'give --input, --records-per-second or --writes-per-second'],
+  [['plan', '--input', '/no/such/file', '--key', 'a'], 'cannot read /no/such/file: ENOENT'],
+  [['simulate', '--shards', '0'], '--shards must be a whole number from 1 to 5000, got 0'],
+  [['simulate', '--input', '/no/such/file', '--key', 'a'], 'cannot read /no/such/file: ENOENT'],
   [['local', '--port', '70000'], '--port must be a whole number from 0 to 65535, got "70000"'],
   [['local', '--serve', '--input', 'a', '--partition-key', 'b'], '--serve runs no sample, so it takes no --input'],
   [['local', '--partition-key', 'a'], '--partition-key needs --input'],

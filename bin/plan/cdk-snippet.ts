@@ -1,0 +1,47 @@
+import type { IndexPlan } from '../../lib/core/planning/plan-index';
+
+/** The CDK code of a planned stream, to paste. */
+export function streamSnippet(shardCount: number): string[] {
+  return [
+    "  import { UniformStream } from 'cdk-even-shards';",
+    '',
+    `  new UniformStream(this, 'Stream', { shardCount: ${shardCount} });`,
+  ];
+}
+
+/** The CDK code of a planned index, to paste. */
+export function indexSnippet({ shards, byValue }: IndexPlan, valueAttribute: string | undefined): string[] {
+  const counts = byValue && Object.entries(byValue).filter(([, count]) => count > 1);
+  return [
+    "  import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
+    "  import { ShardCounts, ShardedTable } from 'cdk-even-shards';",
+    '',
+    "  const table = new ShardedTable(this, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });",
+    '  table.addShardedIndex({',
+    `    indexName: '${valueAttribute === undefined ? 'byTime' : `by${upperFirst(valueAttribute)}`}',`,
+    ...(valueAttribute === undefined
+      ? []
+      : [`    value: { name: ${quoted(valueAttribute)}, type: AttributeType.STRING },`]),
+    "    sortKey: { name: 'createdAt', type: AttributeType.STRING },",
+    ...(counts === undefined || counts.length === 0
+      ? [`    shards: ShardCounts.uniform(${counts === undefined ? shards : 1}),`]
+      : [
+          '    shards: ShardCounts.byValue(',
+          '      {',
+          ...counts.map(([value, count]) => `        ${quoted(value)}: ${count},`),
+          '      },',
+          '      1,',
+          '    ),',
+        ]),
+    '  });',
+  ];
+}
+
+function upperFirst(name: string): string {
+  const letters = name.replace(/[^a-zA-Z0-9_.-]/g, '');
+  return letters.charAt(0).toUpperCase() + letters.slice(1);
+}
+
+function quoted(text: string): string {
+  return `'${JSON.stringify(text).slice(1, -1).replace(/\\"/g, '"').replace(/'/g, "\\'")}'`;
+}

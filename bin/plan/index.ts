@@ -1,0 +1,192 @@
+import type { ListPrices } from '../../lib/core/planning/list-prices';
+import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
+import { planStream } from '../../lib/core/planning/plan-stream';
+import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { busiestKey, readSample, type TrafficSample, withProgress } from '../traffic-sample';
+import { planReport, type SampleSummary, type TradeOff } from './plan-report';
+import { pricesFile } from './prices-file';
+import { largestRate, samplePlacement } from './sample-placement';
+
+const COMMAND = 'even-shards plan';
+
+const HELP = `usage: even-shards plan [stream | index] [options]
+
+Says how many shards a stream or an index needs, which rule asks for them, what breaks first when traffic grows, what
+shards cannot mend, and what a month costs; and prints the CDK code. With a sample it plans both.
+
+a sample of real traffic:
+  --input FILE                newline-delimited JSON, one record a line, gzipped if named .gz; may be repeated
+  --key NAME                  the field with the stream's partition key, or the index's value; required with --input
+
+a stream (rates are those of the busiest second):
+  --records-per-second N      required without a sample; with one, default: the most its busiest key allows
+  --bytes-per-second N        required without a sample, whose lines are the records
+  --head-room PART            of every shard, kept free (default: 0.25)
+  --consumers N               that share what a shard gives (default: 1)
+  --polls-per-second N        of each of them (default: 1)
+  --enhanced-fan-out-consumers N  (default: 0)
+  --keys N                    equal partition keys that are placed by their hash (default: many; with a sample, its own)
+
+an index:
+  --writes-per-second N       required without a sample; with one, default: as the stream's records
+  --item-kb N                 size of an entry (default: 1; with a sample, its mean)
+  --share VALUE=N             a value's share of the writes, in any unit; may be repeated
+  --utilisation PART          of partitions on average, and of a shard at most (default: 0.5)
+  --partitions N              that the index has (default: as many as keep within the utilisation, 4 at least)
+  --pages-per-second N        queried (default: 0)
+  --page-items N              items of a page (default: 25)
+
+both:
+  --probability P             of a shard or partition with more than it can bear, to stay below (default: 0.05)
+  --average-of-peak PART      of a month's traffic, for the cost (default: 1)
+  --prices FILE               JSON with your own prices, in the fields of LIST_PRICES
+  --json                      print the plan as one JSON document
+  --help                      show this text`;
+
+const OPTIONS = {
+  'average-of-peak': { type: 'string' },
+  'bytes-per-second': { type: 'string' },
+  consumers: { type: 'string' },
+  'enhanced-fan-out-consumers': { type: 'string' },
+  'head-room': { type: 'string' },
+  help: { type: 'boolean', default: false },
+  input: { type: 'string', multiple: true },
+  'item-kb': { type: 'string' },
+  json: { type: 'boolean', default: false },
+  key: { type: 'string' },
+  keys: { type: 'string' },
+  'page-items': { type: 'string' },
+  'pages-per-second': { type: 'string' },
+  partitions: { type: 'string' },
+  'polls-per-second': { type: 'string' },
+  prices: { type: 'string' },
+  probability: { type: 'string' },
+  'records-per-second': { type: 'string' },
+  share: { type: 'string', multiple: true },
+  utilisation: { type: 'string' },
+  'writes-per-second': { type: 'string' },
+} as const;
+
+/** `even-shards plan`. */
+export async function plan(args: string[]): Promise<void> {
+  const { flags, target } = planFlags(args);
+  if (flags.help) return console.log(HELP);
+  const prices = flags.prices === undefined ? undefined : pricesFile(flags.prices);
+  const { input, key } = flags;
+  const sample =
+    input && (await withProgress('records read', (onProgress) => readSample(input, { key: key!, onProgress })));
+  const planned = {
+    ...(sample && { sample: summaryOf(sample, key!) }),
+    ...(wants('stream', target, flags) && { stream: inFlagTerms(COMMAND, () => plannedStream(flags, sample, prices)) }),
+    ...(wants('index', target, flags) && { index: inFlagTerms(COMMAND, () => plannedIndex(flags, sample, prices)) }),
+  };
+  console.log(flags.json ? JSON.stringify(planned, null, 2) : planReport(planned).join('\n'));
+}
+
+function planFlags(args: string[]) {
+  const config = { args, options: OPTIONS, allowPositionals: true } as const;
+  const { values: flags, positionals } = parsedFlags(COMMAND, config);
+  const [target, ...more] = positionals;
+  if (target !== undefined && target !== 'stream' && target !== 'index') {
+    throw new UsageError(`can plan a stream or an index, not "${target}"`, COMMAND);
+  }
+  if (more.length > 0) throw new UsageError(`unexpected argument '${more[0]}'`, COMMAND);
+  if (flags.help) return { flags, target };
+  if ((flags.input === undefined) !== (flags.key === undefined)) {
+    throw new UsageError(flags.key === undefined ? '--input needs --key' : '--key needs --input', COMMAND);
+  }
+  if (flags.input !== undefined) return { flags, target };
+  const [stream, index] = [flags['records-per-second'], flags['writes-per-second']];
+  if (target !== 'index' && stream === undefined && (target === 'stream' || index === undefined)) {
+    throw new UsageError('give --input, --records-per-second or --writes-per-second', COMMAND);
+  }
+  if (target === 'index' && index === undefined) throw new UsageError('an index needs --writes-per-second', COMMAND);
+  return { flags, target };
+}
+
+type Flags = ReturnType<typeof planFlags>['flags'];
+
+/** What is asked for by name, or by its rate, or by a sample, which serves both. */
+function wants(kind: 'stream' | 'index', target: string | undefined, flags: Flags): boolean {
+  const rate = kind === 'stream' ? 'records-per-second' : 'writes-per-second';
+  return target === undefined ? flags.input !== undefined || flags[rate] !== undefined : target === kind;
+}
+
+function summaryOf(sample: TrafficSample, keyField: string): SampleSummary {
+  return { keyField, records: sample.records, keys: sample.keys.size, busiest: busiestKey(sample) };
+}
+
+function plannedStream(flags: Flags, sample: TrafficSample | undefined, prices: Partial<ListPrices> | undefined) {
+  const number = (flag: keyof Flags & string) => numberOf(COMMAND, flag, flags[flag] as string | undefined);
+  const common = {
+    headRoom: number('head-room'),
+    consumers: number('consumers'),
+    pollsPerSecond: number('polls-per-second'),
+    enhancedFanOutConsumers: number('enhanced-fan-out-consumers'),
+    probability: number('probability'),
+    averageOfPeak: number('average-of-peak'),
+    prices,
+  };
+  const recordsPerSecond = number('records-per-second');
+  const bytesPerSecond = number('bytes-per-second');
+  if (sample === undefined) {
+    const traffic = { ...common, recordsPerSecond: recordsPerSecond!, bytesPerSecond, keys: number('keys') };
+    return { traffic, rateIsLimit: false, plan: planStream(traffic) };
+  }
+  const rate = recordsPerSecond ?? largestRate(sample, common.headRoom);
+  const recordSizes = [...sample.sizes].map(([bytes, share]) => ({ bytes, share }));
+  const traffic = {
+    ...common,
+    recordsPerSecond: rate,
+    ...(bytesPerSecond === undefined ? { recordSizes } : { bytesPerSecond }),
+    hottestKeyShare: busiestKey(sample).share,
+  };
+  const plan = planStream(traffic);
+  return {
+    traffic: { ...traffic, recordSizes: undefined },
+    rateIsLimit: recordsPerSecond === undefined,
+    plan,
+    placement: samplePlacement(sample, { recordsPerSecond: rate, headRoom: common.headRoom, shards: plan.shards }),
+  };
+}
+
+function plannedIndex(flags: Flags, sample: TrafficSample | undefined, prices: Partial<ListPrices> | undefined) {
+  const number = (flag: keyof Flags & string) => numberOf(COMMAND, flag, flags[flag] as string | undefined);
+  const fromSample = sample && {
+    writesPerSecond: number('records-per-second') ?? largestRate(sample, number('head-room')),
+    itemKb: sample.bytes / sample.records / 1_024,
+    shares: Object.fromEntries(sample.keys),
+  };
+  const traffic = {
+    writesPerSecond: number('writes-per-second') ?? fromSample!.writesPerSecond,
+    itemKb: number('item-kb') ?? fromSample?.itemKb,
+    shares: flags.share ? sharesOf(flags.share) : fromSample?.shares,
+    utilisation: number('utilisation'),
+    partitions: number('partitions'),
+    probability: number('probability'),
+    pagesPerSecond: number('pages-per-second'),
+    pageItems: number('page-items'),
+    averageOfPeak: number('average-of-peak'),
+    prices,
+  };
+  return { traffic: { ...traffic, shares: undefined }, plan: planIndex(traffic), tradeOffs: tradeOffs(traffic) };
+}
+
+/** The same traffic on more partitions: fewer shards, cheaper pages. */
+function tradeOffs(traffic: IndexTraffic): TradeOff[] {
+  return [0.7, 0.5, 0.35, 0.25].map((utilisation) => {
+    const { partitions, shards, page } = planIndex({ ...traffic, utilisation, partitions: undefined });
+    return { utilisation, partitions, shards, readUnitsPerPage: page.readUnits };
+  });
+}
+
+function sharesOf(texts: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, value, share] = /^(.+)=([^=]+)$/s.exec(text) ?? [];
+      const number = Number(share);
+      if (value !== undefined && number >= 0) return [value, number];
+      throw new UsageError(`--share must be VALUE=N with a number of at least 0, got "${text}"`, COMMAND);
+    }),
+  );
+}

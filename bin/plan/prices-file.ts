@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-prices';
+import { InvalidInputError } from '../../local/sample/sample-error';
+
+/** Reads a user's own prices: a JSON object with some of the fields of `LIST_PRICES`. */
+export function pricesFile(file: string): Partial<ListPrices> {
+  let prices: unknown;
+  try {
+    prices = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new InvalidInputError(`cannot read prices from ${file}: ${(error as Error).message}`);
+  }
+  if (typeof prices !== 'object' || prices === null || Array.isArray(prices)) {
+    throw new InvalidInputError(`${file} must hold a JSON object of prices`);
+  }
+  const unknown = Object.keys(prices).find((name) => !Object.hasOwn(LIST_PRICES, name));
+  if (unknown !== undefined) {
+    throw new InvalidInputError(
+      `${file}: unknown price ${unknown}, use some of ${Object.keys(LIST_PRICES).join(', ')}`,
+    );
+  }
+  return { asOf: file, ...prices };
+}

@@ -1,0 +1,82 @@
+import { BalancedKeyAllocator } from '../../lib/core/key-space/balanced-key-allocator';
+import { hashPartitionKey } from '../../lib/core/key-space/hash-key-space';
+import { shardIndexOf, uniformRanges } from '../../lib/core/key-space/uniform-ranges';
+import { SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
+import { busiestKey, type TrafficSample } from '../traffic-sample';
+
+const DEFAULT_HEAD_ROOM = 0.25;
+
+/** No more shards are tried, and no more keys placed in all. */
+const MOST_SHARDS = 1_000;
+const MOST_PLACEMENTS = 10_000_000;
+
+/** What the keys of a sample do to a stream, placed by their hash and by balanced explicit hash keys. */
+export interface SamplePlacement {
+  /** The busiest shard of as many as planned, in parts of what it can take. */
+  busiestByHash: number;
+  busiestIfBalanced: number;
+  /** The fewest shards, from as many as planned, that keep the head-room on each; absent if none up to 1,000 do. */
+  shardsByHash?: number;
+  shardsIfBalanced?: number;
+}
+
+interface Rate {
+  recordsPerSecond: number;
+  headRoom?: number;
+  shards: number;
+}
+
+/** The records a second at which a sample's busiest key fills a shard up to the head-room. */
+export function largestRate(sample: TrafficSample, headRoom = DEFAULT_HEAD_ROOM): number {
+  return Math.floor((1 - headRoom) / (busiestKey(sample).share * ofShard(sample)));
+}
+
+/** Places the keys of a sample as Kinesis would. */
+export function samplePlacement(sample: TrafficSample, rate: Rate): SamplePlacement {
+  const { recordsPerSecond, headRoom = DEFAULT_HEAD_ROOM, shards } = rate;
+  const keys = [...sample.keys].sort(([, a], [, b]) => b - a);
+  const hashed = keys.map(([key, records]) => ({ hashKey: hashPartitionKey(key), records }));
+  const used = (loads: readonly number[]) => (Math.max(...loads) / sample.records) * recordsPerSecond * ofShard(sample);
+
+  const byHash = (count: number) => {
+    const ranges = uniformRanges(count);
+    return used(
+      loadsOf(
+        hashed.map(({ hashKey, records }) => [shardIndexOf(hashKey, ranges), records]),
+        count,
+      ),
+    );
+  };
+  const ifBalanced = (count: number) => {
+    const ranges = uniformRanges(count);
+    const allocator = new BalancedKeyAllocator({ ranges });
+    return used(
+      loadsOf(
+        keys.map(([, records]) => [shardIndexOf(allocator.allocate(records), ranges), records]),
+        count,
+      ),
+    );
+  };
+  const fewest = (busiest: (count: number) => number) => {
+    const most = Math.min(MOST_SHARDS, shards + Math.floor(MOST_PLACEMENTS / keys.length));
+    for (let count = shards; count <= most; count++) if (busiest(count) <= 1 - headRoom) return count;
+    return undefined;
+  };
+  return {
+    busiestByHash: byHash(shards),
+    busiestIfBalanced: ifBalanced(shards),
+    shardsByHash: fewest(byHash),
+    shardsIfBalanced: fewest(ifBalanced),
+  };
+}
+
+/** What one record a second takes of a shard. */
+function ofShard({ bytes, records }: TrafficSample): number {
+  return Math.max(1 / SHARD_LIMITS.recordsWritten, bytes / records / SHARD_LIMITS.bytesWritten);
+}
+
+function loadsOf(placed: readonly (readonly [number, number])[], shards: number): number[] {
+  const loads = new Array<number>(shards).fill(0);
+  for (const [shard, records] of placed) loads[shard]! += records;
+  return loads;
+}

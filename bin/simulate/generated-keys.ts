@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+
+/** How generated keys look: what people use as ids. */
+export const KEY_FORMATS: Readonly<Record<string, (n: number) => string>> = {
+  account: (n) => `account-${n + 1}`,
+  number: (n) => String(1_000_000_000 + n),
+  uuid: (n) => {
+    const hex = createHash('sha1').update(String(n)).digest('hex');
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  },
+};
+
+/** Keys with their records: the nth has 1 / n^skew of what the first has (Zipf's law), the last one record. */
+export function generatedKeys(count: number, skew: number, keyOf: (n: number) => string): Map<string, number> {
+  const keys = new Map<string, number>();
+  for (let n = 0; n < count; n++) keys.set(keyOf(n), Math.round((count / (n + 1)) ** skew));
+  return keys;
+}

@@ -1,0 +1,169 @@
+import { writeFileSync } from 'node:fs';
+import { checkBetween, checkWhole } from '../../lib/core/planning/number-checks';
+import { InvalidInputError } from '../../local/sample/sample-error';
+import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { busiestKey, readSample, withProgress } from '../traffic-sample';
+import { generatedKeys, KEY_FORMATS } from './generated-keys';
+import { ItemPlacements, keyPlacements, weightedPlacement } from './simulation';
+import { simulationPage } from './simulation-page';
+import { simulationPicture } from './simulation-picture';
+import { type SimulationReport, simulationLines } from './simulation-report';
+
+const COMMAND = 'even-shards simulate';
+
+const HELP = `usage: even-shards simulate [options]
+
+Places keys on the shards of a stream and items on the shards of an index, by every strategy there is, and says how busy
+the busiest shard is: now, and after each doubling of the shards.
+
+keys, of which all records go to one shard of a stream:
+  --input FILE         newline-delimited JSON, one record a line, gzipped if named .gz; may be repeated
+  --key NAME           the field that holds the key; required with --input
+  --id NAME            the field that identifies a record for calculated suffixes (default: its key and a number)
+  --keys N             generated keys instead, 1 to 10,000,000 (default: 64)
+  --key-format FORMAT  of generated keys: account, number or uuid (default: account)
+  --skew S             of generated keys, Zipf's exponent: 0 is all equal, 1 a few busy and many idle (default: 0)
+
+shards:
+  --shards N           1 to 5,000 (default: 8)
+  --doublings N        0 to 4 (default: 2)
+  --seed N             of what is random (default: 1)
+
+output:
+  --json               one JSON document instead of a table
+  --html FILE          also write a page with plots, that needs nothing else and no network
+  --svg FILE           also write the plots as a picture
+  --help               show this text`;
+
+const OPTIONS = {
+  doublings: { type: 'string', default: '2' },
+  help: { type: 'boolean', default: false },
+  html: { type: 'string' },
+  id: { type: 'string' },
+  input: { type: 'string', multiple: true },
+  json: { type: 'boolean', default: false },
+  key: { type: 'string' },
+  'key-format': { type: 'string' },
+  keys: { type: 'string' },
+  seed: { type: 'string', default: '1' },
+  shards: { type: 'string', default: '8' },
+  skew: { type: 'string' },
+  svg: { type: 'string' },
+} as const;
+
+/** Options that say nothing with, or without, another. */
+const NEEDS = [
+  ['input', 'key'],
+  ['key', 'input'],
+  ['id', 'input'],
+] as const;
+const EXCLUDES = [
+  ['input', 'keys'],
+  ['input', 'key-format'],
+  ['input', 'skew'],
+] as const;
+
+/** `even-shards simulate`. */
+export async function simulate(args: string[]): Promise<void> {
+  const flags = simulateFlags(args);
+  if (flags === undefined) return console.log(HELP);
+  const report = await simulated(flags);
+  if (flags.html !== undefined) write(flags.html, simulationPage(report));
+  if (flags.svg !== undefined) write(flags.svg, simulationPicture(report));
+  if (flags.json) return console.log(JSON.stringify({ ...report, keys: report.keys.length }, null, 2));
+  console.log(simulationLines(report).join('\n'));
+}
+
+function write(file: string, content: string): void {
+  try {
+    writeFileSync(file, content);
+  } catch (error) {
+    throw new InvalidInputError(`cannot write ${file}: ${(error as Error).message}`);
+  }
+}
+
+async function simulated(flags: SimulateFlags): Promise<SimulationReport> {
+  const { shards, doublings, seed } = flags;
+  const shardCounts = Array.from({ length: doublings + 1 }, (_, level) => shards * 2 ** level);
+  const items = new ItemPlacements(shardCounts, seed);
+  const byKey = await withProgress('records placed', (onProgress) => recordsByKey(flags, items, onProgress));
+  const keys = [...byKey];
+  const records = keys.reduce((sum, [, count]) => sum + count, 0);
+  const placements = [
+    ...keyPlacements(keys, shardCounts),
+    ...items.placements(),
+    ...weightedPlacement(keys, shardCounts, seed),
+  ];
+  return { records, keys, busiest: busiestKey({ keys: byKey, records }), shardCounts, placements };
+}
+
+async function recordsByKey(
+  flags: SimulateFlags,
+  items: ItemPlacements,
+  onProgress?: (placed: number) => void,
+): Promise<ReadonlyMap<string, number>> {
+  if (flags.input !== undefined) {
+    const sample = await readSample(flags.input, {
+      key: flags.key!,
+      id: flags.id,
+      onRecord: (_, id) => items.add(id),
+      onProgress,
+    });
+    return sample.keys;
+  }
+  const keys = generatedKeys(flags.keys, flags.skew, flags.keyOf);
+  let placed = 0;
+  for (const [key, records] of keys) {
+    for (let record = 1; record <= records; record++) {
+      items.add(records === 1 ? key : `${key}/${record}`);
+      placed += 1;
+      if (placed % 100_000 === 0) onProgress?.(placed);
+    }
+  }
+  return keys;
+}
+
+type SimulateFlags = NonNullable<ReturnType<typeof simulateFlags>>;
+
+function simulateFlags(args: string[]) {
+  const { values } = parsedFlags(COMMAND, { args, options: OPTIONS });
+  if (values.help) return undefined;
+  for (const [option, needed] of NEEDS) {
+    if (values[option] !== undefined && values[needed] === undefined) {
+      throw new UsageError(`--${option} needs --${needed}`, COMMAND);
+    }
+  }
+  for (const [option, excluded] of EXCLUDES) {
+    if (values[option] !== undefined && values[excluded] !== undefined) {
+      throw new UsageError(`--${option} has keys of its own, so it takes no --${excluded}`, COMMAND);
+    }
+  }
+  const format = values['key-format'] ?? 'account';
+  const keyOf = Object.hasOwn(KEY_FORMATS, format) ? KEY_FORMATS[format] : undefined;
+  if (keyOf === undefined) {
+    throw new UsageError(
+      `--key-format must be one of ${Object.keys(KEY_FORMATS).join(', ')}, got "${format}"`,
+      COMMAND,
+    );
+  }
+  const number = (flag: keyof typeof values, otherwise: number) =>
+    numberOf(COMMAND, flag, values[flag] as string | undefined) ?? otherwise;
+  const flags = {
+    ...values,
+    keyOf,
+    shards: number('shards', 8),
+    doublings: number('doublings', 2),
+    seed: number('seed', 1),
+    keys: number('keys', 64),
+    skew: number('skew', 0),
+  };
+  inFlagTerms(COMMAND, () => {
+    checkWhole('shards', flags.shards, 1, 5_000);
+    checkWhole('doublings', flags.doublings, 0, 4);
+    checkWhole('keys', flags.keys, 1, 10_000_000);
+    checkBetween('skew', flags.skew, 0, 2);
+    checkWhole('seed', flags.seed, 0, 2 ** 31);
+    checkWhole('shards after all doublings', flags.shards * 2 ** flags.doublings, 1, 10_000);
+  });
+  return flags;
+}

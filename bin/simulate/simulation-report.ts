@@ -1,0 +1,72 @@
+import { textTable } from '../../local/sample/text-table';
+import type { Placement } from './simulation';
+import type { KeyRecords } from './strategies';
+
+/** What a simulation found. */
+export interface SimulationReport {
+  records: number;
+  keys: KeyRecords;
+  busiest: { key: string; share: number };
+  /** Now, and after each doubling. */
+  shardCounts: readonly number[];
+  placements: readonly Placement[];
+}
+
+/** What was simulated, in a line. */
+export function summary({ records, keys, shardCounts }: SimulationReport): string {
+  return `${records.toLocaleString('en')} records of ${keys.length.toLocaleString('en')} keys on ${shardCounts[0]} shards`;
+}
+
+/** A simulation for people to read, line by line. */
+export function simulationLines(report: SimulationReport): string[] {
+  const { busiest, shardCounts } = report;
+  return [
+    `${summary(report)}; the busiest key, ${busiest.key}, has ${(busiest.share * 100).toPrecision(2)}% of the records`,
+    '',
+    'a stream: all records of a key on one shard; the busiest shard in multiples of the mean',
+    ...placementTable(report, 'keys'),
+    '',
+    'an index: every item on a shard of its own; the busiest shard in multiples of the mean',
+    ...placementTable(report, 'items'),
+    '',
+    ...findings(report),
+    `(after a doubling the stream keeps its hash keys; the index is written anew; ${shardCounts.length} rounds)`,
+  ];
+}
+
+/** What the numbers say. */
+export function findings({ busiest, shardCounts, placements }: SimulationReport): string[] {
+  const [shards] = shardCounts as [number];
+  const hottest = (...names: string[]) =>
+    Math.min(...placements.filter(({ name }) => names.includes(name)).map((placement) => placement.hottest[0]!));
+  const byHash = hottest('partition-key');
+  const allocated = hottest('allocator', 'allocator-by-weight');
+  const product = placements.find(({ name }) => name === 'product-suffix')!;
+  const unused = product.loads[0]!.filter((load) => load === 0).length;
+  return [
+    `by partition key the busiest of ${shards} shards has ${times(byHash)} its share, with balanced explicit hash keys ` +
+      `${times(allocated)}: the same stream carries ${times(byHash / allocated)} as much`,
+    ...(busiest.share * shards > 1
+      ? [
+          `no placement of whole keys goes below ${times(busiest.share * shards)}: that is ${busiest.key} alone, which ` +
+            'only splitting the key mends',
+        ]
+      : []),
+    ...(unused > 0 ? [`the product of code points leaves ${unused} of ${shards} shards of an index empty`] : []),
+  ];
+}
+
+export function times(multiple: number): string {
+  return `${multiple.toFixed(2)} times`;
+}
+
+function placementTable({ placements, shardCounts }: SimulationReport, places: Placement['places']): string[] {
+  const rows = placements
+    .filter((placement) => placement.places === places)
+    .map(({ title, hottest, loads }) => [
+      title,
+      ...hottest.map((multiple) => multiple.toFixed(2)),
+      loads[0]!.filter((load) => load === 0).length,
+    ]);
+  return textTable(['strategy', ...shardCounts.map((count) => `${count} shards`), `empty of ${shardCounts[0]}`], rows);
+}

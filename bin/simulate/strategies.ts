@@ -1,0 +1,85 @@
+import { alternatingKey, balancedKey, leftToRightKey } from '../../lib/core/key-space/balanced-key';
+import { BalancedKeyAllocator } from '../../lib/core/key-space/balanced-key-allocator';
+import { hashPartitionKey } from '../../lib/core/key-space/hash-key-space';
+import { uniformRanges } from '../../lib/core/key-space/uniform-ranges';
+
+/** A way to place records, of which `title` is for people and `name` for programs. */
+export interface Strategy {
+  name: string;
+  title: string;
+  /** `keys`: a stream, where all records of a key share a shard. `items`: an index, where each record has its own. */
+  places: 'keys' | 'items';
+}
+
+export type KeyRecords = readonly (readonly [key: string, records: number])[];
+
+/** A strategy that gives each key a hash key. */
+export interface HashKeyStrategy extends Strategy {
+  /** Whether it takes the busiest key first, instead of the key that appeared first. */
+  busiestFirst?: boolean;
+  /** For a stream of `shards`: a function of the nth key, to be called for one key after the other. */
+  assigner(shards: number): (key: string, records: number, n: number) => bigint;
+}
+
+export const PARTITION_KEY: HashKeyStrategy = {
+  name: 'partition-key',
+  title: 'partition key (MD5)',
+  places: 'keys',
+  assigner: () => hashPartitionKey,
+};
+
+export const ALLOCATOR_BY_WEIGHT: HashKeyStrategy = {
+  name: 'allocator-by-weight',
+  title: 'allocator by weight',
+  places: 'keys',
+  busiestFirst: true,
+  assigner: (shards) => {
+    const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(shards) });
+    return (_, records) => allocator.allocate(records);
+  },
+};
+
+export const HASH_KEY_STRATEGIES: readonly HashKeyStrategy[] = [
+  PARTITION_KEY,
+  inOrder('left-to-right', 'left to right', leftToRightKey),
+  inOrder('alternating', 'alternating', alternatingKey),
+  inOrder('balanced', 'balanced', balancedKey),
+  {
+    name: 'allocator',
+    title: 'allocator',
+    places: 'keys',
+    assigner: (shards) => {
+      const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(shards) });
+      return () => allocator.allocate();
+    },
+  },
+  ALLOCATOR_BY_WEIGHT,
+];
+
+export const RANDOM_SUFFIX: Strategy = { name: 'random-suffix', title: 'random suffix', places: 'items' };
+export const CALCULATED_SUFFIX: Strategy = { name: 'calculated-suffix', title: 'calculated suffix', places: 'items' };
+export const WEIGHTED_SUFFIX: Strategy = { name: 'weighted-suffix', title: 'suffixes by weight', places: 'items' };
+export const PRODUCT_SUFFIX: Strategy = {
+  name: 'product-suffix',
+  title: 'product of code points',
+  places: 'items',
+};
+
+/**
+ * The calculated suffix that the guides of DynamoDB and Keyspaces suggest: the product of the code points of an id,
+ * modulo the suffixes. Here to be compared: an id with an even character or a few digits ends in few of them.
+ */
+export function productOfCodePoints(id: string, shards: number): number {
+  let product = 1 % shards;
+  for (const character of id) product = (product * character.codePointAt(0)!) % shards;
+  return product;
+}
+
+/** The busiest key first; of equally busy ones, the one that appeared first. */
+export function busiestFirst(keys: KeyRecords): KeyRecords {
+  return [...keys].sort(([, a], [, b]) => b - a);
+}
+
+function inOrder(name: string, title: string, nth: (n: number) => bigint): HashKeyStrategy {
+  return { name, title, places: 'keys', assigner: () => (_key, _records, n) => nth(n) };
+}

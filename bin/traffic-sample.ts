@@ -1,0 +1,76 @@
+import { InvalidInputError } from '../local/sample/sample-error';
+import { type EventLine, userEvents } from '../local/sample/user-events';
+
+/** What the planner and the simulator know of real traffic. */
+export interface TrafficSample {
+  records: number;
+  bytes: number;
+  /** Records by key, in the order in which the keys appeared. */
+  keys: ReadonlyMap<string, number>;
+  /** How many records there are of a size in bytes. */
+  sizes: ReadonlyMap<number, number>;
+}
+
+export interface SampleOptions {
+  /** The field that holds the key. */
+  key: string;
+  /** The field that identifies a record. Default: the record's number among those of its key. */
+  id?: string;
+  /** Told of every record as it is read. */
+  onRecord?(key: string, id: string): void;
+  /** Told now and then how many records have been read. */
+  onProgress?(records: number): void;
+}
+
+const RECORDS_BETWEEN_PROGRESS = 100_000;
+
+/**
+ * Reads a sample, one record a line, and keeps no more than a counter for each key and size.
+ *
+ * @throws InvalidInputError naming file and line of what cannot be read
+ */
+export async function readSample(files: readonly string[], options: SampleOptions): Promise<TrafficSample> {
+  const keys = new Map<string, number>();
+  const sizes = new Map<number, number>();
+  let records = 0;
+  let bytes = 0;
+  for await (const line of userEvents(files)) {
+    const key = field(line, options.key);
+    const before = keys.get(key) ?? 0;
+    keys.set(key, before + 1);
+    sizes.set(line.bytes, (sizes.get(line.bytes) ?? 0) + 1);
+    records += 1;
+    bytes += line.bytes;
+    options.onRecord?.(key, options.id === undefined ? `${key}/${before + 1}` : field(line, options.id));
+    if (records % RECORDS_BETWEEN_PROGRESS === 0) options.onProgress?.(records);
+  }
+  return { records, bytes, keys, sizes };
+}
+
+/** The busiest key of a sample, and its share of the records. */
+export function busiestKey({ keys, records }: Pick<TrafficSample, 'keys' | 'records'>): { key: string; share: number } {
+  const [key, count] = [...keys].reduce((most, entry) => (entry[1] > most[1] ? entry : most));
+  return { key, share: count / records };
+}
+
+/** Runs what may take long, with its progress on standard error if someone looks at it. */
+export async function withProgress<T>(
+  what: string,
+  run: (onProgress?: (done: number) => void) => Promise<T>,
+): Promise<T> {
+  if (!process.stderr.isTTY) return run();
+  try {
+    return await run((done) => process.stderr.write(`\r${what}: ${done.toLocaleString('en')}\u001b[K`));
+  } finally {
+    process.stderr.write('\r\u001b[K');
+  }
+}
+
+function field({ event, file, line }: EventLine, name: string): string {
+  const value = event[name];
+  if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value);
+  const found = JSON.stringify(value)?.slice(0, 100);
+  throw new InvalidInputError(
+    `${file}, line ${line}: field ${name} must be a non-empty string or a number, got ${found}`,
+  );
+}

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+/** What a command prints on standard output. */
+export async function printed(command: (args: string[]) => Promise<void>, ...args: string[]): Promise<string> {
+  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+  try {
+    await command(args);
+    return log.mock.calls.map(([text]) => String(text)).join('\n');
+  } finally {
+    log.mockRestore();
+  }
+}
+
+/** A folder for a test file's samples, removed after its tests. */
+export function sampleFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'samples-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return {
+    path: (name: string) => join(folder, name),
+    /** Writes lines to a file, gzipped if named so. */
+    file(name: string, lines: readonly string[]): string {
+      const text = lines.map((line) => `${line}\n`).join('');
+      writeFileSync(join(folder, name), name.endsWith('.gz') ? gzipSync(text) : text);
+      return join(folder, name);
+    },
+  };
+}
+
+/** Events of which one key has `busy` and each of `others` keys has one. */
+export function events(busy: number, others: number): string[] {
+  return Array.from({ length: busy + others }, (_, n) =>
+    JSON.stringify({ account: n < busy ? 'busy' : `account-${n}`, id: `event-${n}` }),
+  );
+}

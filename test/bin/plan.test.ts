@@ -1,0 +1,111 @@
+import { UsageError } from '../../bin/flags';
+import { plan } from '../../bin/plan';
+import { InvalidInputError } from '../../local/sample/sample-error';
+import { events, printed, sampleFolder } from './command';
+
+const samples = sampleFolder();
+const json = async (...args: string[]) => JSON.parse(await printed(plan, ...args, '--json'));
+
+describe('even-shards plan', () => {
+  test('plans a stream from its rates: the rule that bound, what breaks first, the code to paste', async () => {
+    const report = await printed(plan, '--records-per-second', '5000', '--bytes-per-second', '9e6', '--consumers', '3');
+    expect(report).toContain('stream: 18 shards for 5,000 records a second, bound by bytes read by shared consumers');
+    expect(report).toMatch(/what breaks first .*\n.*\n {2}bytes read from a shard by shared consumers +75%/);
+    expect(report).toContain("new UniformStream(this, 'Stream', { shardCount: 18 });");
+    expect(report).not.toContain('index:');
+  });
+
+  test('plans an index from its rates and shares: both sides of the price, the code to paste', async () => {
+    const shares = ['succeeded=35', 'ignored=35', 'pending=10', 'in_progress=10', 'failed=10'];
+    const report = await printed(
+      plan,
+      ...['index', '--writes-per-second', '5000', '--pages-per-second', '20'],
+      ...shares.flatMap((share) => ['--share', share]),
+    );
+    expect(report).toContain('index: 75 shards for 5,000 writes a second, bound by shards that share a partition');
+    expect(report).toContain('a page of 27 shards takes 13.5 read units, of one shard 3.5');
+    expect(report).toMatch(/partitions busy +partitions +shards +read units a page/);
+    expect(report).toContain("        'succeeded': 27,\n        'ignored': 27,\n        'pending': 8,");
+  });
+
+  test('plans both from a sample, and says which key is hotter than a shard can be', async () => {
+    const file = samples.file('skewed.ndjson.gz', events(300, 700));
+    const report = await printed(plan, '--input', file, '--key', 'account');
+    expect(report).toContain('sample: 1,000 records, 701 keys by account\nthe busiest, busy, has 30% of the records');
+    expect(report).toContain('no rate was given: 2,500 is the most that the busiest key allows with head-room');
+    expect(report).toContain('busy alone fills a shard when the stream has 3,333 records a second');
+    expect(report).toContain("'busy':");
+    expect(report).toContain('index:');
+  });
+
+  test('says that no number of shards mends a key that is too hot already', async () => {
+    const file = samples.file('hot.ndjson', events(30, 70));
+    const report = await printed(plan, 'stream', '--input', file, '--key', 'account', '--records-per-second', '10000');
+    expect(report).toContain('! one key takes 300% of a shard, and a key lives in one shard');
+    expect(report).toContain('by balanced explicit hash keys');
+    expect(report).toContain('none up to 1,000');
+  });
+
+  test('prints one JSON document', async () => {
+    const file = samples.file('even.ndjson', events(1, 99));
+    const planned = await json('--input', file, '--key', 'account', '--records-per-second', '3000');
+    expect(planned).toMatchObject({
+      sample: { keyField: 'account', records: 100, keys: 100, busiest: { key: 'busy', share: 0.01 } },
+      stream: { plan: { shards: 4 }, placement: { shardsByHash: expect.any(Number), shardsIfBalanced: 4 } },
+      index: { plan: { shards: expect.any(Number) } },
+    });
+  });
+
+  test('takes the prices of a file', async () => {
+    const file = samples.file('prices.json', ['{ "shardHour": 1 }']);
+    const { stream } = await json('--records-per-second', '1', '--bytes-per-second', '1', '--prices', file);
+    expect(stream.plan.monthlyCost).toMatchObject({ shards: 730, prices: file });
+  });
+
+  test('explains itself', async () => {
+    expect(await printed(plan, '--help')).toContain('usage: even-shards plan [stream | index] [options]');
+  });
+
+  test.each([
+    [[], 'give --input, --records-per-second or --writes-per-second'],
+    [['table'], 'can plan a stream or an index, not "table"'],
+    [['stream', 'index'], "unexpected argument 'index'"],
+    [['index'], 'an index needs --writes-per-second'],
+    [['--input', 'a'], '--input needs --key'],
+    [['--key', 'a'], '--key needs --input'],
+    [['--fast'], "unknown option '--fast'"],
+    [['--records-per-second', 'many'], '--records-per-second must be a number, got "many"'],
+    [['--records-per-second', '-5'], "option '--records-per-second' argument is ambiguous"],
+    [['--records-per-second=-5', '--bytes-per-second=1'], '--records-per-second must be a number above 0, got -5'],
+    [['--records-per-second', '5'], '--bytes-per-second must be a number of at least 0, got undefined'],
+    [['--writes-per-second', '5', '--share', 'a'], '--share must be VALUE=N with a number of at least 0, got "a"'],
+    [['--writes-per-second', '5', '--utilisation', '2'], '--utilisation must be a number from 0.05 to 0.95, got 2'],
+  ])('refuses %j', async (args, problem) => {
+    const error = await plan(args).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error.message).toBe(`${problem}: see \`even-shards plan --help\``);
+  });
+
+  test.each<[string, string[], string]>([
+    ['an empty file', [], 'holds no event'],
+    ['a file of empty lines', ['', ' '], 'holds no event'],
+    ['a malformed line', ['{"account":"a"}', '', '{"account":'], 'line 3: must be a JSON object'],
+    ['a line without the key', ['{"account":"a"}', '{"other":1}'], 'line 2: field account must be a non-empty string'],
+  ])('refuses %s, by name and line', async (name, lines, problem) => {
+    const file = samples.file(`${name}.ndjson`, lines);
+    const error = await plan(['--input', file, '--key', 'account']).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error.message).toContain(`${file}`);
+    expect(error.message).toContain(problem);
+  });
+
+  test.each([
+    ['no-such.json', undefined, 'cannot read prices from'],
+    ['list.json', '[]', 'must hold a JSON object of prices'],
+    ['typo.json', '{ "shardHours": 1 }', 'unknown price shardHours, use some of asOf, shardHour'],
+  ])('refuses the prices of %s', async (name, content, problem) => {
+    const file = content === undefined ? samples.path(name) : samples.file(name, [content]);
+    const args = ['--records-per-second', '1', '--bytes-per-second', '1', '--prices', file];
+    await expect(plan(args)).rejects.toThrow(problem);
+  });
+});

@@ -1,0 +1,144 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../../bin/flags';
+import { simulate } from '../../bin/simulate';
+import { InvalidInputError } from '../../local/sample/sample-error';
+import { events, printed, sampleFolder } from './command';
+
+const samples = sampleFolder();
+
+interface Simulated {
+  records: number;
+  keys: number;
+  shardCounts: number[];
+  placements: { name: string; loads: number[][]; hottest: number[] }[];
+}
+
+async function simulated(...args: string[]) {
+  const report: Simulated = JSON.parse(await printed(simulate, ...args, '--json'));
+  return { ...report, of: (name: string) => report.placements.find((placement) => placement.name === name)! };
+}
+
+describe('even-shards simulate', () => {
+  test('golden: MD5 puts 3 of the keys 1 to 14 in the lower half and 11 in the upper, as the seed counts', async () => {
+    const file = samples.file(
+      'fourteen.ndjson',
+      Array.from({ length: 14 }, (_, n) => JSON.stringify({ key: n + 1 })),
+    );
+    const { of } = await simulated('--input', file, '--key', 'key', '--shards', '2', '--doublings', '0');
+    expect(of('partition-key').loads).toEqual([[3, 11]]);
+    expect(of('balanced').loads).toEqual([[7, 7]]);
+  });
+
+  test('golden: 23 keys from left to right put 15 keys left, as the seed draws them, balanced ones 12', async () => {
+    const { of } = await simulated('--keys', '23', '--shards', '2', '--doublings', '0');
+    expect(Math.max(...of('left-to-right').loads[0]!)).toBe(15);
+    expect(Math.max(...of('balanced').loads[0]!)).toBe(12);
+  });
+
+  test.each([
+    ['64', '8'],
+    ['100', '10'],
+    ['43', '7'],
+  ])('allocated keys load shards as evenly as whole keys can: %s keys on %s shards', async (keys, shards) => {
+    const { of, shardCounts } = await simulated('--keys', keys, '--shards', shards);
+    expect(of('allocator').loads.map((load) => Math.max(...load))).toEqual(
+      shardCounts.map((count) => Math.ceil(Number(keys) / count)),
+    );
+  });
+
+  test('loses no record, whatever the strategy', async () => {
+    const { records, placements, shardCounts } = await simulated('--keys', '500', '--skew', '1', '--shards', '6');
+    expect(shardCounts).toEqual([6, 12, 24]);
+    expect(placements.map(({ name }) => name)).toEqual([
+      'partition-key',
+      'left-to-right',
+      'alternating',
+      'balanced',
+      'allocator',
+      'allocator-by-weight',
+      'random-suffix',
+      'calculated-suffix',
+      'product-suffix',
+    ]);
+    for (const { loads } of placements) {
+      for (const load of loads) expect(load.reduce((sum, each) => sum + each, 0)).toBe(records);
+    }
+  });
+
+  test('shows what the documented calculated suffix does to UUIDs', async () => {
+    const { of } = await simulated('--keys', '5000', '--key-format', 'uuid', '--shards', '200', '--doublings', '0');
+    expect(of('product-suffix').hottest[0]).toBeGreaterThan(100);
+    expect(of('calculated-suffix').hottest[0]).toBeLessThan(2);
+  });
+
+  test('divides shards among values by weight, so that none is above its share by more than chance', async () => {
+    const file = samples.file('values.ndjson', events(3_000, 7).concat(events(0, 7)));
+    const { of } = await simulated('--input', file, '--key', 'account', '--id', 'id', '--shards', '10');
+    expect(of('weighted-suffix').loads[0]!.length).toBeGreaterThan(10);
+    expect(of('weighted-suffix').hottest[0]).toBeLessThan(1.3);
+  });
+
+  test('says what sharding cannot mend', async () => {
+    const file = samples.file('skewed.ndjson', events(300, 700));
+    const report = await printed(simulate, '--input', file, '--key', 'account');
+    expect(report).toContain('1,000 records of 701 keys on 8 shards; the busiest key, busy, has 30% of the records');
+    expect(report).toContain('no placement of whole keys goes below 2.40 times: that is busy alone');
+  });
+
+  test('is the same for the same seed', async () => {
+    const args = ['--keys', '100', '--shards', '5', '--json'];
+    const first = await printed(simulate, ...args, '--seed', '7');
+    expect(await printed(simulate, ...args, '--seed', '7')).toBe(first);
+    expect(await printed(simulate, ...args, '--seed', '8')).not.toBe(first);
+  });
+
+  test('writes a picture that is XML, and holds no script and no address but that of SVG', async () => {
+    const file = samples.path('picture.svg');
+    const input = samples.file('markup.ndjson', [JSON.stringify({ key: '<b>&"\'' })]);
+    await printed(simulate, '--input', input, '--key', 'key', '--svg', file);
+    const picture = readFileSync(file, 'utf8');
+    expect(picture).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+    expect(picture.match(/https?:/g)).toHaveLength(1);
+    expect(picture).not.toMatch(/<script|<b>|NaN|undefined|Infinity/);
+  });
+
+  const commits = join(__dirname, '../../../shared/data/commits.ndjson.gz');
+  (existsSync(commits) ? test : test.skip)(
+    'finds in the commits of 43 repositories the one that no shard bears',
+    async () => {
+      const args = ['--input', commits, '--key', 'repository', '--id', 'commit'];
+      const { keys, of } = await simulated(...args);
+      expect(keys).toBe(43);
+      expect(of('allocator-by-weight').hottest[0]).toBeLessThan(of('partition-key').hottest[0]! - 0.4);
+      expect(await printed(simulate, ...args)).toContain(
+        'that is getmoto/moto alone, which only splitting the key mends',
+      );
+    },
+  );
+
+  test.each([
+    [['--input', 'a'], '--input needs --key'],
+    [['--key', 'a'], '--key needs --input'],
+    [['--id', 'a'], '--id needs --input'],
+    [['--input', 'a', '--key', 'b', '--keys', '5'], '--input has keys of its own, so it takes no --keys'],
+    [['--keys', '0'], '--keys must be a whole number from 1 to 10000000, got 0'],
+    [['--shards', '1.5'], '--shards must be a whole number from 1 to 5000, got 1.5'],
+    [['--shards', 'x'], '--shards must be a number, got "x"'],
+    [['--skew', '3'], '--skew must be a number from 0 to 2, got 3'],
+    [['--shards', '5000'], '--shards after all doublings must be a whole number from 1 to 10000, got 20000'],
+    [['--key-format', 'ulid'], '--key-format must be one of account, number, uuid, got "ulid"'],
+    [['now'], "unexpected argument 'now'"],
+  ])('refuses %j', async (args, problem) => {
+    const error = await simulate(args).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error.message).toBe(`${problem}: see \`even-shards simulate --help\``);
+  });
+
+  test('refuses a malformed line by its number', async () => {
+    const file = samples.file('malformed.ndjson', ['{"key":"a"}', 'nonsense']);
+    const run = simulate(['--input', file, '--key', 'key']);
+    await expect(run).rejects.toThrow(InvalidInputError);
+    await expect(run).rejects.toThrow(`${file}, line 2: must be a JSON object`);
+  });
+});

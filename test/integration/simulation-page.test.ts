@@ -1,0 +1,90 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** The page that `even-shards simulate --html` writes, in a real browser. */
+
+const CLI = join(__dirname, '../../dist/bin/even-shards.js');
+const LOOK = join(__dirname, 'look-at-page.mjs');
+
+const runs = process.platform === 'linux' && process.arch === 'x64';
+const skipped = runs ? '' : ` (skipped: the headless browser of npm runs on Linux x64, this is ${process.platform})`;
+if (!runs) console.warn(`simulation-page.test.ts is skipped: no headless browser for ${process.platform} from npm`);
+
+interface View {
+  scheme: string;
+  width: number;
+  title: string;
+  plots: number;
+  marks: number;
+  sideways: number;
+  background: string;
+  leastContrast: { text: string; contrast: number };
+  smallest: { text: string; pixels: number };
+  outside: string[];
+  overlaps: string[];
+}
+
+(runs ? describe : describe.skip)(`the page of a simulation${skipped}`, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'simulation-page-'));
+  const file = join(folder, 'page.html');
+  let views: View[];
+  let requests: string[];
+  let errors: string[];
+
+  beforeAll(() => {
+    run(CLI, 'simulate', '--keys', '60', '--skew', '1', '--shards', '8', '--html', file);
+    ({ views, requests, errors } = JSON.parse(run(LOOK, pathToFileURL(file).href)));
+  }, 60_000);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function run(program: string, ...args: string[]): string {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    return stdout;
+  }
+
+  test('was looked at in light and dark, wide and narrow', () => {
+    expect(views.map(({ scheme, width }) => [scheme, width])).toEqual([
+      ['light', 1280],
+      ['light', 390],
+      ['dark', 1280],
+      ['dark', 390],
+    ]);
+  });
+
+  test('shows its four plots', () => {
+    for (const { title, plots, marks } of views) {
+      expect(title).toMatch(/^\d+ records of 60 keys on 8 shards$/);
+      expect(plots).toBe(4);
+      expect(marks).toBeGreaterThan(150);
+    }
+  });
+
+  test('asks for nothing but itself, runs no script, and reports no error', () => {
+    expect(new Set(requests)).toEqual(new Set([pathToFileURL(file).href]));
+    expect(errors).toEqual([]);
+    expect(readFileSync(file, 'utf8')).not.toContain('<script');
+  });
+
+  test('is dark where dark is preferred', () => {
+    const [light, , dark] = views.map(({ background }) => background);
+    expect([light, dark]).toEqual(['rgb(246, 247, 249)', 'rgb(18, 20, 24)']);
+  });
+
+  test('is legible: enough contrast, no text too small, outside its plot or over another', () => {
+    for (const { scheme, width, leastContrast, smallest, outside, overlaps, sideways } of views) {
+      expect({ scheme, width, outside, overlaps, sideways }).toEqual({
+        scheme,
+        width,
+        outside: [],
+        overlaps: [],
+        sideways: 0,
+      });
+      expect(leastContrast.contrast).toBeGreaterThan(4.5);
+      expect(smallest.pixels).toBeGreaterThan(width > 500 ? 10 : 8.5);
+    }
+  });
+});
