@@ -3,8 +3,8 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { EvenShardsStack } from '../../bin/app';
 import cdkJson from '../../cdk.json';
+import { WatchedStack } from '../monitoring/watched-stack';
 import { MultiAttributeStack } from './multi-attribute-stack';
-import { OperationsStack } from './operations-stack';
 
 describe('cdk-nag, AwsSolutions', () => {
   /** Asked directly: the oldest aws-cdk-lib we support does not yet hand the construct tree to plugins. */
@@ -17,7 +17,7 @@ describe('cdk-nag, AwsSolutions', () => {
   test.each([
     ['the reference app', (app: App) => new EvenShardsStack(app, 'EvenShards')],
     ['a stack with multi-attribute keys', (app: App) => new MultiAttributeStack(app)],
-    ['a stack that is operated', (app: App) => new OperationsStack(app)],
+    ['a stack that is operated and watched', (app: App) => new WatchedStack(app)],
   ])('finds nothing in %s', (_, addStackTo) => {
     const app = new App({ context: cdkJson.context });
     addStackTo(app);

@@ -3,8 +3,8 @@ import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { CloudFormationValidatePlugin } from 'aws-cdk-lib-newest';
 import { EvenShardsStack } from '../../bin/app';
 import cdkJson from '../../cdk.json';
+import { WatchedStack } from '../monitoring/watched-stack';
 import { MultiAttributeStack } from './multi-attribute-stack';
-import { OperationsStack } from './operations-stack';
 
 // Runs with the newest aws-cdk-lib in place of the oldest we support, which does not have this plugin yet.
 describe('CloudFormation validation', () => {
@@ -22,7 +22,7 @@ describe('CloudFormation validation', () => {
   test.each([
     ['the reference app', (app: App) => new EvenShardsStack(app, 'EvenShards')],
     ['a stack with multi-attribute keys', (app: App) => new MultiAttributeStack(app)],
-    ['a stack that is operated', (app: App) => new OperationsStack(app)],
+    ['a stack that is operated and watched', (app: App) => new WatchedStack(app)],
   ])('finds nothing in %s', (_, addStackTo) => {
     const app = new App({ context: cdkJson.context });
     addStackTo(app);

@@ -1,0 +1,80 @@
+import type { Duration } from 'aws-cdk-lib';
+import type { StreamAutoScaling } from '../stream/stream-auto-scaling';
+import type { StreamReconciliation } from '../stream/stream-reconciliation';
+
+/** What is watched of a stream. */
+export interface StreamMonitoringOptions {
+  /**
+   * Whether to switch on the metrics of the single shards, for a stream of this app that has none: without them the
+   * dashboard cannot show a hot shard. CloudWatch charges for each metric of each shard.
+   *
+   * @default true
+   */
+  readonly shardLevelMetrics?: boolean;
+
+  /**
+   * Whether to raise an alarm when the stream refuses records in three of five minutes.
+   *
+   * @default true
+   */
+  readonly writeThrottleAlarm?: boolean;
+
+  /**
+   * Whether to raise an alarm when consumers fall behind.
+   *
+   * @default true
+   */
+  readonly iteratorAgeAlarm?: boolean;
+
+  /**
+   * How far behind consumers may be for 15 minutes. Keep it well below the stream's retention period, after which records
+   * are lost.
+   *
+   * @default - 1 hour
+   */
+  readonly maxIteratorAge?: Duration;
+
+  /**
+   * The stream's automatic scaling: adds its utilisation and shards to the dashboard.
+   *
+   * @default - none
+   */
+  readonly autoScaling?: StreamAutoScaling;
+
+  /**
+   * The stream's reconciliation: adds its skew to the dashboard, and an alarm for a stream that is not even.
+   *
+   * @default - none
+   */
+  readonly reconciliation?: StreamReconciliation;
+}
+
+/** What is watched of a sharded index. */
+export interface IndexMonitoringOptions {
+  /**
+   * Whether to raise an alarm when a partition of the index refuses writes in three of five minutes.
+   *
+   * @default true
+   */
+  readonly writeThrottleAlarm?: boolean;
+}
+
+/** What is watched of an `OrderedProducerFunction`. */
+export interface ProducerMonitoringOptions {
+  /**
+   * Whether to raise an alarm when records are given up or invocations fail.
+   *
+   * @default true
+   */
+  readonly failureAlarm?: boolean;
+}
+
+/** What is watched of a dead-letter queue. */
+export interface DeadLetterQueueMonitoringOptions {
+  /**
+   * How many messages may be in the queue.
+   *
+   * @default 0
+   */
+  readonly maxMessages?: number;
+}

@@ -1,0 +1,76 @@
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { PRODUCER_METRICS } from '../core/function-metrics';
+import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
+import { functionMetric } from './function-metric';
+
+/** The metrics that an `OrderedProducerFunction` writes of its work, in the vocabulary of the Kinesis Producer Library. */
+export class OrderedProducerMetrics {
+  /**
+   * Metrics of one function.
+   *
+   * @param producer the function
+   */
+  public static fromProducer(producer: OrderedProducerFunction): OrderedProducerMetrics {
+    return new OrderedProducerMetrics(producer);
+  }
+
+  private constructor(private readonly producer: OrderedProducerFunction) {}
+
+  /**
+   * Records that callers and event sources have handed over.
+   *
+   * @param options statistic, period and looks
+   */
+  public metricUserRecordsReceived(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sum(PRODUCER_METRICS.userRecordsReceived, options);
+  }
+
+  /**
+   * Records that are in the stream.
+   *
+   * @param options statistic, period and looks
+   */
+  public metricUserRecordsPut(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sum(PRODUCER_METRICS.userRecordsPut, options);
+  }
+
+  /**
+   * Records that were given up: refused by Kinesis, or still unsent when the time was up.
+   *
+   * @param options statistic, period and looks
+   */
+  public metricUserRecordsFailed(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sum(PRODUCER_METRICS.userRecordsFailed, options);
+  }
+
+  /**
+   * Entries of requests that Kinesis has not taken at once, throttled ones most of all; they are sent again.
+   *
+   * @param options statistic, period and looks
+   */
+  public metricAllErrors(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sum(PRODUCER_METRICS.allErrors, options);
+  }
+
+  /**
+   * How often a record was sent again before it was in the stream.
+   *
+   * @param options statistic, period and looks
+   */
+  public metricRetriesPerRecord(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return functionMetric(this.producer.function, PRODUCER_METRICS.retriesPerRecord, cloudwatch.Stats.AVERAGE, options);
+  }
+
+  /**
+   * How long requests to Kinesis take, in milliseconds.
+   *
+   * @param options statistic (the 99th percentile by default), period and looks
+   */
+  public metricRequestTime(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return functionMetric(this.producer.function, PRODUCER_METRICS.requestTime, cloudwatch.Stats.p(99), options);
+  }
+
+  private sum(metricName: string, options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return functionMetric(this.producer.function, metricName, cloudwatch.Stats.SUM, options);
+  }
+}

@@ -1,0 +1,287 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import {
+  OrderedProducerFunction,
+  ShardCounts,
+  type ShardedIndex,
+  ShardedTable,
+  ShardMonitoring,
+  UniformStream,
+} from '../../lib';
+import { withoutAssets } from '../template-without-assets';
+import { WatchedStack } from './watched-stack';
+
+interface Widget {
+  type: string;
+  properties: { title?: string; markdown?: string; metrics?: unknown[]; alarms?: string[] };
+}
+
+/** The body of the only dashboard, as CloudWatch reads it, with `<...>` for what only the deployment knows. */
+function widgets(stack: Stack): Widget[] {
+  const [dashboard] = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard'));
+  const parts: unknown[] = dashboard!.Properties.DashboardBody['Fn::Join'][1];
+  return JSON.parse(parts.map((part) => (typeof part === 'string' ? part : '<...>')).join('')).widgets;
+}
+
+const titles = (stack: Stack) => widgets(stack).map(({ properties }) => properties.title ?? properties.markdown);
+
+function description(stack: Stack, metricName: string): string {
+  const alarms = Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm', {
+    Properties: { MetricName: metricName },
+  });
+  const text = Object.values(alarms)[0]!.Properties.AlarmDescription;
+  return text['Fn::Join'][1].map((part: unknown) => (typeof part === 'string' ? part : '<...>')).join('');
+}
+
+describe('ShardMonitoring', () => {
+  let stack: Stack;
+  let stream: UniformStream;
+  let index: ShardedIndex;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+    stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
+    index = table.addShardedIndex({
+      indexName: 'byStatus',
+      value: { name: 'status', type: AttributeType.STRING },
+      shards: ShardCounts.uniform(8),
+    });
+  });
+
+  describe('of a stream', () => {
+    test('draws each of its shards, and how much the hottest gets', () => {
+      new ShardMonitoring(stack, 'Monitoring').addStream(stream);
+
+      expect(titles(stack)).toEqual([
+        'Alarms',
+        '## Stream <...>',
+        'Bytes by shard',
+        'Records by shard',
+        'Hottest shard, times the mean',
+        'Records refused by shard',
+        'Throttles of the whole stream',
+        'How far behind consumers are',
+      ]);
+      const search = (metric: string) =>
+        `SEARCH('{AWS/Kinesis,ShardId,StreamName} MetricName="${metric}" StreamName="<...>"', 'Sum', 60)`;
+      const drawn = widgets(stack).map(({ properties }) => properties.metrics);
+      expect(drawn[2]).toEqual([[expect.objectContaining({ expression: search('IncomingBytes') })]]);
+      expect(drawn[4]).toEqual([
+        [
+          expect.objectContaining({
+            label: 'bytes',
+            expression: `MAX(${search('IncomingBytes')}) / AVG(${search('IncomingBytes')})`,
+          }),
+        ],
+        [expect.objectContaining({ label: 'records' })],
+      ]);
+    });
+
+    test('switches on the metrics of its shards, unless they are chosen already or not wanted', () => {
+      const monitoring = new ShardMonitoring(stack, 'Monitoring');
+      monitoring.addStream(stream);
+      const chosen = [kinesis.ShardLevelMetrics.ALL];
+      monitoring.addStream(new UniformStream(stack, 'Chosen', { shardCount: 1, shardLevelMetrics: chosen }));
+      monitoring.addStream(new UniformStream(stack, 'Off', { shardCount: 2 }), { shardLevelMetrics: false });
+
+      const template = Template.fromStack(stack);
+      const expectMetrics = (ShardCount: number, DesiredShardLevelMetrics: unknown) =>
+        template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount, DesiredShardLevelMetrics });
+      expectMetrics(4, ['IncomingBytes', 'IncomingRecords', 'WriteProvisionedThroughputExceeded']);
+      expectMetrics(1, ['ALL']);
+      expectMetrics(2, Match.absent());
+    });
+
+    test('raises an alarm when it refuses records in three of five minutes', () => {
+      new ShardMonitoring(stack, 'Monitoring').addStream(stream);
+
+      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+        Namespace: 'AWS/Kinesis',
+        MetricName: 'WriteProvisionedThroughputExceeded',
+        Dimensions: [{ Name: 'StreamName', Value: stack.resolve(stream.streamName) }],
+        Statistic: 'Sum',
+        Period: 60,
+        Threshold: 1,
+        EvaluationPeriods: 5,
+        DatapointsToAlarm: 3,
+        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+        TreatMissingData: 'notBreaching',
+      });
+      expect(description(stack, 'WriteProvisionedThroughputExceeded')).toMatch(
+        /^The stream <...> refuses records. If all its shards are busy, give it more\./,
+      );
+    });
+
+    test.each([
+      [undefined, 3_600_000],
+      [Duration.minutes(5), 300_000],
+    ])('raises an alarm when consumers are further behind than %s', (maxIteratorAge, threshold) => {
+      new ShardMonitoring(stack, 'Monitoring').addStream(stream, { maxIteratorAge });
+
+      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+        MetricName: 'GetRecords.IteratorAgeMilliseconds',
+        Statistic: 'Maximum',
+        Threshold: threshold,
+        EvaluationPeriods: 15,
+      });
+    });
+
+    test('shows its scaling and its skew, and raises an alarm when it is uneven', () => {
+      const other = new UniformStream(stack, 'Other', { shardCount: 4 });
+      const monitoring = new ShardMonitoring(stack, 'Monitoring');
+      monitoring.addStream(stream, { autoScaling: stream.autoScale({ minShards: 2, maxShards: 8 }) });
+      monitoring.addStream(other, { reconciliation: other.reconcile() });
+
+      expect(titles(stack)).toEqual(
+        expect.arrayContaining([
+          'Utilisation of the shards, in %',
+          'Shards',
+          'Updates of the shard count that the day has left',
+        ]),
+      );
+      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+        Namespace: 'EvenShards',
+        MetricName: 'Skew',
+        Threshold: 1.05,
+      });
+    });
+
+    test('watches an imported stream, which it leaves as it is', () => {
+      const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+      new ShardMonitoring(stack, 'Monitoring').addStream(kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn));
+
+      expect(titles(stack)).toContain('## Stream events');
+    });
+  });
+
+  describe('of an index', () => {
+    test('draws what it consumes and refuses, apart from its table', () => {
+      new ShardMonitoring(stack, 'Monitoring').addIndex(index);
+
+      const drawn = widgets(stack).flatMap(({ properties }) => properties.metrics ?? []);
+      expect(drawn).toHaveLength(7);
+      for (const metric of drawn) {
+        const dimensions = ['GlobalSecondaryIndexName', 'byStatus', 'TableName', '<...>'];
+        expect(metric).toEqual(['AWS/DynamoDB', expect.any(String), ...dimensions, expect.anything()]);
+      }
+      expect(titles(stack)[1]).toBe('## Index byStatus of the table <...>');
+    });
+
+    test('raises an alarm when one of its partitions refuses writes, and says what to do', () => {
+      new ShardMonitoring(stack, 'Monitoring').addIndex(index);
+
+      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+        Namespace: 'AWS/DynamoDB',
+        MetricName: 'WriteKeyRangeThroughputThrottleEvents',
+        Dimensions: [
+          { Name: 'GlobalSecondaryIndexName', Value: 'byStatus' },
+          { Name: 'TableName', Value: stack.resolve(index.table.tableName) },
+        ],
+        Statistic: 'Sum',
+        EvaluationPeriods: 5,
+        DatapointsToAlarm: 3,
+      });
+      expect(description(stack, 'WriteKeyRangeThroughputThrottleEvents')).toMatch(
+        /Raise the shard count of the busiest value of this index/,
+      );
+    });
+  });
+
+  test('raises an alarm when a producer gives records up or fails', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }));
+
+    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Threshold: 1,
+      Metrics: [
+        Match.objectLike({ Expression: 'SUM([failed, errors])' }),
+        Match.objectLike({
+          Id: 'failed',
+          MetricStat: Match.objectLike({
+            Metric: Match.objectLike({ Namespace: 'EvenShards', MetricName: 'UserRecordsFailed' }),
+          }),
+        }),
+        Match.objectLike({
+          Id: 'errors',
+          MetricStat: Match.objectLike({ Metric: Match.objectLike({ Namespace: 'AWS/Lambda', MetricName: 'Errors' }) }),
+        }),
+      ],
+    });
+  });
+
+  test.each([
+    [undefined, 1],
+    [5, 6],
+  ])('raises an alarm when a dead-letter queue has more than %s messages', (maxMessages, Threshold) => {
+    new ShardMonitoring(stack, 'Monitoring').addDeadLetterQueue(new Queue(stack, 'Dead'), { maxMessages });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      Threshold,
+    });
+  });
+
+  describe('can be switched off', () => {
+    test('dashboard and all', () => {
+      const monitoring = new ShardMonitoring(stack, 'Monitoring', { dashboard: false, alarms: false });
+      monitoring.addStream(stream);
+      monitoring.addIndex(index);
+
+      expect(monitoring.dashboard).toBeUndefined();
+      expect(monitoring.alarms).toEqual([]);
+      Template.fromStack(stack).resourceCountIs('AWS::CloudWatch::Dashboard', 0);
+      Template.fromStack(stack).resourceCountIs('AWS::CloudWatch::Alarm', 0);
+    });
+
+    test('alarm by alarm', () => {
+      const monitoring = new ShardMonitoring(stack, 'Monitoring');
+      monitoring.addStream(stream, { writeThrottleAlarm: false, iteratorAgeAlarm: false });
+      monitoring.addIndex(index, { writeThrottleAlarm: false });
+      monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }), { failureAlarm: false });
+
+      expect(monitoring.alarms).toEqual([]);
+      expect(titles(stack)).toContain('Bytes by shard');
+    });
+  });
+
+  test('shows the alarms first, and has each of them act', () => {
+    const topic = new Topic(stack, 'Topic');
+    const monitoring = new ShardMonitoring(stack, 'Monitoring', {
+      dashboardName: 'shards',
+      alarmActions: [new SnsAction(topic)],
+    });
+    monitoring.addStream(stream);
+    monitoring.addIndex(index);
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::CloudWatch::Dashboard', { DashboardName: 'shards' });
+    template.allResourcesProperties('AWS::CloudWatch::Alarm', { AlarmActions: [stack.resolve(topic.topicArn)] });
+    expect(monitoring.alarms).toHaveLength(3);
+    expect(widgets(stack)[0]).toMatchObject({ type: 'alarm', properties: { alarms: ['<...>', '<...>', '<...>'] } });
+  });
+
+  test('watches two streams with one name in different places', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    monitoring.addStream(stream);
+    monitoring.addStream(new UniformStream(new Stack(stack, 'Nested'), 'Events', { shardCount: 1, streamName: 'x' }));
+
+    expect(monitoring.alarms).toHaveLength(4);
+  });
+
+  test('alone, is this template', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    monitoring.addStream(stream);
+    monitoring.addIndex(index);
+
+    expect(withoutAssets(Template.fromStack(stack))).toMatchSnapshot();
+  });
+
+  test('of everything together, is this template', () => {
+    expect(withoutAssets(Template.fromStack(new WatchedStack(new App())))).toMatchSnapshot();
+  });
+});
