@@ -6,15 +6,24 @@ import { ShardedIndex } from './sharded-index';
 import { checkShardedIndex } from './sharded-index-checks';
 import type { ShardedIndexProps } from './sharded-index-props';
 
-/** Properties of a `ShardedTable`: those of `dynamodb.TableV2`, but point-in-time recovery is on by default. */
+/**
+ * Properties of a `ShardedTable`: those of `dynamodb.TableV2`, but point-in-time recovery is on by default, and so is
+ * Contributor Insights, in the mode that names throttled keys only.
+ */
 export interface ShardedTableProps extends dynamodb.TablePropsV2 {}
+
+const THROTTLED_KEYS: dynamodb.ContributorInsightsSpecification = {
+  enabled: true,
+  mode: dynamodb.ContributorInsightsMode.THROTTLED_KEYS,
+};
 
 /**
  * A DynamoDB table whose indexes can be sharded: a global secondary index keyed by a status or by time alone is one hot
  * partition, and its back-pressure throttles the writes to the table itself.
  *
  * Use it in place of `dynamodb.TableV2`, of which it has every method. It is billed on demand, retained when it leaves
- * the stack and can be restored to a point in time, unless its properties say otherwise.
+ * the stack, can be restored to a point in time, and has CloudWatch name the keys that are throttled in it and in its
+ * indexes (Contributor Insights, which is charged by what is throttled), unless its properties say otherwise.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-indexes-gsi-sharding.html
  *
@@ -37,6 +46,9 @@ export class ShardedTable extends dynamodb.TableV2 {
       pointInTimeRecoverySpecification:
         props.pointInTimeRecoverySpecification ??
         (props.pointInTimeRecovery === undefined ? { pointInTimeRecoveryEnabled: true } : undefined),
+      contributorInsightsSpecification:
+        props.contributorInsightsSpecification ??
+        (props.contributorInsights === undefined ? THROTTLED_KEYS : undefined),
     });
     this.tableKey = [props.partitionKey, props.sortKey].flatMap((attribute) => attribute?.name ?? []);
   }

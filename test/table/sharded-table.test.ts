@@ -42,15 +42,52 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('also takes the deprecated pointInTimeRecovery, as TableV2 does', () => {
+  test('has CloudWatch name the keys that are throttled in it and in its indexes', () => {
+    const other = new Stack(new App(), 'Other');
+    const table = new ShardedTable(other, 'Jobs', { partitionKey: string('jobId') });
+    table.addShardedIndex({ indexName: 'byTime', sortKey: string('createdAt'), shards: ShardCounts.uniform(5) });
+
+    const ContributorInsightsSpecification = { Enabled: true, Mode: 'THROTTLED_KEYS' };
+    Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [
+        {
+          ContributorInsightsSpecification,
+          GlobalSecondaryIndexes: [{ IndexName: 'byTime', ContributorInsightsSpecification }],
+        },
+      ],
+    });
+  });
+
+  test('does not, if its properties say so', () => {
+    const other = new Stack(new App(), 'Other');
+    new ShardedTable(other, 'Jobs', {
+      partitionKey: string('jobId'),
+      contributorInsightsSpecification: { enabled: false },
+    });
+
+    Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [{ ContributorInsightsSpecification: { Enabled: false } }],
+    });
+  });
+
+  test('also takes the deprecated pointInTimeRecovery and contributorInsights, as TableV2 does', () => {
     process.env.JSII_DEPRECATED ??= 'warn';
     const deprecations = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
     try {
       const other = new Stack(new App(), 'Other');
-      new ShardedTable(other, 'Jobs', { partitionKey: string('jobId'), pointInTimeRecovery: false });
+      new ShardedTable(other, 'Jobs', {
+        partitionKey: string('jobId'),
+        pointInTimeRecovery: false,
+        contributorInsights: false,
+      });
 
       Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
-        Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false } }],
+        Replicas: [
+          {
+            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false },
+            ContributorInsightsSpecification: { Enabled: false, Mode: Match.absent() },
+          },
+        ],
       });
     } finally {
       deprecations.restore();
