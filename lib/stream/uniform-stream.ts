@@ -5,6 +5,8 @@ import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/errors';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/shard-count';
+import type { ExpectedStreamTraffic } from './expected-stream-traffic';
+import { adviseOnShards } from './stream-advice';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './stream-auto-scaling';
 import { StreamProduceGrants } from './stream-produce-grants';
 import { StreamReconciliation, type StreamReconciliationOptions } from './stream-reconciliation';
@@ -71,6 +73,15 @@ export interface UniformStreamProps {
    * @default - they are retained
    */
   readonly removalPolicy?: RemovalPolicy;
+
+  /**
+   * What the stream is to carry. Synthesis warns if it has too few shards for that, with the count to set, and of what no
+   * count mends; the ids are `cdk-even-shards:UniformStream.tooFewShards` and
+   * `cdk-even-shards:UniformStream.notMendedByShards`. Nothing is deployed for it.
+   *
+   * @default - no advice
+   */
+  readonly expectedTraffic?: ExpectedStreamTraffic;
 }
 
 /**
@@ -130,6 +141,8 @@ export class UniformStream extends kinesis.Stream {
     const { shardCount, initialShardCount } = props;
     this.checkCount('shardCount', shardCount);
     if (initialShardCount !== undefined) this.checkCount('initialShardCount', initialShardCount);
+    if (props.expectedTraffic && !Token.isUnresolved(shardCount))
+      adviseOnShards(this, shardCount, props.expectedTraffic);
     this.shardCount = shardCount;
     this.produceGrants = StreamProduceGrants.fromStream(this);
     this.reshardGrants = StreamReshardGrants.fromStream(this);

@@ -1,4 +1,5 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type { ExpectedIndexTraffic } from './expected-index-traffic';
 import type { ShardedIndexOptions } from './sharded-index-options';
 
 /** Properties of an index added by `ShardedTable.addShardedIndex`. */
@@ -17,4 +18,13 @@ export interface ShardedIndexProps extends ShardedIndexOptions {
    * @default - none
    */
   readonly nonKeyAttributes?: string[];
+
+  /**
+   * What the index is to carry. Synthesis warns if it has too few shards for that, with the counts to set, and of what no
+   * count mends; the ids are `cdk-even-shards:ShardedIndex.tooFewShards` and
+   * `cdk-even-shards:ShardedIndex.notMendedByShards`. Nothing is deployed for it.
+   *
+   * @default - no advice
+   */
+  readonly expectedTraffic?: ExpectedIndexTraffic;
 }

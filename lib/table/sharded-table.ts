@@ -1,6 +1,7 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { ShardedIndexConfig } from '../core/write-sharding/sharded-index-config';
+import { adviseOnIndexShards } from './index-advice';
 import { indexConfig } from './index-config';
 import { ShardedIndex } from './sharded-index';
 import { checkShardedIndex } from './sharded-index-checks';
@@ -70,6 +71,7 @@ export class ShardedTable extends dynamodb.TableV2 {
       shardedIndexes: this.shardedIndexes,
       keyAttributes: this.keyAttributes(),
     });
+    if (props.expectedTraffic) adviseOnIndexShards(this, config, props.expectedTraffic);
     this.addGlobalSecondaryIndex({
       indexName: props.indexName,
       partitionKeys: partitionKeys(config, props.value),

@@ -1,0 +1,32 @@
+import { Annotations } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+import { inConstructTerms } from '../construct-field';
+import { planStream } from '../core/planning/plan-stream';
+import type { ExpectedStreamTraffic } from './expected-stream-traffic';
+
+/**
+ * Warns if a stream has fewer shards than its traffic is planned to need, and of what no number of shards mends.
+ *
+ * Throws `InvalidArgumentError` for traffic outside its bounds.
+ */
+export function adviseOnShards(stream: IConstruct, shardCount: number, traffic: ExpectedStreamTraffic): void {
+  const { shards, boundBy, shardsIfBalanced, notMended } = inConstructTerms(stream, 'expectedTraffic', () =>
+    planStream(traffic),
+  );
+  if (shardCount < shards) {
+    const balanced =
+      shardsIfBalanced < shards
+        ? ` (or to ${shardsIfBalanced}, if every partition key has a balanced explicit hash key)`
+        : '';
+    Annotations.of(stream).addWarningV2(
+      'cdk-even-shards:UniformStream.tooFewShards',
+      `${shardCount} shard(s) are too few for the expected traffic: set shardCount to ${shards}${balanced}, as ${boundBy} needs`,
+    );
+  }
+  for (const sentence of notMended) {
+    Annotations.of(stream).addWarningV2(
+      'cdk-even-shards:UniformStream.notMendedByShards',
+      `no shard count mends this: ${sentence}`,
+    );
+  }
+}

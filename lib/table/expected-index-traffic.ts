@@ -1,0 +1,36 @@
+/** What a sharded index is expected to carry, in its busiest second. */
+export interface ExpectedIndexTraffic {
+  /**
+   * Writes to the index a second, at least 0. An item that is inserted or deleted counts once, an update that changes the
+   * value or the shard twice: the old entry goes, the new one comes.
+   */
+  readonly writesPerSecond: number;
+
+  /**
+   * The size of an index entry in kilobytes, above 0: its keys and what it projects.
+   *
+   * @default 1
+   */
+  readonly itemKb?: number;
+
+  /**
+   * How many partitions the index has: its warm write units over 1,000.
+   *
+   * @default - as many as keep them half busy, and at least 4, as a new on-demand index has
+   */
+  readonly partitions?: number;
+
+  /**
+   * Each value's share of the writes, in any unit.
+   *
+   * @default - the index covers the whole table, or one value has all writes
+   */
+  readonly shares?: { readonly [value: string]: number };
+
+  /**
+   * Pages that are queried a second, of the same value if there are several.
+   *
+   * @default 0
+   */
+  readonly pagesPerSecond?: number;
+}

@@ -1,0 +1,53 @@
+import { Annotations, Token } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+import { inConstructTerms } from '../construct-field';
+import { planIndex } from '../core/planning/plan-index';
+import { type ShardedIndexConfig, shardCountOf } from '../core/write-sharding/sharded-index-config';
+import type { ExpectedIndexTraffic } from './expected-index-traffic';
+
+/**
+ * Warns if an index, or a value of it, has fewer shards than its traffic is planned to need, and of what no number of
+ * shards mends.
+ *
+ * Throws `InvalidArgumentError` for traffic outside its bounds.
+ */
+export function adviseOnIndexShards(
+  table: IConstruct,
+  config: ShardedIndexConfig,
+  traffic: ExpectedIndexTraffic,
+): void {
+  const { indexName } = config;
+  const { shards, byValue, boundBy, notMended } = inConstructTerms(table, `${indexName}.expectedTraffic`, () =>
+    planIndex(traffic),
+  );
+  const tooFew =
+    byValue === undefined
+      ? mostShards(config) < shards
+      : Object.entries(byValue).some(([value, count]) => shardsOf(config, value) < count);
+  if (tooFew) {
+    const counts =
+      byValue && JSON.stringify(Object.fromEntries(Object.entries(byValue).filter(([, count]) => count > 1)));
+    const advice = counts === undefined ? `ShardCounts.uniform(${shards})` : `ShardCounts.byValue(${counts}, 1)`;
+    Annotations.of(table).addWarningV2(
+      'cdk-even-shards:ShardedIndex.tooFewShards',
+      `${indexName} has too few shards for the expected traffic: set its shards to ${advice}, as ${boundBy} needs`,
+    );
+  }
+  for (const sentence of notMended) {
+    Annotations.of(table).addWarningV2(
+      'cdk-even-shards:ShardedIndex.notMendedByShards',
+      `no shard count of ${indexName} mends this: ${sentence}`,
+    );
+  }
+}
+
+/** A count that is only known when deployed is taken to be enough. */
+function shardsOf(config: ShardedIndexConfig, value: string | undefined): number {
+  const { write } = shardCountOf(config, value);
+  return Token.isUnresolved(write) ? Number.POSITIVE_INFINITY : write;
+}
+
+function mostShards(config: ShardedIndexConfig): number {
+  const values = Object.keys(config.shards.byValue ?? {});
+  return Math.max(shardsOf(config, undefined), ...values.map((value) => shardsOf(config, value)));
+}
