@@ -74,5 +74,6 @@ export { isEven, skewOf } from './resharding/skew';
 export { MAX_SKEW } from './resharding/thresholds';
 export { calculatedShard } from './write-sharding/calculated-shard';
 export { randomShard } from './write-sharding/random-shard';
+export { type DrainRange, type IndexShardTarget, type ReshardStep, reshardPlan } from './write-sharding/reshard-plan';
 export { shardAttributes } from './write-sharding/shard-attributes';
-export type { ShardCount, ShardedIndexConfig } from './write-sharding/sharded-index-config';
+export type { IndexShards, ShardCount, ShardedIndexConfig } from './write-sharding/sharded-index-config';

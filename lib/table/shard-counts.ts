@@ -1,7 +1,7 @@
 import { Token } from 'aws-cdk-lib';
-import { InvalidArgumentError, InvalidIndexValueError } from '../core/errors';
+import { InvalidArgumentError, InvalidIndexValueError, InvalidShardCountError } from '../core/errors';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../core/shard-count';
-import type { ShardCount, ShardedIndexConfig } from '../core/write-sharding/sharded-index-config';
+import type { IndexShards, ShardCount } from '../core/write-sharding/sharded-index-config';
 
 /**
  * How many shards each value of an index is spread over.
@@ -9,10 +9,15 @@ import type { ShardCount, ShardedIndexConfig } from '../core/write-sharding/shar
  * A shard takes 1,000 write units a second and a query asks every shard of its value, so give a value as many as its
  * writes need and no more.
  *
- * Items stay in the shards they were written to. Raising a count therefore loses nothing, provided that readers know
- * the new count before writers do: in a single deployment of both, writers may be first for a moment, and what they put
- * into the new shards is missing from queries until readers follow. Lowering a count hides the items in the shards it
- * takes away until they are written again.
+ * Items stay in the shards they were written to, and a deployment reaches readers and writers in no certain order. So
+ * change a count in steps, each a deployment of its own, with `alsoReading`:
+ *
+ * - to grow from 10 to 20: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`, then
+ *   `ShardCounts.uniform(20)`;
+ * - to shrink from 20 to 10: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`, then, once no item is
+ *   left in the shards 10 to 19, because each was written again or has expired, `ShardCounts.uniform(10)`.
+ *
+ * `reshardPlan` of `cdk-even-shards/core` lists the steps of any change.
  */
 export class ShardCounts {
   /**
@@ -55,11 +60,45 @@ export class ShardCounts {
   }
 
   /** @internal */
-  public readonly _config: ShardedIndexConfig['shards'];
+  public readonly _config: IndexShards;
 
-  private constructor(config: ShardedIndexConfig['shards']) {
+  private constructor(config: IndexShards) {
     this._config = config;
   }
+
+  /**
+   * These counts for writers, while readers also ask every shard that other counts have: the ones writers had before,
+   * whose shards are not drained yet, or the ones they will have next.
+   *
+   * Throws `InvalidShardCountError` if the counts are not known before deployment, for they have to be compared.
+   *
+   * @param others the counts whose shards readers ask too
+   */
+  public alsoReading(others: ShardCounts): ShardCounts {
+    const [writers, readers] = [this._config, others._config];
+    const values = [...Object.keys(writers.byValue ?? {}), ...Object.keys(readers.byValue ?? {})];
+    const byValue = values.map((value) => {
+      const field = `shards.byValue[${JSON.stringify(value)}]`;
+      return [value, covering(field, countOf(writers, value), countOf(readers, value))] as const;
+    });
+    return new ShardCounts({
+      default: covering('shards', writers.default, readers.default),
+      ...(byValue.length > 0 ? { byValue: Object.fromEntries(byValue) } : {}),
+    });
+  }
+}
+
+function countOf({ default: others, byValue = {} }: IndexShards, value: string): ShardCount {
+  return Object.hasOwn(byValue, value) ? byValue[value]! : others;
+}
+
+function covering(field: string, { write, read }: ShardCount, other: ShardCount): ShardCount {
+  for (const count of [read, other.read]) {
+    if (Token.isUnresolved(count)) {
+      throw new InvalidShardCountError(field, count, 'a number that is known at synthesis, to be compared');
+    }
+  }
+  return { write, read: Math.max(read, other.read) };
 }
 
 function shardCount(field: string, count: number): ShardCount {

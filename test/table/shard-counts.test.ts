@@ -16,6 +16,29 @@ describe('ShardCounts', () => {
     });
   });
 
+  test('alsoReading: readers also ask the shards of other counts, to grow and to shrink', () => {
+    const growing = ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20));
+    expect(growing._config).toEqual({ default: { write: 10, read: 20 } });
+    const unchanged = ShardCounts.uniform(20).alsoReading(ShardCounts.uniform(10));
+    expect(unchanged._config).toEqual({ default: { write: 20, read: 20 } });
+  });
+
+  test('alsoReading: a value without counts of its own has those of all others', () => {
+    const counts = ShardCounts.byValue({ busy: 9, calm: 2 }, 1).alsoReading(ShardCounts.byValue({ calm: 5 }, 3));
+    expect(counts._config).toEqual({
+      default: { write: 1, read: 3 },
+      byValue: { busy: { write: 9, read: 9 }, calm: { write: 2, read: 5 } },
+    });
+  });
+
+  test('alsoReading fails for counts that cannot be compared yet', () => {
+    const later = ShardCounts.uniform(Lazy.number({ produce: () => 5 }));
+    expect(() => ShardCounts.uniform(1).alsoReading(later)).toThrow(InvalidShardCountError);
+    expect(() => ShardCounts.uniform(1).alsoReading(later)).toThrow(
+      'shards must be a number that is known at synthesis',
+    );
+  });
+
   test('leaves a count that only synthesis or deployment knows alone', () => {
     expect(() => ShardCounts.uniform(Lazy.number({ produce: () => 5 }))).not.toThrow();
   });

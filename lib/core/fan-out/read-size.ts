@@ -12,7 +12,7 @@ const LARGEST_LIMIT = 10_000;
 /** As long as nothing is known of the items' sizes, a page may need a second wave of reads so often. */
 const SECOND_WAVE_PROBABILITY = 0.1;
 
-/** What a second wave is taken to cost, in read units: as many times what the page takes at least. */
+/** What the wait for a second wave is taken to cost: as much as reading so many times what the page takes at least. */
 const SECOND_WAVE_COST = 2;
 
 /** The most that may be read, second wave included: as many times what the page takes at least. */
@@ -22,9 +22,9 @@ const MOST_OVER_FLOOR = 2.5;
  * How many items to ask of each of `shards` shards so that together they most likely hold the next `wanted` items.
  *
  * Items lie in the shards at random, so a shard holds a binomial number of the wanted ones: their mean share, give or
- * take its square root. While nothing is known of their size, the read is as large as makes a second wave rare. Then it
- * is as large as costs least, counting read units and the wait for a second wave, and since the store charges by the
- * block, what is left of the last block is filled with more items.
+ * take its square root. While nothing is known of their size, the read is as large as makes a second wave rare. Then, if
+ * the share and two deviations fit one block, the least that is charged, the read is one block. Otherwise it costs least,
+ * counting read units and the wait for a second wave. What is left of the last block is filled with more items.
  *
  * @returns undefined for more than the store gives at once anyway
  */
@@ -37,20 +37,32 @@ export function readSize(wanted: number, shards: number, sizes: ItemSizes): numb
   // A sum of sizes varies; two standard deviations of room keep most of them within their blocks.
   const blocksOf = (items: number): number =>
     Math.ceil((items * mean + 2 * Math.sqrt(items) * sizes.deviation) / BLOCK_BYTES);
+  const filled = (items: number): number => {
+    let most = items;
+    while (most < wanted && blocksOf(most + 1) === blocksOf(items)) most += 1;
+    return most;
+  };
+  const share = wanted / shards;
+  if (blocksOf(Math.ceil(share + 2 * Math.sqrt(share))) === 1) return filled(1);
+
   const floor = Math.max(shards, (wanted * mean) / BLOCK_BYTES);
-  let size = 1;
+  // What was not asked for is read in a second wave: a block for each shard that may have more, and its further items.
+  const further = tail.map(() => 0);
+  for (let index = tail.length - 3; index >= 0; index--) further[index] = further[index + 1]! + tail[index + 2]!;
+  // With fewer, the worst item of the first wave stands so far behind the page's end that it bounds nothing.
+  const fewest = Math.min(tail.length, Math.ceil(share + Math.sqrt(share) / 2));
+  let size = fewest;
   let least = Number.POSITIVE_INFINITY;
-  for (let items = 1; items <= tail.length; items++) {
+  for (let items = fewest; items <= tail.length; items++) {
     const atLeast = tail[items - 1]!;
-    const overFloor = (shards * (blocksOf(items) + atLeast)) / floor;
+    const blocks = blocksOf(items) + atLeast + (further[items - 1]! * mean) / BLOCK_BYTES;
+    const overFloor = (shards * blocks) / floor;
     const cost = overFloor + SECOND_WAVE_COST * (1 - (1 - atLeast) ** shards);
-    if (cost >= least || (overFloor > MOST_OVER_FLOOR && items > 1)) continue;
+    if (cost >= least || (overFloor > MOST_OVER_FLOOR && items > fewest)) continue;
     size = items;
     least = cost;
   }
-  const blocks = blocksOf(size);
-  while (size < wanted && blocksOf(size + 1) === blocks) size += 1;
-  return size;
+  return filled(size);
 }
 
 /** A filter that hides nearly everything is met with larger reads, but with no leap from a handful to a megabyte. */

@@ -5,8 +5,14 @@ import { checkShardCount, MAX_INDEX_SHARDS } from '../shard-count';
 /** How many shards writers spread new items over, and how many readers ask. */
 export interface ShardCount {
   write: number;
-  /** At least `write`: readers must cover every shard that still holds an item. */
+  /** At least `write`: readers must cover every shard that still holds an item. More while a count changes. */
   read: number;
+}
+
+/** The shard counts of an index: those of single values, and the default for all others or for the whole table. */
+export interface IndexShards {
+  default: ShardCount;
+  byValue?: Record<string, ShardCount>;
 }
 
 /**
@@ -29,7 +35,7 @@ export interface ShardedIndexConfig {
   shardAttribute: string;
   /** `[]`, `[sort]` or `[sort, tie-breaker...]`: attribute names of the index's sort key. */
   sortKeyAttributes: string[];
-  shards: { default: ShardCount; byValue?: Record<string, ShardCount> };
+  shards: IndexShards;
   /** `calculated`: the shard follows from the table key. `random`: it is drawn for each write. */
   strategy: 'random' | 'calculated';
 }
@@ -85,9 +91,14 @@ export function checkShardedIndexConfig(config: ShardedIndexConfig): void {
   ) {
     throw new InvalidIndexConfigError('config.valueAttribute', config.valueAttribute, 'a non-empty string or absent');
   }
-  checkCounts('config.shards.default', config.shards?.default);
-  for (const [value, count] of Object.entries(config.shards.byValue ?? {})) {
-    checkCounts(`config.shards.byValue[${JSON.stringify(value)}]`, count);
+  checkIndexShards('config.shards', config.shards);
+}
+
+/** Throws `InvalidIndexConfigError` or `InvalidShardCountError` unless readers cover what writers write to. */
+export function checkIndexShards(field: string, shards: IndexShards): void {
+  checkCounts(`${field}.default`, shards?.default);
+  for (const [value, count] of Object.entries(shards.byValue ?? {})) {
+    checkCounts(`${field}.byValue[${JSON.stringify(value)}]`, count);
   }
 }
 
