@@ -1,5 +1,12 @@
 export { deaggregate, type StreamRecord, type UserRecord } from './aggregation/deaggregate';
+export { deduplicate } from './aggregation/deduplicate';
 export type { RecordSequence } from './aggregation/record-sequence';
+export {
+  type CountedRecord,
+  type KeyHistory,
+  SequenceHistory,
+  type SequenceHistoryOptions,
+} from './aggregation/sequence-history';
 export * from './errors';
 export { FanOutHistory } from './fan-out/fan-out-history';
 export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out/fan-out-query';
