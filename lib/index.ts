@@ -7,6 +7,8 @@ export * from './monitoring/sharded-index-metrics';
 export * from './monitoring/stream-shard-metrics';
 export * from './stream/expected-stream-traffic';
 export * from './stream/ordered-producer-function';
+export * from './stream/producer-fifo-queue';
+export * from './stream/producer-table-stream';
 export * from './stream/stream-auto-scaling';
 export * from './stream/stream-produce-grants';
 export * from './stream/stream-reconciliation';

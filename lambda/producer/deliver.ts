@@ -1,12 +1,19 @@
 import type { SQSBatchResponse } from 'aws-lambda';
-import { EarlierRecordFailedError, EvenShardsError } from '../../lib/core/errors';
+import { EarlierRecordFailedError, EvenShardsError, RecordRejectedError } from '../../lib/core/errors';
 import type { PutReceipt } from '../../lib/core/producer/lane';
 import type { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
 import type { SourceMessage } from './event-source';
 
 /** What became of one record of a direct invocation. */
-export type RecordResult = PutReceipt | { errorCode: string; errorMessage: string };
+export type RecordResult = PutReceipt | RecordFailure;
+
+export interface RecordFailure {
+  errorCode: string;
+  errorMessage: string;
+  /** Present if an answer was lost, so that the record may be in the stream all the same. */
+  mayHaveBeenWritten?: true;
+}
 
 export interface ProducerResponse {
   /** Index for index the records of the event. */
@@ -66,5 +73,10 @@ async function deliverMessage(
 
 function failureOf(error: unknown): RecordResult {
   if (!(error instanceof EvenShardsError)) throw error;
-  return { errorCode: error.code, errorMessage: error.message.slice(0, MAX_ERROR_MESSAGE_LENGTH) };
+  const isAmbiguous = error instanceof RecordRejectedError && error.mayHaveBeenWritten;
+  return {
+    errorCode: error.code,
+    errorMessage: error.message.slice(0, MAX_ERROR_MESSAGE_LENGTH),
+    ...(isAmbiguous && { mayHaveBeenWritten: true }),
+  };
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
+import type { RecordSequence } from '../../lib/core/aggregation/record-sequence';
 import { MAX_PARTITION_KEY_LENGTH, type ProducerRecord } from '../../lib/core/producer/producer-record';
 import { InvalidEventError } from '../invalid-event-error';
-import { parseRecordInput } from './record-input';
+import { parseRecordInput, type RecordLimits } from './record-input';
 
 /** One message of a batch that Lambda delivers from a queue or a stream. */
 export interface SourceMessage {
@@ -14,14 +15,19 @@ export interface SourceMessage {
   record: ProducerRecord | Error;
 }
 
+export interface SourceOptions extends RecordLimits {
+  /** Whether records take over the number that their source gave them, where it counts them by partition key. */
+  sequence?: boolean;
+}
+
 /** The messages of an SQS or DynamoDB Streams event, in order. */
 export function sourceMessages(
   records: readonly (SQSRecord | DynamoDBRecord)[],
-  maxRecordBytes?: number,
+  options: SourceOptions = {},
 ): SourceMessage[] {
   return records.map((record, index) => {
-    if (isSqsRecord(record)) return sqsMessage(record, maxRecordBytes);
-    if (isDynamoDbRecord(record)) return tableChange(record, maxRecordBytes);
+    if (isSqsRecord(record)) return sqsMessage(record, options);
+    if (isDynamoDbRecord(record)) return tableChange(record, options);
     throw new InvalidEventError(
       `Records[${index}].eventSource`,
       (record as { eventSource?: unknown } | null)?.eventSource,
@@ -41,7 +47,7 @@ function isDynamoDbRecord(record: SQSRecord | DynamoDBRecord | null): record is 
 /** A queue's message body is a record in JSON. In a FIFO queue the message group is the default partition key. */
 function sqsMessage(
   { messageId, body, attributes, eventSourceARN }: SQSRecord,
-  maxRecordBytes: number | undefined,
+  { sequence, ...limits }: SourceOptions,
 ): SourceMessage {
   // A standard queue may have message groups too, to share it fairly; they say nothing of order.
   const group = eventSourceARN?.endsWith('.fifo') ? attributes?.MessageGroupId : undefined;
@@ -49,10 +55,15 @@ function sqsMessage(
   try {
     const input = { ...(group !== undefined && { partitionKey: group }), ...parseObject(body) };
     const ownKey = typeof input.partitionKey === 'string' ? [input.partitionKey] : [];
+    // The queue counts by group: where a key gathers several groups, their numbers are in no order.
+    const counted = sequence && group !== undefined && input.partitionKey === group;
     return {
       identifier: messageId,
       orderingKeys: [...groups, ...ownKey],
-      record: recordOrError('body', input, maxRecordBytes),
+      record: recordOrError('body', input, {
+        limits,
+        sequence: counted ? sourceSequence(eventSourceARN, attributes.SequenceNumber) : undefined,
+      }),
     };
   } catch (error) {
     return { identifier: messageId, orderingKeys: groups, record: error as Error };
@@ -61,20 +72,36 @@ function sqsMessage(
 
 /** A table's change becomes a record keyed by the item's key, its data the change as DynamoDB wrote it. */
 function tableChange(
-  { eventID, eventName, dynamodb }: DynamoDBRecord,
-  maxRecordBytes: number | undefined,
+  { eventID, eventName, dynamodb, eventSourceARN }: DynamoDBRecord,
+  { sequence, ...limits }: SourceOptions,
 ): SourceMessage {
   const partitionKey = tableKeyText(dynamodb?.Keys ?? {});
+  const input = { partitionKey, data: { eventID, eventName, dynamodb } };
   return {
     identifier: dynamodb?.SequenceNumber ?? '',
     orderingKeys: [partitionKey],
-    record: recordOrError('dynamodb', { partitionKey, data: { eventID, eventName, dynamodb } }, maxRecordBytes),
+    record: recordOrError('dynamodb', input, {
+      limits,
+      sequence: sequence ? sourceSequence(eventSourceARN, dynamodb?.SequenceNumber) : undefined,
+    }),
   };
 }
 
-function recordOrError(field: string, input: unknown, maxRecordBytes: number | undefined): ProducerRecord | Error {
+/** How a source that counts its messages names one. Its ARN may be longer than the id of a producer. */
+function sourceSequence(sourceArn: string | undefined, number: string | undefined): RecordSequence | undefined {
+  if (sourceArn === undefined || number === undefined) return undefined;
+  const producerId = createHash('sha256').update(sourceArn).digest('base64url').slice(0, 22);
+  return { producerId, sequenceNumber: BigInt(number) };
+}
+
+function recordOrError(
+  field: string,
+  input: unknown,
+  { limits, sequence }: { limits: RecordLimits; sequence: RecordSequence | undefined },
+): ProducerRecord | Error {
   try {
-    return parseRecordInput(field, input, maxRecordBytes);
+    const record = parseRecordInput(field, input, limits);
+    return sequence === undefined ? record : { ...record, sequence };
   } catch (error) {
     return error as Error;
   }

@@ -1,14 +1,16 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context, DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
-import { MAX_RECORD_BYTES, STREAM_NAME } from '../../lib/core/function-environment';
+import { AGGREGATION, MAX_RECORD_BYTES, SEQUENCE, STREAM_NAME } from '../../lib/core/function-environment';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';
+import { functionMetrics } from '../function-metrics';
 import { InvalidEventError } from '../invalid-event-error';
 import { requiredEnvironment } from '../required-environment';
 import { deliverMessages, deliverRecords, type ProducerResponse } from './deliver';
 import { sourceMessages } from './event-source';
+import { addProducerMetrics } from './producer-metrics';
 import { parseRecordInput } from './record-input';
 
 /** A direct invocation, or what Lambda delivers from SQS and DynamoDB Streams. */
@@ -28,8 +30,13 @@ const REQUEST_TIMEOUT_MS = 6_000;
 
 type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
 
-const streamName = requiredEnvironment(STREAM_NAME);
-const maxRecordBytes = Number(process.env[MAX_RECORD_BYTES] ?? DEFAULT_MAX_RECORD_BYTES);
+const options = {
+  streamName: requiredEnvironment(STREAM_NAME),
+  maxRecordBytes: Number(process.env[MAX_RECORD_BYTES] ?? DEFAULT_MAX_RECORD_BYTES),
+  aggregation: process.env[AGGREGATION] === 'true',
+  sequence: process.env[SEQUENCE] === 'true',
+};
+const metrics = functionMetrics();
 
 /**
  * HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack; no retries in the SDK,
@@ -43,11 +50,13 @@ export async function handler(
 ): Promise<ProducerResponse | SQSBatchResponse> {
   const deliver = deliveryOf(event);
   const signal = AbortSignal.timeout(timeLeft(context, LAST_SEND_MS));
-  const producer = new OrderedProducer(clientWithin(context), { streamName, maxRecordBytes, signal });
+  const producer = new OrderedProducer(clientWithin(context), { ...options, signal });
   try {
     return await deliver(producer);
   } finally {
     await producer.close();
+    addProducerMetrics(metrics, producer.statistics());
+    metrics.publishStoredMetrics();
   }
 }
 
@@ -56,7 +65,7 @@ function deliveryOf(event: ProducerEvent): (producer: OrderedProducer) => Promis
   if ('Records' in Object(event)) {
     const { Records } = event as { Records: unknown };
     if (!Array.isArray(Records)) throw new InvalidEventError('Records', Records, 'an array');
-    const messages = sourceMessages(Records, maxRecordBytes);
+    const messages = sourceMessages(Records, options);
     return (producer) => deliverMessages(producer, messages);
   }
   const inputs: unknown = Object(event).records;
@@ -64,16 +73,17 @@ function deliveryOf(event: ProducerEvent): (producer: OrderedProducer) => Promis
   if (inputs.length > MAX_RECORDS_PER_EVENT) {
     throw new InvalidEventError('records', inputs.length, `at most ${MAX_RECORDS_PER_EVENT} records`);
   }
-  const records = inputs.map((input, index) => parseRecordInput(`records[${index}]`, input, maxRecordBytes));
+  const records = inputs.map((input, index) => parseRecordInput(`records[${index}]`, input, options));
   return (producer) => deliverRecords(producer, records);
 }
 
 function clientWithin(context: InvocationContext): PutRecordsClient {
+  const inTime = (): { abortSignal: AbortSignal } => ({
+    abortSignal: AbortSignal.timeout(Math.min(REQUEST_TIMEOUT_MS, timeLeft(context, LAST_ANSWER_MS))),
+  });
   return {
-    putRecords: (input) => {
-      const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, timeLeft(context, LAST_ANSWER_MS));
-      return kinesis.putRecords(input, { abortSignal: AbortSignal.timeout(timeoutMs) });
-    },
+    putRecords: (input) => kinesis.putRecords(input, inTime()),
+    listShards: (input) => kinesis.listShards(input, inTime()),
   };
 }
 

@@ -1,3 +1,5 @@
+import { InvalidHashKeyError } from '../../lib/core/errors';
+import { parseHashKey } from '../../lib/core/key-space/hash-key-space';
 import { checkProducerRecord, type ProducerRecord } from '../../lib/core/producer/producer-record';
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
@@ -14,17 +16,20 @@ export interface RecordInput {
   explicitHashKey?: string;
 }
 
-const FIELDS = ['partitionKey', 'data', 'dataBase64', 'explicitHashKey'];
+/** What the stream takes. */
+export interface RecordLimits {
+  /** The largest record, in bytes. @default 1 MiB */
+  maxRecordBytes?: number;
+}
 
-/** Source: the Kinesis API reference, PutRecordsRequestEntry. */
-const HASH_KEY_PATTERN = /^(?:0|[1-9]\d{0,38})$/;
+const FIELDS = ['partitionKey', 'data', 'dataBase64', 'explicitHashKey'];
 
 /**
  * Turns a record of an event into a record for the stream, and throws a typed error that names the field at fault.
  *
  * @param field where the record stands in the event, such as `records[3]`
  */
-export function parseRecordInput(field: string, input: unknown, maxRecordBytes?: number): ProducerRecord {
+export function parseRecordInput(field: string, input: unknown, { maxRecordBytes }: RecordLimits = {}): ProducerRecord {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new InvalidEventError(field, input, 'an object with partitionKey and data or dataBase64');
   }
@@ -40,7 +45,7 @@ export function parseRecordInput(field: string, input: unknown, maxRecordBytes?:
     if (!FIELDS.includes(name)) throw new InvalidEventError(field, name, `made of ${FIELDS.join(', ')}`);
   }
   const record: ProducerRecord = { partitionKey: rest.partitionKey, data: parseData(field, rest) };
-  if (rest.explicitHashKey !== undefined) record.explicitHashKey = parseHashKey(field, rest.explicitHashKey);
+  if (rest.explicitHashKey !== undefined) record.explicitHashKey = hashKeyOf(field, rest.explicitHashKey);
   checkProducerRecord(record, { field, maxRecordBytes });
   return record;
 }
@@ -53,9 +58,8 @@ function parseData(field: string, { data, dataBase64 }: RecordInput): Uint8Array
   return decodeBase64(`${field}.dataBase64`, dataBase64);
 }
 
-function parseHashKey(field: string, text: unknown): bigint {
-  if (typeof text !== 'string' || !HASH_KEY_PATTERN.test(text)) {
-    throw new InvalidEventError(`${field}.explicitHashKey`, text, 'a decimal integer from 0 to 2^128 - 1, as a string');
-  }
-  return BigInt(text);
+function hashKeyOf(field: string, text: unknown): bigint {
+  const hashKey = typeof text === 'string' ? parseHashKey(text) : undefined;
+  if (hashKey !== undefined) return hashKey;
+  throw new InvalidHashKeyError(`${field}.explicitHashKey`, text, 'a decimal integer from 0 to 2^128 - 1, as a string');
 }

@@ -6,6 +6,12 @@ export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 /** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
+/** Producer: `true` where records of a key are aggregated. */
+export const AGGREGATION = 'EVEN_SHARDS_AGGREGATION';
+
+/** Producer: `true` where records are numbered. */
+export const SEQUENCE = 'EVEN_SHARDS_SEQUENCE';
+
 /** Producer: the stream's record size limit in bytes. */
 export const MAX_RECORD_BYTES = 'EVEN_SHARDS_MAX_RECORD_BYTES';
 

@@ -3,10 +3,12 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
-import { MAX_RECORD_BYTES, STREAM_NAME } from '../core/function-environment';
+import { AGGREGATION, MAX_RECORD_BYTES, SEQUENCE, STREAM_NAME } from '../core/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { maxRecordBytes } from './max-record-size';
+import { ProducerFifoQueue, type ProducerFifoQueueProps } from './producer-fifo-queue';
+import { type ProducerTableStreamProps, tableStreamSource } from './producer-table-stream';
 import { checkRecordDistribution } from './record-distribution';
 import { checkStreamEnvironment } from './stream-environment';
 import { StreamProduceGrants } from './stream-produce-grants';
@@ -30,8 +32,32 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly maxRecordSize?: Size;
 
   /**
-   * How long one invocation may take. It must outlast the retries of a throttled stream; with an SQS queue as the
-   * source, give the queue a visibility timeout six times as long.
+   * Whether consecutive records of a partition key, put by one invocation, are packed into one record of the stream, in
+   * the format of the Kinesis Producer Library. A key with many records then moves many times as fast, and they cost
+   * less. Consumers must take records apart again, with `deaggregate` of `cdk-even-shards/core` or the Kinesis Client
+   * Library; Lambda does not by itself.
+   *
+   * @default false
+   */
+  readonly aggregation?: boolean;
+
+  /**
+   * Whether records are numbered, so that consumers can drop second copies with `deduplicate` of `cdk-even-shards/core`
+   * and see each record once, in the order of its key. A copy comes about when an answer of Kinesis is lost, and when
+   * Lambda delivers again what was written. A record of a FIFO queue whose partition key is its message group, or of a
+   * table's stream, has the number that its source gave it, so that it is known however often it is delivered. Other
+   * records are numbered by the invocation: a second invocation with them writes them as new ones.
+   *
+   * The number needs the same format that `aggregation` does, even around a single record: some 100 bytes and the
+   * partition key more.
+   *
+   * @default false
+   */
+  readonly sequence?: boolean;
+
+  /**
+   * How long one invocation may take. It must outlast the retries of a throttled stream; a queue that you add
+   * as an event source yourself needs a visibility timeout six times as long.
    *
    * @default - 1 minute
    */
@@ -50,18 +76,17 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  * partition key through every partial failure.
  *
  * Use it as the single door to a stream for callers that should not have to know about partial failures: invoke it
- * with `{ "records": [{ "partitionKey", "data" }] }`, or make it the consumer of an SQS queue or a DynamoDB stream. It
- * comes with a role of its own that can write to this stream and to its log group, and nothing else.
+ * with `{ "records": [{ "partitionKey", "data" }] }`, put a FIFO queue before it (`addFifoQueue`), or let it follow a
+ * DynamoDB table (`addTableStream`). It comes with a role of its own that can write to this stream and to its log group,
+ * and nothing else. It writes metrics of the namespace `EvenShards`, in the vocabulary of the Kinesis Producer Library,
+ * with the dimension `FunctionName`.
  *
  * Invocations that run at the same time have no order between them. Where a key must keep its order across invocations,
  * wait for the answer of one before invoking the next, or use a FIFO queue or a DynamoDB stream, which deliver one
  * batch of a key at a time; a standard queue does not.
  *
- * Switch `reportBatchItemFailures` on for either source, so that only what failed is delivered again, and give what
- * keeps failing a place to go: a queue its own dead-letter queue; for a DynamoDB stream, the event source's
- * `retryAttempts`, `bisectBatchOnError` and an `onFailure` destination, or one change that can never be written holds up
- * its shard until it expires. A stream resumes at the lowest sequence number that failed, so the changes behind that one
- * are delivered, and those already written are written, again.
+ * An event source that you add yourself needs `reportBatchItemFailures`, so that only what failed is delivered again,
+ * and a place for what keeps failing: a standard queue its own dead-letter queue.
  *
  * Throws `InvalidArgumentError` if the stream's record distribution strategy is `AUTO`, when it is constructed or, if
  * that is set later, when the app is synthesized; if the stream is known to be in another account or region; and if
@@ -96,6 +121,8 @@ export class OrderedProducerFunction extends Construct {
       description: 'Writes records to a Kinesis stream, in order per partition key',
       environment: {
         [STREAM_NAME]: props.stream.streamName,
+        ...(props.aggregation && { [AGGREGATION]: 'true' }),
+        ...(props.sequence && { [SEQUENCE]: 'true' }),
         ...(props.maxRecordSize && {
           [MAX_RECORD_BYTES]: Tokenization.stringifyNumber(
             maxRecordBytes(constructField(this, 'maxRecordSize'), props.maxRecordSize),
@@ -108,5 +135,35 @@ export class OrderedProducerFunction extends Construct {
       logRetention: props.logRetention,
     });
     StreamProduceGrants.fromStream(props.stream).produce(this.function);
+  }
+
+  /**
+   * Puts a FIFO queue before the function, with a dead-letter queue: for callers that send a record and do not wait, in
+   * an order that holds across invocations. The message group is the partition key.
+   *
+   * Throws `InvalidArgumentError` if the maximum receive count or the visibility timeout is out of bounds.
+   *
+   * @param id the queue's name within the function's scope
+   * @param props when a message is given up, and how it is kept
+   */
+  public addFifoQueue(id: string, props: ProducerFifoQueueProps = {}): ProducerFifoQueue {
+    return ProducerFifoQueue._add(this, id, this.function, props);
+  }
+
+  /**
+   * Lets the function follow a DynamoDB table: each change of an item becomes a record, keyed by the item's key, its
+   * data the change as DynamoDB wrote it, in the order of the item.
+   *
+   * A change that fails is delivered again, with all that are behind it, so that those that were written are written
+   * again; with `sequence`, consumers can tell. What does not pass by itself is a change larger than the stream takes:
+   * raise `maxRecordSize` where items are large.
+   *
+   * Throws `InvalidArgumentError` if the table's stream is off, for a `TableV2` when the app is synthesized, or if the
+   * record age is out of bounds.
+   *
+   * @param props the table, and when a change is given up
+   */
+  public addTableStream(props: ProducerTableStreamProps): void {
+    this.function.addEventSource(tableStreamSource(this, props));
   }
 }

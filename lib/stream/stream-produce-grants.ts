@@ -4,8 +4,8 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 /**
  * The least permissions that an ordered producer needs on a stream.
  *
- * `Stream.grantWrite` also allows `PutRecord` and `ListShards`, and on a customer-managed key `Encrypt` and
- * `ReEncrypt`; a producer that calls `PutRecords` alone needs none of them.
+ * `Stream.grantWrite` also allows `PutRecord`, and on a customer-managed key `Encrypt` and `ReEncrypt`, of which a
+ * producer that writes by `PutRecords` needs none.
  */
 export class StreamProduceGrants {
   /**
@@ -20,13 +20,13 @@ export class StreamProduceGrants {
   private constructor(private readonly stream: kinesis.IStream) {}
 
   /**
-   * Allows `kinesis:PutRecords` on exactly this stream, and `kms:GenerateDataKey` on its customer-managed key if it has
-   * one.
+   * Allows `kinesis:PutRecords` on exactly this stream, `kinesis:ListShards` to keep to the limits of each shard, and
+   * `kms:GenerateDataKey` on its customer-managed key if it has one.
    *
    * @param grantee the role, function or other principal that writes
    */
   public produce(grantee: iam.IGrantable): iam.Grant {
-    const onStream = this.stream.grant(grantee, 'kinesis:PutRecords');
+    const onStream = this.stream.grant(grantee, 'kinesis:PutRecords', 'kinesis:ListShards');
     const onKey = this.stream.encryptionKey?.grant(grantee, 'kms:GenerateDataKey');
     return onKey ? onStream.combine(onKey) : onStream;
   }

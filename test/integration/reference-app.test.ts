@@ -179,12 +179,12 @@ describe('the producer, invoked directly', () => {
       'an explicit hash key beyond the key space',
       { partitionKey: 'bad', data: 'x', explicitHashKey: '340282366920938463463374607431768211456' },
       'InvalidHashKeyError',
-      'records[1].explicitHashKey must be an integer from 0 to 2^128 - 1, got 340282366920938463463374607431768211456',
+      'records[1].explicitHashKey must be a decimal integer from 0 to 2^128 - 1, as a string, got "3402823669209384634633746',
     ],
     [
       'an explicit hash key that is a number',
       { partitionKey: 'bad', data: 'x', explicitHashKey: 5 },
-      'InvalidEventError',
+      'InvalidHashKeyError',
       'records[1].explicitHashKey must be a decimal integer from 0 to 2^128 - 1, as a string, got 5',
     ],
     [

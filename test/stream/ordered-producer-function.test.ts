@@ -34,6 +34,19 @@ describe('OrderedProducerFunction', () => {
     });
   });
 
+  test.each([
+    ['neither', {}, {}],
+    ['both', { aggregation: true, sequence: true }, { EVEN_SHARDS_AGGREGATION: 'true', EVEN_SHARDS_SEQUENCE: 'true' }],
+    ['neither if both are off', { aggregation: false, sequence: false }, {}],
+  ])('is told of aggregation and sequences: %s', (_, props, variables) => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    new OrderedProducerFunction(stack, 'Producer', { stream, ...props });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectEquals({ EVEN_SHARDS_STREAM_NAME: Match.anyValue(), ...variables }) },
+    });
+  });
+
   test('may write to its stream and its own log group, and do nothing else', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     const producer = new OrderedProducerFunction(stack, 'Producer', { stream });
@@ -46,7 +59,11 @@ describe('OrderedProducerFunction', () => {
         Version: '2012-10-17',
         Statement: [
           { Effect: 'Allow', Action: ['logs:CreateLogStream', 'logs:PutLogEvents'], Resource: logGroup },
-          { Effect: 'Allow', Action: 'kinesis:PutRecords', Resource: stack.resolve(stream.streamArn) },
+          {
+            Effect: 'Allow',
+            Action: ['kinesis:PutRecords', 'kinesis:ListShards'],
+            Resource: stack.resolve(stream.streamArn),
+          },
         ],
       }),
     });

@@ -5,6 +5,9 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { StreamProduceGrants, UniformStream } from '../../lib';
 
+/** Writing, and asking for the shards whose limits it keeps to. */
+const ACTIONS = ['kinesis:PutRecords', 'kinesis:ListShards'];
+
 describe('StreamProduceGrants', () => {
   let stack: Stack;
   let grantee: iam.Role;
@@ -21,13 +24,13 @@ describe('StreamProduceGrants', () => {
     });
   }
 
-  test('allow PutRecords on exactly this stream, and nothing on the key that AWS manages', () => {
+  test('allow what a producer calls on exactly this stream, and nothing on the key that AWS manages', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
 
     const grant = stream.produceGrants.produce(grantee);
 
     expect(grant.success).toBe(true);
-    expectStatements([{ Effect: 'Allow', Action: 'kinesis:PutRecords', Resource: stack.resolve(stream.streamArn) }]);
+    expectStatements([{ Effect: 'Allow', Action: ACTIONS, Resource: stack.resolve(stream.streamArn) }]);
   });
 
   test('allow GenerateDataKey on a customer-managed key', () => {
@@ -37,7 +40,7 @@ describe('StreamProduceGrants', () => {
     stream.produceGrants.produce(grantee);
 
     expectStatements([
-      { Effect: 'Allow', Action: 'kinesis:PutRecords', Resource: stack.resolve(stream.streamArn) },
+      { Effect: 'Allow', Action: ACTIONS, Resource: stack.resolve(stream.streamArn) },
       { Effect: 'Allow', Action: 'kms:GenerateDataKey', Resource: stack.resolve(encryptionKey.keyArn) },
     ]);
   });
@@ -53,7 +56,7 @@ describe('StreamProduceGrants', () => {
     StreamProduceGrants.fromStream(stream).produce(grantee);
 
     expectStatements([
-      { Effect: 'Allow', Action: 'kinesis:PutRecords', Resource: streamArn },
+      { Effect: 'Allow', Action: ACTIONS, Resource: streamArn },
       { Effect: 'Allow', Action: 'kms:GenerateDataKey', Resource: keyArn },
     ]);
   });

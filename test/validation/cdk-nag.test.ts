@@ -5,6 +5,7 @@ import { EvenShardsStack } from '../../bin/app';
 import cdkJson from '../../cdk.json';
 import { WatchedStack } from '../monitoring/watched-stack';
 import { MultiAttributeStack } from './multi-attribute-stack';
+import { ProducerSourcesStack } from './producer-sources-stack';
 
 describe('cdk-nag, AwsSolutions', () => {
   /** Asked directly: the oldest aws-cdk-lib we support does not yet hand the construct tree to plugins. */
@@ -18,6 +19,7 @@ describe('cdk-nag, AwsSolutions', () => {
     ['the reference app', (app: App) => new EvenShardsStack(app, 'EvenShards')],
     ['a stack with multi-attribute keys', (app: App) => new MultiAttributeStack(app)],
     ['a stack that is operated and watched', (app: App) => new WatchedStack(app)],
+    ['a stack with a queue and a table before its producer', (app: App) => new ProducerSourcesStack(app)],
   ])('finds nothing in %s', (_, addStackTo) => {
     const app = new App({ context: cdkJson.context });
     addStackTo(app);

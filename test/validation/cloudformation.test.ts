@@ -5,6 +5,7 @@ import { EvenShardsStack } from '../../bin/app';
 import cdkJson from '../../cdk.json';
 import { WatchedStack } from '../monitoring/watched-stack';
 import { MultiAttributeStack } from './multi-attribute-stack';
+import { ProducerSourcesStack } from './producer-sources-stack';
 
 // Runs with the newest aws-cdk-lib in place of the oldest we support, which does not have this plugin yet.
 describe('CloudFormation validation', () => {
@@ -23,6 +24,7 @@ describe('CloudFormation validation', () => {
     ['the reference app', (app: App) => new EvenShardsStack(app, 'EvenShards')],
     ['a stack with multi-attribute keys', (app: App) => new MultiAttributeStack(app)],
     ['a stack that is operated and watched', (app: App) => new WatchedStack(app)],
+    ['a stack with a queue and a table before its producer', (app: App) => new ProducerSourcesStack(app)],
   ])('finds nothing in %s', (_, addStackTo) => {
     const app = new App({ context: cdkJson.context });
     addStackTo(app);

@@ -14,6 +14,9 @@ export interface RecordSequence {
   sequenceNumber: bigint;
 }
 
+/** No sequence number is as high. Those of DynamoDB Streams have up to 40 digits. */
+export const MAX_SEQUENCE_NUMBER = 10n ** 40n;
+
 /** The key of the tag that carries a sequence in an aggregate. Other readers of the format pass over tags. */
 export const SEQUENCE_TAG = Buffer.from('even-shards');
 

@@ -1,3 +1,4 @@
+import { MAX_SEQUENCE_NUMBER, type RecordSequence } from '../aggregation/record-sequence';
 import { InvalidArgumentError, InvalidPartitionKeyError, RecordTooLargeError } from '../errors';
 import { checkHashKey } from '../key-space/hash-key-space';
 
@@ -8,6 +9,11 @@ export interface ProducerRecord {
   data: Uint8Array;
   /** 0 to 2^128 - 1. Decides the shard in place of the partition key. */
   explicitHashKey?: bigint;
+  /**
+   * The number that the source of the record gave it, for records that are put again when the source delivers them
+   * again: a consumer can tell, which it cannot by the number that the option `sequence` gives each put.
+   */
+  sequence?: RecordSequence;
 }
 
 /**
@@ -45,9 +51,10 @@ export function checkProducerRecord(
   if (typeof record !== 'object' || record === null) {
     throw new InvalidArgumentError(field ?? 'record', record, 'an object with partitionKey and data');
   }
-  const { partitionKey, data, explicitHashKey } = record;
+  const { partitionKey, data, explicitHashKey, sequence } = record;
   checkPartitionKey(path('partitionKey'), partitionKey);
   if (explicitHashKey !== undefined) checkHashKey(path('explicitHashKey'), explicitHashKey);
+  if (sequence !== undefined) checkSequence(path('sequence'), sequence);
   if (!(data instanceof Uint8Array)) throw new InvalidArgumentError(path('data'), data, 'a Uint8Array');
   const bytes = recordBytes(record);
   if (bytes > maxRecordBytes) {
@@ -65,5 +72,14 @@ function checkPartitionKey(field: string, partitionKey: unknown): void {
   }
   if (LONE_SURROGATE.test(partitionKey)) {
     throw new InvalidPartitionKeyError(field, partitionKey, 'well-formed Unicode, without lone surrogates');
+  }
+}
+
+function checkSequence(field: string, { producerId, sequenceNumber }: RecordSequence): void {
+  if (typeof producerId !== 'string' || !/^.{1,256}$/su.test(producerId) || LONE_SURROGATE.test(producerId)) {
+    throw new InvalidArgumentError(`${field}.producerId`, producerId, 'a string of 1 to 256 characters');
+  }
+  if (typeof sequenceNumber !== 'bigint' || sequenceNumber < 0n || sequenceNumber >= MAX_SEQUENCE_NUMBER) {
+    throw new InvalidArgumentError(`${field}.sequenceNumber`, sequenceNumber, 'a bigint from 0 to 10^40 - 1');
   }
 }

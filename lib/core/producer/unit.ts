@@ -32,11 +32,11 @@ export class UnitFormer {
    * @throws RecordTooLargeError
    */
   checkSize(record: ProducerRecord, maxRecordBytes: number): void {
-    const { aggregation, producerId } = this.options;
+    const { aggregation } = this.options;
     const isSurelySmall = recordBytes(record) <= maxRecordBytes - MOST_AGGREGATE_OVERHEAD;
-    if (isSurelySmall || (!aggregation && producerId === undefined)) return;
+    if (isSurelySmall || (!aggregation && !this.isNumbered(record))) return;
     const builder = new AggregateBuilder({ maxBytes: maxRecordBytes });
-    if (builder.tryAdd({ ...record, sequence: this.sequence(LARGEST_SEQUENCE_NUMBER) })) return;
+    if (builder.tryAdd({ ...record, sequence: record.sequence ?? this.sequence(LARGEST_SEQUENCE_NUMBER) })) return;
     const allowed = `at most ${maxRecordBytes} bytes together with the partition key and what an aggregate adds`;
     throw new RecordTooLargeError('data', recordBytes(record), allowed);
   }
@@ -50,8 +50,8 @@ export class UnitFormer {
   }
 
   form(lane: Lane): Unit {
-    const { aggregation, producerId } = this.options;
-    if (!aggregation && producerId === undefined) return rawUnit(lane);
+    const { aggregation } = this.options;
+    if (!aggregation && !this.isNumbered(lane.head.record)) return rawUnit(lane);
     return this.aggregate(lane, aggregation ? lane.pending.length : 1);
   }
 
@@ -72,12 +72,17 @@ export class UnitFormer {
   private fill(pending: Fifo<PendingRecord>, most: number, maxBytes: number): AggregateBuilder {
     const builder = new AggregateBuilder({ maxBytes });
     while (builder.recordCount < most) {
-      const { partitionKey, data, explicitHashKey } = pending.at(builder.recordCount)!.record;
-      const sequence = this.sequence(this.nextSequenceNumber);
+      const { record } = pending.at(builder.recordCount)!;
+      const { partitionKey, data, explicitHashKey } = record;
+      const sequence = record.sequence ?? this.sequence(this.nextSequenceNumber);
       if (!builder.tryAdd({ partitionKey, data, explicitHashKey, sequence })) break;
       this.nextSequenceNumber += 1n;
     }
     return builder;
+  }
+
+  private isNumbered({ sequence }: ProducerRecord): boolean {
+    return sequence !== undefined || this.options.producerId !== undefined;
   }
 
   private sequence(sequenceNumber: bigint): RecordSequence | undefined {

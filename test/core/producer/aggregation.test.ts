@@ -163,4 +163,46 @@ describe('OrderedProducer with a sequence', () => {
     await expect(put).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
     expect(kinesis.requests).toHaveLength(0);
   });
+
+  describe('that a source gave', () => {
+    const given = (number: bigint, data = 'x'): ProducerRecord => ({
+      ...record('a', data),
+      sequence: { producerId: 'queue', sequenceNumber: number },
+    });
+
+    test.each([{}, { aggregation: false }, { sequence: true }])('carries it, with %j', async (options) => {
+      const { clock, producer, userRecords } = setUp({}, options);
+      const numbers = [7n, 8n, 20n];
+      await clock.runUntil(Promise.all(numbers.map((number) => producer.put(given(number)))));
+      expect(userRecords().map(({ sequence }) => sequence)).toEqual(
+        numbers.map((sequenceNumber) => ({ producerId: 'queue', sequenceNumber })),
+      );
+    });
+
+    test('keeps records without one apart', async () => {
+      const { clock, kinesis, producer, userRecords } = setUp();
+      const records = [given(7n), record('a'), record('a'), given(8n)];
+      await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
+      expect(kinesis.records()).toHaveLength(3);
+      expect(userRecords().map(({ sequence }) => sequence?.sequenceNumber)).toEqual([7n, undefined, undefined, 8n]);
+    });
+
+    test('takes room', async () => {
+      const { producer } = setUp({}, { aggregation: false, maxRecordBytes: 10_000 });
+      await expect(producer.put(given(7n, 'x'.repeat(9_990)))).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
+    });
+
+    test.each([
+      [{ producerId: '', sequenceNumber: 0n }, 'sequence.producerId must be a string of 1 to 256 characters, got ""'],
+      [{ producerId: '\ud800', sequenceNumber: 0n }, 'sequence.producerId must be a string of 1 to 256 characters'],
+      [
+        { producerId: 'p', sequenceNumber: -1n },
+        'sequence.sequenceNumber must be a bigint from 0 to 10^40 - 1, got -1',
+      ],
+      [{ producerId: 'p', sequenceNumber: 10n ** 40n }, 'sequence.sequenceNumber must be a bigint from 0 to 10^40 - 1'],
+    ])('is refused if it is none: %p', async (sequence, message) => {
+      const { producer } = setUp();
+      await expect(producer.put({ ...record('a'), sequence })).rejects.toThrow(message);
+    });
+  });
 });

@@ -1,12 +1,13 @@
 import { deliverMessages, deliverRecords } from '../../../lambda/producer/deliver';
 import type { SourceMessage } from '../../../lambda/producer/event-source';
-import { OrderedProducer } from '../../../lib/core';
-import { type EntryFate, FakeKinesis } from '../../fakes/fake-kinesis';
+import { OrderedProducer, type PutRecordsRequestEntry } from '../../../lib/core';
+import { type EntryFate, FakeKinesis, type RequestFate } from '../../fakes/fake-kinesis';
 import { VirtualClock } from '../../fakes/virtual-clock';
 
-function setUp(fates: Record<string, EntryFate> = {}) {
+function setUp(fates: Record<string, EntryFate> = {}, requestFate?: () => RequestFate) {
   const clock = new VirtualClock();
-  const kinesis = new FakeKinesis({ clock, entryFate: ({ Data }) => fates[Buffer.from(Data).toString()] ?? 'stored' });
+  const entryFate = ({ Data }: PutRecordsRequestEntry) => fates[Buffer.from(Data).toString()] ?? 'stored';
+  const kinesis = new FakeKinesis({ clock, entryFate, requestFate });
   return { clock, kinesis, producer: new OrderedProducer(kinesis, { streamName: 'Events', clock, maxAttempts: 2 }) };
 }
 
@@ -38,6 +39,16 @@ describe('deliverRecords', () => {
       ],
       failedRecordCount: 2,
     });
+  });
+
+  test('says where a record may have been written though its answer was lost', async () => {
+    const { clock, kinesis, producer } = setUp({}, () => 'answer lost');
+    const response = await clock.runUntil(deliverRecords(producer, ['a1', 'a2'].map(record)));
+    expect(response.records).toEqual([
+      { errorCode: 'RECORD_REJECTED', errorMessage: expect.any(String), mayHaveBeenWritten: true },
+      { errorCode: 'EARLIER_RECORD_FAILED', errorMessage: expect.any(String) },
+    ]);
+    expect(kinesis.dataOf('a')).toEqual(['a1', 'a1']);
   });
 
   test('keeps its messages short, for Lambda takes back 6 MB at most', async () => {

@@ -82,8 +82,58 @@ describe('sourceMessages', () => {
   test('holds an error for a change that is larger than the stream accepts', () => {
     const large = { ...change({ id: { S: 'a' } }) };
     large.dynamodb!.NewImage = { text: { S: 'x'.repeat(2_000) } };
-    expect(sourceMessages([large], 1_000)[0]!.record).toBeInstanceOf(RecordTooLargeError);
-    expect(sourceMessages([large], 10_000)[0]!.record).not.toBeInstanceOf(Error);
+    expect(sourceMessages([large], { maxRecordBytes: 1_000 })[0]!.record).toBeInstanceOf(RecordTooLargeError);
+    expect(sourceMessages([large], { maxRecordBytes: 10_000 })[0]!.record).not.toBeInstanceOf(Error);
+  });
+
+  describe('that takes over the numbers of its source', () => {
+    const fifo = (body: string, group: string, number: string, queue?: string) => {
+      const record = sqs(body, group, queue);
+      record.attributes.SequenceNumber = number;
+      return record;
+    };
+    const sequences = (...records: (SQSRecord | DynamoDBRecord)[]) =>
+      sourceMessages(records, { sequence: true }).map(({ record }) => (record as ProducerRecord).sequence);
+
+    test('has those of a FIFO queue, in which a group is counted', () => {
+      expect(
+        sequences(
+          fifo('{"data":"x"}', 'a', '18849496460467696128'),
+          fifo('{"partitionKey":"b","data":"x"}', 'b', '18849496460467696129'),
+        ),
+      ).toEqual([
+        { producerId: expect.stringMatching(/^[\w-]{22}$/), sequenceNumber: 18849496460467696128n },
+        { producerId: expect.stringMatching(/^[\w-]{22}$/), sequenceNumber: 18849496460467696129n },
+      ]);
+    });
+
+    test('has those of a table', () => {
+      const record = { ...change({ id: { S: 'a' } }), eventSourceARN: 'arn:aws:dynamodb:us-east-1:1:table/t/stream/1' };
+      expect(sequences(record)).toEqual([{ producerId: expect.stringMatching(/^[\w-]{22}$/), sequenceNumber: 111n }]);
+    });
+
+    test('tells one source from another', () => {
+      const [first, again, other] = sequences(
+        fifo('{"data":"x"}', 'a', '1'),
+        fifo('{"data":"x"}', 'a', '2'),
+        fifo('{"data":"x"}', 'a', '1', 'others.fifo'),
+      );
+      expect(again!.producerId).toBe(first!.producerId);
+      expect(other!.producerId).not.toBe(first!.producerId);
+    });
+
+    test('has none where a key gathers several groups, nor in a standard queue', () => {
+      expect(
+        sequences(
+          fifo('{"partitionKey":"a","data":"x"}', 'g', '1'),
+          sqs('{"partitionKey":"a","data":"x"}', 'a', 'standard'),
+        ),
+      ).toEqual([undefined, undefined]);
+    });
+
+    test('takes none over unless it is told to', () => {
+      expect(only(fifo('{"data":"x"}', 'a', '1')).record).not.toHaveProperty('sequence');
+    });
   });
 
   test('fails for another event source', () => {

@@ -25,7 +25,7 @@ describe('parseRecordInput', () => {
   test('takes megabytes of base64, and says when they are too many', () => {
     const megabytes = (count: number) => 'A'.repeat(count * 1_000_000);
     const parseWithin = (dataBase64: string) =>
-      parseRecordInput('records[0]', { partitionKey: 'a', dataBase64 }, 10 * 2 ** 20);
+      parseRecordInput('records[0]', { partitionKey: 'a', dataBase64 }, { maxRecordBytes: 10 * 2 ** 20 });
     expect(parseWithin(megabytes(6)).data).toHaveLength(4_500_000);
     expect(() => parse({ partitionKey: 'a', dataBase64: megabytes(6) })).toThrow(RecordTooLargeError);
   });
@@ -75,7 +75,7 @@ describe('parseRecordInput', () => {
       'a hash key of 2^128',
       { partitionKey: 'a', data: '', explicitHashKey: String(2n ** 128n) },
       InvalidHashKeyError,
-      'records[3].explicitHashKey must be an integer from 0 to 2^128 - 1',
+      'records[3].explicitHashKey must be a decimal integer from 0 to 2^128 - 1, as a string, got "340282366920938463463374607431768211456"',
     ],
     [
       'more than 1 MiB',

@@ -1,0 +1,28 @@
+import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { PRODUCER_METRICS } from '../../lib/core/function-metrics';
+import type { ProducerStatistics } from '../../lib/core/producer/producer-statistics';
+
+type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
+
+/** What one invocation did: counts as they are, and means of what there was any of. */
+export function addProducerMetrics(metrics: Metrics, statistics: ProducerStatistics): void {
+  const { Count, Bytes, Milliseconds } = MetricUnit;
+  const add = (name: keyof typeof PRODUCER_METRICS, unit: Unit, value: number): void => {
+    metrics.addMetric(PRODUCER_METRICS[name], unit, value);
+  };
+  const addMean = (name: keyof typeof PRODUCER_METRICS, unit: Unit, sum: number, count: number): void => {
+    if (count > 0) add(name, unit, sum / count);
+  };
+  const { userRecordsPut, kinesisRecordsPut, requests } = statistics;
+  add('userRecordsReceived', Count, statistics.userRecordsReceived);
+  add('userRecordsPut', Count, userRecordsPut);
+  add('userRecordsDataPut', Bytes, statistics.userRecordsDataPut);
+  add('userRecordsFailed', Count, statistics.userRecordsFailed);
+  add('kinesisRecordsPut', Count, kinesisRecordsPut);
+  add('kinesisRecordsDataPut', Bytes, statistics.kinesisRecordsDataPut);
+  add('allErrors', Count, statistics.allErrors);
+  addMean('retriesPerRecord', Count, statistics.retries, userRecordsPut);
+  addMean('requestTime', Milliseconds, statistics.requestTimeMs, requests);
+  addMean('userRecordsPerKinesisRecord', Count, userRecordsPut, kinesisRecordsPut);
+  addMean('kinesisRecordsPerPutRecordsRequest', Count, statistics.requestRecords, requests);
+}

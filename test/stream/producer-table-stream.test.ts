@@ -1,0 +1,136 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType, StreamViewType, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { OrderedProducerFunction, type ProducerTableStreamProps, ShardedTable, UniformStream } from '../../lib';
+import { InvalidArgumentError } from '../../lib/core/errors';
+
+const partitionKey = { name: 'id', type: AttributeType.STRING };
+
+describe('OrderedProducerFunction.addTableStream', () => {
+  let stack: Stack;
+  let producer: OrderedProducerFunction;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+    producer = new OrderedProducerFunction(stack, 'Producer', {
+      stream: new UniformStream(stack, 'Events', { shardCount: 4 }),
+    });
+  });
+
+  const tableWithStream = () =>
+    new ShardedTable(stack, 'Table', { partitionKey, dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES });
+
+  function add(props: Partial<ProducerTableStreamProps> = {}) {
+    return producer.addTableStream({ table: props.table ?? tableWithStream(), ...props });
+  }
+
+  test('has the function follow the table from its oldest change on, and say where it failed', () => {
+    const table = tableWithStream();
+    add({ table });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: stack.resolve(table.tableStreamArn),
+      StartingPosition: 'TRIM_HORIZON',
+      BatchSize: 100,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      BisectBatchOnFunctionError: Match.absent(),
+      MaximumRetryAttempts: Match.absent(),
+      MaximumRecordAgeInSeconds: Match.absent(),
+      DestinationConfig: Match.absent(),
+    });
+  });
+
+  test('gives up what fails for half as long as the table keeps it, if there is a place for it', () => {
+    const queue = new Queue(stack, 'Failures');
+    add({ onFailure: new SqsDlq(queue) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      MaximumRecordAgeInSeconds: 43_200,
+      DestinationConfig: { OnFailure: { Destination: stack.resolve(queue.queueArn) } },
+    });
+  });
+
+  test('lets the function read the stream of this table', () => {
+    const table = tableWithStream();
+    add({ table });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          {
+            Effect: 'Allow',
+            Action: ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'],
+            Resource: stack.resolve(table.tableStreamArn),
+          },
+        ]),
+      },
+    });
+  });
+
+  test('takes a starting position, a batch size and a record age', () => {
+    const onFailure = new SqsDlq(new Queue(stack, 'Failures'));
+    add({ startingPosition: StartingPosition.LATEST, batchSize: 1_000, onFailure, maxRecordAge: Duration.hours(24) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      StartingPosition: 'LATEST',
+      BatchSize: 1_000,
+      MaximumRecordAgeInSeconds: 86_400,
+    });
+  });
+
+  test('follows an imported table, and one of the older construct', () => {
+    const streamArn = 'arn:aws:dynamodb:eu-west-1:111111111111:table/t/stream/2026-01-01T00:00:00.000';
+    const table = TableV2.fromTableAttributes(stack, 'Imported', {
+      tableArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/t',
+      tableStreamArn: streamArn,
+    });
+    producer.addTableStream({ table });
+    producer.addTableStream({
+      table: new Table(stack, 'Older', { partitionKey, stream: StreamViewType.KEYS_ONLY }),
+    });
+
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::Lambda::EventSourceMapping', 2);
+    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: streamArn });
+  });
+
+  describe('and a table whose stream is off', () => {
+    const message = (table: string) =>
+      `EvenShards/Producer: table must be a table whose stream is on, got "EvenShards/${table}"`;
+
+    test('fails for a Table', () => {
+      const table = new Table(stack, 'Off', { partitionKey });
+
+      expect(() => add({ table })).toThrow(message('Off'));
+    });
+
+    test('fails for a TableV2 at synthesis', () => {
+      add({ table: new TableV2(stack, 'Off', { partitionKey }) });
+
+      expect(() => Template.fromStack(stack)).toThrow(message('Off'));
+      expect(() => Template.fromStack(stack)).toThrow(InvalidArgumentError);
+    });
+
+    test('accepts a TableV2 that has a replica, and with it a stream', () => {
+      const here = new Stack(new App(), 'Here', { env: { account: '111111111111', region: 'eu-west-1' } });
+      const stream = new UniformStream(here, 'Events', { shardCount: 4 });
+      const table = new TableV2(here, 'Table', { partitionKey });
+      new OrderedProducerFunction(here, 'Producer', { stream }).addTableStream({ table });
+      table.addReplica({ region: 'eu-north-1' });
+
+      expect(() => Template.fromStack(here)).not.toThrow();
+    });
+  });
+
+  test.each([
+    [Duration.seconds(59), true, 'from 60 s to 86400 s, got "59 s"'],
+    [Duration.hours(25), true, 'from 60 s to 86400 s, got "90000 s"'],
+    [Duration.hours(1), false, 'absent without an onFailure, got "Duration.hours(1)"'],
+  ])('fails for a record age of %s (with a place for failures: %s)', (maxRecordAge, hasPlace, message) => {
+    const onFailure = hasPlace ? new SqsDlq(new Queue(stack, 'Failures')) : undefined;
+
+    expect(() => add({ maxRecordAge, onFailure })).toThrow(`EvenShards/Producer: maxRecordAge must be ${message}`);
+  });
+});
