@@ -27,12 +27,16 @@ export function numberOf(command: string, flag: string, text: string | undefined
   throw new UsageError(`--${flag} must be a number, got "${text}"`, command);
 }
 
-/** Runs `plan`; what it says of a field is said of the flag that holds it: recordsPerSecond is --records-per-second. */
+/**
+ * Runs `plan`; what it says of a field is said of the flag that holds it: recordsPerSecond is --records-per-second. A
+ * field within a field, such as a price in a file, keeps its name.
+ */
 export function inFlagTerms<T>(command: string, plan: () => T): T {
   try {
     return plan();
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
+    if (/[.[]/.test(error.field)) throw new UsageError(error.message, command);
     const flag = `--${error.field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     throw new UsageError(
       error.message.replace(error.field, () => flag),

@@ -8,7 +8,7 @@ const DEFAULT_HEAD_ROOM = 0.25;
 
 /** No more shards are tried, and no more keys placed in all. */
 const MOST_SHARDS = 1_000;
-const MOST_PLACEMENTS = 10_000_000;
+const MOST_PLACEMENTS = 2_000_000;
 
 /** What the keys of a sample do to a stream, placed by their hash and by balanced explicit hash keys. */
 export interface SamplePlacement {

@@ -10,9 +10,13 @@ export const KEY_FORMATS: Readonly<Record<string, (n: number) => string>> = {
   },
 };
 
-/** Keys with their records: the nth has 1 / n^skew of what the first has (Zipf's law), the last one record. */
+/** Few keys get several records each, or chance would be all there is to see of items. */
+const LEAST_RECORDS = 10_000;
+
+/** Keys with their records: the nth has 1 / n^skew of what the first has (Zipf's law), and there are 10,000 or more. */
 export function generatedKeys(count: number, skew: number, keyOf: (n: number) => string): Map<string, number> {
   const keys = new Map<string, number>();
-  for (let n = 0; n < count; n++) keys.set(keyOf(n), Math.round((count / (n + 1)) ** skew));
+  const last = Math.ceil(LEAST_RECORDS / count);
+  for (let n = 0; n < count; n++) keys.set(keyOf(n), Math.round(last * (count / (n + 1)) ** skew));
   return keys;
 }

@@ -102,6 +102,7 @@ describe('even-shards plan', () => {
   test.each([
     ['no-such.json', undefined, 'cannot read prices from'],
     ['list.json', '[]', 'must hold a JSON object of prices'],
+    ['negative.json', '{ "shardHour": -1 }', 'prices.shardHour must be a number of at least 0, got -1'],
     ['typo.json', '{ "shardHours": 1 }', 'unknown price shardHours, use some of asOf, shardHour'],
   ])('refuses the prices of %s', async (name, content, problem) => {
     const file = content === undefined ? samples.path(name) : samples.file(name, [content]);

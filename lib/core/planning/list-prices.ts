@@ -26,7 +26,7 @@ export interface ListPrices {
  * force since November 2024.
  */
 export const LIST_PRICES: ListPrices = {
-  asOf: 'us-east-1, November 2025',
+  asOf: 'us-east-1, 2025',
   shardHour: 0.015,
   millionPutPayloadUnits: 0.014,
   consumerShardHour: 0.015,
