@@ -83,4 +83,5 @@ export { calculatedShard } from './write-sharding/calculated-shard';
 export { randomShard } from './write-sharding/random-shard';
 export { type DrainRange, type IndexShardTarget, type ReshardStep, reshardPlan } from './write-sharding/reshard-plan';
 export { shardAttributes } from './write-sharding/shard-attributes';
+export { type ItemChanges, shardUpdate, type UpdateExpression } from './write-sharding/shard-update';
 export type { IndexShards, ShardCount, ShardedIndexConfig } from './write-sharding/sharded-index-config';

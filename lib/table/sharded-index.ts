@@ -1,15 +1,21 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { ShardedIndexConfig } from '../core/write-sharding/sharded-index-config';
+import { bindConfig } from './bind-config';
 import { indexConfig } from './index-config';
 import type { ShardedIndexAttributes } from './sharded-index-attributes';
+import type { ShardedIndexBinding } from './sharded-index-binding';
 import { checkShardedIndex, checkTableKey } from './sharded-index-checks';
 import { ShardedIndexQueryGrants } from './sharded-index-query-grants';
+import { ShardedIndexWriteGrants } from './sharded-index-write-grants';
 
 /**
  * A global secondary index whose values are spread over several shards each, made by `ShardedTable.addShardedIndex` or
  * imported by `ShardedIndex.fromAttributes`.
  *
- * Give it to a `FanOutQueryFunction` to query it, and its `toConfigJson` to the applications that write to the table.
+ * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to the table, or
+ * that query it themselves.
  */
 export class ShardedIndex {
   /**
@@ -46,6 +52,9 @@ export class ShardedIndex {
   /** Permissions for whatever queries this index. */
   public readonly queryGrants: ShardedIndexQueryGrants;
 
+  /** Permissions for whatever writes this index's items. */
+  public readonly writeGrants: ShardedIndexWriteGrants;
+
   /** @internal */
   public readonly _config: ShardedIndexConfig;
 
@@ -54,7 +63,38 @@ export class ShardedIndex {
     this.indexName = config.indexName;
     this.indexArn = `${table.tableArn}/index/${config.indexName}`;
     this.queryGrants = ShardedIndexQueryGrants.fromIndex(this);
+    this.writeGrants = ShardedIndexWriteGrants.fromIndex(this);
     this._config = config;
+  }
+
+  /**
+   * Lets a function write items so that they appear in this index: it gets the index's configuration as an environment
+   * variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items of the
+   * table, and nothing else.
+   *
+   * Throws `InvalidArgumentError` if the environment variable has no name that Lambda takes, or holds another index.
+   *
+   * @param writer the function that writes
+   * @param binding how the function is told
+   */
+  public bindWriter(writer: lambda.Function, binding: ShardedIndexBinding = {}): iam.Grant {
+    bindConfig(this, writer, binding);
+    return this.writeGrants.write(writer);
+  }
+
+  /**
+   * Lets a function query this index by itself: it gets the index's configuration as an environment variable, for
+   * `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. Anything that is no Node.js
+   * function invokes a `FanOutQueryFunction` instead.
+   *
+   * Throws `InvalidArgumentError` if the environment variable has no name that Lambda takes, or holds another index.
+   *
+   * @param reader the function that queries
+   * @param binding how the function is told
+   */
+  public bindReader(reader: lambda.Function, binding: ShardedIndexBinding = {}): iam.Grant {
+    bindConfig(this, reader, binding);
+    return this.queryGrants.query(reader);
   }
 
   /**

@@ -51,18 +51,7 @@ const SIZE = 120;
 /** A table of the shape, full of items. */
 export async function createShardedTable(dynamoDb: DynamoDB, shape: Shape, number: number): Promise<ShardedTable> {
   const config = configOf(shape, `Table-${number}`);
-  await dynamoDb.createTable({
-    TableName: config.tableName,
-    BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: Object.entries(attributeTypes(shape)).map(([AttributeName, AttributeType]) => ({
-      AttributeName,
-      AttributeType,
-    })),
-    KeySchema: keySchema([config.tableKey[0]!], config.tableKey.slice(1)),
-    GlobalSecondaryIndexes: [indexOf(config)],
-  });
-  while ((await dynamoDb.describeTable({ TableName: config.tableName })).Table?.TableStatus !== 'ACTIVE')
-    await sleep(5);
+  await createTable(dynamoDb, config, attributeTypes(shape));
   const random = seededRandom(number + 1);
   const below = (bound: number) => Math.floor(random() * bound);
   const entries = Array.from({ length: SIZE }, (_, index) =>
@@ -78,6 +67,26 @@ export async function createShardedTable(dynamoDb: DynamoDB, shape: Shape, numbe
   for (const { item } of entries) await dynamoDb.putItem({ TableName: config.tableName, Item: item });
   await rankAsTheServiceDoes(dynamoDb, table);
   return table;
+}
+
+/** A table with one sharded index, ready to be written to. */
+export async function createTable(
+  dynamoDb: DynamoDB,
+  config: ShardedIndexConfig,
+  attributeTypes: Record<string, 'S' | 'N' | 'B'>,
+): Promise<void> {
+  const TableName = config.tableName;
+  await dynamoDb.createTable({
+    TableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: Object.entries(attributeTypes).map(([AttributeName, AttributeType]) => ({
+      AttributeName,
+      AttributeType,
+    })),
+    KeySchema: keySchema([config.tableKey[0]!], config.tableKey.slice(1)),
+    GlobalSecondaryIndexes: [indexOf(config)],
+  });
+  while ((await dynamoDb.describeTable({ TableName })).Table?.TableStatus !== 'ACTIVE') await sleep(5);
 }
 
 export function keyOf({ config }: ShardedTable, { item }: Entry): Item {
@@ -119,6 +128,7 @@ function attributeTypes({ keyLayout, value, sortKey, tieBreaker, compositeTableK
 }
 
 function indexOf({
+  indexName,
   keyLayout,
   valueAttribute,
   shardAttribute,
@@ -126,7 +136,7 @@ function indexOf({
 }: ShardedIndexConfig): GlobalSecondaryIndex {
   const value = keyLayout === 'multi-attribute' && valueAttribute ? [valueAttribute] : [];
   return {
-    IndexName: 'sharded',
+    IndexName: indexName,
     KeySchema: keySchema([...value, shardAttribute], sortKeyAttributes),
     Projection: { ProjectionType: 'ALL' },
   };

@@ -22,13 +22,15 @@ import {
  * @throws InvalidIndexValueError if the value is neither a non-empty string nor a finite number
  * @throws InvalidArgumentError if the strategy is `calculated` and an attribute of the table key is missing
  */
-export function shardAttributes(config: ShardedIndexConfig, item: Record<string, unknown>): Record<string, unknown> {
+export function shardAttributes(config: ShardedIndexConfig, item: object): Record<string, unknown> {
   checkShardedIndexConfig(config);
   if (typeof item !== 'object' || item === null) throw new InvalidArgumentError('item', item, 'an object');
-  const value = indexValue(config, item);
+  const attributes = item as Record<string, unknown>;
+  const value = indexValue(config, attributes);
   if (config.valueAttribute !== undefined && value === undefined) return {};
   const { write } = shardCountOf(config, value);
-  const shard = config.strategy === 'random' ? randomShard(write) : calculatedShard(tableKeyText(config, item), write);
+  const shard =
+    config.strategy === 'random' ? randomShard(write) : calculatedShard(tableKeyText(config, attributes), write);
   return { [config.shardAttribute]: shardAttributeValue(config, value, shard) };
 }
 

@@ -1,0 +1,79 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { Orders } from '../../examples/orders-table/orders';
+import type { ShardedIndexConfig } from '../../lib/core';
+import { startDynamoDbEmulator } from '../../local/dynamodb-emulator';
+import type { Emulator } from '../../local/emulator-thread';
+import { createTable } from '../conformance/sharded-tables';
+
+/** examples/orders-table on dynalite. */
+
+const byStatus: ShardedIndexConfig = {
+  tableName: 'Orders',
+  indexName: 'byStatus',
+  tableKey: ['orderId'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'byStatusShard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: 3, read: 3 }, byValue: { shipped: { write: 20, read: 20 } } },
+  strategy: 'calculated',
+};
+
+let emulator: Emulator;
+let dynamoDb: DynamoDB;
+let orders: Orders;
+
+beforeAll(async () => {
+  emulator = await startDynamoDbEmulator();
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
+  await createTable(dynamoDb, byStatus, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
+  orders = new Orders(dynamoDb, byStatus);
+  for (let number = 0; number < 60; number++) {
+    await orders.place({ orderId: `o-${number}`, status: 'placed', createdAt: `2020-01-${10 + (number % 20)}` });
+  }
+}, 60_000);
+
+afterAll(async () => {
+  dynamoDb?.destroy();
+  await emulator?.stop();
+});
+
+async function all(status: string): Promise<{ orderId: string; createdAt: string }[]> {
+  const found: { orderId: string; createdAt: string }[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await orders.newest(status, cursor);
+    const text = (value: unknown) => (value as { S: string }).S;
+    found.push(...page.items.map((item) => ({ orderId: text(item.orderId), createdAt: text(item.createdAt) })));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return found;
+}
+
+test('orders are found by the status they were placed with, the newest first', async () => {
+  const found = await all('placed');
+  expect(new Set(found.map(({ orderId }) => orderId)).size).toBe(60);
+  const times = found.map(({ createdAt }) => createdAt);
+  expect(times).toEqual([...times].sort().reverse());
+});
+
+test('an order whose status changes is found by the new status alone, in a shard of its own', async () => {
+  const shipped = Array.from({ length: 30 }, (_, number) => `o-${number * 2}`);
+  for (const orderId of shipped) await orders.changeStatus(orderId, 'shipped');
+  expect((await all('shipped')).map(({ orderId }) => orderId).sort()).toEqual([...shipped].sort());
+  expect(await all('placed')).toHaveLength(30);
+
+  const { Items = [] } = await dynamoDb.scan({ TableName: 'Orders' });
+  for (const { status, byStatusShard } of Items) expect(byStatusShard!.S).toMatch(new RegExp(`^${status!.S}#\\d+$`));
+  const shards = new Set(
+    Items.flatMap(({ status, byStatusShard }) => (status!.S === 'shipped' ? byStatusShard!.S : [])),
+  );
+  expect(shards.size).toBeGreaterThan(10);
+});
+
+test('the status of an order that nobody placed cannot change', async () => {
+  await expect(orders.changeStatus('nobody', 'shipped')).rejects.toMatchObject({
+    name: 'ConditionalCheckFailedException',
+  });
+});
