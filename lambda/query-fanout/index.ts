@@ -1,14 +1,19 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { Context } from 'aws-lambda';
+import { FanOutHistory } from '../../lib/core/fan-out/fan-out-history';
 import { fanOutQuery } from '../../lib/core/fan-out/fan-out-query';
 import type { FanOutStats } from '../../lib/core/fan-out/fan-out-stats';
 import { INDEXES } from '../../lib/core/function-environment';
+import { FUNCTION_NAME_DIMENSION } from '../../lib/core/function-metrics';
 import { itemToJson } from '../../lib/core/light-client/attribute-json';
 import { lightQueryClient } from '../../lib/core/light-client/light-query-client';
 import type { ShardedIndexConfig } from '../../lib/core/write-sharding/sharded-index-config';
+import { writeMetrics } from '../embedded-metrics';
 import { requiredEnvironment } from '../required-environment';
 import { plainItem } from './plain-json';
 import { parseQueryEvent, type QueryEvent } from './query-event';
+import { queryMetrics } from './query-metrics';
 
 export interface QueryResponse {
   items: Record<string, unknown>[];
@@ -16,6 +21,8 @@ export interface QueryResponse {
   cursor?: string;
   /** How many items the page holds. */
   count: number;
+  /** Shards that are missing from the page, of a query that may do without: ask again to have them. */
+  missingShards?: number[];
   stats: FanOutStats;
 }
 
@@ -26,14 +33,24 @@ export interface QueryResponse {
 const MAX_PAGE_BYTES = 6_000_000;
 
 /** The SDK's default of 50 sockets would queue the other shards of a wide fan-out. */
-const AGENT = { maxSockets: 256 };
+const MAX_SOCKETS = 256;
+const AGENT = { maxSockets: MAX_SOCKETS };
 
 /** A shard that stays silent for so long is asked again, on another connection. */
 const SILENCE_MS = 5_000;
 
+/** A page ends so long before its invocation does: what it takes to write and to send 6 MB. */
+const LAST_ANSWER_MS = 1_000;
+
+/** The share of requests that may be sent twice to overtake a late one. */
+const HEDGE_BUDGET = 0.02;
+
 const indexes = JSON.parse(requiredEnvironment(INDEXES)) as Record<string, ShardedIndexConfig>;
+
+/** No retries in the SDK, because the fan-out's own know what a throttled shard is. */
 const dynamoDb = lightQueryClient(
   new DynamoDB({
+    maxAttempts: 1,
     requestHandler: new NodeHttpHandler({
       httpAgent: AGENT,
       httpsAgent: AGENT,
@@ -44,12 +61,30 @@ const dynamoDb = lightQueryClient(
   }),
 );
 
-export async function handler(event: QueryEvent): Promise<QueryResponse> {
-  const { config, request, format } = parseQueryEvent(indexes, event);
+/** What the invocations of one environment have seen of DynamoDB. */
+const history = new FanOutHistory();
+
+type InvocationContext = Pick<Context, 'functionName' | 'getRemainingTimeInMillis'>;
+
+export async function handler(event: QueryEvent, context: InvocationContext): Promise<QueryResponse> {
+  const { config, request, format, onShardFailure } = parseQueryEvent(indexes, event);
   const toJson = format === 'plain' ? plainItem : itemToJson;
-  const { items, cursor, stats } = await fanOutQuery(dynamoDb, config, request, {
+  const page = await fanOutQuery(dynamoDb, config, request, {
     maxPageBytes: MAX_PAGE_BYTES,
     itemBytes: (item) => Buffer.byteLength(JSON.stringify(toJson(item))) + 1,
+    concurrency: MAX_SOCKETS,
+    deadlineMs: Math.max(0, context.getRemainingTimeInMillis() - LAST_ANSWER_MS),
+    onShardFailure,
+    hedgeBudget: HEDGE_BUDGET,
+    history,
   });
-  return { items: items.map(toJson), ...(cursor === undefined ? {} : { cursor }), count: items.length, stats };
+  writeMetrics({ [FUNCTION_NAME_DIMENSION]: context.functionName }, queryMetrics(page), Date.now());
+  const { items, cursor, missingShards, stats } = page;
+  return {
+    items: items.map(toJson),
+    ...(cursor !== undefined && { cursor }),
+    count: items.length,
+    ...(missingShards && { missingShards }),
+    stats,
+  };
 }

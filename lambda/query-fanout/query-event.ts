@@ -1,6 +1,5 @@
 import { UnknownIndexError } from '../../lib/core/errors';
 import type { FanOutRequest } from '../../lib/core/fan-out/fan-out-request';
-import type { AttributeValue } from '../../lib/core/fan-out/query-client';
 import type { ShardedIndexConfig } from '../../lib/core/write-sharding/sharded-index-config';
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
@@ -14,6 +13,12 @@ export interface QueryEvent extends FanOutRequest {
    * @default 'plain'
    */
   format?: 'plain' | 'dynamodb';
+  /**
+   * What becomes of the page when a shard cannot be read, after all attempts or before the function's time is up:
+   * `fail`, or `partial`, a page without it that names it in `missingShards`.
+   * @default 'fail'
+   */
+  onShardFailure?: 'fail' | 'partial';
 }
 
 const FORMATS = ['plain', 'dynamodb'];
@@ -22,25 +27,25 @@ const FORMATS = ['plain', 'dynamodb'];
 export function parseQueryEvent(
   indexes: Record<string, ShardedIndexConfig>,
   event: unknown,
-): { config: ShardedIndexConfig; request: FanOutRequest; format: 'plain' | 'dynamodb' } {
+): { config: ShardedIndexConfig; request: FanOutRequest } & Pick<QueryEvent, 'format' | 'onShardFailure'> {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) {
     throw new InvalidEventError('event', event, 'an object with index and a fan-out request');
   }
-  const { index, format = 'plain', ...request } = event as QueryEvent;
+  const { index, format = 'plain', onShardFailure, ...request } = event as QueryEvent;
   if (typeof index !== 'string' || !Object.hasOwn(indexes, index)) {
     throw new UnknownIndexError('index', index, `one of ${Object.keys(indexes).join(', ')}`);
   }
   if (!FORMATS.includes(format)) throw new InvalidEventError('format', format, `one of ${FORMATS.join(', ')}`);
-  if (request.expressionAttributeValues !== undefined) {
-    request.expressionAttributeValues = withBinary(request.expressionAttributeValues) as Record<string, AttributeValue>;
+  for (const field of ['expressionAttributeValues', 'sortKey'] as const) {
+    if (request[field] !== undefined) Object.assign(request, { [field]: withBinary(field, request[field]) });
   }
-  return { config: indexes[index]!, request, format };
+  return { config: indexes[index]!, request, format, ...(onShardFailure !== undefined && { onShardFailure }) };
 }
 
 /** Attribute values as JSON writes them, with their base64 turned into bytes; what is none of them as it is. */
-function withBinary(json: unknown, type?: string): unknown {
-  if (type === 'B' && typeof json === 'string') return decodeBase64('expressionAttributeValues', json);
-  if (Array.isArray(json)) return json.map((item) => withBinary(item, type === 'BS' ? 'B' : undefined));
+function withBinary(field: string, json: unknown, type?: string): unknown {
+  if (type === 'B' && typeof json === 'string') return decodeBase64(field, json);
+  if (Array.isArray(json)) return json.map((item) => withBinary(field, item, type === 'BS' ? 'B' : undefined));
   if (typeof json !== 'object' || json === null) return json;
-  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, withBinary(value, key)]));
+  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, withBinary(field, value, key)]));
 }

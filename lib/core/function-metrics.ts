@@ -31,8 +31,13 @@ export const QUERY_METRICS = {
   itemsReturned: 'ItemsReturned',
   itemsRead: 'ItemsRead',
   consumedReadUnits: 'ConsumedReadUnits',
-  /** Items read per item returned: 1 is a query that read nothing in vain. */
+  /** Items read per item returned: 1 is a query that read nothing in vain. Not written for an empty page. */
   overRead: 'OverRead',
+  throttledRequests: 'ThrottledRequests',
+  /** Requests sent a second time because the first was late. */
+  hedgedRequests: 'HedgedRequests',
+  /** Shards that a partial page lacks. */
+  missingShards: 'MissingShards',
 } as const;
 
 /** Dimension of the metrics of a stream, whichever function wrote them: the stream's name. */

@@ -61,16 +61,15 @@ export async function fanOutQuery(
   const shards = shardCountOf(config, request.value).read;
   const sizes = options.history?.sizesOf(config.indexName, cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
   const query = { client, config, request, order, cursor };
-  const { positions, more, missingShards, stats } = await gatherPage(
+  const { positions, end, missingShards, stats } = await gatherPage(
     Array.from({ length: shards }, (_, shard) => new IndexShardReader(query, shard)),
     { order, shardByShard: request.order === 'unordered', sizes, failureOf: queryFailure },
     boundsOf(config, request, options, shards, sizes),
     policy,
   );
-  const last = positions.at(-1);
   return {
     items: positions.map(({ item }) => project(item, request.projection)),
-    ...(more && last !== undefined ? { cursor: encodeCursor(config, request, last, sizes) } : {}),
+    ...(end === undefined ? {} : { cursor: encodeCursor(config, request, end, sizes) }),
     ...(missingShards.length > 0 ? { missingShards } : {}),
     stats,
   };

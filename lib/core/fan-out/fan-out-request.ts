@@ -3,8 +3,11 @@ import type { ShardedIndexConfig } from '../write-sharding/sharded-index-config'
 import { compareAttributeValues, type SortableValue } from './attribute-order';
 import type { AttributeValue } from './query-client';
 
-/** A value to compare a sort key with. */
-export type SortKeyValue = string | number | Uint8Array;
+/**
+ * A value to compare a sort key with. A number that JavaScript cannot hold exactly is written as DynamoDB writes it:
+ * `{ N: '12345678901234567890' }`.
+ */
+export type SortKeyValue = string | number | Uint8Array | SortableValue;
 
 /** One condition on the first sort key attribute: exactly one of these. */
 export type SortKeyCondition =
@@ -14,7 +17,7 @@ export type SortKeyCondition =
   | { gt: SortKeyValue }
   | { gte: SortKeyValue }
   | { between: [SortKeyValue, SortKeyValue] }
-  | { beginsWith: string | Uint8Array };
+  | { beginsWith: string | Uint8Array | { S: string } | { B: Uint8Array } };
 
 export type FanOutOrder = 'ascending' | 'descending' | 'unordered';
 
@@ -88,7 +91,8 @@ export function checkFanOutRequest(config: ShardedIndexConfig, request: FanOutRe
 /** The attribute value of a sort key value or index value. */
 export function toAttributeValue(value: SortKeyValue): SortableValue {
   if (typeof value === 'string') return { S: value };
-  return typeof value === 'number' ? { N: String(value) } : { B: value };
+  if (typeof value === 'number') return { N: String(value) };
+  return value instanceof Uint8Array ? { B: value } : value;
 }
 
 function checkValue({ indexName, valueAttribute }: ShardedIndexConfig, value: unknown): void {
@@ -124,26 +128,43 @@ function checkSortKeyCondition(
       throw new InvalidSortKeyConditionError(field, operand, 'an array of the lower and the upper bound');
     }
     for (const bound of operand) checkSortKeyValue(field, bound);
-    if (typeof operand[0] !== typeof operand[1]) {
+    const [lower, upper] = operand.map(toAttributeValue) as [SortableValue, SortableValue];
+    if (typeOf(lower) !== typeOf(upper)) {
       throw new InvalidSortKeyConditionError(field, operand, 'two bounds of one type');
     }
-    const [lower, upper] = operand.map(toAttributeValue) as [SortableValue, SortableValue];
     if (compareAttributeValues(lower, upper) > 0) {
       throw new InvalidSortKeyConditionError(field, operand, 'the lower bound and then the upper bound');
     }
-  } else if (kind === 'beginsWith' && typeof operand === 'number') {
-    throw new InvalidSortKeyConditionError(field, operand, 'a string or binary: a number has no beginning');
   } else {
     checkSortKeyValue(field, operand);
+    if (kind === 'beginsWith' && typeOf(toAttributeValue(operand as SortKeyValue)) === 'N') {
+      throw new InvalidSortKeyConditionError(field, operand, 'a string or binary: a number has no beginning');
+    }
   }
 }
 
+/** Source: the DynamoDB developer guide, "Data types": up to 38 digits; their magnitude is left to the service. */
+const NUMBER = /^[+-]?(?=\.?\d)\d{0,126}(?:\.\d{0,130})?(?:[eE][+-]?\d{1,3})?$/;
+
 function checkSortKeyValue(field: string, value: unknown): void {
+  const isObject = typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
+  const types = isObject ? Object.keys(value) : [];
+  const { S, N, B } = (isObject && types.length === 1 ? value : toAttributeValue(value as SortKeyValue)) as {
+    S?: unknown;
+    N?: unknown;
+    B?: unknown;
+  };
   const valid =
-    (typeof value === 'string' && value !== '') ||
-    (typeof value === 'number' && Number.isFinite(value)) ||
-    (value instanceof Uint8Array && value.byteLength > 0);
-  if (!valid) throw new InvalidSortKeyConditionError(field, value, 'a non-empty string, a finite number or binary');
+    (typeof S === 'string' && S !== '') ||
+    (typeof N === 'string' && NUMBER.test(N)) ||
+    (B instanceof Uint8Array && B.byteLength > 0);
+  if (valid) return;
+  const allowed = 'a non-empty string, a finite number or binary, or an attribute value of type S, N or B';
+  throw new InvalidSortKeyConditionError(field, value, allowed);
+}
+
+function typeOf(value: SortableValue): string {
+  return Object.keys(value)[0]!;
 }
 
 function checkProjection(projection: unknown): void {

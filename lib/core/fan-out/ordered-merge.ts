@@ -24,7 +24,8 @@ export async function orderedMerge<T>(
     if (blocking === undefined) return streams.some(({ mayHaveMore }) => mayHaveMore);
     if (!blocking.readable) return true;
     if (!requests.open) {
-      if (page.positions.length > 0) return true;
+      page.readTo = blocking.bound;
+      if (page.end !== undefined) return true;
       requests.giveUp(streams.filter(({ starving }) => starving));
     } else {
       await requests.wave(planWave(streams, compare, page, sizes));

@@ -15,9 +15,16 @@ export interface PageBounds<T> {
 /** A page as it grows. It holds an item once, at the first place where it was found. */
 export class PageInProgress<T> {
   readonly positions: Position<T>[] = [];
+  /** How far everything has been read, if that is known to be further than the last item: filters hide what is between. */
+  readTo: Position<T> | undefined;
   private readonly seen = new Set<string>();
 
   constructor(private readonly bounds: PageBounds<T>) {}
+
+  /** Where the next page goes on; absent while nothing is certain. */
+  get end(): Position<T> | undefined {
+    return this.readTo ?? this.positions.at(-1);
+  }
 
   /** How many items the page can still take; absent if their number is not bounded. */
   get room(): number | undefined {

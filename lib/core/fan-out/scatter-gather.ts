@@ -23,8 +23,8 @@ export interface Gathering<T> {
 /** One page of what all shards hold together. */
 export interface GatheredPage<T> {
   positions: Position<T>[];
-  /** Whether something may follow. */
-  more: boolean;
+  /** Where the next page goes on; absent if nothing can follow. */
+  end: Position<T> | undefined;
   /** Shards that could not be read, in part or at all. */
   missingShards: number[];
   stats: FanOutStats;
@@ -54,7 +54,7 @@ export async function gatherPage<T>(
       ? await shardWalk(streams, page, requests)
       : await orderedMerge(streams, order.compare, page, sizes, requests);
     const missingShards = streams.filter(({ missing }) => missing).map(({ shard }) => shard);
-    return { positions: page.positions, more, missingShards, stats };
+    return { positions: page.positions, end: more ? page.end : undefined, missingShards, stats };
   } finally {
     requests.close();
   }

@@ -27,9 +27,9 @@ export async function shardWalk<T>(
         const starving = streams.filter((other) => other.starving).slice(0, width);
         await requests.wave(starving.map((other) => ({ stream: other, limit: wanted && evaluatedFor(wanted, other) })));
         width *= 2;
-      } else if (page.positions.length > 0) {
-        return true;
       } else {
+        page.readTo = stream.frontier;
+        if (page.end !== undefined) return true;
         requests.giveUp(streams.filter(({ starving }) => starving));
       }
     }

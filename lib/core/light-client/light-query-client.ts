@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Item, QueryClient, QueryInput, QueryOutput } from '../fan-out/query-client';
+import { queryFailure } from '../fan-out/read-failure';
 import { type AttributeJson, itemFromJson, itemToJson } from './attribute-json';
 import { type Route, Routes, type SdkMiddlewareStack } from './routes';
 import type { SigningCredentials } from './signature';
@@ -23,9 +23,6 @@ export interface SdkQueryClient {
   readonly middlewareStack: SdkMiddlewareStack;
 }
 
-/** The longest wait before a refused query goes to the SDK; drawn at random, like the SDK's own before a first retry. */
-const MAX_PAUSE_MS = 50;
-
 /**
  * A client for fan-out queries that takes a third of the CPU time that the AWS SDK takes for a query, which is most of
  * the time of a wide page.
@@ -33,7 +30,8 @@ const MAX_PAUSE_MS = 50;
  *     const page = await fanOutQuery(lightQueryClient(new DynamoDB({})), config, request);
  *
  * Whatever needs a decision stays with the SDK's client: credentials, region, endpoint, sockets and time-outs are its
- * own, and a query that is not answered with success, for whatever reason, is handed to it, to retry or to throw as
+ * own. A failure that another attempt may mend, such as a throttle, is thrown in the SDK's terms, for `fanOutQuery` to
+ * try again; a query that fails otherwise is handed to the SDK's client, to mend, as with a wrong clock, or to throw as
  * always. Left out is the SDK's middleware: what an application adds to the client's own does not see these queries.
  * See docs/decisions.
  */
@@ -45,14 +43,14 @@ export function lightQueryClient(dynamoDb: SdkQueryClient): QueryClient {
       const route = await routes.find(input.TableName);
       if (route === undefined) return viaSdk().finally(() => routes.asked(input.TableName));
       const answer = await attempt(dynamoDb, route, input, options).catch((error) => {
-        if (options?.abortSignal?.aborted) throw error;
+        if (options?.abortSignal?.aborted || queryFailure(error) !== 'final') throw error;
       });
       return answer ?? viaSdk();
     },
   };
 }
 
-/** Sends a query once; undefined unless it succeeded. */
+/** Sends a query once. Undefined if the service refuses it for what it is: its signature, its time, what it asks. */
 async function attempt(
   { config }: SdkQueryClient,
   route: Route,
@@ -73,7 +71,8 @@ async function attempt(
   const { response } = await config.requestHandler.handle(request, options);
   const text = await textOf(response.body);
   if (response.statusCode === 200) return fromJson(JSON.parse(text));
-  await sleep(Math.random() * MAX_PAUSE_MS, undefined, { signal: options?.abortSignal });
+  const error = serviceError(response.statusCode, text);
+  if (response.statusCode >= 500 || queryFailure(error) === 'throttled') throw error;
   return undefined;
 }
 
@@ -92,6 +91,22 @@ function fromJson(output: QueryOutput): QueryOutput {
     ...(output.Items !== undefined && { Items: output.Items.map(decode) }),
     ...(output.LastEvaluatedKey !== undefined && { LastEvaluatedKey: decode(output.LastEvaluatedKey) }),
   };
+}
+
+/** An error as the SDK would throw it, named by the last part of the answer's type. */
+function serviceError(httpStatusCode: number, text: string): Error {
+  const { __type = 'UnknownError', message = '' } = jsonObject(text);
+  const name = String(__type).split('#').at(-1);
+  return Object.assign(new Error(String(message)), { name, $metadata: { httpStatusCode } });
+}
+
+/** What is between the client and the service may answer with something else. */
+function jsonObject(text: string): { __type?: unknown; message?: unknown } {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
 }
 
 /** The whole body of an answer. By events: a stream's iterator would cost as much as parsing what it reads. */

@@ -129,10 +129,28 @@ describe('lightQueryClient', () => {
     expect(wire.senders.filter((sender) => sender === 'SDK')).toHaveLength(1);
   });
 
+  const brokenConnection = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+
+  test.each<[string, Answer, object]>([
+    ['a throttle', throttled, { name: 'ProvisionedThroughputExceededException', message: 'slow down' }],
+    [
+      'an internal error',
+      { statusCode: 500, body: { __type: 'InternalServerError' } },
+      { name: 'InternalServerError' },
+    ],
+    ['a bad gateway', { statusCode: 502, body: '<html>' }, { $metadata: { httpStatusCode: 502 } }],
+    ['a broken connection', brokenConnection, brokenConnection],
+  ])("throws %s in the SDK's terms, for another attempt to mend", async (_, failure, error) => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    wire.answer = () => failure;
+    await expect(light.query(INPUT)).rejects.toMatchObject(error);
+    expect(wire.senders).toEqual(['SDK', 'light']);
+  });
+
   test.each<[string, Answer]>([
-    ['a throttled query', throttled],
-    ['an internal error', { statusCode: 500, body: { __type: 'InternalServerError' } }],
-    ['a broken connection', Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })],
+    ['a signature of the wrong time', { statusCode: 400, body: { __type: 'x#InvalidSignatureException' } }],
+    ['a request that expired', { statusCode: 400, body: { __type: 'x#RequestExpired' } }],
     ['an answer that is cut off', { statusCode: 200, body: '{"Items":[{"jobI' }],
   ])('hands %s to the SDK, which has the last word', async (_, failure) => {
     const { wire, light } = clients();
@@ -143,16 +161,17 @@ describe('lightQueryClient', () => {
     expect(JSON.parse(wire.requests[2]!.body)).toEqual(JSON.parse(wire.requests[1]!.body));
   });
 
-  test("throws the SDK's own error after the SDK's own attempts", async () => {
-    const { wire, light } = clients({ maxAttempts: 2 });
+  test("throws the SDK's own error for a query that nothing can mend", async () => {
+    const { wire, light } = clients();
     await light.query(INPUT);
-    wire.answer = () => ({ statusCode: 500, body: { __type: 'InternalServerError', message: 'not today' } });
+    const body = { __type: 'com.amazon.coral.validate#ValidationException', message: 'no such attribute' };
+    wire.answer = () => ({ statusCode: 400, body });
     await expect(light.query(INPUT)).rejects.toMatchObject({
-      name: 'InternalServerError',
-      message: 'not today',
-      $metadata: { attempts: 2 },
+      name: 'ValidationException',
+      message: 'no such attribute',
+      $fault: 'client',
     });
-    expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'SDK']);
+    expect(wire.senders).toEqual(['SDK', 'light', 'SDK']);
   });
 
   test('asks the SDK again for a route that a failed first query did not show', async () => {
@@ -208,7 +227,7 @@ describe('lightQueryClient', () => {
   test('gives up with its signal, without asking the SDK', async () => {
     const { wire, light } = clients();
     await light.query(INPUT);
-    wire.answer = () => throttled;
+    wire.answer = () => Object.assign(new Error('aborted'), { name: 'AbortError' });
     const query = light.query as (input: QueryInput, options: { abortSignal: AbortSignal }) => Promise<unknown>;
     await expect(query(INPUT, { abortSignal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
     expect(wire.senders).toEqual(['SDK', 'light']);
