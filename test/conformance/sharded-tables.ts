@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue, DynamoDB, GlobalSecondaryIndex, KeySchemaElement } from '@aws-sdk/client-dynamodb';
-import { type Item, type ShardedIndexConfig, shardAttributes } from '../../lib/core';
+import { type Item, type ShardedIndexConfig, type SortKeyValue, shardAttributes } from '../../lib/core';
 import { toAttributeValue } from '../../lib/core/fan-out/fan-out-request';
 import { seededRandom } from '../fakes/seeded-random';
 
@@ -17,7 +17,7 @@ export interface Shape {
 /** Sort keys of each type in the order that DynamoDB documents; few, so that ties are the rule. */
 export const SORT_KEYS = {
   S: ['a', 'ab', 'b', 'z', 'é', '\u{1f680}'],
-  N: [-1e30, -2.5, 0, 0.001, 7, 1e21],
+  N: [-1e30, -2.5, 0, 0.001, { N: '12345678901234567.25' }, { N: '12345678901234567.5' }],
   /** Text that UTF-8, and DynamoDB, orders otherwise than UTF-16, and JavaScript; dynalite mixes the two. */
   astral: ['z', '\uffe5', '\u{1f680}', '\u{1f680}a'],
   B: [[0], [0, 255], [127], [128], [128, 0], [255]].map((bytes) => Uint8Array.from(bytes)),
@@ -157,7 +157,7 @@ function entryOf(config: ShardedIndexConfig, shape: Shape, facts: Omit<Entry, 's
     ...(shape.sortKey && { timestamp: SORT_KEYS[shape.sortKey][sortKey] }),
     ...(shape.tieBreaker && { order: tieBreaker }),
   };
-  const all = { ...plain, ...shardAttributes(config, plain) } as Record<string, string | number | Uint8Array>;
+  const all = { ...plain, ...shardAttributes(config, plain) } as Record<string, SortKeyValue>;
   const item = Object.fromEntries(Object.entries(all).map(([name, each]) => [name, toAttributeValue(each)]));
   return { ...facts, shard: Number(String(all.shard).split('#').at(-1)), rank: -1, item };
 }

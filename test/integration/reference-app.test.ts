@@ -10,10 +10,11 @@ import { indexConfig, PRODUCER, QUERY, readStream, type StreamRecord, synthesize
 
 let app: string;
 let stack: LocalStack;
+const functionLog: string[] = [];
 
 beforeAll(async () => {
   app = synthesizeReferenceApp();
-  stack = await startLocal({ app });
+  stack = await startLocal({ app, onFunctionLog: (_, line) => functionLog.push(line) });
 }, 60_000);
 
 afterAll(async () => {
@@ -431,6 +432,27 @@ describe('the query function', () => {
     const { items, count, cursor, stats } = await query(firstTwelveHours);
     expect(ids(items)).toEqual(ids(events.slice(0, 48)));
     expect({ count, cursor, shards: stats.shards }).toEqual({ count: 48, cursor: undefined, shards: 5 });
+  });
+
+  test('writes what a page took as metrics, in one line', async () => {
+    functionLog.length = 0;
+    const { stats } = await query({ index: 'byTime', limit: 5 });
+    while (functionLog.length === 0) await new Promise(setImmediate);
+    const metrics = JSON.parse(functionLog[0]!);
+    const { name } = stack.functions.find(({ path }) => path === QUERY)!;
+    expect(metrics).toMatchObject({
+      FunctionName: name,
+      Pages: 1,
+      Requests: stats.requests,
+      Waves: stats.waves,
+      ItemsReturned: 5,
+      ItemsRead: stats.itemsRead,
+      ConsumedReadUnits: stats.consumedReadUnits,
+      OverRead: stats.itemsRead / 5,
+    });
+    const [{ Namespace, Dimensions, Metrics }] = metrics._aws.CloudWatchMetrics;
+    expect({ Namespace, Dimensions }).toEqual({ Namespace: 'EvenShards', Dimensions: [['FunctionName']] });
+    for (const { Name } of Metrics) expect(metrics[Name]).toEqual(expect.any(Number));
   });
 
   test('finds the same events unordered, shard by shard', async () => {

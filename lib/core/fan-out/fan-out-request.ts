@@ -147,18 +147,13 @@ function checkSortKeyCondition(
 const NUMBER = /^[+-]?(?=\.?\d)\d{0,126}(?:\.\d{0,130})?(?:[eE][+-]?\d{1,3})?$/;
 
 function checkSortKeyValue(field: string, value: unknown): void {
-  const isObject = typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
-  const types = isObject ? Object.keys(value) : [];
-  const { S, N, B } = (isObject && types.length === 1 ? value : toAttributeValue(value as SortKeyValue)) as {
-    S?: unknown;
-    N?: unknown;
-    B?: unknown;
-  };
+  const attributeValue: { S?: unknown; N?: unknown; B?: unknown } = Object(toAttributeValue(value as SortKeyValue));
+  const { S, N, B } = attributeValue;
   const valid =
     (typeof S === 'string' && S !== '') ||
     (typeof N === 'string' && NUMBER.test(N)) ||
     (B instanceof Uint8Array && B.byteLength > 0);
-  if (valid) return;
+  if (valid && Object.keys(attributeValue).length === 1) return;
   const allowed = 'a non-empty string, a finite number or binary, or an attribute value of type S, N or B';
   throw new InvalidSortKeyConditionError(field, value, allowed);
 }

@@ -298,6 +298,15 @@ describe('fanOutQuery', () => {
         InvalidSortKeyConditionError,
         'sortKey.eq must be a non-empty string',
       ],
+      ...[null, true, Number.NaN, {}, { N: 'ten' }, { N: '' }, { N: 7 }, { B: 'AA==' }, { S: 'a', N: '1' }].map(
+        (operand): [string, ShardedIndexConfig, object, typeof InvalidSortKeyConditionError, string] => [
+          `the sort key ${JSON.stringify(operand)}`,
+          byTime,
+          { sortKey: { gte: operand } },
+          InvalidSortKeyConditionError,
+          'sortKey.gte must be a non-empty string, a finite number or binary, or an attribute value of type S, N or B',
+        ],
+      ),
       [
         'a sort-key condition without a sort key',
         { ...byTime, sortKeyAttributes: [] },

@@ -44,7 +44,24 @@ describe('parseQueryEvent', () => {
     });
   });
 
+  test.each<[object, object]>([
+    [{ gte: { B: '/wA=' } }, { gte: { B: Buffer.from([255, 0]) } }],
+    [{ between: [{ B: 'AQ==' }, { B: '/wA=' }] }, { between: [{ B: Buffer.from([1]) }, { B: Buffer.from([255, 0]) }] }],
+    [{ eq: { N: '12345678901234567890' } }, { eq: { N: '12345678901234567890' } }],
+    [{ beginsWith: 'AQ==' }, { beginsWith: 'AQ==' }],
+  ])('reads the sort key %j, its binary from base64', (sortKey, expected) => {
+    expect(parseQueryEvent(indexes, { index: 'byTime', sortKey }).request).toEqual({ sortKey: expected });
+  });
+
+  test('passes on what is to become of a page without a shard', () => {
+    const event = { index: 'byTime', onShardFailure: 'partial' };
+    expect(parseQueryEvent(indexes, event)).toMatchObject({ request: {}, onShardFailure: 'partial' });
+  });
+
   test('refuses what is no base64', () => {
+    expect(() => parseQueryEvent(indexes, { index: 'byTime', sortKey: { eq: { B: 'A' } } })).toThrow(
+      'sortKey must be padded base64, got "A"',
+    );
     const event = { index: 'byTime', expressionAttributeValues: { ':b': { B: '!!!' } } };
     expect(() => parseQueryEvent(indexes, event)).toThrow('expressionAttributeValues must be padded base64, got "!!!"');
   });
