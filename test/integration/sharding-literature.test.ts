@@ -1,0 +1,196 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import {
+  type FanOutRequest,
+  fanOutQuery,
+  type Item,
+  type ShardedIndexConfig,
+  type SortKeyValue,
+  shardAttributes,
+} from '../../lib/core';
+import { toAttributeValue } from '../../lib/core/fan-out/fan-out-request';
+import { startDynamoDbEmulator } from '../../local/dynamodb-emulator';
+import type { Emulator } from '../../local/emulator-thread';
+import { createTable } from '../conformance/sharded-tables';
+
+/** The examples of the documents that this library grew from, on dynalite. */
+
+let emulator: Emulator;
+let dynamoDb: DynamoDB;
+
+beforeAll(async () => {
+  emulator = await startDynamoDbEmulator();
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
+}, 60_000);
+
+afterAll(async () => {
+  dynamoDb?.destroy();
+  await emulator?.stop();
+});
+
+const common = { keyLayout: 'single-attribute', strategy: 'random', shardAttribute: 'shard' } as const;
+
+/** Writes items as an application does, each with its shard. */
+async function write(config: ShardedIndexConfig, items: readonly Record<string, SortKeyValue>[]): Promise<void> {
+  for (const item of items) {
+    const all = { ...item, ...shardAttributes(config, item) } as Record<string, SortKeyValue>;
+    const Item = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, toAttributeValue(value)]));
+    await dynamoDb.putItem({ TableName: config.tableName, Item });
+  }
+}
+
+const texts = (items: readonly Item[], attribute: string) => items.map((item) => (item[attribute] as { S: string }).S);
+
+describe('"GSI Sharding in DynamoDB": 100 events, one every 15 minutes, over 5 random shards', () => {
+  const config: ShardedIndexConfig = {
+    ...common,
+    tableName: 'gsi_sharding_test_1',
+    indexName: 'time-index',
+    tableKey: ['event_id'],
+    sortKeyAttributes: ['time'],
+    shards: { default: { write: 5, read: 5 } },
+  };
+  const events = Array.from({ length: 100 }, (_, number) => ({
+    event_id: `event-${number}`,
+    time: new Date(Date.UTC(2020, 0, 1, 0, 15 * number)).toISOString(),
+  }));
+  const firstTwelveHours: FanOutRequest = {
+    sortKey: { between: ['2020-01-01T00:00:00.000Z', '2020-01-01T11:59:59.000Z'] },
+  };
+  const expected = events.slice(0, 48).map(({ event_id }) => event_id);
+
+  beforeAll(async () => {
+    await createTable(dynamoDb, config, { event_id: 'S', shard: 'N', time: 'S' });
+    await write(config, events);
+  });
+
+  test('"If you don’t care the order": the 48 events of the first twelve hours, shard by shard', async () => {
+    const { items } = await fanOutQuery(dynamoDb, config, { ...firstTwelveHours, order: 'unordered' });
+    expect(texts(items, 'event_id').sort()).toEqual([...expected].sort());
+    const shards = items.map(({ shard }) => Number((shard as { N: string }).N));
+    expect(shards).toEqual([...shards].sort());
+  });
+
+  test('"If you care the order": the same events by time', async () => {
+    const { items, stats } = await fanOutQuery(dynamoDb, config, firstTwelveHours);
+    expect(texts(items, 'event_id')).toEqual(expected);
+    expect(stats).toMatchObject({ shards: 5, requests: 5, waves: 1, itemsRead: 48 });
+  });
+});
+
+describe('"GSI Sharding in DynamoDB": 100 shards for 5 statuses, in proportion to their jobs', () => {
+  const SHARDS = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
+  const config: ShardedIndexConfig = {
+    ...common,
+    tableName: 'jobs',
+    indexName: 'status-index',
+    tableKey: ['job_id'],
+    valueAttribute: 'status',
+    sortKeyAttributes: ['create_time'],
+    shards: {
+      default: { write: 1, read: 1 },
+      byValue: Object.fromEntries(
+        Object.entries(SHARDS).map(([status, count]) => [status, { write: count, read: count }]),
+      ),
+    },
+  };
+  /** As many jobs of a status as its shards say: 10 for each. */
+  const jobs = Object.entries(SHARDS).flatMap(([status, count]) =>
+    Array.from({ length: 10 * count }, (_, number) => ({
+      job_id: `${status}-${number}`,
+      status,
+      create_time: new Date(Date.UTC(2020, 0, 1, 0, (number * 37) % (10 * count))).toISOString(),
+    })),
+  );
+
+  beforeAll(async () => {
+    await createTable(dynamoDb, config, { job_id: 'S', shard: 'S', create_time: 'S' });
+    await write(config, jobs);
+  }, 60_000);
+
+  test('spread evenly: no shard of any status has more than three times its share', async () => {
+    const { Items = [] } = await dynamoDb.scan({ TableName: 'jobs' });
+    const held = new Map<string, number>();
+    for (const { shard } of Items) held.set(shard!.S!, (held.get(shard!.S!) ?? 0) + 1);
+    expect(Items).toHaveLength(1_000);
+    expect(Math.max(...held.values())).toBeLessThanOrEqual(30);
+  });
+
+  test.each(Object.entries(SHARDS))(
+    'the jobs that are %s come back by time, from %i shards',
+    async (status, shards) => {
+      const page = await fanOutQuery(dynamoDb, config, { value: status });
+      const expected = jobs
+        .filter((job) => job.status === status)
+        .sort((a, b) => (a.create_time < b.create_time ? -1 : 1));
+      expect(texts(page.items, 'job_id')).toEqual(expected.map(({ job_id }) => job_id));
+      expect(page.stats.shards).toBe(shards);
+    },
+  );
+});
+
+describe('"Designing Partition Keys": invoices with a suffix from 1 to 5', () => {
+  /** The document's suffixes start at 1, ours at 0: 121212#0 to 121212#4. */
+  const config: ShardedIndexConfig = {
+    ...common,
+    tableName: 'invoice-transactions',
+    indexName: 'by-invoice',
+    tableKey: ['transactionId'],
+    valueAttribute: 'invoiceNumber',
+    sortKeyAttributes: ['clientTransactionId'],
+    shards: { default: { write: 5, read: 5 } },
+  };
+  const rows = [
+    ['121212', 'Client1_trans1', '2016-05-17 01.36.45'],
+    ['121212', 'Client1_trans2', '2016-05-18 01.36.30'],
+    ['121212', 'Client2_trans1', '2016-06-15 01.36.20'],
+    ['121212', 'Client2_trans2', '2016-07-1 01.36.15'],
+    ['121213', 'Client1_trans1', '2016-07-2 01.36.15'],
+  ] as const;
+
+  beforeAll(async () => {
+    await createTable(dynamoDb, config, { transactionId: 'S', shard: 'S', clientTransactionId: 'S' });
+    await write(
+      config,
+      rows.map(([invoiceNumber, clientTransactionId, invoiceDate]) => ({
+        transactionId: `${invoiceNumber}/${clientTransactionId}`,
+        invoiceNumber,
+        clientTransactionId,
+        invoiceDate,
+      })),
+    );
+  });
+
+  test('the transactions of invoice 121212 that begin with Client1, in one query', async () => {
+    const request = { value: '121212', sortKey: { beginsWith: 'Client1' } } as const;
+    const { items, stats } = await fanOutQuery(dynamoDb, config, request);
+    expect(texts(items, 'transactionId')).toEqual(['121212/Client1_trans1', '121212/Client1_trans2']);
+    expect(stats.shards).toBe(5);
+  });
+});
+
+describe('"Designing Partition Keys": an index with a random number from 1 to N and the country', () => {
+  const config: ShardedIndexConfig = {
+    ...common,
+    tableName: 'invoices',
+    indexName: 'by-country',
+    tableKey: ['invoiceNumber'],
+    valueAttribute: 'country',
+    sortKeyAttributes: ['invoiceNumber'],
+    shards: { default: { write: 10, read: 10 } },
+  };
+
+  beforeAll(async () => {
+    await createTable(dynamoDb, config, { invoiceNumber: 'S', shard: 'S' });
+    await write(config, [
+      { invoiceNumber: '121212', country: 'USA', amountDue: 10_000 },
+      { invoiceNumber: '121213', country: 'USA', amountDue: 500_000 },
+      { invoiceNumber: '121214', country: 'FRA', amountDue: 500_000 },
+    ]);
+  });
+
+  test('the invoices of the USA', async () => {
+    const { items } = await fanOutQuery(dynamoDb, config, { value: 'USA', projection: ['invoiceNumber'] });
+    expect(items).toEqual([{ invoiceNumber: { S: '121212' } }, { invoiceNumber: { S: '121213' } }]);
+  });
+});
