@@ -140,9 +140,13 @@ function limitsTable(limits: StreamPlan['limits'] | IndexPlan['limits']): string
     limits.map(({ limit, used }) => [
       limit,
       percent(used),
-      used > 0 ? `${(1 / used).toPrecision(2)} times this traffic` : 'never',
+      used > 0 ? `${growth(1 / used)} times this traffic` : 'never',
     ]),
   );
+}
+
+function growth(multiple: number): string {
+  return multiple < 10 ? multiple.toFixed(1) : whole(Math.round(multiple));
 }
 
 function notMendedLines(sentences: readonly string[]): string[] {

@@ -27,6 +27,18 @@ export function moreThan(most: number, shards: number, partitions: number): numb
   return tableOf(partitions, shards, shards, most).values[0]!;
 }
 
+/** The shards that the busiest partition has at most, but for `probability`. */
+export function likelyMost(shards: number, partitions: number, probability: number): number {
+  let tooFew = Math.ceil(shards / partitions) - 1;
+  let enough = shards;
+  while (enough - tooFew > 1) {
+    const middle = Math.floor((tooFew + enough) / 2);
+    if (moreThan(middle, shards, partitions) < probability) enough = middle;
+    else tooFew = middle;
+  }
+  return enough;
+}
+
 /** f(partitions, k) for all k from `first` to `last`. */
 function tableOf(partitions: number, first: number, last: number, most: number): Table {
   if (partitions === 1) return { first, values: Float64Array.from(range(first, last), (k) => Number(k > most)) };

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors';
 import { MAX_INDEX_SHARDS } from '../shard-count';
-import { moreThan } from './largest-load';
+import { likelyMost, moreThan } from './largest-load';
 import { type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
 import { checkBetween, checkNotNegative, checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_PARTITIONS } from './overload-probability';
@@ -198,18 +198,6 @@ function checkedTraffic(traffic: IndexTraffic) {
 }
 
 type CheckedTraffic = ReturnType<typeof checkedTraffic>;
-
-/** The shards that the busiest partition has at most, but for `probability`. */
-function likelyMost(shards: number, partitions: number, probability: number): number {
-  let tooFew = Math.ceil(shards / partitions) - 1;
-  let enough = shards;
-  while (enough - tooFew > 1) {
-    const middle = Math.floor((tooFew + enough) / 2);
-    if (moreThan(middle, shards, partitions) < probability) enough = middle;
-    else tooFew = middle;
-  }
-  return enough;
-}
 
 function notMended(index: CheckedTraffic, average: number, readUnitsOfShard: number): string[] {
   const { unitsPerSecond, partitions, utilisation, pagesPerSecond } = index;

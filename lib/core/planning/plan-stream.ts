@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors';
 import { MAX_STREAM_SHARDS } from '../shard-count';
-import { moreThan } from './largest-load';
+import { likelyMost, moreThan } from './largest-load';
 import { HOURS_PER_MONTH, type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
 import { checkBetween, checkNotNegative, checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
@@ -106,6 +106,7 @@ export type StreamLimit =
   | 'bytes written to a shard'
   | 'bytes read from a shard by shared consumers'
   | 'reads of a shard by shared consumers'
+  | 'the busiest shard of keys spread by hash'
   | 'the busiest key';
 
 /** How many shards, and why. */
@@ -142,7 +143,8 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
     { rule: 'bytes written', shards: need(bytesPerSecond, bytesWritten) },
     { rule: 'bytes read by shared consumers', shards: need(bytesPerSecond * consumers, bytesRead) },
   ];
-  const busiestKey = hottestKeyShare * Math.max(recordsPerSecond / recordsWritten, bytesPerSecond / bytesWritten);
+  const ofOneShard = Math.max(recordsPerSecond / recordsWritten, bytesPerSecond / bytesWritten);
+  const busiestKey = hottestKeyShare * ofOneShard;
   const spread = stream.keys === undefined ? undefined : spreadOf(stream.keys, stream);
   if (spread?.whole !== undefined) rules.push({ rule: 'whole keys', shards: spread.whole });
   const shardsIfBalanced = bindingRule(rules).shards;
@@ -156,18 +158,24 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
     );
   }
 
+  const limits: LimitUse<StreamLimit>[] = [
+    { limit: 'records written to a shard', used: recordsPerSecond / shards / recordsWritten },
+    { limit: 'bytes written to a shard', used: bytesPerSecond / shards / bytesWritten },
+    { limit: 'bytes read from a shard by shared consumers', used: (bytesPerSecond * consumers) / shards / bytesRead },
+    { limit: 'reads of a shard by shared consumers', used: (consumers * pollsPerSecond) / reads },
+  ];
+  if (stream.keys !== undefined) {
+    const used = (likelyMost(stream.keys, shards, stream.probability) * ofOneShard) / stream.keys;
+    limits.push({ limit: 'the busiest shard of keys spread by hash', used });
+  }
+  if (hottestKeyShare > 0) limits.push({ limit: 'the busiest key', used: busiestKey });
+
   return {
     shards,
     boundBy,
     rules,
     shardsIfBalanced,
-    limits: byUse<StreamLimit>([
-      { limit: 'records written to a shard', used: recordsPerSecond / shards / recordsWritten },
-      { limit: 'bytes written to a shard', used: bytesPerSecond / shards / bytesWritten },
-      { limit: 'bytes read from a shard by shared consumers', used: (bytesPerSecond * consumers) / shards / bytesRead },
-      { limit: 'reads of a shard by shared consumers', used: (consumers * pollsPerSecond) / reads },
-      ...(hottestKeyShare > 0 ? [{ limit: 'the busiest key' as const, used: busiestKey }] : []),
-    ]),
+    limits: byUse(limits),
     notMended: notMended(stream, busiestKey, spread?.byHash),
     monthlyCost: monthlyCost(stream, shards),
   };

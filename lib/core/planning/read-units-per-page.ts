@@ -1,3 +1,5 @@
+import { ItemSizes } from '../fan-out/item-sizes';
+import { readSize } from '../fan-out/read-size';
 import { checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';
@@ -6,9 +8,9 @@ import { ceilOf } from './rounding';
 const READ_UNIT_KB = 4;
 
 /**
- * The read units that one page of an ordered fan-out query takes, if one wave of requests is enough: each shard is asked
- * for its mean share of the page and two standard deviations more, and DynamoDB rounds what a request reads up to 4 KB.
- * Never less than half a unit for every shard, which is the price of shards on the reading side.
+ * The read units that one page of an ordered fan-out query takes in its first wave of requests, which mostly is the only
+ * one: each shard is asked for as many items as `fanOutQuery` asks it for once it knows their size, and DynamoDB rounds
+ * what a request reads up to 4 KB. Never less than half a unit for every shard: the price of shards on the reading side.
  *
  * @param query the `shards` of the value that is queried, the `items` of a page, and the size of one in `itemKb`
  * @throws InvalidArgumentError for a number outside its bounds
@@ -17,7 +19,6 @@ export function readUnitsPerPage({ shards, items, itemKb }: { shards: number; it
   checkWhole('shards', shards, 1, MAX_PLANNED_SHARDS);
   checkWhole('items', items, 1, 10_000);
   checkPositive('itemKb', itemKb);
-  const share = items / shards;
-  const asked = shards === 1 ? items : Math.min(items, Math.ceil(share + 2 * Math.sqrt(share)) + 1);
+  const asked = Math.min(items, readSize(items, shards, new ItemSizes(itemKb * 1_024)) ?? items);
   return (shards * Math.max(1, ceilOf((asked * itemKb) / READ_UNIT_KB))) / 2;
 }

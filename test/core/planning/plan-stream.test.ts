@@ -45,6 +45,11 @@ describe('planStream', () => {
     ]);
   });
 
+  test('keeps the busiest shard of hashed keys within the head-room', () => {
+    const { limits } = planStream({ ...steady, headRoom: 0.25, keys: 100 });
+    expect(limits[0]).toEqual({ limit: 'the busiest shard of keys spread by hash', used: 0.75 });
+  });
+
   test.each<[string, Partial<StreamTraffic>, string]>([
     ['a key hotter than a shard', { hottestKeyShare: 0.29 }, 'one key takes 150% of a shard'],
     ['a key hotter than the head-room', { headRoom: 0.25, hottestKeyShare: 0.16 }, 'one key takes 80% of a shard'],
