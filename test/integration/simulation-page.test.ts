@@ -57,7 +57,7 @@ interface View {
 
   test('shows its four plots', () => {
     for (const { title, plots, marks } of views) {
-      expect(title).toMatch(/^\d+ records of 60 keys on 8 shards$/);
+      expect(title).toMatch(/^[\d,]+ records of 60 keys on 8 shards$/);
       expect(plots).toBe(4);
       expect(marks).toBeGreaterThan(150);
     }
