@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '../../lib/core/errors';
 import type { ListPrices } from '../../lib/core/planning/list-prices';
 import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { planStream } from '../../lib/core/planning/plan-stream';
@@ -67,6 +68,10 @@ const OPTIONS = {
   'writes-per-second': { type: 'string' },
 } as const;
 
+/** Options of one kind of plan alone. A stream's rate and head-room also say what a sample's index is to carry. */
+const OF_STREAM = ['bytes-per-second', 'consumers', 'enhanced-fan-out-consumers', 'keys', 'polls-per-second'] as const;
+const OF_INDEX = ['item-kb', 'page-items', 'pages-per-second', 'partitions', 'share', 'utilisation'] as const;
+
 /** `even-shards plan`. */
 export async function plan(args: string[]): Promise<void> {
   const { flags, target } = planFlags(args);
@@ -95,6 +100,16 @@ function planFlags(args: string[]) {
   if ((flags.input === undefined) !== (flags.key === undefined)) {
     throw new UsageError(flags.key === undefined ? '--input needs --key' : '--key needs --input', COMMAND);
   }
+  if (flags.input !== undefined && flags.keys !== undefined) {
+    throw new UsageError('--input has keys of its own, so it takes no --keys', COMMAND);
+  }
+  for (const [kind, options] of [
+    ['stream', OF_STREAM],
+    ['index', OF_INDEX],
+  ] as const) {
+    const idle = wants(kind, target, flags) ? undefined : options.find((option) => flags[option] !== undefined);
+    if (idle !== undefined) throw new UsageError(`--${idle} says nothing without a plan of the ${kind}`, COMMAND);
+  }
   if (flags.input !== undefined) return { flags, target };
   const [stream, index] = [flags['records-per-second'], flags['writes-per-second']];
   if (target !== 'index' && stream === undefined && (target === 'stream' || index === undefined)) {
@@ -104,7 +119,7 @@ function planFlags(args: string[]) {
   return { flags, target };
 }
 
-type Flags = ReturnType<typeof planFlags>['flags'];
+type Flags = ReturnType<typeof parsedFlags<{ options: typeof OPTIONS }>>['values'];
 
 /** What is asked for by name, or by its rate, or by a sample, which serves both. */
 function wants(kind: 'stream' | 'index', target: string | undefined, flags: Flags): boolean {
@@ -172,12 +187,18 @@ function plannedIndex(flags: Flags, sample: TrafficSample | undefined, prices: P
   return { traffic: { ...traffic, shares: undefined }, plan: planIndex(traffic), tradeOffs: tradeOffs(traffic) };
 }
 
-/** The same traffic on more partitions: fewer shards, cheaper pages. */
+/** The same traffic on more partitions: fewer shards, cheaper pages. Without those that no number of shards allows. */
 function tradeOffs(traffic: IndexTraffic): TradeOff[] {
-  return [0.7, 0.5, 0.35, 0.25].map((utilisation) => {
-    const { partitions, shards, page } = planIndex({ ...traffic, utilisation, partitions: undefined });
-    return { utilisation, partitions, shards, readUnitsPerPage: page.readUnits };
+  const options = [0.7, 0.5, 0.35, 0.25].flatMap((utilisation) => {
+    try {
+      const { partitions, shards, page } = planIndex({ ...traffic, utilisation, partitions: undefined });
+      return [{ utilisation, partitions, shards, readUnitsPerPage: page.readUnits }];
+    } catch (error) {
+      if (error instanceof InvalidArgumentError) return [];
+      throw error;
+    }
   });
+  return options.filter(({ partitions }, index) => partitions !== options[index - 1]?.partitions);
 }
 
 function sharesOf(texts: readonly string[]): Record<string, number> {

@@ -1,6 +1,7 @@
 import { BalancedKeyAllocator } from '../../lib/core/key-space/balanced-key-allocator';
 import { hashPartitionKey } from '../../lib/core/key-space/hash-key-space';
 import { shardIndexOf, uniformRanges } from '../../lib/core/key-space/uniform-ranges';
+import { checkBetween } from '../../lib/core/planning/number-checks';
 import { SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
 import { busiestKey, type TrafficSample } from '../traffic-sample';
 
@@ -28,6 +29,7 @@ interface Rate {
 
 /** The records a second at which a sample's busiest key fills a shard up to the head-room. */
 export function largestRate(sample: TrafficSample, headRoom = DEFAULT_HEAD_ROOM): number {
+  checkBetween('headRoom', headRoom, 0, 0.9);
   return Math.floor((1 - headRoom) / (busiestKey(sample).share * ofShard(sample)));
 }
 

@@ -56,6 +56,12 @@ describe('even-shards plan', () => {
     });
   });
 
+  test('plans an index that allows no trade with fewer partitions', async () => {
+    const { index } = await json('--writes-per-second', '200000');
+    expect(index.plan.partitions).toBe(400);
+    expect(index.tradeOffs.map(({ utilisation }: { utilisation: number }) => utilisation)).toEqual([0.5, 0.35, 0.25]);
+  });
+
   test('takes the prices of a file', async () => {
     const file = samples.file('prices.json', ['{ "shardHour": 1 }']);
     const { stream } = await json('--records-per-second', '1', '--bytes-per-second', '1', '--prices', file);
@@ -73,6 +79,12 @@ describe('even-shards plan', () => {
     [['index'], 'an index needs --writes-per-second'],
     [['--input', 'a'], '--input needs --key'],
     [['--key', 'a'], '--key needs --input'],
+    [['--input', 'a', '--key', 'b', '--keys', '5'], '--input has keys of its own, so it takes no --keys'],
+    [['--records-per-second', '5', '--item-kb', '5'], '--item-kb says nothing without a plan of the index'],
+    [
+      ['index', '--writes-per-second', '5', '--consumers', '5'],
+      '--consumers says nothing without a plan of the stream',
+    ],
     [['--fast'], "unknown option '--fast'"],
     [['--records-per-second', 'many'], '--records-per-second must be a number, got "many"'],
     [['--records-per-second', '-5'], "option '--records-per-second' argument is ambiguous"],
