@@ -3,6 +3,7 @@ import { AttributeType, ProjectionType } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import {
   FanOutQueryFunction,
+  HashKeyRegistry,
   KeyLayout,
   OrderedProducerFunction,
   ShardCounts,
@@ -22,7 +23,8 @@ export class EvenShardsStack extends Stack {
     super(scope, id);
 
     const events = new UniformStream(this, 'Events', { shardCount: this.fromContext('eventsShardCount', 4) });
-    const producer = new OrderedProducerFunction(this, 'Producer', { stream: events });
+    const accounts = new HashKeyRegistry(this, 'Accounts', { stream: events });
+    const producer = new OrderedProducerFunction(this, 'Producer', { stream: events, hashKeyRegistry: accounts });
 
     const jobs = new ShardedTable(this, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
     const createdAt = { name: 'createdAt', type: AttributeType.STRING };
@@ -54,6 +56,7 @@ export class EvenShardsStack extends Stack {
     new CfnOutput(this, 'StreamName', { value: events.streamName });
     new CfnOutput(this, 'TableName', { value: jobs.tableName });
     new CfnOutput(this, 'ProducerFunctionName', { value: producer.function.functionName });
+    new CfnOutput(this, 'RegistryFunctionName', { value: accounts.function.functionName });
     new CfnOutput(this, 'QueryFunctionName', { value: query.function.functionName });
   }
 

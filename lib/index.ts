@@ -6,6 +6,8 @@ export * from './monitoring/shard-monitoring';
 export * from './monitoring/sharded-index-metrics';
 export * from './monitoring/stream-shard-metrics';
 export * from './stream/expected-stream-traffic';
+export * from './stream/hash-key-registry';
+export * from './stream/hash-key-registry-grants';
 export * from './stream/ordered-producer-function';
 export * from './stream/producer-fifo-queue';
 export * from './stream/producer-table-stream';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
 import type { RecordSequence } from '../../lib/core/aggregation/record-sequence';
-import { MAX_PARTITION_KEY_LENGTH, type ProducerRecord } from '../../lib/core/producer/producer-record';
+import { MAX_PARTITION_KEY_LENGTH } from '../../lib/core/producer/producer-record';
 import { InvalidEventError } from '../invalid-event-error';
-import { parseRecordInput, type RecordLimits } from './record-input';
+import { type OwnedRecord, parseRecordInput, type RecordLimits } from './record-input';
 
 /** One message of a batch that Lambda delivers from a queue or a stream. */
 export interface SourceMessage {
@@ -12,7 +12,7 @@ export interface SourceMessage {
   /** What must not go on once the message has failed: its partition key, and its group in a FIFO queue. */
   orderingKeys: string[];
   /** The record for the stream, or why the message holds none. */
-  record: ProducerRecord | Error;
+  record: OwnedRecord | Error;
 }
 
 export interface SourceOptions extends RecordLimits {
@@ -98,7 +98,7 @@ function recordOrError(
   field: string,
   input: unknown,
   { limits, sequence }: { limits: RecordLimits; sequence: RecordSequence | undefined },
-): ProducerRecord | Error {
+): OwnedRecord | Error {
   try {
     const record = parseRecordInput(field, input, limits);
     return sequence === undefined ? record : { ...record, sequence };

@@ -1,17 +1,26 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context, DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
-import { AGGREGATION, MAX_RECORD_BYTES, SEQUENCE, STREAM_NAME } from '../../lib/core/function-environment';
+import {
+  AGGREGATION,
+  ALLOCATE_HASH_KEYS,
+  MAX_RECORD_BYTES,
+  REGISTRY_FUNCTION_NAME,
+  SEQUENCE,
+  STREAM_NAME,
+} from '../../lib/core/function-environment';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';
 import { functionMetrics } from '../function-metrics';
 import { InvalidEventError } from '../invalid-event-error';
 import { requiredEnvironment } from '../required-environment';
+import { askRegistry } from './ask-registry';
 import { deliverMessages, deliverRecords, type ProducerResponse } from './deliver';
-import { sourceMessages } from './event-source';
+import { type SourceMessage, sourceMessages } from './event-source';
+import { HashKeyOwners } from './hash-key-owners';
 import { addProducerMetrics } from './producer-metrics';
-import { parseRecordInput } from './record-input';
+import { type OwnedRecord, parseRecordInput } from './record-input';
 
 /** A direct invocation, or what Lambda delivers from SQS and DynamoDB Streams. */
 export type ProducerEvent = { records: unknown[] } | { Records: (SQSRecord | DynamoDBRecord)[] };
@@ -37,6 +46,12 @@ const options = {
   sequence: process.env[SEQUENCE] === 'true',
 };
 const metrics = functionMetrics();
+const registryName = process.env[REGISTRY_FUNCTION_NAME];
+const hashKeyOwners =
+  registryName === undefined
+    ? undefined
+    : new HashKeyOwners(askRegistry(registryName, process.env[ALLOCATE_HASH_KEYS] === 'true' ? 'allocate' : 'get'));
+const inputOptions = { ...options, hasRegistry: hashKeyOwners !== undefined };
 
 /**
  * HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack; no retries in the SDK,
@@ -65,16 +80,42 @@ function deliveryOf(event: ProducerEvent): (producer: OrderedProducer) => Promis
   if ('Records' in Object(event)) {
     const { Records } = event as { Records: unknown };
     if (!Array.isArray(Records)) throw new InvalidEventError('Records', Records, 'an array');
-    const messages = sourceMessages(Records, options);
-    return (producer) => deliverMessages(producer, messages);
+    const messages = sourceMessages(Records, inputOptions);
+    return async (producer) => deliverMessages(producer, await messagesWithKeys(messages));
   }
   const inputs: unknown = Object(event).records;
   if (!Array.isArray(inputs)) throw new InvalidEventError('records', inputs, 'an array of records');
   if (inputs.length > MAX_RECORDS_PER_EVENT) {
     throw new InvalidEventError('records', inputs.length, `at most ${MAX_RECORDS_PER_EVENT} records`);
   }
-  const records = inputs.map((input, index) => parseRecordInput(`records[${index}]`, input, options));
-  return (producer) => deliverRecords(producer, records);
+  const records = inputs.map((input, index) => parseRecordInput(`records[${index}]`, input, inputOptions));
+  return async (producer) => deliverRecords(producer, await recordsWithKeys(records));
+}
+
+/** Throws before anything is written if the registry does not know an owner. */
+async function recordsWithKeys(records: readonly OwnedRecord[]): Promise<readonly OwnedRecord[]> {
+  await hashKeyOwners?.resolve(records);
+  records.forEach((record, index) => {
+    if (lacksKey(record)) throw unknownOwner(`records[${index}]`, record);
+  });
+  return records;
+}
+
+async function messagesWithKeys(messages: readonly SourceMessage[]): Promise<SourceMessage[]> {
+  await hashKeyOwners?.resolve(messages.flatMap(({ record }) => (record instanceof Error ? [] : record)));
+  return messages.map((message) => {
+    const { record } = message;
+    if (record instanceof Error || !lacksKey(record)) return message;
+    return { ...message, record: unknownOwner('body', record) };
+  });
+}
+
+function lacksKey({ hashKeyOwner, explicitHashKey }: OwnedRecord): boolean {
+  return hashKeyOwner !== undefined && explicitHashKey === undefined;
+}
+
+function unknownOwner(field: string, { hashKeyOwner }: OwnedRecord): InvalidEventError {
+  return new InvalidEventError(`${field}.hashKeyOwner`, hashKeyOwner, 'an owner that the registry knows');
 }
 
 function clientWithin(context: InvocationContext): PutRecordsClient {

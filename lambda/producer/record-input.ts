@@ -1,6 +1,7 @@
 import { InvalidHashKeyError } from '../../lib/core/errors';
 import { parseHashKey } from '../../lib/core/key-space/hash-key-space';
 import { checkProducerRecord, type ProducerRecord } from '../../lib/core/producer/producer-record';
+import { checkOwner } from '../../lib/core/registry/hash-key-owner';
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 
@@ -14,40 +15,55 @@ export interface RecordInput {
   dataBase64?: string;
   /** A decimal integer from 0 to 2^128 - 1. */
   explicitHashKey?: string;
+  /** Whose hash key the record gets, in place of an explicit one. Needs a registry. */
+  hashKeyOwner?: string;
 }
 
-/** What the stream takes. */
+/** A record whose owner the registry is yet to be asked for. */
+export interface OwnedRecord extends ProducerRecord {
+  hashKeyOwner?: string;
+}
+
+/** What the stream and the function take. */
 export interface RecordLimits {
   /** The largest record, in bytes. @default 1 MiB */
   maxRecordBytes?: number;
+  /** Whether the function has a hash key registry. @default false */
+  hasRegistry?: boolean;
 }
 
-const FIELDS = ['partitionKey', 'data', 'dataBase64', 'explicitHashKey'];
+const FIELDS = ['partitionKey', 'data', 'dataBase64', 'explicitHashKey', 'hashKeyOwner'];
 
 /**
  * Turns a record of an event into a record for the stream, and throws a typed error that names the field at fault.
  *
  * @param field where the record stands in the event, such as `records[3]`
  */
-export function parseRecordInput(field: string, input: unknown, { maxRecordBytes }: RecordLimits = {}): ProducerRecord {
+export function parseRecordInput(
+  field: string,
+  input: unknown,
+  { maxRecordBytes, hasRegistry = false }: RecordLimits = {},
+): OwnedRecord {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new InvalidEventError(field, input, 'an object with partitionKey and data or dataBase64');
   }
-  const { hashKeyOwner, ...rest } = input as RecordInput & { hashKeyOwner?: unknown };
-  if (hashKeyOwner !== undefined) {
-    throw new InvalidEventError(
-      `${field}.hashKeyOwner`,
-      hashKeyOwner,
-      'absent: this function has no hash key registry',
-    );
-  }
+  const rest = input as RecordInput;
   for (const name of Object.keys(rest)) {
     if (!FIELDS.includes(name)) throw new InvalidEventError(field, name, `made of ${FIELDS.join(', ')}`);
   }
   const record: ProducerRecord = { partitionKey: rest.partitionKey, data: parseData(field, rest) };
   if (rest.explicitHashKey !== undefined) record.explicitHashKey = hashKeyOf(field, rest.explicitHashKey);
   checkProducerRecord(record, { field, maxRecordBytes });
-  return record;
+  const { hashKeyOwner } = rest;
+  if (hashKeyOwner === undefined) return record;
+  checkHashKeyOwner(`${field}.hashKeyOwner`, rest, hasRegistry);
+  return { ...record, hashKeyOwner };
+}
+
+function checkHashKeyOwner(field: string, { hashKeyOwner, explicitHashKey }: RecordInput, hasRegistry: boolean): void {
+  if (!hasRegistry) throw new InvalidEventError(field, hashKeyOwner, 'absent: this function has no hash key registry');
+  if (explicitHashKey !== undefined) throw new InvalidEventError(field, hashKeyOwner, 'absent beside explicitHashKey');
+  checkOwner(field, hashKeyOwner);
 }
 
 function parseData(field: string, { data, dataBase64 }: RecordInput): Uint8Array {

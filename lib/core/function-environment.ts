@@ -28,3 +28,12 @@ export const MAX_SHARDS = 'EVEN_SHARDS_MAX_SHARDS';
 /** Stream scaler: the names of the alarms that ask for more shards, and for fewer. */
 export const SCALE_OUT_ALARM = 'EVEN_SHARDS_SCALE_OUT_ALARM';
 export const SCALE_IN_ALARM = 'EVEN_SHARDS_SCALE_IN_ALARM';
+
+/** Hash key registry: the name of the table that has the owners. */
+export const REGISTRY_TABLE_NAME = 'EVEN_SHARDS_REGISTRY_TABLE_NAME';
+
+/** Producer: the name of the function of its hash key registry, if it has one. */
+export const REGISTRY_FUNCTION_NAME = 'EVEN_SHARDS_REGISTRY_FUNCTION_NAME';
+
+/** Producer: `true` to have the registry allocate a key to an owner that it does not know. */
+export const ALLOCATE_HASH_KEYS = 'EVEN_SHARDS_ALLOCATE_HASH_KEYS';

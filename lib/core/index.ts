@@ -59,6 +59,31 @@ export type {
   PutRecordsResultEntry,
   ShardDescription,
 } from './producer/put-records-client';
+export {
+  DynamoDbRegistryStore,
+  type GetItemInput,
+  type PutItemInput,
+  type RegistryTableClient,
+  type ScanInput,
+} from './registry/dynamodb-registry-store';
+export { type Fence, fenceData, parseFence } from './registry/fence';
+export { type ConsumedRecord, FenceGate } from './registry/fence-gate';
+export { type HandOver, handOver } from './registry/hand-over';
+export {
+  HashKeyLedger,
+  type HashKeyLedgerOptions,
+  type HashKeyMove,
+  type OwnerRequest,
+  readOwners,
+} from './registry/hash-key-ledger';
+export type { HashKeyOwner } from './registry/hash-key-owner';
+export {
+  describeRebalancePlan,
+  type RebalanceMove,
+  type RebalancePlan,
+  rebalancePlan,
+} from './registry/rebalance-plan';
+export type { RegistryEntry, RegistryHead, RegistryStore } from './registry/registry-store';
 export type { BoundaryMove, MergeShards, SplitShard } from './resharding/boundary-moves';
 export type { ListedShard, ReshardClient, StreamSummary } from './resharding/reshard-client';
 export * from './resharding/reshard-errors';

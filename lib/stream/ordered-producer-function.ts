@@ -1,11 +1,20 @@
-import { Duration, type Size, Stack, Tokenization } from 'aws-cdk-lib';
+import { Duration, type Size, Stack, Token, TokenComparison, Tokenization } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
-import { AGGREGATION, MAX_RECORD_BYTES, SEQUENCE, STREAM_NAME } from '../core/function-environment';
+import { InvalidArgumentError } from '../core/errors';
+import {
+  AGGREGATION,
+  ALLOCATE_HASH_KEYS,
+  MAX_RECORD_BYTES,
+  REGISTRY_FUNCTION_NAME,
+  SEQUENCE,
+  STREAM_NAME,
+} from '../core/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import type { HashKeyRegistry } from './hash-key-registry';
 import { maxRecordBytes } from './max-record-size';
 import { ProducerFifoQueue, type ProducerFifoQueueProps } from './producer-fifo-queue';
 import { type ProducerTableStreamProps, tableStreamSource } from './producer-table-stream';
@@ -56,6 +65,25 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly sequence?: boolean;
 
   /**
+   * A registry of the same stream. A record can then name a `hashKeyOwner`, such as its account, in place of an explicit
+   * hash key: it gets the owner's key, and with it a shard that no other owner makes busier than its share.
+   *
+   * Keys are remembered for a minute. When an owner is moved to another key, its records may go to the old shard for as
+   * long.
+   *
+   * @default - records with a `hashKeyOwner` are refused
+   */
+  readonly hashKeyRegistry?: HashKeyRegistry;
+
+  /**
+   * Whether an owner that the registry does not know gets a key when it is first seen. Without, the records of such an
+   * owner are refused, and owners are allocated keys when they are set up.
+   *
+   * @default true
+   */
+  readonly allocateHashKeys?: boolean;
+
+  /**
    * How long one invocation may take. It must outlast the retries of a throttled stream; a queue that you add
    * as an event source yourself needs a visibility timeout six times as long.
    *
@@ -89,8 +117,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  * and a place for what keeps failing: a standard queue its own dead-letter queue.
  *
  * Throws `InvalidArgumentError` if the stream's record distribution strategy is `AUTO`, when it is constructed or, if
- * that is set later, when the app is synthesized; if the stream is known to be in another account or region; and if
- * the record size limit is none that a stream can have.
+ * that is set later, when the app is synthesized; if the stream is known to be in another account or region; if
+ * the record size limit is none that a stream can have; and if the registry is known to be another stream's.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  */
@@ -116,6 +144,8 @@ export class OrderedProducerFunction extends Construct {
         return [];
       },
     });
+    const registry = props.hashKeyRegistry;
+    if (registry !== undefined) checkRegistry(constructField(this, 'hashKeyRegistry'), registry, props.stream);
     this.function = addBundledFunction(this, {
       bundle: 'producer',
       description: 'Writes records to a Kinesis stream, in order per partition key',
@@ -128,6 +158,10 @@ export class OrderedProducerFunction extends Construct {
             maxRecordBytes(constructField(this, 'maxRecordSize'), props.maxRecordSize),
           ),
         }),
+        ...(registry && {
+          [REGISTRY_FUNCTION_NAME]: registry.function.functionName,
+          [ALLOCATE_HASH_KEYS]: String(props.allocateHashKeys ?? true),
+        }),
       },
       timeout: props.timeout ?? Duration.minutes(1),
       memorySize: props.memorySize ?? 512,
@@ -135,6 +169,7 @@ export class OrderedProducerFunction extends Construct {
       logRetention: props.logRetention,
     });
     StreamProduceGrants.fromStream(props.stream).produce(this.function);
+    registry?.grants.allocate(this.function);
   }
 
   /**
@@ -166,4 +201,10 @@ export class OrderedProducerFunction extends Construct {
   public addTableStream(props: ProducerTableStreamProps): void {
     this.function.addEventSource(tableStreamSource(this, props));
   }
+}
+
+/** Keys that are even on the shards of one stream say nothing of another's. */
+function checkRegistry(field: string, registry: HashKeyRegistry, stream: kinesis.IStream): void {
+  if (Token.compareStrings(registry.stream.streamName, stream.streamName) !== TokenComparison.DIFFERENT) return;
+  throw new InvalidArgumentError(field, registry.stream.streamName, `a registry of the stream ${stream.streamName}`);
 }

@@ -1,7 +1,7 @@
 import { hashPartitionKey } from '../../lib/core/key-space/hash-key-space';
 import { shardIndexOf } from '../../lib/core/key-space/uniform-ranges';
 import type { LocalStack } from '../run-local';
-import { openShards } from './open-shards';
+import { type OpenShard, openShards } from './open-shards';
 import { SampleFailedError } from './sample-error';
 import type { SampleProducer } from './sample-targets';
 import { textTable } from './text-table';
@@ -11,34 +11,59 @@ interface ProducerAnswer {
   failedRecordCount: number;
 }
 
+const ACCOUNTS = Array.from({ length: 14 }, (_, index) => String(index + 1));
+
 /**
- * The example of "Kinesis Hash Key Space Partitioning": the partition keys 1 to 14 through the producer, and the shard
- * each of them landed on. MD5 does not spread so few keys evenly.
+ * The example of "Kinesis Hash Key Space Partitioning": 14 accounts through the producer, and the shard each of them
+ * landed on. MD5 does not spread so few keys evenly, the hash keys of a registry do.
  */
 export async function keysOverShards(
   stack: LocalStack,
-  { functionPath, streamName }: SampleProducer,
+  { functionPath, streamName, hasRegistry }: SampleProducer,
   print: (line: string) => void,
 ): Promise<void> {
-  const keys = Array.from({ length: 14 }, (_, index) => String(index + 1));
-  const records = keys.map((partitionKey) => ({ partitionKey, data: { event: partitionKey } }));
-  const answer = (await stack.invoke(functionPath, { records })) as ProducerAnswer;
-  if (answer.failedRecordCount > 0)
-    throw new SampleFailedError(`${answer.failedRecordCount} records were not delivered`);
+  const landedOn = async (owner?: (account: string) => string): Promise<string[]> => {
+    const records = ACCOUNTS.map((account) => ({
+      partitionKey: account,
+      data: { event: account },
+      ...(owner && { hashKeyOwner: owner(account) }),
+    }));
+    const answer = (await stack.invoke(functionPath, { records })) as ProducerAnswer;
+    if (answer.failedRecordCount > 0)
+      throw new SampleFailedError(`${answer.failedRecordCount} records were not delivered`);
+    return answer.records.map(({ shardId }) => shardId);
+  };
 
   const shards = await openShards(stack, streamName);
-  const ranges = shards.map(({ range }) => range);
-  keys.forEach((key, index) => {
-    const expected = shards[shardIndexOf(hashPartitionKey(key), ranges)]!.shardId;
-    const { shardId } = answer.records[index]!;
-    if (shardId !== expected) throw new SampleFailedError(`key ${key} landed on ${shardId} instead of ${expected}`);
-  });
+  const byMd5 = await landedOn();
+  checkMd5(shards, byMd5);
+  const byRegistry = hasRegistry ? await landedOn((account) => `account-${account}`) : undefined;
+  if (byRegistry !== undefined) checkEven(shards, byRegistry);
 
   print('');
-  print(`3. records with the partition keys 1 to ${keys.length}, by shard of ${streamName}`);
+  print(`3. ${ACCOUNTS.length} accounts over the shards of ${streamName}`);
+  const columns = [byMd5, ...(byRegistry === undefined ? [] : [byRegistry])];
   const rows = shards.map(({ shardId }) => {
-    const landed = keys.filter((_, index) => answer.records[index]!.shardId === shardId);
-    return [shardId, landed.length, landed.join(' ')];
+    const accounts = columns.map((column) => ACCOUNTS.filter((_, index) => column[index] === shardId));
+    return [shardId, ...accounts.flatMap((landed) => [landed.length, landed.join(' ')])];
   });
-  for (const line of textTable(['shard', 'records', 'partition keys'], rows)) print(` ${line}`);
+  const header = ['shard', 'by MD5', 'accounts', 'by registry', 'accounts'].slice(0, 1 + 2 * columns.length);
+  for (const line of textTable(header, rows)) print(` ${line}`);
+}
+
+function checkMd5(shards: readonly OpenShard[], landed: readonly string[]): void {
+  const ranges = shards.map(({ range }) => range);
+  ACCOUNTS.forEach((account, index) => {
+    const expected = shards[shardIndexOf(hashPartitionKey(account), ranges)]!.shardId;
+    if (landed[index] === expected) return;
+    throw new SampleFailedError(`account ${account} landed on ${landed[index]} instead of ${expected}`);
+  });
+}
+
+function checkEven(shards: readonly OpenShard[], landed: readonly string[]): void {
+  const most = Math.ceil(landed.length / shards.length);
+  for (const { shardId } of shards) {
+    const count = landed.filter((other) => other === shardId).length;
+    if (count > most) throw new SampleFailedError(`${count} accounts landed on ${shardId}, at most ${most} should`);
+  }
 }

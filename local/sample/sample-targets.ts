@@ -1,4 +1,11 @@
-import { INDEXES, STREAM_NAME } from '../../lib/core/function-environment';
+import {
+  INDEXES,
+  MIN_SHARDS,
+  REGISTRY_FUNCTION_NAME,
+  REGISTRY_TABLE_NAME,
+  REPAIR,
+  STREAM_NAME,
+} from '../../lib/core/function-environment';
 import type { ShardedIndexConfig } from '../../lib/core/write-sharding/sharded-index-config';
 import type { LocalStack } from '../run-local';
 
@@ -6,7 +13,12 @@ import type { LocalStack } from '../run-local';
 export interface SampleProducer {
   readonly functionPath: string;
   readonly streamName: string;
+  /** Whether its records can name the owner of a hash key. */
+  readonly hasRegistry: boolean;
 }
+
+/** What functions that know a stream and do not write to it have. */
+const NOT_OF_A_PRODUCER = [REGISTRY_TABLE_NAME, REPAIR, MIN_SHARDS];
 
 /** A sharded index, and a deployed function that queries it. */
 export interface SampleIndex {
@@ -17,7 +29,8 @@ export interface SampleIndex {
 export function producersOf({ functions }: LocalStack): SampleProducer[] {
   return functions.flatMap(({ path, environment }) => {
     const streamName = environment[STREAM_NAME];
-    return streamName === undefined ? [] : [{ functionPath: path, streamName }];
+    if (streamName === undefined || NOT_OF_A_PRODUCER.some((name) => name in environment)) return [];
+    return [{ functionPath: path, streamName, hasRegistry: REGISTRY_FUNCTION_NAME in environment }];
   });
 }
 

@@ -26,7 +26,7 @@ describe('the reference app', () => {
     expect(JSON.parse(template.replaceAll(/[0-9a-f]{64}\.zip/g, '<asset>.zip'))).toMatchSnapshot();
   });
 
-  test('has a stream of 4 shards, a table with two indexes, and a function for each', () => {
+  test('has a stream of 4 shards with a registry, a table with two indexes, and a function for each', () => {
     const template = synthesize();
 
     template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 4 });
@@ -36,7 +36,7 @@ describe('the reference app', () => {
         { IndexName: 'byTime', Projection: { ProjectionType: 'KEYS_ONLY' } },
       ],
     });
-    template.resourceCountIs('AWS::Lambda::Function', 2);
+    template.resourceCountIs('AWS::Lambda::Function', 3);
   });
 
   test('shards each status in proportion, as the seed does', () => {
@@ -61,6 +61,7 @@ describe('the reference app', () => {
       'StreamName',
       'TableName',
       'ProducerFunctionName',
+      'RegistryFunctionName',
       'QueryFunctionName',
     ]);
   });

@@ -83,6 +83,7 @@ const ROOMS: Record<string, { allowed: string[]; refused: string[] }> = {
       '../core/planning/plan-index',
       '../core/planning/plan-stream',
       '../core/producer/producer-record',
+      '../core/registry/registry-table',
       '../core/shard-count',
       '../core/write-sharding/sharded-index-config',
     ],

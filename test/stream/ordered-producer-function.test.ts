@@ -4,7 +4,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
-import { OrderedProducerFunction, UniformStream } from '../../lib';
+import { HashKeyRegistry, OrderedProducerFunction, UniformStream } from '../../lib';
 import { InvalidArgumentError } from '../../lib/core/errors';
 
 describe('OrderedProducerFunction', () => {
@@ -207,6 +207,54 @@ describe('OrderedProducerFunction', () => {
       new OrderedProducerFunction(stack, 'Producer', { stream: onDemandStream(strategy) });
 
       expect(() => Template.fromStack(stack)).not.toThrow();
+    });
+  });
+
+  describe('with a hash key registry', () => {
+    const construct = (allocateHashKeys?: boolean) => {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+      const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream });
+      new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry, allocateHashKeys });
+      return hashKeyRegistry;
+    };
+
+    test.each([
+      [undefined, 'true'],
+      [true, 'true'],
+      [false, 'false'],
+    ])('and allocateHashKeys %p is told whom to ask, and may', (allocateHashKeys, text) => {
+      const registry = construct(allocateHashKeys);
+
+      const template = Template.fromStack(stack);
+      template.hasResourceProperties('AWS::Lambda::Function', {
+        Environment: {
+          Variables: {
+            EVEN_SHARDS_STREAM_NAME: Match.anyValue(),
+            EVEN_SHARDS_REGISTRY_FUNCTION_NAME: stack.resolve(registry.function.functionName),
+            EVEN_SHARDS_ALLOCATE_HASH_KEYS: text,
+          },
+        },
+      });
+      template.hasResourceProperties('AWS::IAM::Policy', {
+        PolicyDocument: {
+          Statement: Match.arrayWith([
+            {
+              Effect: 'Allow',
+              Action: 'lambda:InvokeFunction',
+              Resource: stack.resolve(registry.function.functionArn),
+            },
+          ]),
+        },
+      });
+    });
+
+    test('fails for a registry of another stream', () => {
+      const stream = (name: string) =>
+        kinesis.Stream.fromStreamArn(stack, name, `arn:aws:kinesis:eu-west-1:111111111111:stream/${name}`);
+      const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream: stream('clicks') });
+      expect(
+        () => new OrderedProducerFunction(stack, 'Producer', { stream: stream('events'), hashKeyRegistry }),
+      ).toThrow('EvenShards/Producer: hashKeyRegistry must be a registry of the stream events, got "clicks"');
     });
   });
 

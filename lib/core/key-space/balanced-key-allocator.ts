@@ -49,7 +49,7 @@ export interface BalancedKeyAllocatorOptions {
  * and at most 4/3 - 1/(3k) times if the heaviest come first.
  * Source: R. L. Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17 (1969).
  *
- * A step takes time logarithmic in the number of keys and shards, a key about 200 bytes of memory.
+ * A step takes time logarithmic in the number of keys and shards; a key takes 150 to 250 bytes of memory.
  */
 export class BalancedKeyAllocator {
   private readonly ranges: readonly HashKeyRange[];
@@ -82,7 +82,10 @@ export class BalancedKeyAllocator {
       return turns;
     }, []);
     let index = 0;
-    for (const key of allocated) this.restore(`allocated[${index++}]`, key);
+    for (const key of allocated) {
+      const { hashKey, weight } = typeof key === 'object' && key !== null ? key : { hashKey: key, weight: 1 };
+      this.allocateKey(`allocated[${index++}]`, hashKey, weight);
+    }
   }
 
   /** How many keys are allocated. */
@@ -111,6 +114,18 @@ export class BalancedKeyAllocator {
     return hashKey;
   }
 
+  /**
+   * Allocates this very key, which somebody else handed out.
+   *
+   * @param weight the owner's traffic, relative to the others'
+   * @throws InvalidHashKeyError if the key is outside every range or allocated
+   * @throws InvalidWeightError if the weight is not a number above 0
+   */
+  claim(hashKey: bigint, weight = 1): void {
+    if (this.has(hashKey)) throw new InvalidHashKeyError('hashKey', hashKey, 'a key that is not allocated');
+    this.allocateKey('hashKey', hashKey, weight);
+  }
+
   /** Frees a key for another owner. False if it is not allocated. */
   release(hashKey: bigint): boolean {
     const shard = this.shardOf(hashKey);
@@ -127,16 +142,17 @@ export class BalancedKeyAllocator {
     return this.trees[shard]!.has(hashKey) ? shard : undefined;
   }
 
-  private restore(field: string, key: bigint | WeightedHashKey): void {
-    const { hashKey, weight } = typeof key === 'object' && key !== null ? key : { hashKey: key, weight: 1 };
+  private allocateKey(field: string, hashKey: bigint, weight: number): void {
     const last = this.ranges.at(-1)!.endingHashKey;
     if (typeof hashKey !== 'bigint' || hashKey < 0n || hashKey > last) {
       throw new InvalidHashKeyError(field, hashKey, `a hash key within a range, from 0 to ${last}`);
     }
     checkWeight(`${field}.weight`, weight);
     const shard = shardIndexOf(hashKey, this.ranges);
-    if (this.trees[shard]!.has(hashKey)) throw new InvalidHashKeyError(field, hashKey, 'listed once');
-    this.trees[shard]!.add(hashKey, weight);
+    const tree = this.trees[shard]!;
+    const { size } = tree;
+    tree.add(hashKey, weight);
+    if (tree.size === size) throw new InvalidHashKeyError(field, hashKey, 'listed once');
     this.weigh(shard);
   }
 

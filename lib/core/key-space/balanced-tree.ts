@@ -68,7 +68,7 @@ export class BalancedTree {
     return key;
   }
 
-  /** Allocates this key, which must be free and in the interval. */
+  /** Allocates this key of the interval; one that is allocated gets this weight. */
   add(key: bigint, weight: number): void {
     this.root = this.grown(this.root, this.low, this.high, key, weight);
   }
@@ -76,6 +76,13 @@ export class BalancedTree {
   /** Frees a key that is allocated. */
   remove(key: bigint): void {
     this.root = pruned(this.root!, key);
+  }
+
+  /** The key without which the tree is the most even: the last of those that it handed out. The tree must have keys. */
+  last(): bigint {
+    let node = this.root!;
+    while (isFork(node)) node = weightOf(node.left) > weightOf(node.right) ? node.left! : node.right!;
+    return node.key;
   }
 
   private find(key: bigint): Node | undefined {

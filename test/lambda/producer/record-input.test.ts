@@ -30,6 +30,21 @@ describe('parseRecordInput', () => {
     expect(() => parse({ partitionKey: 'a', dataBase64: megabytes(6) })).toThrow(RecordTooLargeError);
   });
 
+  test('takes the owner of a hash key if there is a registry', () => {
+    const input = { partitionKey: 'a', data: '', hashKeyOwner: 'account-1' };
+    const record = parseRecordInput('records[0]', input, { hasRegistry: true });
+    expect(record).toEqual({ partitionKey: 'a', data: Buffer.from(''), hashKeyOwner: 'account-1' });
+  });
+
+  test.each([
+    [{ hashKeyOwner: '' }, 'records[0].hashKeyOwner must be text of 1 to 256 characters'],
+    [{ hashKeyOwner: 5 }, 'records[0].hashKeyOwner must be text of 1 to 256 characters'],
+    [{ hashKeyOwner: 'a', explicitHashKey: '1' }, 'records[0].hashKeyOwner must be absent beside explicitHashKey'],
+  ])('refuses %j', (fields, message) => {
+    const input = { partitionKey: 'a', data: '', ...fields };
+    expect(() => parseRecordInput('records[0]', input, { hasRegistry: true })).toThrow(message);
+  });
+
   test('takes an explicit hash key as a decimal string, up to the last one', () => {
     const record = parse({ partitionKey: 'a', data: '', explicitHashKey: '340282366920938463463374607431768211455' });
     expect(record.explicitHashKey).toBe(2n ** 128n - 1n);

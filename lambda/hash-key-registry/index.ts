@@ -1,0 +1,60 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../lib/core/function-environment';
+import type { HashKeyRange } from '../../lib/core/key-space/uniform-ranges';
+import { DynamoDbRegistryStore } from '../../lib/core/registry/dynamodb-registry-store';
+import { HashKeyLedger, readOwners } from '../../lib/core/registry/hash-key-ledger';
+import type { HashKeyOwner } from '../../lib/core/registry/hash-key-owner';
+import type { RebalanceMove } from '../../lib/core/registry/rebalance-plan';
+import { listOpenShards } from '../../lib/core/resharding/open-shards';
+import { requiredEnvironment } from '../required-environment';
+import { parseRegistryEvent } from './registry-event';
+
+const streamName = requiredEnvironment(STREAM_NAME);
+// HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack.
+const kinesis = new Kinesis({ requestHandler: new NodeHttpHandler() });
+const store = new DynamoDbRegistryStore(new DynamoDB({}), requiredEnvironment(REGISTRY_TABLE_NAME));
+const ledger = new HashKeyLedger(store);
+
+export async function handler(event: unknown): Promise<object> {
+  const request = parseRegistryEvent(event);
+  switch (request.action) {
+    case 'allocate':
+      return { owners: (await ledger.allocate(request.owners, await ranges())).map(ownerJson) };
+    case 'get':
+      return { owners: (await readOwners(store, request.owners)).map(ownerJson) };
+    case 'release':
+      return { owners: (await ledger.release(request.owners)).map(ownerJson) };
+    case 'list':
+      return listPage(await ledger.list(), request);
+    case 'plan': {
+      const { moves, bound, heaviest } = await ledger.plan(await ranges());
+      return { moves: moves.slice(0, request.mostMoves).map(moveJson), moveCount: moves.length, bound, heaviest };
+    }
+    case 'rebalance':
+      return { moves: (await ledger.rebalance(await ranges(), request.mostMoves)).map(moveJson) };
+    case 'move':
+      await ledger.move(request.move);
+      return {};
+  }
+}
+
+function ranges(): Promise<HashKeyRange[]> {
+  return listOpenShards(kinesis, streamName);
+}
+
+function listPage(all: readonly HashKeyOwner[], { limit, cursor }: { limit: number; cursor?: string }): object {
+  const rest = cursor === undefined ? all : all.filter(({ owner }) => owner > cursor);
+  const owners = rest.slice(0, limit);
+  return { owners: owners.map(ownerJson), ...(rest.length > limit && { cursor: owners.at(-1)!.owner }) };
+}
+
+/** Hash keys as decimal text: JSON has no integers of 128 bits. */
+function ownerJson(owner: HashKeyOwner | undefined): object | null {
+  return owner === undefined ? null : { ...owner, hashKey: String(owner.hashKey) };
+}
+
+function moveJson(move: RebalanceMove): object {
+  return { ...move, fromHashKey: String(move.fromHashKey), toHashKey: String(move.toHashKey) };
+}

@@ -1,0 +1,87 @@
+import type { HashKeyMove, OwnerRequest } from '../../lib/core/registry/hash-key-ledger';
+import { InvalidEventError } from '../invalid-event-error';
+
+/** What a registry can be asked for. */
+export type RegistryRequest =
+  | { action: 'allocate'; owners: OwnerRequest[] }
+  | { action: 'get' | 'release'; owners: string[] }
+  | { action: 'list'; limit: number; cursor?: string }
+  | { action: 'plan' | 'rebalance'; mostMoves: number }
+  | { action: 'move'; move: HashKeyMove };
+
+/** Keeps every response well within Lambda's 6 MB, and every request to a few commits. */
+const MOST_OWNERS = 1_000;
+
+const FIELDS: Record<RegistryRequest['action'], string[]> = {
+  allocate: ['owners'],
+  get: ['owners'],
+  release: ['owners'],
+  list: ['limit', 'cursor'],
+  plan: ['mostMoves'],
+  rebalance: ['mostMoves'],
+  move: ['owner', 'fromHashKey', 'toHashKey'],
+};
+
+const HASH_KEY_PATTERN = /^(?:0|[1-9]\d{0,38})$/;
+
+/** An event's parts, checked but for what the core checks itself. */
+export function parseRegistryEvent(event: unknown): RegistryRequest {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+    throw new InvalidEventError('event', event, 'an object with an action');
+  }
+  const { action, ...fields } = event as { action: RegistryRequest['action'] } & Record<string, unknown>;
+  if (typeof action !== 'string' || !Object.hasOwn(FIELDS, action)) {
+    throw new InvalidEventError('action', action, `one of ${Object.keys(FIELDS).join(', ')}`);
+  }
+  const allowed = FIELDS[action];
+  for (const name of Object.keys(fields)) {
+    if (!allowed.includes(name)) throw new InvalidEventError('event', name, `made of action, ${allowed.join(', ')}`);
+  }
+  switch (action) {
+    case 'allocate':
+      return { action, owners: list(fields.owners).map(ownerRequest) };
+    case 'get':
+    case 'release':
+      return { action, owners: list(fields.owners) as string[] };
+    case 'list':
+      return { action, limit: count('limit', fields.limit), ...cursor(fields.cursor) };
+    case 'plan':
+    case 'rebalance':
+      return { action, mostMoves: count('mostMoves', fields.mostMoves) };
+    default: {
+      const fromHashKey = hashKey('fromHashKey', fields.fromHashKey);
+      const toHashKey = hashKey('toHashKey', fields.toHashKey);
+      return { action, move: { owner: fields.owner as string, fromHashKey, toHashKey } };
+    }
+  }
+}
+
+function list(owners: unknown): unknown[] {
+  if (Array.isArray(owners) && owners.length > 0 && owners.length <= MOST_OWNERS) return owners;
+  const got = Array.isArray(owners) ? `${owners.length} owners` : owners;
+  throw new InvalidEventError('owners', got, `an array of 1 to ${MOST_OWNERS} owners`);
+}
+
+function ownerRequest(input: unknown, index: number): OwnerRequest {
+  if (typeof input !== 'object' || input === null) return { owner: input as string };
+  const { owner, weight, ...rest } = input as OwnerRequest & Record<string, unknown>;
+  for (const name of Object.keys(rest)) throw new InvalidEventError(`owners[${index}]`, name, 'made of owner, weight');
+  return { owner, ...(weight !== undefined && { weight }) };
+}
+
+function count(field: string, value: unknown): number {
+  if (value === undefined) return MOST_OWNERS;
+  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST_OWNERS) return value as number;
+  throw new InvalidEventError(field, value, `a whole number from 1 to ${MOST_OWNERS}`);
+}
+
+function cursor(value: unknown): { cursor?: string } {
+  if (value === undefined) return {};
+  if (typeof value === 'string') return { cursor: value };
+  throw new InvalidEventError('cursor', value, 'the cursor of the page before');
+}
+
+function hashKey(field: string, text: unknown): bigint {
+  if (typeof text === 'string' && HASH_KEY_PATTERN.test(text) && BigInt(text) < 2n ** 128n) return BigInt(text);
+  throw new InvalidEventError(field, text, 'a decimal integer from 0 to 2^128 - 1, as a string');
+}

@@ -1,0 +1,52 @@
+import type { OwnedRecord } from './record-input';
+
+/** Asks the registry for the keys of owners, index for index; null for one who has none. */
+export type AskRegistry = (owners: string[]) => Promise<({ hashKey: string } | null)[]>;
+
+/** As many as the registry answers for at once. */
+const OWNERS_PER_REQUEST = 1_000;
+
+/** How long a key is used without asking again. A moved owner's records go to the old shard for so long. */
+const KEY_LIFETIME_MS = 60_000;
+
+/** Once so many owners are known, those asked for the longest ago are forgotten. */
+const MOST_OWNERS = 100_000;
+
+/** Gives records the hash keys of their owners, and remembers them for a minute. */
+export class HashKeyOwners {
+  private readonly keys = new Map<string, { hashKey: bigint; untilMs: number }>();
+
+  constructor(
+    private readonly ask: AskRegistry,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** Sets the explicit hash key of each record that has an owner. It stays absent where the owner has none. */
+  async resolve(records: readonly OwnedRecord[]): Promise<void> {
+    const owned = records.filter(({ hashKeyOwner }) => hashKeyOwner !== undefined);
+    const owners = new Set(owned.map(({ hashKeyOwner }) => hashKeyOwner!));
+    await this.askFor([...owners].filter((owner) => (this.keys.get(owner)?.untilMs ?? 0) <= this.now()));
+    for (const record of owned) record.explicitHashKey = this.keys.get(record.hashKeyOwner!)?.hashKey;
+    this.forget();
+  }
+
+  private async askFor(owners: readonly string[]): Promise<void> {
+    for (let start = 0; start < owners.length; start += OWNERS_PER_REQUEST) {
+      const some = owners.slice(start, start + OWNERS_PER_REQUEST);
+      const answers = await this.ask(some);
+      const untilMs = this.now() + KEY_LIFETIME_MS;
+      some.forEach((owner, index) => {
+        const answer = answers[index];
+        this.keys.delete(owner);
+        if (answer) this.keys.set(owner, { hashKey: BigInt(answer.hashKey), untilMs });
+      });
+    }
+  }
+
+  private forget(): void {
+    for (const owner of this.keys.keys()) {
+      if (this.keys.size <= MOST_OWNERS) return;
+      this.keys.delete(owner);
+    }
+  }
+}

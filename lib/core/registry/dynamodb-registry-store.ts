@@ -1,0 +1,161 @@
+import type { AttributeValue, Item } from '../fan-out/query-client';
+import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
+import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from './registry-table';
+
+// biome-ignore lint/suspicious/noExplicitAny: the SDK's AttributeValue has a further member for unknown types
+type SdkItem = Record<string, any>;
+
+export interface GetItemInput {
+  TableName: string;
+  Key: SdkItem;
+  ConsistentRead: boolean;
+}
+
+export interface PutItemInput {
+  TableName: string;
+  Item: SdkItem;
+  ConditionExpression: string;
+  ExpressionAttributeNames: Record<string, string>;
+  ExpressionAttributeValues?: SdkItem;
+}
+
+export interface ScanInput {
+  TableName: string;
+  ConsistentRead: boolean;
+  ExclusiveStartKey?: SdkItem;
+}
+
+/** What a registry needs of DynamoDB. The AWS SDK's `new DynamoDB({})` satisfies it as it is. */
+export interface RegistryTableClient {
+  getItem(input: GetItemInput): Promise<{ Item?: object }>;
+  putItem(input: PutItemInput): Promise<object>;
+  scan(input: ScanInput): Promise<{ Items?: object[]; LastEvaluatedKey?: object }>;
+}
+
+const HEAD_ID = 'head';
+const OWNER_PREFIX = 'owner/';
+
+/**
+ * An entry that says that its owner was released must outlive every process that might still write the one before it. A
+ * Lambda function lives for 15 minutes.
+ */
+const RELEASED_ENTRY_SECONDS = 7 * 24 * 60 * 60;
+
+/**
+ * A registry's table: an item with the head, and one for each owner.
+ *
+ * The table has the partition key `id`, a string, and no sort key; `HashKeyRegistry` makes one.
+ */
+export class DynamoDbRegistryStore implements RegistryStore {
+  constructor(
+    private readonly client: RegistryTableClient,
+    private readonly tableName: string,
+  ) {}
+
+  async readHead(): Promise<RegistryHead | undefined> {
+    const item = await this.read(HEAD_ID);
+    if (item === undefined) return undefined;
+    const recent = JSON.parse(text(item.recent)) as CompactEntry[];
+    return { version: number(item.version), recent: recent.map(fromCompact) };
+  }
+
+  writeHead({ version, recent }: RegistryHead, expected: number): Promise<boolean> {
+    return this.write(
+      {
+        [REGISTRY_TABLE_KEY]: { S: HEAD_ID },
+        version: { N: String(version) },
+        recent: { S: JSON.stringify(recent.map(toCompact)) },
+      },
+      expected === 0 ? 'attribute_not_exists(#version)' : '#version = :version',
+      expected,
+    );
+  }
+
+  async readEntry(owner: string): Promise<RegistryEntry | undefined> {
+    const item = await this.read(OWNER_PREFIX + owner);
+    return item && entryOf(item);
+  }
+
+  async readEntries(): Promise<RegistryEntry[]> {
+    const entries: RegistryEntry[] = [];
+    let start: object | undefined;
+    do {
+      const page = await this.client.scan({
+        TableName: this.tableName,
+        ConsistentRead: true,
+        ...(start && { ExclusiveStartKey: start }),
+      });
+      for (const item of (page.Items ?? []) as Item[]) {
+        if (text(item[REGISTRY_TABLE_KEY]).startsWith(OWNER_PREFIX)) entries.push(entryOf(item));
+      }
+      start = page.LastEvaluatedKey;
+    } while (start !== undefined);
+    return entries;
+  }
+
+  async writeEntry({ owner, version, hashKey, weight }: RegistryEntry): Promise<void> {
+    const expiresAt = Math.floor(Date.now() / 1000) + RELEASED_ENTRY_SECONDS;
+    const item: Item = {
+      [REGISTRY_TABLE_KEY]: { S: OWNER_PREFIX + owner },
+      version: { N: String(version) },
+      weight: { N: String(weight) },
+      ...(hashKey === undefined
+        ? { [REGISTRY_TABLE_TIME_TO_LIVE]: { N: String(expiresAt) } }
+        : { hashKey: { S: String(hashKey) } }),
+    };
+    await this.write(item, 'attribute_not_exists(#version) OR #version < :version', version);
+  }
+
+  private async read(id: string): Promise<Item | undefined> {
+    const { Item: item } = await this.client.getItem({
+      TableName: this.tableName,
+      Key: { [REGISTRY_TABLE_KEY]: { S: id } },
+      ConsistentRead: true,
+    });
+    return item as Item | undefined;
+  }
+
+  private async write(item: Item, condition: string, version: number): Promise<boolean> {
+    try {
+      await this.client.putItem({
+        TableName: this.tableName,
+        Item: item,
+        ConditionExpression: condition,
+        ExpressionAttributeNames: { '#version': 'version' },
+        ...(condition.includes(':version') && { ExpressionAttributeValues: { ':version': { N: String(version) } } }),
+      });
+      return true;
+    } catch (error) {
+      if ((error as Error).name === 'ConditionalCheckFailedException') return false;
+      throw error;
+    }
+  }
+}
+
+/** An entry within the head: 100 of them are read and written with every commit. */
+type CompactEntry = [owner: string, version: number, hashKey: string | null, weight: number];
+
+function toCompact({ owner, version, hashKey, weight }: RegistryEntry): CompactEntry {
+  return [owner, version, hashKey === undefined ? null : String(hashKey), weight];
+}
+
+function fromCompact([owner, version, hashKey, weight]: CompactEntry): RegistryEntry {
+  return { owner, version, weight, ...(hashKey !== null && { hashKey: BigInt(hashKey) }) };
+}
+
+function entryOf(item: Item): RegistryEntry {
+  return {
+    owner: text(item[REGISTRY_TABLE_KEY]).slice(OWNER_PREFIX.length),
+    version: number(item.version),
+    weight: number(item.weight),
+    ...(item.hashKey && { hashKey: BigInt(text(item.hashKey)) }),
+  };
+}
+
+function text(value: AttributeValue | undefined): string {
+  return (value as { S: string }).S;
+}
+
+function number(value: AttributeValue | undefined): number {
+  return Number((value as { N: string }).N);
+}

@@ -1,0 +1,218 @@
+import { InvalidArgumentError, InvalidHashKeyError, KeySpaceExhaustedError } from '../errors';
+import { BalancedTree, upperMiddle } from '../key-space/balanced-tree';
+import { Lightest } from '../key-space/lightest';
+import { coveringRanges, type HashKeyRange, shardIndexOf } from '../key-space/uniform-ranges';
+import { checkWeight } from '../key-space/weight';
+import { checkOwner, type HashKeyOwner } from './hash-key-owner';
+
+/** One owner that changes its key, and with it the shard. */
+export interface RebalanceMove {
+  owner: string;
+  weight: number;
+  fromHashKey: bigint;
+  toHashKey: bigint;
+  /** Index of the shard it leaves, among the ranges in ascending order. */
+  fromShard: number;
+  toShard: number;
+  /** The load of the heaviest shard once this move and those before it are made. */
+  heaviest: number;
+}
+
+/** What `rebalancePlan` proposes. Nothing is done by planning. */
+export interface RebalancePlan {
+  /** Those that relieve the heaviest shard first, so that a plan can be followed in part. */
+  moves: RebalanceMove[];
+  /** The load that the plan gets every shard down to, or below. */
+  bound: number;
+  /** The load of the heaviest shard as things are. */
+  heaviest: number;
+}
+
+/** Sums of the same weights in another order differ by rounding. */
+const ROUNDING = 1e-9;
+
+interface PlacedOwner extends HashKeyOwner {
+  shard: number;
+}
+
+/**
+ * The moves that make a stream's shards even again, after releases or a change of shards.
+ *
+ * A plan brings every shard down to the bound: the load of the heaviest shard if all owners were placed anew, heaviest
+ * first, each on the lightest shard. With equal weights that is ceil(m/k) owners, which is optimal; with any weights it is
+ * at most 4/3 - 1/(3k) times the optimum (Graham, 1969). A shard within the bound is left alone.
+ *
+ * With equal weights no plan has fewer moves: each shard gives away what it has above the bound, and nothing else moves.
+ * With weights the least number of moves is hard to find (it decides number partitioning), and the plan may have more: a
+ * shard gives away its heaviest owners until it is within the bound, they are placed heaviest first, and as long as one
+ * does not fit, the heaviest owners that have stayed so far are placed anew too.
+ *
+ * To plan for a split ahead of it, give the ranges that the shards will have. A key that an owner leaves is not given to
+ * another in the same plan.
+ *
+ * @param owners all owners of the stream
+ * @param ranges the ranges of its open shards, in any order
+ * @throws InvalidArgumentError, InvalidHashKeyError or InvalidWeightError if an owner is malformed, outside every range,
+ * or if an owner or a key is listed twice
+ * @throws InvalidHashKeyRangesError if the ranges leave a gap or overlap
+ * @throws KeySpaceExhaustedError if a shard has fewer keys than the plan would give it
+ */
+export function rebalancePlan(owners: Iterable<HashKeyOwner>, ranges: readonly HashKeyRange[]): RebalancePlan {
+  const ascending = coveringRanges('ranges', ranges);
+  const trees = ascending.map(
+    ({ startingHashKey, endingHashKey }) => new BalancedTree(startingHashKey, endingHashKey + 1n, upperMiddle),
+  );
+  const placed = placedOwners(owners, ascending, trees);
+  const heaviestFirst = placed.toSorted((a, b) => b.weight - a.weight);
+  const bound = heaviestOf(loadsAfter(new Array<number>(trees.length).fill(0), heaviestFirst).loads);
+  const targets = newShards(placed, heaviestFirst, trees, bound * (1 + ROUNDING));
+  return { moves: movesInOrder(placed, targets, trees), bound, heaviest: heaviestOf(loadsOf(placed, trees.length)) };
+}
+
+function placedOwners(
+  owners: Iterable<HashKeyOwner>,
+  ranges: readonly HashKeyRange[],
+  trees: readonly BalancedTree[],
+): PlacedOwner[] {
+  const names = new Set<string>();
+  const last = ranges.at(-1)!.endingHashKey;
+  return Array.from(owners, ({ owner, hashKey, weight }, index) => {
+    const field = `owners[${index}]`;
+    checkOwner(`${field}.owner`, owner);
+    checkWeight(`${field}.weight`, weight);
+    if (names.has(owner)) throw new InvalidArgumentError(`${field}.owner`, owner, 'listed once');
+    names.add(owner);
+    if (typeof hashKey !== 'bigint' || hashKey < 0n || hashKey > last) {
+      throw new InvalidHashKeyError(`${field}.hashKey`, hashKey, `a hash key within a range, from 0 to ${last}`);
+    }
+    const shard = shardIndexOf(hashKey, ranges);
+    if (trees[shard]!.has(hashKey)) throw new InvalidHashKeyError(`${field}.hashKey`, hashKey, 'listed once');
+    trees[shard]!.add(hashKey, weight);
+    return { owner, hashKey, weight, shard };
+  });
+}
+
+/** The shard that each owner who leaves goes to, such that every shard is within the limit. */
+function newShards(
+  placed: readonly PlacedOwner[],
+  heaviestFirst: readonly PlacedOwner[],
+  trees: readonly BalancedTree[],
+  limit: number,
+): Map<PlacedOwner, number> {
+  const leaving = new Set(ownersInExcess(placed, trees, limit));
+  for (;;) {
+    const staying = placed.filter((owner) => !leaving.has(owner));
+    const movers = heaviestFirst.filter((owner) => leaving.has(owner));
+    const { loads, shards } = loadsAfter(loadsOf(staying, trees.length), movers);
+    if (heaviestOf(loads) <= limit) return new Map(movers.map((owner, index) => [owner, shards[index]!]));
+    const more = Math.ceil(leaving.size / 16) || 1;
+    for (const owner of heaviestFirst.filter((other) => !leaving.has(other)).slice(0, more)) leaving.add(owner);
+  }
+}
+
+/** Of each shard the fewest owners that it must lose to be within the limit. */
+function ownersInExcess(
+  placed: readonly PlacedOwner[],
+  trees: readonly BalancedTree[],
+  limit: number,
+): readonly PlacedOwner[] {
+  const ofShard = trees.map((): PlacedOwner[] => []);
+  for (const owner of placed) ofShard[owner.shard]!.push(owner);
+  return trees.flatMap((tree, shard) => {
+    let excess = tree.weight - limit;
+    if (excess <= 0) return [];
+    const candidates = lastComeFirst(ofShard[shard]!, tree).sort((a, b) => b.weight - a.weight);
+    let taken = 0;
+    while (candidates[taken]!.weight < excess) excess -= candidates[taken++]!.weight;
+    const enough = candidates.findLast(({ weight }) => weight >= excess)!.weight;
+    return [
+      ...candidates.slice(0, taken),
+      candidates.find(({ weight }, index) => index >= taken && weight === enough)!,
+    ];
+  });
+}
+
+/** In the reverse of the order in which the tree hands keys out, so that what stays is even within the shard. */
+function lastComeFirst(owners: readonly PlacedOwner[], tree: BalancedTree): PlacedOwner[] {
+  const ofKey = new Map(owners.map((owner) => [String(owner.hashKey), owner]));
+  const order = owners.map(() => {
+    const { hashKey } = ofKey.get(String(tree.last()))!;
+    tree.remove(hashKey);
+    return ofKey.get(String(hashKey))!;
+  });
+  for (const { hashKey, weight } of owners) tree.add(hashKey, weight);
+  return order;
+}
+
+/** Places one owner after the other on the shard that is the lightest by then. */
+function loadsAfter(before: readonly number[], owners: readonly PlacedOwner[]): { loads: number[]; shards: number[] } {
+  const loads = [...before];
+  const lightest = new Lightest(loads.length);
+  loads.forEach((load, shard) => {
+    lightest.update(shard, load);
+  });
+  const shards = owners.map(({ weight }) => {
+    const shard = lightest.index;
+    loads[shard]! += weight;
+    lightest.update(shard, loads[shard]!);
+    return shard;
+  });
+  return { loads, shards };
+}
+
+function loadsOf(owners: readonly PlacedOwner[], shards: number): number[] {
+  const loads = new Array<number>(shards).fill(0);
+  for (const { shard, weight } of owners) loads[shard]! += weight;
+  return loads;
+}
+
+function heaviestOf(loads: readonly number[]): number {
+  return loads.reduce((heaviest, load) => Math.max(heaviest, load), 0);
+}
+
+/** The moves in the order of what they relieve: of the shards that still give owners away, the heaviest gives its next. */
+function movesInOrder(
+  placed: readonly PlacedOwner[],
+  targets: ReadonlyMap<PlacedOwner, number>,
+  trees: readonly BalancedTree[],
+): RebalanceMove[] {
+  const loads = loadsOf(placed, trees.length);
+  const heaviest = new Lightest(loads.length);
+  const nextSource = new Lightest(loads.length);
+  const waiting = loads.map((): PlacedOwner[] => []);
+  for (const [owner, shard] of [...targets].reverse()) if (shard !== owner.shard) waiting[owner.shard]!.push(owner);
+  const weigh = (shard: number): void => {
+    heaviest.update(shard, -loads[shard]!);
+    nextSource.update(shard, waiting[shard]!.length > 0 ? -loads[shard]! : Number.POSITIVE_INFINITY);
+  };
+  loads.forEach((_, shard) => {
+    weigh(shard);
+  });
+  const moves: RebalanceMove[] = [];
+  while (nextSource.load !== Number.POSITIVE_INFINITY) {
+    const mover = waiting[nextSource.index]!.pop()!;
+    const { owner, weight, hashKey: fromHashKey, shard: fromShard } = mover;
+    const toShard = targets.get(mover)!;
+    loads[fromShard]! -= weight;
+    loads[toShard]! += weight;
+    weigh(fromShard);
+    weigh(toShard);
+    if (trees[toShard]!.full) throw new KeySpaceExhaustedError(trees[toShard]!.size);
+    const toHashKey = trees[toShard]!.take(weight);
+    moves.push({ owner, weight, fromHashKey, toHashKey, fromShard, toShard, heaviest: -heaviest.load });
+  }
+  return moves;
+}
+
+/** A plan as lines of text, to read before it is followed. */
+export function describeRebalancePlan({ moves, bound, heaviest }: RebalancePlan): string[] {
+  if (moves.length === 0) return [`no move: the heaviest shard carries ${heaviest}, the bound is ${bound}`];
+  return [
+    `${moves.length} move(s): the heaviest shard carries ${heaviest}, the bound is ${bound}`,
+    ...moves.map(
+      ({ owner, weight, fromHashKey, toHashKey, fromShard, toShard, heaviest: after }) =>
+        `${JSON.stringify(owner)} of weight ${weight} from shard ${fromShard}, ${fromHashKey}, ` +
+        `to shard ${toShard}, ${toHashKey}: the heaviest shard then carries ${after}`,
+    ),
+  ];
+}

@@ -1,0 +1,55 @@
+import { BalancedKeyAllocator } from '../key-space/balanced-key-allocator';
+import { HASH_KEY_SPACE } from '../key-space/hash-key-space';
+import type { HashKeyRange } from '../key-space/uniform-ranges';
+import type { HashKeyOwner } from './hash-key-owner';
+import type { RegistryEntry } from './registry-store';
+
+/** All owners of a registry as of one version. */
+export class RegistryState {
+  private readonly byName = new Map<string, HashKeyOwner>();
+  private ranges = '';
+  private allocator: BalancedKeyAllocator | undefined;
+
+  constructor(
+    private currentVersion = 0,
+    entries: Iterable<RegistryEntry> = [],
+  ) {
+    for (const { owner, hashKey, weight } of entries) {
+      if (hashKey !== undefined) this.byName.set(owner, { owner, hashKey, weight });
+    }
+  }
+
+  get version(): number {
+    return this.currentVersion;
+  }
+
+  get owners(): ReadonlyMap<string, HashKeyOwner> {
+    return this.byName;
+  }
+
+  /** An allocator that has all owners' keys. Leave it as it is: what a commit changes comes back through `apply`. */
+  allocatorFor(ranges: readonly HashKeyRange[]): BalancedKeyAllocator {
+    const key = ranges.map(({ endingHashKey }) => endingHashKey).join();
+    if (this.allocator === undefined || this.ranges !== key) {
+      this.allocator = new BalancedKeyAllocator({ space: HASH_KEY_SPACE, ranges, allocated: this.byName.values() });
+      this.ranges = key;
+    }
+    return this.allocator;
+  }
+
+  /** Brings the state to the version of one commit. All its entries leave their old keys before any takes a new one. */
+  apply(version: number, commit: readonly RegistryEntry[]): void {
+    for (const { owner } of commit) {
+      const before = this.byName.get(owner);
+      if (before === undefined) continue;
+      this.allocator?.release(before.hashKey);
+      this.byName.delete(owner);
+    }
+    for (const { owner, hashKey, weight } of commit) {
+      if (hashKey === undefined) continue;
+      this.allocator?.claim(hashKey, weight);
+      this.byName.set(owner, { owner, hashKey, weight });
+    }
+    this.currentVersion = version;
+  }
+}

@@ -1,0 +1,140 @@
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { constructField } from '../construct-field';
+import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../core/function-environment';
+import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../core/registry/registry-table';
+import { addBundledFunction } from '../function/bundled-function';
+import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { HashKeyRegistryGrants } from './hash-key-registry-grants';
+import { checkRecordDistribution } from './record-distribution';
+import { checkStreamEnvironment } from './stream-environment';
+
+/** Properties of a `HashKeyRegistry`. */
+export interface HashKeyRegistryProps extends BundledFunctionOptions {
+  /**
+   * The stream whose shards the owners are to load evenly, of this app or imported, in the registry's own account and
+   * region. Not one whose record distribution strategy is `AUTO`: it ignores explicit hash keys.
+   */
+  readonly stream: kinesis.IStream;
+
+  /**
+   * How the table is encrypted at rest.
+   *
+   * @default - with a key that DynamoDB owns
+   */
+  readonly encryption?: dynamodb.TableEncryptionV2;
+
+  /**
+   * What becomes of the table when the registry leaves the stack. Without it, owners would get other keys, and their
+   * records other shards.
+   *
+   * @default - it is retained
+   */
+  readonly removalPolicy?: RemovalPolicy;
+
+  /**
+   * Whether DynamoDB refuses to delete the table.
+   *
+   * @default - true, unless the removal policy is to destroy it
+   */
+  readonly deletionProtection?: boolean;
+
+  /**
+   * How long one request may take. A change waits its turn while others change the registry.
+   *
+   * @default - 1 minute
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it. An owner takes about half a kilobyte.
+   *
+   * @default - 512, room for hundreds of thousands of owners
+   */
+  readonly memorySize?: number;
+}
+
+/**
+ * Hands out balanced explicit hash keys for a stream, durably: the same owner (an account, a tenant, a device) always
+ * gets the same key, no two owners get one, and with m owners no shard of k gets more than ceil(m/k), where the MD5 of a
+ * few hundred partition keys easily puts twice its share on one.
+ *
+ * Use it for up to some hundred thousand owners of comparable traffic, or with known weights, whose records must each
+ * stay on one shard. Give it to an `OrderedProducerFunction`, and name the owner in a record as its `hashKeyOwner`; or
+ * invoke its function, with one of
+ *
+ * - `{ "action": "allocate", "owners": ["account-1", { "owner": "account-2", "weight": 3 }] }`: their keys, allocated now
+ *   unless they have one
+ * - `{ "action": "get", "owners": ["account-1"] }`: their keys, null for one without
+ * - `{ "action": "release", "owners": ["account-1"] }`: frees their keys for others
+ * - `{ "action": "list", "limit"?, "cursor"? }`: all owners, by name
+ * - `{ "action": "plan", "mostMoves"? }`: the moves that would make the shards even again, after releases or resharding
+ * - `{ "action": "rebalance", "mostMoves"? }`: makes them; records of a moved owner go to another shard from then on
+ * - `{ "action": "move", "owner", "fromHashKey", "toHashKey" }`: makes one, in the middle of a move that keeps order
+ *
+ * It is correct under any concurrency and wherever a function crashes, with nothing but conditional writes of single
+ * items. The stream's shards are read from Kinesis for each request, never predicted. The table can be restored to a point
+ * in time, and is retained and protected from deletion unless its properties say otherwise. The function comes with a
+ * role of its own that can use this table, list this stream's shards and write to its log group, and nothing else.
+ *
+ * Throws `InvalidArgumentError` if the stream's record distribution strategy is `AUTO`, when it is constructed or, if that
+ * is set later, when the app is synthesized; and if the stream is known to be in another account or region.
+ *
+ * @stateful
+ */
+export class HashKeyRegistry extends Construct {
+  /** The function that answers requests: to invoke it. */
+  public readonly function: lambda.Function;
+
+  /** The table that has the owners. Change it through the function alone. */
+  public readonly table: dynamodb.TableV2;
+
+  /** The stream that the keys are for. */
+  public readonly stream: kinesis.IStream;
+
+  /** Permissions for whatever asks for keys. */
+  public readonly grants: HashKeyRegistryGrants;
+
+  /**
+   * A table, and a function with a role and a log group of its own.
+   *
+   * @param scope the construct to add the registry to, usually `this`
+   * @param id the registry's name within the scope
+   * @param props the stream, how to keep the table, and how to run
+   */
+  constructor(scope: Construct, id: string, props: HashKeyRegistryProps) {
+    super(scope, id);
+    const field = constructField(this, 'stream');
+    checkStreamEnvironment(field, props.stream, Stack.of(this));
+    checkRecordDistribution(field, props.stream);
+    this.node.addValidation({
+      validate: () => {
+        checkRecordDistribution(field, props.stream);
+        return [];
+      },
+    });
+    this.stream = props.stream;
+    this.table = new dynamodb.TableV2(this, 'Table', {
+      partitionKey: { name: REGISTRY_TABLE_KEY, type: dynamodb.AttributeType.STRING },
+      timeToLiveAttribute: REGISTRY_TABLE_TIME_TO_LIVE,
+      encryption: props.encryption,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      removalPolicy: props.removalPolicy,
+      deletionProtection: props.deletionProtection ?? props.removalPolicy !== RemovalPolicy.DESTROY,
+    });
+    this.function = addBundledFunction(this, {
+      bundle: 'hash-key-registry',
+      description: 'Hands out hash keys that load every shard of a stream evenly',
+      environment: { [REGISTRY_TABLE_NAME]: this.table.tableName, [STREAM_NAME]: props.stream.streamName },
+      timeout: props.timeout ?? Duration.minutes(1),
+      memorySize: props.memorySize ?? 512,
+      runtime: props.runtime,
+      logRetention: props.logRetention,
+    });
+    this.grants = HashKeyRegistryGrants.fromRegistry(this);
+    this.grants._serve(this.function);
+  }
+}

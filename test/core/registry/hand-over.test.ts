@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import {
+  FenceGate,
+  handOver,
+  InvalidArgumentError,
+  InvalidHashKeyError,
+  OrderedProducer,
+  parseFence,
+  StaleMoveError,
+  uniformRanges,
+} from '../../../lib/core';
+import { FakeKinesis, type RequestFate } from '../../fakes/fake-kinesis';
+import type { FakeShard } from '../../fakes/fake-shard';
+import { seededRandom } from '../../fakes/seeded-random';
+import { VirtualClock } from '../../fakes/virtual-clock';
+
+const text = (data: Uint8Array): string => Buffer.from(data).toString();
+
+/** Reads the shards at the same time, in an order drawn at random, parents before their children; drops second copies. */
+function consume(shards: readonly FakeShard[], random: () => number): Map<string, string[]> {
+  const gate = new FenceGate();
+  const seen = new Map<string, string[]>();
+  const rest = new Map(shards.map((shard) => [shard.shardId, [...shard.records]]));
+  const parentsOf = ({ parents }: FakeShard) => parents.map(({ shardId }) => shardId);
+  const hasEnded = (shardId: string) => rest.get(shardId)!.length === 0 && !gate.holds(shardId);
+  for (;;) {
+    const readable = shards.filter((shard) => rest.get(shard.shardId)!.length > 0 && parentsOf(shard).every(hasEnded));
+    const shard = readable[Math.floor(random() * readable.length)];
+    if (shard === undefined) break;
+    const record = rest.get(shard.shardId)!.shift()!;
+    for (const { partitionKey, data } of gate.accept(shard.shardId, record)) {
+      const texts = seen.get(partitionKey) ?? [];
+      if (!texts.includes(text(data))) texts.push(text(data));
+      seen.set(partitionKey, texts);
+    }
+  }
+  expect([...rest.values()].flat()).toEqual([]);
+  return seen;
+}
+
+describe('handOver', () => {
+  const keys = ['a', 'b', 'c'];
+  const hashKeys = [0n, 2n ** 126n, 2n ** 127n, 2n ** 128n - 1n];
+
+  test('keeps the order of every key through failures, lost answers, late copies, resharding and failed moves', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), async (seed) => {
+        const random = seededRandom(seed);
+        const among = <T>(...values: T[]): T => values[Math.floor(random() * values.length)]!;
+        const clock = new VirtualClock();
+        const fates: RequestFate[] = [
+          'answered',
+          'answered',
+          'answered',
+          'failed',
+          'answer lost',
+          { appliedLateByMs: 900 },
+        ];
+        const kinesis = new FakeKinesis({
+          clock,
+          shardCount: 4,
+          random,
+          requestFate: () => among(...fates),
+          entryFate: () => among('stored', 'stored', 'stored', 'throttled', 'failed'),
+        });
+        const options = { streamName: 'events', clock, random, backoffBaseMs: 5, backoffCapMs: 50, maxAttempts: 1000 };
+        const producer = new OrderedProducer(kinesis, options);
+
+        const produce = async (partitionKey: string): Promise<void> => {
+          let current = among(...hashKeys);
+          let number = 0;
+          for (let move = 0; move < 4; move++) {
+            const burst = Array.from({ length: 4 }, () => {
+              const data = Buffer.from(`${partitionKey}${number++}`);
+              return producer.put({ partitionKey, explicitHashKey: current, data });
+            });
+            if (random() < 0.5) await Promise.all(burst);
+            const toHashKey = among(...hashKeys);
+            const isStale = random() < 0.25;
+            const switchKey = async () => {
+              if (isStale) throw new StaleMoveError(partitionKey, 'its key has changed');
+              current = toHashKey;
+            };
+            const handedOver = handOver(
+              producer,
+              { partitionKeys: [partitionKey], fromHashKey: current, toHashKey },
+              switchKey,
+            );
+            await handedOver.catch((error) => expect(error).toBeInstanceOf(StaleMoveError));
+            await Promise.all(burst);
+          }
+        };
+        const reshard = async (): Promise<void> => {
+          for (const TargetShardCount of [6, 3]) {
+            await clock.sleep(random() * 500);
+            await kinesis
+              .updateShardCount({ StreamName: 'events', TargetShardCount, ScalingType: 'UNIFORM_SCALING' })
+              .catch(() => {});
+          }
+        };
+        await clock.runUntil(Promise.all([...keys.map(produce), reshard()]));
+        await clock.runOut();
+
+        const inOrder = keys.map((key) => [key, Array.from({ length: 16 }, (_, number) => `${key}${number}`)]);
+        for (let reading = 0; reading < 3; reading++) {
+          expect(consume(kinesis.shards, random)).toEqual(new Map(inOrder as [string, string[]][]));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('writes the fences behind what was put before, and switches when both are written', async () => {
+    const clock = new VirtualClock();
+    const kinesis = new FakeKinesis({ clock, shardCount: 2 });
+    const producer = new OrderedProducer(kinesis, { streamName: 'events', clock });
+    const before = producer.put({ partitionKey: 'a', explicitHashKey: 0n, data: Buffer.from('1') });
+    let fences: unknown[] = [];
+    const switchKey = async () => {
+      fences = kinesis.records().map(({ shardId, data }) => [shardId.slice(-1), parseFence(data)?.side]);
+    };
+    const move = { partitionKeys: ['a'], fromHashKey: 0n, toHashKey: 2n ** 127n };
+    await clock.runUntil(Promise.all([before, handOver(producer, move, switchKey)]));
+    expect(fences).toEqual([
+      ['0', undefined],
+      ['0', 'end'],
+      ['1', 'start'],
+    ]);
+  });
+
+  test('switches nothing if a fence is rejected', async () => {
+    const clock = new VirtualClock();
+    const kinesis = new FakeKinesis({ clock, requestFate: () => 'denied' });
+    const producer = new OrderedProducer(kinesis, { streamName: 'events', clock });
+    let switched = false;
+    const switchKey = async () => {
+      switched = true;
+    };
+    const move = { partitionKeys: ['a'], fromHashKey: 0n, toHashKey: 1n };
+    await expect(clock.runUntil(handOver(producer, move, switchKey))).rejects.toThrow('AccessDenied');
+    expect(switched).toBe(false);
+  });
+
+  test('fails for malformed moves, and writes nothing', async () => {
+    const clock = new VirtualClock();
+    const kinesis = new FakeKinesis({ clock });
+    const producer = new OrderedProducer(kinesis, { streamName: 'events', clock });
+    const move = { partitionKeys: ['a'], fromHashKey: 0n, toHashKey: 1n };
+    const nothing = async () => {};
+    await expect(handOver(producer, { ...move, partitionKeys: [] }, nothing)).rejects.toThrow(InvalidArgumentError);
+    await expect(handOver(producer, { ...move, toHashKey: -1n }, nothing)).rejects.toThrow(InvalidHashKeyError);
+    expect(kinesis.requests).toEqual([]);
+  });
+});
+
+describe('FenceGate', () => {
+  test('needs the fences: without it a consumer can see a moved key out of order', async () => {
+    const clock = new VirtualClock();
+    const kinesis = new FakeKinesis({ clock, shardCount: 2 });
+    const producer = new OrderedProducer(kinesis, { streamName: 'events', clock });
+    const put = (hashKey: bigint, data: string) =>
+      producer.put({ partitionKey: 'a', explicitHashKey: hashKey, data: Buffer.from(data) });
+    const to = uniformRanges(2)[1]!.startingHashKey;
+    const work = async () => {
+      await put(0n, '1');
+      await handOver(producer, { partitionKeys: ['a'], fromHashKey: 0n, toHashKey: to }, async () => {});
+      await put(to, '2');
+    };
+    await clock.runUntil(work());
+
+    const [old, next] = kinesis.shards.map(({ shardId, records }) => ({ shardId, records }));
+    const gate = new FenceGate();
+    const read = ({ shardId, records }: NonNullable<typeof old>) => {
+      return records.flatMap((record) => gate.accept(shardId, record)).map(({ data }) => text(data));
+    };
+    expect(read(next!)).toEqual([]);
+    expect(gate.holds(next!.shardId)).toBe(true);
+    expect(read(old!)).toEqual(['1', '2']);
+    expect(gate.holds(next!.shardId)).toBe(false);
+  });
+
+  test('holds one key of a shard, and lets the others pass', () => {
+    const gate = new FenceGate();
+    const record = (partitionKey: string, data: Uint8Array) => ({ partitionKey, data });
+    const start = Buffer.from(`\0even-shards-fence\0${JSON.stringify({ moveId: 'm', side: 'start' })}`);
+    expect(gate.accept('s', record('a', start))).toEqual([]);
+    expect(gate.accept('s', record('a', Buffer.from('1')))).toEqual([]);
+    const other = record('b', Buffer.from('1'));
+    expect(gate.accept('s', other)).toEqual([other]);
+  });
+});

@@ -1,0 +1,211 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { HashKeyRegistry, type HashKeyRegistryProps, UniformStream } from '../../lib';
+import { InvalidArgumentError } from '../../lib/core/errors';
+
+describe('HashKeyRegistry', () => {
+  let stack: Stack;
+  let stream: UniformStream;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
+    stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+  });
+  const registryWith = (props: Partial<HashKeyRegistryProps> = {}) =>
+    new HashKeyRegistry(stack, 'Registry', { stream, ...props });
+
+  test('has a table of its own, with the key and the expiry that its function expects', () => {
+    registryWith();
+
+    Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      BillingMode: 'PAY_PER_REQUEST',
+      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+    });
+  });
+
+  test('has a table that can be restored to a point in time, is retained, and cannot be deleted by mistake', () => {
+    registryWith();
+
+    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        Replicas: [
+          {
+            DeletionProtectionEnabled: true,
+            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          },
+        ],
+      },
+    });
+  });
+
+  test.each([
+    [{ removalPolicy: RemovalPolicy.DESTROY }, 'Delete', false],
+    [{ removalPolicy: RemovalPolicy.DESTROY, deletionProtection: true }, 'Delete', true],
+    [{ deletionProtection: false }, 'Retain', false],
+  ])('with %p has the deletion policy %s and deletion protection %p', (props, policy, protection) => {
+    registryWith(props);
+
+    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: policy,
+      Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: protection })] },
+    });
+  });
+
+  test('runs the registry bundle on Node.js 24, arm64, and tells it its table and stream', () => {
+    const { table } = registryWith();
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Handler: 'index.handler',
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Timeout: 60,
+      MemorySize: 512,
+      Environment: {
+        Variables: {
+          EVEN_SHARDS_REGISTRY_TABLE_NAME: stack.resolve(table.tableName),
+          EVEN_SHARDS_STREAM_NAME: stack.resolve(stream.streamName),
+        },
+      },
+    });
+  });
+
+  test('takes a timeout, memory size, runtime and log retention', () => {
+    registryWith({
+      timeout: Duration.minutes(15),
+      memorySize: 1024,
+      runtime: lambda.Runtime.NODEJS_22_X,
+      logRetention: logs.RetentionDays.ONE_YEAR,
+    });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', { Timeout: 900, MemorySize: 1024, Runtime: 'nodejs22.x' });
+    template.hasResourceProperties('AWS::Logs::LogGroup', { RetentionInDays: 365 });
+  });
+
+  function expectStatements(statements: unknown[], roleId: string): void {
+    const policies = Object.values(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
+    const own = policies.filter(({ Properties }) => Properties.Roles[0].Ref.startsWith(roleId));
+    expect(own.map(({ Properties }) => Properties.PolicyDocument.Statement)).toEqual([statements]);
+  }
+
+  test('may use its table, list the shards of its stream, write to its log group, and do nothing else', () => {
+    const { table, function: fn } = registryWith();
+
+    expectStatements(
+      [
+        {
+          Effect: 'Allow',
+          Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+          Resource: stack.resolve(fn.logGroup.logGroupArn),
+        },
+        {
+          Effect: 'Allow',
+          Action: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Scan'],
+          Resource: stack.resolve(table.tableArn),
+        },
+        { Effect: 'Allow', Action: 'kinesis:ListShards', Resource: stack.resolve(stream.streamArn) },
+      ],
+      'RegistryRole',
+    );
+  });
+
+  test('may use the customer-managed key of its table', () => {
+    const key = new kms.Key(stack, 'Key');
+    registryWith({ encryption: dynamodb.TableEncryptionV2.customerManagedKey(key) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          {
+            Effect: 'Allow',
+            Action: ['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo'],
+            Resource: stack.resolve(key.keyArn),
+          },
+        ]),
+      },
+    });
+  });
+
+  describe('grants', () => {
+    const roleOf = () => new iam.Role(stack, 'Caller', { assumedBy: new iam.AccountRootPrincipal() });
+
+    test('the invocation of exactly its function to whoever allocates', () => {
+      const registry = registryWith();
+
+      expect(registry.grants.allocate(roleOf()).success).toBe(true);
+      expectStatements(
+        [
+          {
+            Effect: 'Allow',
+            Action: 'lambda:InvokeFunction',
+            Resource: stack.resolve(registry.function.functionArn),
+          },
+        ],
+        'Caller',
+      );
+    });
+
+    test('single reads of exactly its table to whoever reads', () => {
+      const key = new kms.Key(stack, 'Key');
+      const registry = registryWith({ encryption: dynamodb.TableEncryptionV2.customerManagedKey(key) });
+
+      registry.grants.read(roleOf());
+
+      expectStatements(
+        [
+          { Effect: 'Allow', Action: 'dynamodb:GetItem', Resource: stack.resolve(registry.table.tableArn) },
+          { Effect: 'Allow', Action: 'kms:Decrypt', Resource: stack.resolve(key.keyArn) },
+        ],
+        'Caller',
+      );
+    });
+  });
+
+  test('allocates for an imported stream', () => {
+    const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+    new HashKeyRegistry(stack, 'Registry', { stream: kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([{ Effect: 'Allow', Action: 'kinesis:ListShards', Resource: streamArn }]),
+      },
+    });
+  });
+
+  test('fails for a stream of another region', () => {
+    const here = new Stack(new App(), 'Here', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const streamArn = 'arn:aws:kinesis:eu-north-1:111111111111:stream/events';
+    const imported = kinesis.Stream.fromStreamArn(here, 'Imported', streamArn);
+    expect(() => new HashKeyRegistry(here, 'Registry', { stream: imported })).toThrow(
+      "Here/Registry: stream must be a stream of the function's own account and region",
+    );
+  });
+
+  describe('and a stream whose records Kinesis distributes itself', () => {
+    const onDemand = () => new kinesis.Stream(stack, 'OnDemand', { streamMode: kinesis.StreamMode.ON_DEMAND });
+    const setAuto = ({ node }: kinesis.Stream) =>
+      (node.defaultChild as kinesis.CfnStream).addPropertyOverride('RecordDistributionStrategy', 'AUTO');
+
+    test('fails', () => {
+      const auto = onDemand();
+      setAuto(auto);
+      expect(() => registryWith({ stream: auto })).toThrow(InvalidArgumentError);
+    });
+
+    test('fails at synthesis if that is set later', () => {
+      const auto = onDemand();
+      registryWith({ stream: auto });
+      setAuto(auto);
+      expect(() => Template.fromStack(stack)).toThrow('ignores partition keys and explicit hash keys');
+    });
+  });
+});
