@@ -1,8 +1,7 @@
 import { Agent } from 'node:https';
 import { DynamoDB, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { fanOutQuery, type QueryClient, type ShardedIndexConfig } from '../lib/core';
-import { lightQueryClient } from '../lib/core/light-client/light-query-client';
+import { FanOutHistory, fanOutQuery, lightQueryClient, type QueryClient, type ShardedIndexConfig } from '../lib/core';
 import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
 
 /**
@@ -14,6 +13,7 @@ import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
 
 const SHARDS = [10, 50, 200];
 const LIMIT = 50;
+const MAX_SOCKETS = 256;
 const WARM_UP_ROUNDS = 10;
 
 interface Sample {
@@ -31,7 +31,7 @@ async function compare(rounds: number, latencyMs: number): Promise<void> {
       region: 'us-east-1',
       credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'x'.repeat(600) },
       requestHandler: new NodeHttpHandler({
-        httpsAgent: new Agent({ keepAlive: true, maxSockets: 256, rejectUnauthorized: false }),
+        httpsAgent: new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, rejectUnauthorized: false }),
       }),
     });
   const approaches: Record<string, Approach> = {
@@ -61,7 +61,8 @@ const configOf = (shards: number): ShardedIndexConfig => ({
 });
 
 function merged(client: QueryClient): Approach {
-  return (shards) => fanOutQuery(client, configOf(shards), { value: String(shards), limit: LIMIT });
+  const options = { concurrency: MAX_SOCKETS, history: new FanOutHistory() };
+  return (shards) => fanOutQuery(client, configOf(shards), { value: String(shards), limit: LIMIT }, options);
 }
 
 /** What the tutorials do: the page's limit for every shard, since all of it could be in one, then a sort. */
