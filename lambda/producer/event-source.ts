@@ -62,7 +62,7 @@ function sqsMessage(
       orderingKeys: [...groups, ...ownKey],
       record: recordOrError('body', input, {
         limits,
-        sequence: counted ? sourceSequence(eventSourceARN, attributes.SequenceNumber) : undefined,
+        sequence: counted ? sourceSequence([eventSourceARN], attributes.SequenceNumber) : undefined,
       }),
     };
   } catch (error) {
@@ -75,22 +75,24 @@ function tableChange(
   { eventID, eventName, dynamodb, eventSourceARN }: DynamoDBRecord,
   { sequence, ...limits }: SourceOptions,
 ): SourceMessage {
-  const partitionKey = tableKeyText(dynamodb?.Keys ?? {});
+  const keys = Object.entries(dynamodb?.Keys ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const partitionKey = tableKeyText(keys);
   const input = { partitionKey, data: { eventID, eventName, dynamodb } };
   return {
     identifier: dynamodb?.SequenceNumber ?? '',
     orderingKeys: [partitionKey],
     record: recordOrError('dynamodb', input, {
       limits,
-      sequence: sequence ? sourceSequence(eventSourceARN, dynamodb?.SequenceNumber) : undefined,
+      // The table counts by item, and two items can have one partition key: "a#b" with "c", and "a" with "b#c".
+      sequence: sequence ? sourceSequence([eventSourceARN, keys], dynamodb?.SequenceNumber) : undefined,
     }),
   };
 }
 
-/** How a source that counts its messages names one. Its ARN may be longer than the id of a producer. */
-function sourceSequence(sourceArn: string | undefined, number: string | undefined): RecordSequence | undefined {
-  if (sourceArn === undefined || number === undefined) return undefined;
-  const producerId = createHash('sha256').update(sourceArn).digest('base64url').slice(0, 22);
+/** A number that a source gave, and an id for what it counts, which may be too long to be one itself. */
+function sourceSequence(counted: unknown[], number: string | undefined): RecordSequence | undefined {
+  if (number === undefined) return undefined;
+  const producerId = createHash('sha256').update(JSON.stringify(counted)).digest('base64url').slice(0, 22);
   return { producerId, sequenceNumber: BigInt(number) };
 }
 
@@ -108,11 +110,8 @@ function recordOrError(
 }
 
 /** The item's key values joined by "#", or their SHA-256 where that is longer than a partition key may be. */
-function tableKeyText(keys: object): string {
-  const text = Object.entries(keys)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, value]) => String(Object.values(value as object)[0]))
-    .join('#');
+function tableKeyText(keys: [name: string, value: object][]): string {
+  const text = keys.map(([, value]) => String(Object.values(value)[0])).join('#');
   return text.length <= MAX_PARTITION_KEY_LENGTH ? text : createHash('sha256').update(text).digest('hex');
 }
 

@@ -112,6 +112,14 @@ describe('sourceMessages', () => {
       expect(sequences(record)).toEqual([{ producerId: expect.stringMatching(/^[\w-]{22}$/), sequenceNumber: 111n }]);
     });
 
+    test('tells items of a table apart whose keys look alike', () => {
+      const [first, other] = sequences(
+        change({ pk: { S: 'a#b' }, sk: { S: 'c' } }),
+        change({ pk: { S: 'a' }, sk: { S: 'b#c' } }),
+      );
+      expect(other!.producerId).not.toBe(first!.producerId);
+    });
+
     test('tells one source from another', () => {
       const [first, again, other] = sequences(
         fifo('{"data":"x"}', 'a', '1'),

@@ -1,0 +1,243 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { build } from 'esbuild';
+import { deaggregate, deduplicate, SequenceHistory, type UserRecord } from '../../lib/core';
+import { AGGREGATION, SEQUENCE, STREAM_NAME } from '../../lib/core/function-environment';
+import { type LocalClients, localClients } from '../../local/clients';
+import type { LocalFunction } from '../../local/deployment-plan';
+import { startDynamoDbEmulator } from '../../local/dynamodb-emulator';
+import type { Emulator } from '../../local/emulator-thread';
+import { FunctionPool } from '../../local/function-pool';
+import { startKinesisEmulator } from '../../local/kinesis-emulator';
+import { lambdaEnvironment } from '../../local/lambda-environment';
+import { FAULTS, type FaultyKinesis, startFaultyKinesis } from './faulty-kinesis';
+
+/**
+ * The producer's bundle and the example's, with real emulators, and between the producer and its stream a network that
+ * loses, delays and fails every other request.
+ */
+
+const ROOT = join(__dirname, '../..');
+const FILE = 'shared/data/commits.ndjson.gz';
+const path = join(ROOT, '..', FILE);
+const found = existsSync(path);
+if (!found) console.warn(`a part of stream-consumer.test.ts is skipped: there is no ../${FILE} beside this checkout`);
+
+const STREAM = 'Events';
+const TABLE = 'States';
+const SEED = 20_260_101;
+const MINUTE = 60_000;
+
+interface KinesisRecord {
+  partitionKey: string;
+  sequenceNumber: string;
+  data: Buffer;
+}
+
+let kinesis: Emulator;
+let dynamodb: Emulator;
+let network: FaultyKinesis;
+let clients: LocalClients;
+let bundles: string;
+let producer: FunctionPool;
+let consumer: FunctionPool;
+
+/** A function as deployed, its timeout that of the constructs. */
+function functionPool(name: string, codeDirectory: string, environment: Record<string, string>): FunctionPool {
+  const definition: LocalFunction = {
+    path: `Test/${name}`,
+    name,
+    arn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
+    runtime: 'nodejs24.x',
+    handler: 'index.handler',
+    codeDirectory,
+    environment,
+    unset: {},
+    timeoutSeconds: 60,
+    memoryMb: 512,
+  };
+  const endpoints = { kinesis: network.endpoint, dynamodb: dynamodb.endpoint, lambda: network.endpoint };
+  return new FunctionPool(definition, lambdaEnvironment(definition, endpoints));
+}
+
+async function invoke<T>(pool: FunctionPool, event: unknown): Promise<T> {
+  const { payload, functionError } = await pool.invoke(JSON.stringify(event));
+  if (functionError !== undefined) throw new Error(payload);
+  return JSON.parse(payload);
+}
+
+/** Everything in the stream, shard by shard. */
+async function shards(): Promise<KinesisRecord[][]> {
+  const { Shards = [] } = await clients.kinesis.listShards({ StreamName: STREAM });
+  return Promise.all(Shards.map(({ ShardId }) => recordsOf(ShardId!)));
+}
+
+async function recordsOf(ShardId: string): Promise<KinesisRecord[]> {
+  const records: KinesisRecord[] = [];
+  const start = await clients.kinesis.getShardIterator({
+    StreamName: STREAM,
+    ShardId,
+    ShardIteratorType: 'TRIM_HORIZON',
+  });
+  for (let iterator = start.ShardIterator; iterator !== undefined; ) {
+    const { Records = [], NextShardIterator } = await clients.kinesis.getRecords({ ShardIterator: iterator });
+    for (const { PartitionKey, SequenceNumber, Data } of Records) {
+      records.push({ partitionKey: PartitionKey!, sequenceNumber: SequenceNumber!, data: Buffer.from(Data!) });
+    }
+    iterator = Records.length === 0 ? undefined : NextShardIterator;
+  }
+  return records;
+}
+
+const textOf = ({ data }: { data: Uint8Array }): string => Buffer.from(data).toString();
+
+function byKey(records: readonly UserRecord[]): Record<string, string[]> {
+  const groups: Record<string, string[]> = {};
+  for (const record of records) groups[record.partitionKey] = [...(groups[record.partitionKey] ?? []), textOf(record)];
+  return groups;
+}
+
+/** Delivers a shard to the consumer as Lambda does: batches, some of them twice, each from where the last one failed. */
+async function consume(records: readonly KinesisRecord[]): Promise<void> {
+  const BATCH = 25;
+  for (let start = 0; start < records.length; ) {
+    const batch = records.slice(start, start + BATCH);
+    const event = {
+      Records: batch.map(({ partitionKey, sequenceNumber, data }) => ({
+        eventSource: 'aws:kinesis',
+        kinesis: { partitionKey, sequenceNumber, data: data.toString('base64') },
+      })),
+    };
+    const { batchItemFailures } = await invoke<{ batchItemFailures: { itemIdentifier: string }[] }>(consumer, event);
+    expect(batchItemFailures).toEqual([]);
+    if (start % 2 === 0) await invoke(consumer, event);
+    start += batch.length;
+  }
+}
+
+async function states(): Promise<Record<string, { count: number; last: unknown }>> {
+  const { Items = [] } = await DynamoDBDocument.from(clients.dynamodb).scan({ TableName: TABLE });
+  return Object.fromEntries(Items.map(({ partitionKey, state }) => [partitionKey, state]));
+}
+
+beforeAll(async () => {
+  bundles = mkdtempSync(join(tmpdir(), 'stream-consumer-'));
+  [kinesis, dynamodb] = await Promise.all([startKinesisEmulator(), startDynamoDbEmulator()]);
+  await build({
+    entryPoints: [join(ROOT, 'examples/stream-consumer/handler.ts')],
+    outfile: join(bundles, 'index.js'),
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+  });
+}, MINUTE);
+
+beforeEach(async () => {
+  network = await startFaultyKinesis(kinesis.endpoint, SEED);
+  clients = localClients({ kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint, lambda: kinesis.endpoint });
+  await clients.kinesis.createStream({ StreamName: STREAM, ShardCount: 4 });
+  await clients.dynamodb.createTable({
+    TableName: TABLE,
+    KeySchema: [{ AttributeName: 'partitionKey', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'partitionKey', AttributeType: 'S' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  });
+  const environment = { [STREAM_NAME]: STREAM, [AGGREGATION]: 'true', [SEQUENCE]: 'true' };
+  producer = functionPool('producer', join(ROOT, 'dist/lambda/producer'), environment);
+  consumer = functionPool('consumer', bundles, { TABLE_NAME: TABLE });
+}, MINUTE);
+
+afterEach(async () => {
+  await Promise.all([producer?.stop(), consumer?.stop()]);
+  await network?.stop();
+  await clients?.kinesis.deleteStream({ StreamName: STREAM });
+  await clients?.dynamodb.deleteTable({ TableName: TABLE });
+});
+
+afterAll(async () => {
+  await Promise.all([kinesis?.stop(), dynamodb?.stop()]);
+  rmSync(bundles, { recursive: true, force: true });
+});
+
+/** What is in the stream now: all of it, and what is left of it without second copies. */
+async function landed(): Promise<{ shards: KinesisRecord[][]; all: UserRecord[]; once: UserRecord[] }> {
+  await network.stop();
+  const content = await shards();
+  const all = content.flat().flatMap(deaggregate);
+  return { shards: content, all, once: [...deduplicate(all, new SequenceHistory())] };
+}
+
+(found ? test : test.skip)(
+  `commits keep the order of their repository, each once, through every fault of the network (seed ${SEED})`,
+  async () => {
+    const lines = gunzipSync(readFileSync(path)).toString().trim().split('\n');
+    const commits = lines.map((line) => ({ line, ...(JSON.parse(line) as { repository: string; sequence: number }) }));
+    // By their number in their repository, so that those of all repositories are mixed.
+    commits.sort((a, b) => a.sequence - b.sequence);
+    const events = commits.slice(0, 4_000).map(({ repository, line }) => ({ partitionKey: repository, data: line }));
+    for (let start = 0; start < events.length; start += 160) {
+      const response = await invoke<{ failedRecordCount: number }>(producer, {
+        records: events.slice(start, start + 160),
+      });
+      expect(response.failedRecordCount).toBe(0);
+    }
+
+    const { all, once, shards: content } = await landed();
+    const sent: Record<string, string[]> = {};
+    for (const { partitionKey, data } of events) sent[partitionKey] = [...(sent[partitionKey] ?? []), data];
+    expect(byKey(once)).toEqual(sent);
+    // The network did what it is there for: copies are in the stream, and some of them late.
+    expect(all.length).toBeGreaterThan(events.length);
+    expect(byKey(all)).not.toEqual(sent);
+    expect(FAULTS.filter((fault) => network.faults[fault] === 0)).toEqual([]);
+
+    await Promise.all(content.map(consume));
+    expect(await states()).toEqual(
+      Object.fromEntries(
+        Object.entries(sent).map(([key, texts]) => [key, { count: texts.length, last: JSON.parse(texts.at(-1)!) }]),
+      ),
+    );
+  },
+  4 * MINUTE,
+);
+
+test(
+  'what a FIFO queue and a table deliver again is told from what is new',
+  async () => {
+    const message = (group: string, number: number) => ({
+      eventSource: 'aws:sqs',
+      eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:queue.fifo',
+      messageId: `${group}-${number}`,
+      body: JSON.stringify({ data: `${group}-${number}` }),
+      attributes: { MessageGroupId: group, SequenceNumber: String(18_849_496_460_467_696_128n + BigInt(number)) },
+    });
+    const change = (id: string, number: number) => ({
+      eventSource: 'aws:dynamodb',
+      eventSourceARN: 'arn:aws:dynamodb:us-east-1:000000000000:table/t/stream/2026-01-01T00:00:00.000',
+      eventID: `${id}-${number}`,
+      eventName: 'MODIFY',
+      dynamodb: { Keys: { id: { S: id } }, SequenceNumber: String(100_000_000_003_498_069_978n + BigInt(number)) },
+    });
+    const messages = ['a', 'b', 'a', 'c', 'a', 'b'].map(message);
+    const changes = ['x', 'y', 'x', 'x'].map(change);
+    for (const batch of [messages, messages, messages.slice(2), changes, changes.slice(1), changes]) {
+      expect(await invoke(producer, { Records: batch })).toEqual({ batchItemFailures: [] });
+    }
+
+    const { all, once } = await landed();
+    expect(all.length).toBeGreaterThanOrEqual(2 * (messages.length + changes.length));
+    const ids = (key: string) =>
+      byKey(once)[key]!.map((text) => (text.startsWith('{') ? JSON.parse(text).eventID : text));
+    expect(Object.fromEntries(Object.keys(byKey(once)).map((key) => [key, ids(key)]))).toEqual({
+      a: ['a-0', 'a-2', 'a-4'],
+      b: ['b-1', 'b-5'],
+      c: ['c-3'],
+      x: ['x-0', 'x-2', 'x-3'],
+      y: ['y-1'],
+    });
+  },
+  MINUTE,
+);
