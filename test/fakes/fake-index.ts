@@ -87,16 +87,14 @@ export class FakeIndex implements QueryClient {
     return this.answer(input);
   }
 
-  /** The order within a partition: by sort key, then as the service happens to keep equal ones. */
-  compare(a: Item, b: Item): number {
-    const difference = this.compareSortKeys(a, b);
-    if (difference !== 0) return difference;
+  /** The order of items with one sort key: the service's own affair. */
+  compareTies(a: Item, b: Item): number {
     return compareTexts(hiddenPlace(this.tableKey(a)), hiddenPlace(this.tableKey(b)));
   }
 
   private answer(input: QueryInput): QueryOutput {
     const { ExclusiveStartKey: start, ScanIndexForward: forward } = input;
-    const { partition, range } = keyConditions(input, this.partitionAttributes());
+    const { partition, range, low, high } = keyConditions(input, this.partitionAttributes());
     const { sortKeyAttributes } = this.config;
     const inRange = (item: Item): boolean => range(item[sortKeyAttributes[0]!]!);
     if (start !== undefined && !(partitionText(start, this.partitionAttributes()) === partition && inRange(start))) {
@@ -109,6 +107,15 @@ export class FakeIndex implements QueryClient {
       at = forward
         ? firstIndex(entries, (entry) => this.compareEntries(entry, startEntry) > 0)
         : firstIndex(entries, (entry) => this.compareEntries(entry, startEntry) >= 0) - 1;
+    }
+    const [sortAttribute = ''] = sortKeyAttributes;
+    if (forward && low !== undefined) {
+      at = Math.max(
+        at,
+        firstIndex(entries, ({ item }) => compareAttributeValues(item[sortAttribute]!, low) >= 0),
+      );
+    } else if (!forward && high !== undefined) {
+      at = Math.min(at, firstIndex(entries, ({ item }) => compareAttributeValues(item[sortAttribute]!, high) > 0) - 1);
     }
     const step = forward ? 1 : -1;
     const skip = (): void => {
@@ -209,17 +216,19 @@ function projected(item: Item, { ProjectionExpression, ExpressionAttributeNames:
 function keyConditions(
   input: QueryInput,
   partitionAttributes: readonly string[],
-): { partition: string; range(value: AttributeValue): boolean } {
-  const { KeyConditionExpression: text, ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input;
-  const conditions = text.split(' AND ');
+): { partition: string; range(value: AttributeValue): boolean; low?: SortableValue; high?: SortableValue } {
+  const { KeyConditionExpression, ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input;
+  const conditions = KeyConditionExpression.split(' AND ');
   const partition: Item = {};
   for (const equality of conditions.splice(0, partitionAttributes.length)) {
     const [name, operator, operand] = equality.split(' ');
     if (operator !== '=') throw new Error('Query key condition not supported');
     partition[names[name!]!] = values[operand!];
   }
-  const range = conditions.length === 0 ? () => true : condition(conditions.join(' AND '), input).matches;
-  return { partition: partitionText(partition, partitionAttributes), range };
+  const text = partitionText(partition, partitionAttributes);
+  if (conditions.length === 0) return { partition: text, range: () => true };
+  const { matches, low, high } = condition(conditions.join(' AND '), input);
+  return { partition: text, range: matches, low, high };
 }
 
 function filterCondition(input: QueryInput): (item: Item) => boolean {
@@ -232,7 +241,7 @@ function filterCondition(input: QueryInput): (item: Item) => boolean {
 function condition(
   text: string,
   { ExpressionAttributeNames: names, ExpressionAttributeValues: values }: QueryInput,
-): { attribute: string; matches(value: AttributeValue): boolean } {
+): { attribute: string; matches(value: AttributeValue): boolean; low?: SortableValue; high?: SortableValue } {
   const tokens = /^(?:begins_with\((\S+), (\S+)\)|(\S+) (\S+) (\S+)(?: AND (\S+))?)$/.exec(text);
   if (tokens === null) throw new Error(`the fake does not understand ${text}`);
   const [, prefixed, prefix, name, operator, first, second] = tokens;
@@ -241,25 +250,30 @@ function condition(
   const upper = values[second ?? ''] as SortableValue;
   if (prefixed !== undefined) {
     const start = bytes(operand);
-    return { attribute, matches: (value) => bytes(value).subarray(0, start.length).equals(start) };
+    return { attribute, low: operand, matches: (value) => bytes(value).subarray(0, start.length).equals(start) };
   }
   const to = (other: SortableValue) => (value: AttributeValue) => compareAttributeValues(value, other);
   const comparison = to(operand);
   switch (operator) {
     case '=':
-      return { attribute, matches: (value) => comparison(value) === 0 };
+      return { attribute, low: operand, high: operand, matches: (value) => comparison(value) === 0 };
     case '<':
-      return { attribute, matches: (value) => comparison(value) < 0 };
+      return { attribute, high: operand, matches: (value) => comparison(value) < 0 };
     case '<=':
-      return { attribute, matches: (value) => comparison(value) <= 0 };
+      return { attribute, high: operand, matches: (value) => comparison(value) <= 0 };
     case '>':
-      return { attribute, matches: (value) => comparison(value) > 0 };
+      return { attribute, low: operand, matches: (value) => comparison(value) > 0 };
     case '>=':
-      return { attribute, matches: (value) => comparison(value) >= 0 };
+      return { attribute, low: operand, matches: (value) => comparison(value) >= 0 };
     case 'BETWEEN': {
       const toUpper = to(upper);
       if (comparison(upper) < 0) throw new Error('The BETWEEN operator requires upper bound >= lower bound');
-      return { attribute, matches: (value) => comparison(value) >= 0 && toUpper(value) <= 0 };
+      return {
+        attribute,
+        low: operand,
+        high: upper,
+        matches: (value) => comparison(value) >= 0 && toUpper(value) <= 0,
+      };
     }
     default:
       throw new Error(`the fake does not understand ${operator}`);

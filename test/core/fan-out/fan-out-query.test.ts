@@ -1,7 +1,4 @@
-import fc from 'fast-check';
 import {
-  type AttributeValue,
-  type FanOutOrder,
   type FanOutRequest,
   fanOutQuery,
   InvalidArgumentError,
@@ -10,10 +7,7 @@ import {
   InvalidSortKeyConditionError,
   type Item,
   type ShardedIndexConfig,
-  type SortKeyCondition,
 } from '../../../lib/core';
-import { isInRange, sortKeyRange } from '../../../lib/core/fan-out/sort-key-range';
-import { positionOrder } from '../../../lib/core/fan-out/total-order';
 import { FakeIndex, type FakeIndexOptions } from '../../fakes/fake-index';
 
 const byStatus: ShardedIndexConfig = {
@@ -388,142 +382,4 @@ describe('fanOutQuery', () => {
       expect(index.requests).toHaveLength(0);
     });
   });
-
-  test('pages through any index exactly as an oracle does, while items come and go and shards are added', async () => {
-    await fc.assert(fc.asyncProperty(scenario, checkAgainstOracle), { numRuns: 3_000 });
-  }, 120_000);
 });
-
-type SortType = 'S' | 'N' | 'B';
-
-/** Few distinct keys, so that ties are the rule. */
-function sortValue(type: SortType, rank: number): AttributeValue {
-  if (type === 'N') return { N: ['-1e3', '-2', '0', '0.5', '7', '9007199254740993'][rank]! };
-  const text = ['a', 'ab', 'abc', 'b', '\uff5e', '\u{10000}'][rank]!;
-  return type === 'S' ? { S: text } : { B: Buffer.from(text) };
-}
-
-const rank = fc.integer({ min: 0, max: 5 });
-const change = fc.record({ rank, tie: rank, shard: fc.integer({ min: 0, max: 11 }), remove: fc.boolean() });
-
-const scenario = fc.record({
-  type: fc.constantFrom<SortType>('S', 'N', 'B'),
-  sortKeys: fc.integer({ min: 0, max: 2 }),
-  layout: fc.constantFrom<ShardedIndexConfig['keyLayout']>('multi-attribute', 'single-attribute'),
-  order: fc.constantFrom<FanOutOrder>('ascending', 'descending', 'unordered'),
-  condition: fc.option(fc.constantFrom('eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'), { nil: undefined }),
-  bounds: fc.tuple(rank, rank),
-  limit: fc.integer({ min: 1, max: 9 }),
-  filtered: fc.boolean(),
-  falseLastKeys: fc.boolean(),
-  pageItems: fc.integer({ min: 1, max: 20 }),
-  shards: fc.integer({ min: 1, max: 12 }),
-  items: fc.array(change, { maxLength: 60 }),
-  /** What happens between one page and the next. */
-  meanwhile: fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 }),
-  growsBy: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 4 }),
-});
-
-/**
- * The oracle keeps the whole index in one sorted list. A page is right if it holds the next matching items of that list
- * behind the position of the last item of the page before, whatever has changed since.
- */
-async function checkAgainstOracle(given: typeof scenario extends fc.Arbitrary<infer T> ? T : never): Promise<void> {
-  const { type, order, limit, filtered } = given;
-  const sortKeyAttributes = ['sort', 'tie'].slice(
-    0,
-    given.layout === 'single-attribute' ? Math.min(1, given.sortKeys) : given.sortKeys,
-  );
-  let shards = given.shards;
-  const config: ShardedIndexConfig = {
-    ...byStatus,
-    keyLayout: given.layout,
-    sortKeyAttributes,
-    shards: { default: { write: shards, read: shards } },
-  };
-  const index = new FakeIndex(config, given);
-  let created = 0;
-  const put = (change: (typeof given.items)[number]): void => {
-    const shard = change.shard % shards;
-    index.put({
-      jobId: { S: `job-${created++}` },
-      status: { S: 'a' },
-      shard: given.layout === 'single-attribute' ? { S: `a#${shard}` } : { N: String(shard) },
-      sort: sortValue(type, change.rank),
-      tie: { N: String(change.tie) },
-      hidden: { N: String(change.tie % 2) },
-    });
-  };
-  for (const item of given.items) put(item);
-
-  const sortKey = conditionOf(given.condition, type, given.bounds, sortKeyAttributes.length > 0);
-  const request: FanOutRequest = {
-    value: 'a',
-    order,
-    limit,
-    ...(sortKey === undefined ? {} : { sortKey }),
-    ...(filtered
-      ? {
-          filterExpression: '#hidden = :no',
-          expressionAttributeNames: { '#hidden': 'hidden' },
-          expressionAttributeValues: { ':no': { N: '0' } },
-        }
-      : {}),
-  };
-  const range = sortKeyRange(sortKey);
-  const shardOf = ({ shard }: Item): number =>
-    Number(((shard as { N: string }).N ?? (shard as { S: string }).S).split('#').at(-1));
-  const between = positionOrder(order, sortKeyAttributes).compare;
-  const within = order === 'descending' ? -1 : 1;
-  const compare = (a: Item, b: Item): number =>
-    between({ item: a, shard: shardOf(a) }, { item: b, shard: shardOf(b) }) || within * index.compare(a, b);
-
-  const seen = new Set<string>();
-  let last: Item | undefined;
-  let cursor: string | undefined;
-  for (let turn = 0; ; turn++) {
-    const expected = index
-      .all()
-      .filter((item) => range === undefined || isInRange(item.sort as { S: string }, range))
-      .filter((item) => !filtered || (item.hidden as { N: string }).N === '0')
-      .filter((item) => last === undefined || compare(item, last) > 0)
-      .sort(compare)
-      .slice(0, limit);
-    const page = await fanOutQuery(
-      index,
-      { ...config, shards: { default: { write: shards, read: shards } } },
-      { ...request, cursor },
-    );
-    expect(ids(page.items)).toEqual(ids(expected));
-    for (const id of ids(page.items)) {
-      expect(seen.has(id)).toBe(false);
-      seen.add(id);
-    }
-    if (page.items.length < limit) expect(page.cursor).toBeUndefined();
-    if (page.cursor === undefined) return;
-    last = page.items.at(-1);
-    cursor = page.cursor;
-    shards += given.growsBy[turn] ?? 0;
-    for (const each of given.meanwhile[turn] ?? []) {
-      const all = index.all();
-      if (each.remove && all.length > 0) index.delete(all[(each.rank * 7 + each.tie) % all.length]!);
-      else put(each);
-    }
-  }
-}
-
-function conditionOf(
-  kind: string | undefined,
-  type: SortType,
-  [first, second]: [number, number],
-  hasSortKey: boolean,
-): SortKeyCondition | undefined {
-  if (kind === undefined || !hasSortKey || (kind === 'beginsWith' && type === 'N')) return undefined;
-  const operand = (rank: number): string | number | Uint8Array => {
-    const value = sortValue(type, rank);
-    if ('S' in value) return value.S;
-    return 'B' in value ? value.B : Math.min(Number((value as { N: string }).N), 7);
-  };
-  if (kind !== 'between') return { [kind]: operand(first) } as unknown as SortKeyCondition;
-  return { between: [operand(Math.min(first, second)), operand(Math.max(first, second))] };
-}

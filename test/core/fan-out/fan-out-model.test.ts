@@ -1,0 +1,15 @@
+import { EVERYTHING, fakeModelIndex, playFanOutCase } from '../../fakes/fan-out-model';
+
+const CASES = 3_000;
+
+describe(`${CASES} random cases of a query paged to its end, while items come, go and move and shard counts change`, () => {
+  test('equal an oracle page by page, nothing twice, nothing missing', async () => {
+    const failures: string[] = [];
+    for (let seed = 0; seed < CASES; seed++) {
+      await playFanOutCase(seed, EVERYTHING, (config, _, random) => fakeModelIndex(config, random)).catch(
+        (error: Error) => failures.push(`seed ${seed}: ${error.message}`),
+      );
+    }
+    expect(failures).toEqual([]);
+  }, 120_000);
+});
