@@ -79,8 +79,10 @@ function ceiling({ busiest }: SampleSummary): string {
 }
 
 function placementAdvice({ shardsByHash, shardsIfBalanced }: SamplePlacement): string {
+  if (shardsIfBalanced === undefined)
+    return '  but no number of shards up to 1,000 leaves head-room: the busiest keys are too hot';
   const byHash = shardsByHash === undefined ? 'no number up to 1,000 is enough' : `it takes ${shardsByHash}`;
-  const ifBalanced = shardsIfBalanced === undefined ? 'neither is any' : counted(shardsIfBalanced, 'shard');
+  const ifBalanced = counted(shardsIfBalanced, 'shard');
   return `  but by partition keys alone ${byHash}; with balanced explicit hash keys (BalancedKeyAllocator) ${ifBalanced}`;
 }
 
