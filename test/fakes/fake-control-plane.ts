@@ -16,6 +16,7 @@ import type {
   UpdateShardCountOutput,
 } from '@aws-sdk/client-kinesis';
 import { type HashKeyRange, uniformRanges } from '../../lib/core';
+import { attempt } from './attempt';
 import type { FakeShard } from './fake-shard';
 import { answerLost, serviceError } from './service-error';
 import { ShardMap } from './shard-map';
@@ -273,17 +274,5 @@ export class FakeControlPlane {
     if (this.updatedAtMs.filter((atMs) => atMs > sinceMs).length >= MOST_UPDATES_A_DAY) {
       throw serviceError('LimitExceededException', `at most ${MOST_UPDATES_A_DAY} updates in a rolling day`);
     }
-  }
-}
-
-/** What `apply` did, to be told later: its result or what it threw. */
-function attempt<T>(apply: () => T): () => T {
-  try {
-    const result = apply();
-    return () => result;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
   }
 }

@@ -1,5 +1,6 @@
 import type { PutRecordInput, PutRecordOutput } from '@aws-sdk/client-kinesis';
 import type { PutRecordsInput, PutRecordsOutput, PutRecordsRequestEntry, PutRecordsResultEntry } from '../../lib/core';
+import { attempt } from './attempt';
 import { FakeControlPlane, type FakeControlPlaneOptions } from './fake-control-plane';
 import { type FakeShard, recordsAlongLineage, type StoredRecord } from './fake-shard';
 import { answerLost, serviceError } from './service-error';
@@ -95,11 +96,12 @@ export class FakeKinesis extends FakeControlPlane {
     if (fate === 'failed') throw serviceError('InternalFailure', 'InternalFailure', 500);
     if (fate === 'denied') throw serviceError('AccessDeniedException');
     this.checkRequest(input.Records);
-    if (typeof fate === 'object') this.clock.schedule(apply, roundTripMs / 2 + fate.appliedLateByMs);
-    const result = typeof fate === 'object' ? undefined : apply();
+    const isLate = typeof fate === 'object';
+    if (isLate) this.clock.schedule(() => attempt(apply), roundTripMs / 2 + fate.appliedLateByMs);
+    const result = isLate ? undefined : attempt(apply);
     await this.travel(roundTripMs / 2);
     if (fate !== 'answered') throw answerLost();
-    return result!;
+    return result!();
   }
 
   private checkRequest(entries: readonly PutRecordsRequestEntry[]): void {

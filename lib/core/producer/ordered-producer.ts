@@ -31,6 +31,9 @@ import { backoffMs, isShardThrottle } from './retry';
 import { StreamShards } from './stream-shards';
 import { UnitFormer } from './unit';
 
+/** What rounding leaves of a time must not become a timer of its own, over and over. */
+const SHORTEST_TIMER_MS = 1;
+
 /** How long a shard that has had its share waits at least, in milliseconds, so that its next records go together. */
 const PACE_MS = 20;
 
@@ -348,12 +351,15 @@ export class OrderedProducer {
     const { maxRecordAgeMs, clock } = this.settings;
     if (maxRecordAgeMs === undefined || lane.cancelExpiry !== undefined) return;
     const leftMs = lane.head.putAtMs + maxRecordAgeMs - clock.now();
-    lane.cancelExpiry = clock.schedule(() => {
-      lane.cancelExpiry = undefined;
-      if (lane.state === 'under way') return;
-      if (this.hasExpired(lane)) this.expire(lane);
-      else this.watchAge(lane);
-    }, leftMs);
+    lane.cancelExpiry = clock.schedule(
+      () => {
+        lane.cancelExpiry = undefined;
+        if (lane.state === 'under way') return;
+        if (this.hasExpired(lane)) this.expire(lane);
+        else this.watchAge(lane);
+      },
+      Math.max(SHORTEST_TIMER_MS, leftMs),
+    );
   }
 
   /** Waits with a record for the stream's answer whether it takes one so large. */

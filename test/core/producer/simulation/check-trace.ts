@@ -1,0 +1,154 @@
+import { deaggregate, RecordRejectedError, type UserRecord } from '../../../../lib/core';
+import type { StoredRecord } from '../../../fakes/fake-shard';
+import type { RecordOutcome, Trace } from './run-schedule';
+import type { Schedule } from './schedule';
+
+/** Where in the stream a record's copy lies, as a receipt names it. */
+interface Copy {
+  index: number;
+  partitionKey: string;
+  place: string;
+  sequence: UserRecord['sequence'];
+}
+
+/** Throws unless the run kept every promise of the producer. */
+export function checkTrace(schedule: Schedule, trace: Trace): void {
+  const copies = trace.kinesis.records().flatMap(copiesIn);
+  const outcomes = trace.ends.map((ends, index) => onlyEnd(index, ends, schedule));
+  checkDelivery(outcomes, copies);
+  checkRepetitions(outcomes, copies, trace);
+  checkOrder(schedule, outcomes, copies);
+  if (schedule.feed.startsWith('putAll')) {
+    checkBuffer(schedule, trace);
+    if (!schedule.options.skipRejected) checkPrefixes(schedule, outcomes);
+  }
+  checkStatistics(trace, outcomes);
+}
+
+function copiesIn(stored: StoredRecord): Copy[] {
+  return deaggregate(stored).map(({ partitionKey, data, subSequenceNumber, sequence }) => ({
+    index: Number(Buffer.from(data).toString()),
+    partitionKey,
+    place: placeOf(stored.shardId, stored.sequenceNumber, subSequenceNumber),
+    sequence,
+  }));
+}
+
+function placeOf(shardId: string, sequenceNumber: string, subSequenceNumber = 0): string {
+  return `${shardId} ${sequenceNumber} ${subSequenceNumber}`;
+}
+
+/** Every record that was pulled ends exactly once; only after an abort may some not have been pulled. */
+function onlyEnd(
+  index: number,
+  ends: readonly RecordOutcome[],
+  { abortAtMs, feed }: Schedule,
+): RecordOutcome | undefined {
+  const mayBeUnpulled = abortAtMs !== undefined && feed.startsWith('putAll');
+  if (ends.length !== 1 && !(mayBeUnpulled && ends.length === 0)) {
+    throw new Error(`record ${index} has ${ends.length} ends`);
+  }
+  return ends[0];
+}
+
+function checkDelivery(outcomes: readonly (RecordOutcome | undefined)[], copies: readonly Copy[]): void {
+  const byPlace = new Map(copies.map(({ place, index }) => [place, index]));
+  const stored = new Set(copies.map(({ index }) => index));
+  outcomes.forEach((outcome, index) => {
+    if (outcome !== undefined && 'receipt' in outcome) {
+      const { shardId, sequenceNumber, subSequenceNumber } = outcome.receipt;
+      const found = byPlace.get(placeOf(shardId, sequenceNumber, subSequenceNumber));
+      if (found !== index) throw new Error(`record ${index} is not where its receipt says: there is ${found}`);
+    } else if (stored.has(index) && !isAmbiguous(outcome)) {
+      throw new Error(`record ${index} was rejected for good, and is in the stream`);
+    }
+  });
+}
+
+/** Only a lost answer may leave a second copy, and no more copies than attempts. */
+function checkRepetitions(
+  outcomes: readonly (RecordOutcome | undefined)[],
+  copies: readonly Copy[],
+  { answersWereLost }: Trace,
+): void {
+  const counts = new Map<number, number>();
+  for (const { index } of copies) counts.set(index, (counts.get(index) ?? 0) + 1);
+  for (const [index, count] of counts) {
+    const most = answersWereLost ? attemptsOf(outcomes[index]) : 1;
+    if (count > most) throw new Error(`record ${index} is in the stream ${count} times, and may be ${most} times`);
+  }
+}
+
+/**
+ * A consumer that deduplicates by sequence sees each key's records in order, whatever happened. One that knows records
+ * by what is in them sees in order the first copies of all but those whose rejection left open if they were written.
+ */
+function checkOrder(
+  { options }: Schedule,
+  outcomes: readonly (RecordOutcome | undefined)[],
+  copies: readonly Copy[],
+): void {
+  const seen = new Set<number>();
+  const highest = new Map<string, bigint>();
+  const taken = options.sequence
+    ? copies.filter(({ partitionKey, sequence }) => {
+        const number = sequence!.sequenceNumber;
+        if (number <= (highest.get(partitionKey) ?? -1n)) return false;
+        highest.set(partitionKey, number);
+        return true;
+      })
+    : copies.filter(({ index }) => !isAmbiguous(outcomes[index]) && !seen.has(index) && seen.add(index));
+  const last = new Map<string, number>();
+  for (const { partitionKey, index } of taken) {
+    const before = last.get(partitionKey) ?? -1;
+    if (index <= before) throw new Error(`record ${index} of ${partitionKey} comes after record ${before}`);
+    last.set(partitionKey, index);
+  }
+  const indices = new Set(taken.map(({ index }) => index));
+  outcomes.forEach((outcome, index) => {
+    if (outcome !== undefined && 'receipt' in outcome && !indices.has(index))
+      throw new Error(`record ${index} is lost`);
+  });
+}
+
+/** Without skipping, what is delivered of a key is the beginning of what its source had. */
+function checkPrefixes({ records }: Schedule, outcomes: readonly (RecordOutcome | undefined)[]): void {
+  const failed = new Set<string>();
+  records.forEach(({ partitionKey }, index) => {
+    const isDelivered = 'receipt' in Object(outcomes[index]);
+    if (isDelivered && failed.has(partitionKey)) throw new Error(`record ${index} was sent after one that failed`);
+    if (!isDelivered) failed.add(partitionKey);
+  });
+}
+
+/** A source is ahead of the stream by what the buffer holds, and the one record that it was asked for. */
+function checkBuffer({ options, records }: Schedule, { mostBuffered }: Trace): void {
+  const largest = Math.max(...records.map(({ data, partitionKey }) => data.length + Buffer.byteLength(partitionKey)));
+  const { maxBufferedRecords, maxBufferedBytes } = options;
+  if (mostBuffered.records > maxBufferedRecords! || mostBuffered.bytes >= maxBufferedBytes! + largest) {
+    throw new Error(`${mostBuffered.records} records and ${mostBuffered.bytes} bytes were buffered`);
+  }
+}
+
+function checkStatistics({ producer }: Trace, outcomes: readonly (RecordOutcome | undefined)[]): void {
+  const { userRecordsReceived, userRecordsPut, userRecordsFailed } = producer.statistics();
+  const delivered = outcomes.filter((outcome) => 'receipt' in Object(outcome)).length;
+  if (userRecordsPut !== delivered || userRecordsReceived !== userRecordsPut + userRecordsFailed) {
+    throw new Error(`statistics say ${userRecordsPut} of ${userRecordsReceived}, ${userRecordsFailed} failed`);
+  }
+}
+
+function isAmbiguous(outcome: RecordOutcome | undefined): boolean {
+  return (
+    outcome !== undefined &&
+    'error' in outcome &&
+    outcome.error instanceof RecordRejectedError &&
+    outcome.error.mayHaveBeenWritten
+  );
+}
+
+function attemptsOf(outcome: RecordOutcome | undefined): number {
+  if (outcome === undefined) return 0;
+  if ('receipt' in outcome) return outcome.receipt.attempts;
+  return outcome.error instanceof RecordRejectedError ? outcome.error.attempts : 0;
+}

@@ -1,0 +1,158 @@
+import { EvenShardsError, OrderedProducer, type PutReceipt, type PutRecordsRequestEntry } from '../../../../lib/core';
+import { FakeKinesis } from '../../../fakes/fake-kinesis';
+import { VirtualClock } from '../../../fakes/virtual-clock';
+import type { Schedule } from './schedule';
+
+/** How one record ended. */
+export type RecordOutcome = { receipt: PutReceipt } | { error: EvenShardsError };
+
+/** What happened in one run. */
+export interface Trace {
+  readonly kinesis: FakeKinesis;
+  readonly producer: OrderedProducer;
+  /** Every end that a record was told, index for index. */
+  readonly ends: readonly RecordOutcome[][];
+  /** Whether a request was ever left without an answer. */
+  readonly answersWereLost: boolean;
+  /** The most that was pulled and had not ended, as `putAll` fed it. */
+  readonly mostBuffered: { records: number; bytes: number };
+}
+
+/** Runs a schedule to its very end: until the last request that the network held back has arrived. */
+export async function runSchedule(schedule: Schedule): Promise<Trace> {
+  const clock = new VirtualClock();
+  const abort = new AbortController();
+  const run = new Run(schedule, clock);
+  const { kinesis } = run;
+  const producer = new OrderedProducer(run.client, { ...schedule.options, clock, signal: abort.signal });
+  if (schedule.abortAtMs !== undefined) clock.schedule(() => abort.abort(), schedule.abortAtMs);
+  for (const { atMs, kind, pick } of schedule.reshards) clock.schedule(() => reshard(kinesis, kind, pick), atMs);
+  await clock.runUntil(run.feed(producer));
+  await clock.runUntil(producer.close());
+  await clock.runOut();
+  return { kinesis, producer, ends: run.ends, answersWereLost: run.answersWereLost, mostBuffered: run.mostBuffered };
+}
+
+class Run {
+  readonly kinesis: FakeKinesis;
+  readonly ends: RecordOutcome[][];
+  readonly mostBuffered = { records: 0, bytes: 0 };
+  answersWereLost = false;
+  private readonly buffered = { records: 0, bytes: 0 };
+  private readonly keysUnderWay = new Set<string>();
+
+  constructor(
+    private readonly schedule: Schedule,
+    private readonly clock: VirtualClock,
+  ) {
+    this.kinesis = new FakeKinesis({
+      ...schedule.stream,
+      clock,
+      requestFate: (input) => {
+        const fate = schedule.stream.requestFate!(input);
+        this.answersWereLost ||= fate === 'answer lost' || typeof fate === 'object';
+        return fate;
+      },
+    });
+    this.ends = schedule.records.map(() => []);
+  }
+
+  /** The stream, watched: no key may have two records under way. */
+  get client() {
+    const { kinesis } = this;
+    return {
+      putRecords: (input: Parameters<typeof kinesis.putRecords>[0]) =>
+        this.watch(input.Records, () => kinesis.putRecords(input)),
+      putRecord: (input: Parameters<typeof kinesis.putRecord>[0]) =>
+        this.watch([input as PutRecordsRequestEntry], () => kinesis.putRecord(input)),
+      listShards: (input: Parameters<typeof kinesis.listShards>[0]) => kinesis.listShards(input),
+    };
+  }
+
+  async feed(producer: OrderedProducer): Promise<unknown> {
+    const { feed, records, gapMs } = this.schedule;
+    const ended = (index: number, outcome: RecordOutcome): void => {
+      this.ends[index]!.push(outcome);
+      this.buffered.records -= 1;
+      this.buffered.bytes -= bytesOf(records[index]!);
+    };
+    const put = (index: number): Promise<void> =>
+      producer.put(records[index]!).then(
+        (receipt) => ended(index, { receipt }),
+        (error) => ended(index, { error }),
+      );
+    if (feed === 'put at once') return Promise.all(records.map((_, index) => put(index)));
+    if (feed === 'put over time') {
+      const puts: Promise<void>[] = [];
+      for (const index of records.keys()) {
+        await this.clock.sleep(gapMs());
+        puts.push(put(index));
+      }
+      return Promise.all(puts);
+    }
+    const observer = {
+      delivered: (index: number, _: unknown, receipt: PutReceipt) => ended(index, { receipt }),
+      rejected: (index: number, _: unknown, error: Error) => ended(index, { error: error as EvenShardsError }),
+    };
+    return producer.putAll(feed === 'putAll' ? this.source() : this.asyncSource(), observer).catch((error) => {
+      if (!(error instanceof EvenShardsError) || this.schedule.abortAtMs === undefined) throw error;
+    });
+  }
+
+  private *source() {
+    for (const record of this.schedule.records) {
+      this.buffered.records += 1;
+      this.buffered.bytes += bytesOf(record);
+      this.mostBuffered.records = Math.max(this.mostBuffered.records, this.buffered.records);
+      this.mostBuffered.bytes = Math.max(this.mostBuffered.bytes, this.buffered.bytes);
+      yield record;
+    }
+  }
+
+  private async *asyncSource() {
+    for (const record of this.source()) {
+      await this.clock.sleep(this.schedule.gapMs());
+      yield record;
+    }
+  }
+
+  private async watch<T>(entries: readonly PutRecordsRequestEntry[], send: () => Promise<T>): Promise<T> {
+    for (const { PartitionKey: key } of entries) {
+      if (this.keysUnderWay.has(key)) throw new TypeError(`two records of ${key} are under way`);
+      this.keysUnderWay.add(key);
+    }
+    try {
+      return await send();
+    } finally {
+      for (const { PartitionKey } of entries) this.keysUnderWay.delete(PartitionKey);
+    }
+  }
+}
+
+function bytesOf({ partitionKey, data }: { partitionKey: string; data: Uint8Array }): number {
+  return data.byteLength + Buffer.byteLength(partitionKey);
+}
+
+function reshard(kinesis: FakeKinesis, kind: 'split' | 'merge' | 'update', pick: number): void {
+  const { openShards } = kinesis;
+  const shard = openShards[pick % openShards.length]!;
+  const next = openShards[(pick + 1) % openShards.length]!;
+  const { startingHashKey, endingHashKey } = shard.range;
+  const calls = {
+    split: () =>
+      kinesis.splitShard({
+        ShardToSplit: shard.shardId,
+        NewStartingHashKey: String(
+          startingHashKey + ((endingHashKey - startingHashKey) * BigInt(1 + (pick % 9))) / 10n,
+        ),
+      }),
+    merge: () => kinesis.mergeShards({ ShardToMerge: shard.shardId, AdjacentShardToMerge: next.shardId }),
+    update: () =>
+      kinesis.updateShardCount({
+        TargetShardCount: Math.max(1, Math.ceil(openShards.length / 2) + (pick % 4)),
+        ScalingType: 'UNIFORM_SCALING',
+      }),
+  };
+  // The stream may be amid another change, or the change may be none that it has.
+  calls[kind]().catch(() => {});
+}
