@@ -64,6 +64,11 @@ export class FakeKinesis extends FakeControlPlane {
     return textsOf(this.records());
   }
 
+  /** Where a key's records go now. */
+  shardIdOf(partitionKey: string): string {
+    return this.shardMap.shardOf(partitionKey).shardId;
+  }
+
   putRecords(input: PutRecordsInput): Promise<PutRecordsOutput> {
     if (this.options.keepRecords ?? true) this.requests.push(input);
     return this.put(input, () => this.applyAll(input.Records));

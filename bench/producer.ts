@@ -1,0 +1,25 @@
+import { benchFiveProducers } from './producer/five-producers';
+import { benchHotKey } from './producer/hot-key';
+import { benchManyKeys } from './producer/many-keys';
+import { benchMemory } from './producer/memory';
+import { benchProcessorTime } from './producer/processor-time';
+
+/**
+ * The ordered producer against other ways to write: throughput in virtual time on a simulated stream, processor time and
+ * memory in real time on a stream that answers at once.
+ *
+ *     npm run bench producer [part...]
+ */
+const PARTS: Record<string, () => Promise<void>> = {
+  'hot-key': benchHotKey,
+  'many-keys': benchManyKeys,
+  'five-producers': benchFiveProducers,
+  'processor-time': benchProcessorTime,
+  memory: benchMemory,
+};
+
+async function main(names: readonly string[]): Promise<void> {
+  for (const name of names.length > 0 ? names : Object.keys(PARTS)) await PARTS[name]!();
+}
+
+void main(process.argv.slice(2));
