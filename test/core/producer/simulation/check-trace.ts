@@ -1,4 +1,4 @@
-import { deaggregate, RecordRejectedError, type UserRecord } from '../../../../lib/core';
+import { deaggregate, deduplicate, RecordRejectedError, SequenceHistory, type UserRecord } from '../../../../lib/core';
 import type { StoredRecord } from '../../../fakes/fake-shard';
 import type { RecordOutcome, Trace } from './run-schedule';
 import type { Schedule } from './schedule';
@@ -89,14 +89,8 @@ function checkOrder(
   copies: readonly Copy[],
 ): void {
   const seen = new Set<number>();
-  const highest = new Map<string, bigint>();
   const taken = options.sequence
-    ? copies.filter(({ partitionKey, sequence }) => {
-        const number = sequence!.sequenceNumber;
-        if (number <= (highest.get(partitionKey) ?? -1n)) return false;
-        highest.set(partitionKey, number);
-        return true;
-      })
+    ? [...deduplicate(copies, new SequenceHistory())]
     : copies.filter(({ index }) => !isAmbiguous(outcomes[index]) && !seen.has(index) && seen.add(index));
   const last = new Map<string, number>();
   for (const { partitionKey, index } of taken) {
