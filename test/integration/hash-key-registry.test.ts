@@ -1,4 +1,9 @@
+import { rmSync } from 'node:fs';
+import { shardIndexOf } from '../../lib/core';
+import { type LocalStack, startLocal } from '../../local/run-local';
+import { openShards } from '../../local/sample/open-shards';
 import { allocateWithCrashes } from './allocate-with-crashes';
+import { PRODUCER, synthesizeReferenceApp } from './reference-app';
 
 /** `npm run soak registry` does it with 64 allocators and 2,000 owners. */
 test('allocators that work at once and crash give each owner one key, no key twice, and hold ceil(m/k)', async () => {
@@ -12,3 +17,87 @@ test('allocators that work at once and crash give each owner one key, no key twi
     bound: 9,
   });
 }, 60_000);
+
+describe('the registry of the reference app', () => {
+  let app: string;
+  let stack: LocalStack;
+  beforeAll(async () => {
+    app = synthesizeReferenceApp();
+    stack = await startLocal({ app });
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.stop();
+    rmSync(app, { recursive: true, force: true });
+  });
+
+  interface Owner {
+    owner: string;
+    hashKey: string;
+    weight: number;
+  }
+  const REGISTRY = 'EvenShards/Accounts/Function';
+  const ask = (event: object) => stack.invoke(REGISTRY, event) as Promise<Record<string, unknown>>;
+  const owners = async (event: object) => (await ask(event)).owners as Owner[];
+
+  test('allocates, gets, lists, moves and releases', async () => {
+    const [a, b] = await owners({ action: 'allocate', owners: ['a', { owner: 'b', weight: 3 }] });
+    expect(b).toEqual({ owner: 'b', hashKey: expect.stringMatching(/^\d+$/), weight: 3 });
+    expect(await owners({ action: 'allocate', owners: ['b', 'a'] })).toEqual([b, a]);
+    expect(await owners({ action: 'get', owners: ['a', 'nobody'] })).toEqual([a, null]);
+    expect(await ask({ action: 'list', limit: 1 })).toEqual({ owners: [a], cursor: 'a' });
+    expect(await ask({ action: 'list', cursor: 'a' })).toEqual({ owners: [b] });
+    const move = { action: 'move', owner: 'a', fromHashKey: a!.hashKey, toHashKey: '5' };
+    expect(await ask(move)).toEqual({});
+    expect(await owners({ action: 'get', owners: ['a'] })).toEqual([{ ...a, hashKey: '5' }]);
+    await expect(ask({ ...move, toHashKey: '6' })).rejects.toThrow('its key has changed');
+    expect(await owners({ action: 'release', owners: ['a', 'b'] })).toEqual([{ ...a, hashKey: '5' }, b]);
+    expect(await ask({ action: 'list' })).toEqual({ owners: [] });
+  });
+
+  test('refuses what is malformed', async () => {
+    await expect(ask({ action: 'steal' })).rejects.toThrow('action must be one of allocate');
+    await expect(ask({ action: 'allocate', owners: [''] })).rejects.toThrow('owners[0] must be text of 1 to 256');
+    const weightless = { action: 'allocate', owners: [{ owner: 'a', weight: 0 }] };
+    await expect(ask(weightless)).rejects.toThrow('owners[0].weight must be a number greater than 0');
+    expect(await ask({ action: 'list' })).toEqual({ owners: [] });
+  });
+
+  test('lets the producer put each owner on a shard, and rebalances once the stream is split', async () => {
+    const records = Array.from({ length: 30 }, (_, index) => {
+      return { partitionKey: `p${index}`, data: 'x', hashKeyOwner: `account-${index % 15}` };
+    });
+    const answer = (await stack.invoke(PRODUCER, { records })) as { records: { shardId: string }[] };
+    const shardsOf = answer.records.map(({ shardId }) => shardId);
+    expect(shardsOf.slice(0, 15)).toEqual(shardsOf.slice(15));
+    const counts = [...new Set(shardsOf)].map((shardId) => shardsOf.filter((other) => other === shardId).length / 2);
+    expect(counts.sort()).toEqual([3, 4, 4, 4]);
+
+    const StreamName = stack.streams[0]!.name;
+    await stack.clients.kinesis.updateShardCount({ StreamName, TargetShardCount: 6, ScalingType: 'UNIFORM_SCALING' });
+    for (;;) {
+      const { StreamDescriptionSummary } = await stack.clients.kinesis.describeStreamSummary({ StreamName });
+      if (StreamDescriptionSummary?.StreamStatus === 'ACTIVE') break;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const ranges = (await openShards(stack, StreamName)).map(({ range }) => range);
+    expect(ranges).toHaveLength(6);
+    expect(await ask({ action: 'plan' })).toMatchObject({ bound: 3, heaviest: 4 });
+    const { moves } = await ask({ action: 'rebalance' });
+    expect(moves).not.toEqual([]);
+    const after = await owners({ action: 'list' });
+    const loads = ranges.map((_, shard) =>
+      after.filter(({ hashKey }) => shardIndexOf(BigInt(hashKey), ranges) === shard),
+    );
+    expect(Math.max(...loads.map(({ length }) => length))).toBe(3);
+  }, 30_000);
+
+  test('is asked before anything is written: an unusable owner refuses the event', async () => {
+    const records = [
+      { partitionKey: 'p', data: 'x' },
+      { partitionKey: 'p', data: 'x', hashKeyOwner: '' },
+    ];
+    await expect(stack.invoke(PRODUCER, { records })).rejects.toThrow(
+      'records[1].hashKeyOwner must be text of 1 to 256',
+    );
+  });
+});

@@ -198,7 +198,7 @@ describe('the producer, invoked directly', () => {
       'a field nobody knows',
       { partitionKey: 'bad', data: 'x', key: 'y' },
       'InvalidEventError',
-      'records[1] must be made of partitionKey, data, dataBase64, explicitHashKey, got "key"',
+      'records[1] must be made of partitionKey, data, dataBase64, explicitHashKey, hashKeyOwner, got "key"',
     ],
     [
       'a record that is none',
