@@ -1,6 +1,11 @@
 import { ReshardTimeOutError } from '../../lib/core/resharding/reshard-errors';
 import { describeOperation } from '../../lib/core/resharding/reshard-plan';
-import { advanceReshard, type ReshardProgress, type ReshardTarget } from '../../lib/core/resharding/reshard-stream';
+import {
+  advanceReshard,
+  inspectStream,
+  type ReshardProgress,
+  type ReshardTarget,
+} from '../../lib/core/resharding/reshard-stream';
 import { reshardClient } from '../reshard-client';
 import { type ReshardEvent, reshardTarget } from './reshard-event';
 
@@ -32,7 +37,7 @@ export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
   const target = reshardTarget(event);
   const now = Date.now();
   const startedAt = event.StartedAt ?? now;
-  const progress = await advance(target, now, startedAt);
+  const progress = await look(target, now, now - startedAt);
   const answer = { PhysicalResourceId: target.streamName, StartedAt: startedAt };
   if (progress === undefined) return { ...answer, IsComplete: false };
   const { state, openShardCount, skew, plan } = progress;
@@ -48,11 +53,12 @@ export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
   return { ...answer, IsComplete: true, Data: { OpenShardCount: openShardCount, Skew: skew! } };
 }
 
-async function advance(target: ReshardTarget, now: number, startedAt: number): Promise<ReshardProgress | undefined> {
+/** Asks the stream for the next operation too, unless the time is up. */
+async function look(target: ReshardTarget, now: number, elapsedMs: number): Promise<ReshardProgress | undefined> {
   try {
-    return await advanceReshard(kinesis, target, now);
+    return await (elapsedMs < GIVE_UP_AFTER_MS ? advanceReshard : inspectStream)(kinesis, target, now);
   } catch (error) {
-    if ((error as Error).name === 'AccessDeniedException' && now - startedAt < PERMISSION_DELAY_MS) return undefined;
+    if ((error as Error).name === 'AccessDeniedException' && elapsedMs < PERMISSION_DELAY_MS) return undefined;
     throw error;
   }
 }

@@ -17,7 +17,9 @@ type Rows = cloudwatch.IWidget[][];
 const WIDTH = 8;
 const HEIGHT = 6;
 
-/** What the widest shard and the mean one have in common when a stream is even. */
+/** CloudWatch fills it in for each line. */
+const SHARD_ID = `\${PROP('Dim.ShardId')}`;
+
 const PERFECTLY_EVEN: cloudwatch.HorizontalAnnotation = { value: 1, label: 'perfectly even' };
 
 export function streamWidgets(stream: kinesis.IStream, { autoScaling, reconciliation }: StreamMonitoringOptions): Rows {
@@ -25,8 +27,8 @@ export function streamWidgets(stream: kinesis.IStream, { autoScaling, reconcilia
   const sum = { statistic: cloudwatch.Stats.SUM, period: REPORTING_PERIOD };
   const rows: Rows = [
     [
-      graph('Bytes by shard', [shards.metricIncomingBytes({ label: '' })]),
-      graph('Records by shard', [shards.metricIncomingRecords({ label: '' })]),
+      graph('Bytes by shard', [shards.metricIncomingBytes({ label: SHARD_ID })]),
+      graph('Records by shard', [shards.metricIncomingRecords({ label: SHARD_ID })]),
       graph(
         'Hottest shard, times the mean',
         [
@@ -38,7 +40,7 @@ export function streamWidgets(stream: kinesis.IStream, { autoScaling, reconcilia
       ),
     ],
     [
-      graph('Records refused by shard', [shards.metricWriteThrottles({ label: '' })]),
+      graph('Records refused by shard', [shards.metricWriteThrottles({ label: SHARD_ID })]),
       graph('Throttles of the whole stream', [
         stream.metricWriteProvisionedThroughputExceeded({ ...sum, label: 'records refused' }),
         stream.metricReadProvisionedThroughputExceeded({ ...sum, label: 'reads refused' }),
@@ -60,8 +62,8 @@ export function streamWidgets(stream: kinesis.IStream, { autoScaling, reconcilia
         leftAnnotations: [autoScaling.scaleOutAlarm.toAnnotation(), autoScaling.scaleInAlarm.toAnnotation()],
       }),
       graph('Shards', [autoScaling.metricOpenShards({ label: 'open shards' })]),
-      graph('Updates of the shard count that the day has left', [
-        autoScaling.metricUpdatesLeft({ statistic: cloudwatch.Stats.MINIMUM, label: 'of ten' }),
+      graph('Shard count updates left of the day', [
+        autoScaling.metricUpdatesLeft({ statistic: cloudwatch.Stats.MINIMUM, label: 'of 10' }),
       ]),
     ],
   ];
@@ -120,7 +122,7 @@ export function queryWidgets(query: FanOutQueryFunction): Rows {
       graph('A page takes', [
         metrics.metricRequestsPerPage({ label: 'requests' }),
         metrics.metricWavesPerPage({ label: 'waves of requests' }),
-        metrics.metricOverRead({ label: 'items read per item returned' }),
+        metrics.metricOverRead({ label: 'items read for one' }),
       ]),
       graph('Time of a page, in milliseconds', [
         duration(cloudwatch.Stats.p(50), 'median'),

@@ -33,7 +33,11 @@ const pools: FunctionPool[] = [];
 function startFunction(
   bundle: string,
   environment: Record<string, string>,
-  { endpoint = kinesisEmulator.endpoint, log }: { endpoint?: string; log?: string[] } = {},
+  {
+    kinesis = kinesisEmulator.endpoint,
+    endpoint = kinesis,
+    log,
+  }: { kinesis?: string; endpoint?: string; log?: string[] } = {},
 ): FunctionPool {
   const definition = {
     path: `Test/${bundle}`,
@@ -47,7 +51,7 @@ function startFunction(
     memoryMb: 256,
     unset: {},
   };
-  const endpoints = { kinesis: kinesisEmulator.endpoint, dynamodb: endpoint, lambda: endpoint };
+  const endpoints = { kinesis, dynamodb: endpoint, lambda: endpoint };
   const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), (_, line) => log?.push(line));
   pools.push(pool);
   return pool;
@@ -196,6 +200,59 @@ describe('the custom resource of a shard count, on the provider framework and ki
   test.each(['0', '10001', 'many'])('refuses a count of %s', async (count) => {
     const failed = await request('Create', 'Events', count as never);
     expect(failed.Reason).toContain('shardCount must be a whole number from 1 to 10000');
+  });
+});
+
+describe('the function behind the custom resource, when things take long', () => {
+  const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000;
+  const event = (StreamName: string, ShardCount: number, StartedAt: number) => ({
+    RequestType: 'Update',
+    PhysicalResourceId: StreamName,
+    ResourceProperties: { StreamName, ShardCount: String(ShardCount) },
+    StartedAt,
+  });
+
+  test('says how far it has come before CloudFormation gives up, and asks for no more', async () => {
+    await createStream('Slow', 4);
+    const resharder = startFunction('stream-resharder', {});
+    const { payload } = await resharder.invoke(JSON.stringify(event('Slow', 16, minutesAgo(51))));
+    expect(JSON.parse(payload)).toMatchObject({
+      errorType: 'ReshardTimeOutError',
+      errorMessage: 'Slow has 4 of 16 shards after 51 minutes; run the same again, it goes on where it stands',
+    });
+    await expectOpenShards('Slow', 4);
+  });
+
+  test('is content with a stream that has its shards, and tells how uneven they are', async () => {
+    await createStream('Astray', 1);
+    await clients().kinesis.splitShard({
+      StreamName: 'Astray',
+      ShardToSplit: 'shardId-000000000000',
+      NewStartingHashKey: String(2n ** 126n),
+    });
+    await waitUntilActive('Astray');
+    const resharder = startFunction('stream-resharder', {});
+    const { payload } = await resharder.invoke(JSON.stringify(event('Astray', 2, minutesAgo(51))));
+    expect(JSON.parse(payload)).toMatchObject({ IsComplete: true, Data: { OpenShardCount: 2, Skew: 1.5 } });
+  });
+
+  test('waits two minutes for a permission that a deployment has just given', async () => {
+    const denying = createServer((_, answer) => {
+      answer.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
+      answer.end(JSON.stringify({ __type: 'AccessDeniedException', message: 'not authorized' }));
+    }).listen(0, '127.0.0.1');
+    await once(denying, 'listening');
+    try {
+      const kinesis = `http://127.0.0.1:${(denying.address() as AddressInfo).port}`;
+      const resharder = startFunction('stream-resharder', {}, { kinesis });
+      const early = await resharder.invoke(JSON.stringify(event('Events', 4, minutesAgo(1))));
+      expect(JSON.parse(early.payload)).toMatchObject({ PhysicalResourceId: 'Events', IsComplete: false });
+      const late = await resharder.invoke(JSON.stringify(event('Events', 4, minutesAgo(3))));
+      expect(JSON.parse(late.payload)).toMatchObject({ errorType: 'AccessDeniedException' });
+    } finally {
+      denying.close();
+      denying.closeAllConnections();
+    }
   });
 });
 

@@ -70,7 +70,14 @@ describe('ShardMonitoring', () => {
       const search = (metric: string) =>
         `SEARCH('{AWS/Kinesis,ShardId,StreamName} MetricName="${metric}" StreamName="<...>"', 'Sum', 60)`;
       const drawn = widgets(stack).map(({ properties }) => properties.metrics);
-      expect(drawn[2]).toEqual([[expect.objectContaining({ expression: search('IncomingBytes') })]]);
+      expect(drawn[2]).toEqual([
+        [
+          expect.objectContaining({
+            expression: search('IncomingBytes'),
+            label: expect.stringContaining('Dim.ShardId'),
+          }),
+        ],
+      ]);
       expect(drawn[4]).toEqual([
         [
           expect.objectContaining({
@@ -138,11 +145,7 @@ describe('ShardMonitoring', () => {
       monitoring.addStream(other, { reconciliation: other.reconcile() });
 
       expect(titles(stack)).toEqual(
-        expect.arrayContaining([
-          'Utilisation of the shards, in %',
-          'Shards',
-          'Updates of the shard count that the day has left',
-        ]),
+        expect.arrayContaining(['Utilisation of the shards, in %', 'Shards', 'Shard count updates left of the day']),
       );
       Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
         Namespace: 'EvenShards',
