@@ -150,23 +150,33 @@ export class StreamAutoScaling extends Construct {
    */
   public metricUtilisation(options?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     const period = options?.period ?? Duration.minutes(1);
-    const load = (metricName: string) =>
-      new cloudwatch.Metric({
-        namespace: 'AWS/Kinesis',
-        metricName,
-        dimensionsMap: { StreamName: this.stream.streamName },
-        statistic: cloudwatch.Stats.SUM,
+    const shards = this.metricOpenShards({ period });
+    const needed = (load: string, metricName: string, capacity: number) =>
+      new cloudwatch.MathExpression({
+        expression: `FILL(${load}, 0) / ${capacity}`,
+        usingMetrics: {
+          [load]: new cloudwatch.Metric({
+            namespace: 'AWS/Kinesis',
+            metricName,
+            dimensionsMap: { StreamName: this.stream.streamName },
+            statistic: cloudwatch.Stats.SUM,
+            period,
+          }),
+        },
         period,
       });
     return new cloudwatch.MathExpression({
-      // A stream that nobody writes to has no datapoints: 0 times the shards is the zero that it means.
-      expression:
-        `100 * MAX([FILL(bytes, 0) / ${SHARD_BYTES}, FILL(records, 0) / ${SHARD_RECORDS}, 0 * FILL(shards, REPEAT)])` +
-        ' / PERIOD(shards) / FILL(shards, REPEAT)',
+      expression: '100 * MAX([byBytes, byRecords, byNobody]) / PERIOD(shards) / FILL(shards, REPEAT)',
       usingMetrics: {
-        bytes: load('IncomingBytes'),
-        records: load('IncomingRecords'),
-        shards: this.metricOpenShards({ period }),
+        byBytes: needed('bytes', 'IncomingBytes', SHARD_BYTES),
+        byRecords: needed('records', 'IncomingRecords', SHARD_RECORDS),
+        // A stream that nobody writes to has no datapoints: 0 times the shards is the zero that it means.
+        byNobody: new cloudwatch.MathExpression({
+          expression: '0 * FILL(shards, REPEAT)',
+          usingMetrics: { shards },
+          period,
+        }),
+        shards,
       },
       label: 'utilisation in %',
       ...options,

@@ -13,19 +13,13 @@ import {
   ShardMonitoring,
   UniformStream,
 } from '../../lib';
-import { withoutAssets } from '../template-without-assets';
+import { dashboardBody, type Widget, withoutAssets } from '../template-without-assets';
 import { WatchedStack } from './watched-stack';
 
-interface Widget {
-  type: string;
-  properties: { title?: string; markdown?: string; metrics?: unknown[]; alarms?: string[] };
-}
-
-/** The body of the only dashboard, as CloudWatch reads it, with `<...>` for what only the deployment knows. */
+/** What the only dashboard shows. */
 function widgets(stack: Stack): Widget[] {
   const [dashboard] = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard'));
-  const parts: unknown[] = dashboard!.Properties.DashboardBody['Fn::Join'][1];
-  return JSON.parse(parts.map((part) => (typeof part === 'string' ? part : '<...>')).join('')).widgets;
+  return dashboardBody(dashboard!.Properties.DashboardBody).widgets;
 }
 
 const titles = (stack: Stack) => widgets(stack).map(({ properties }) => properties.title ?? properties.markdown);
