@@ -132,7 +132,10 @@ describe('the package', () => {
 
 describe('the core', () => {
   const USE = `
-    const page = fanOutQuery({ query: async () => ({ Items: [{ id: { S: 'a' } }] }) }, {
+    const client = {
+      query: async ({ ExpressionAttributeValues: values }) => ({ Items: [{ id: Object.values(values)[0] }] }),
+    };
+    const page = fanOutQuery(client, {
       tableName: 'T', indexName: 'I', tableKey: ['id'], keyLayout: 'single-attribute', shardAttribute: 'shard',
       sortKeyAttributes: [], shards: { default: { write: 2, read: 2 } }, strategy: 'calculated',
     }, {}).then(({ items }) => items.length);`;
