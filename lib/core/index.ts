@@ -9,6 +9,7 @@ export {
 } from './aggregation/sequence-history';
 export * from './errors';
 export { FanOutHistory } from './fan-out/fan-out-history';
+export { type FanOutItemsRequest, fanOutItems } from './fan-out/fan-out-items';
 export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out/fan-out-query';
 export type { FanOutOrder, FanOutRequest, SortKeyCondition, SortKeyValue } from './fan-out/fan-out-request';
 export type { FanOutStats } from './fan-out/fan-out-stats';

@@ -1,15 +1,16 @@
 import { checkShardedIndexConfig, type ShardedIndexConfig, shardCountOf } from '../write-sharding/sharded-index-config';
-import type { SortableValue } from './attribute-order';
 import { decodeCursor, encodeCursor } from './cursor';
 import { checkFanOutRequest, type FanOutRequest } from './fan-out-request';
 import type { FanOutStats } from './fan-out-stats';
 import { IndexShardReader } from './index-shard-reader';
 import { ItemSizes } from './item-sizes';
 import type { PageBounds } from './page-in-progress';
+import { projectedItem } from './projected-item';
 import type { Item, QueryClient } from './query-client';
 import { queryFailure } from './read-failure';
 import { type ReadOptions, readPolicy } from './read-policy';
 import { gatherPage } from './scatter-gather';
+import { tableKeyIdentity } from './table-key-identity';
 import { positionOrder } from './total-order';
 
 /** One page of the answer over all shards. */
@@ -68,7 +69,7 @@ export async function fanOutQuery(
     policy,
   );
   return {
-    items: positions.map(({ item }) => project(item, request.projection)),
+    items: positions.map(({ item }) => projectedItem(item, request.projection)),
     ...(end === undefined ? {} : { cursor: encodeCursor(config, request, end, sizes) }),
     ...(missingShards.length > 0 ? { missingShards } : {}),
     stats,
@@ -93,33 +94,13 @@ function boundsOf(
     limit,
     identityOf,
     fits: ({ item }) => {
-      bytes += itemBytes(project(item, projection));
+      bytes += itemBytes(projectedItem(item, projection));
       return bytes <= maxPageBytes;
     },
     roughly: () => (sizes.mean === undefined ? UNSIZED_SHARE * shards : Math.ceil(maxPageBytes / sizes.mean)),
   };
 }
 
-/** Tells items of one table apart by their key. */
-function tableKeyIdentity(tableKey: readonly string[]): (item: Item) => string {
-  return (item) => {
-    const [partition = '', sort] = tableKey.map((attribute) => keyText(item[attribute] as SortableValue));
-    return sort === undefined ? partition : `${partition.length}:${partition}${sort}`;
-  };
-}
-
-/** Numbers as DynamoDB returns them have one notation each, so that equal ones are equal texts. */
-function keyText(value: SortableValue): string {
-  if ('S' in value) return value.S;
-  return 'N' in value ? value.N : Buffer.from(value.B).toString('latin1');
-}
-
 function jsonBytes(item: Item): number {
   return Buffer.byteLength(JSON.stringify(item));
-}
-
-/** Drops the attributes that were read only to order the items. */
-function project(item: Item, projection: string[] | undefined): Item {
-  if (projection === undefined) return item;
-  return Object.fromEntries(Object.entries(item).filter(([attribute]) => projection.includes(attribute)));
 }

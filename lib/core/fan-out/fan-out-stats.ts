@@ -15,3 +15,8 @@ export interface FanOutStats {
   /** Read units of the answers that were used. A request that was given up may have cost more. */
   consumedReadUnits: number;
 }
+
+/** The cost of a query that has read nothing yet. */
+export function noCost(shards: number): FanOutStats {
+  return { shards, requests: 0, waves: 0, throttled: 0, hedged: 0, itemsRead: 0, consumedReadUnits: 0 };
+}

@@ -1,4 +1,4 @@
-import type { FanOutStats } from './fan-out-stats';
+import { type FanOutStats, noCost } from './fan-out-stats';
 import type { ItemSizes } from './item-sizes';
 import { orderedMerge } from './ordered-merge';
 import { type PageBounds, PageInProgress } from './page-in-progress';
@@ -38,15 +38,7 @@ export async function gatherPage<T>(
   policy: ReadPolicy,
 ): Promise<GatheredPage<T>> {
   const streams = readers.map((reader) => new ShardStream(reader, order.behindAllShards));
-  const stats: FanOutStats = {
-    shards: readers.length,
-    requests: 0,
-    waves: 0,
-    throttled: 0,
-    hedged: 0,
-    itemsRead: 0,
-    consumedReadUnits: 0,
-  };
+  const stats = noCost(readers.length);
   const requests = new ShardRequests(streams, policy, { stats, sizes, failureOf });
   const page = new PageInProgress(bounds);
   try {

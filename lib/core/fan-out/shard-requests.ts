@@ -13,14 +13,14 @@ interface Attempt<T> {
   abort(): void;
 }
 
-/** What the requests of one page have in common besides their policy. */
+/** What the requests of one query have in common besides their policy. */
 export interface RequestContext {
   stats: FanOutStats;
   sizes: ItemSizes;
   failureOf(error: unknown): ReadFailure;
 }
 
-/** Sends the reads of one page: in waves, several at a time, again when they fail, twice when they are late. */
+/** Sends the reads of one query: several at a time, again when they fail, twice when they are late. */
 export class ShardRequests<T> {
   /** Whether reads may still be sent: neither closed nor past the deadline. */
   open = true;
@@ -42,8 +42,12 @@ export class ShardRequests<T> {
   /** Reads side by side, until all have answered or the deadline has come. */
   async wave(reads: readonly StreamRead<T>[]): Promise<void> {
     this.context.stats.waves += 1;
-    const answers = Promise.all(reads.map((read) => this.fill(read)));
-    await (this.expiry === undefined ? answers : Promise.race([answers, this.expiry]));
+    await this.inTime(Promise.all(reads.map((read) => this.fill(read))));
+  }
+
+  /** Waits for answers until the deadline, then for nothing. */
+  async inTime<R>(answers: Promise<R>) {
+    return this.expiry === undefined ? answers : Promise.race([answers, this.expiry]);
   }
 
   /** Reads one stream on, and leaves it as it is if the answer comes too late. */
@@ -71,8 +75,9 @@ export class ShardRequests<T> {
   giveUp(streams: readonly ShardStream<T>[], cause?: unknown): void {
     for (const stream of streams) stream.giveUp();
     if (this.policy.onShardFailure === 'partial' && !this.streams.every(({ missing }) => missing)) return;
+    const missing = this.streams.filter((stream) => stream.missing);
     throw new ShardsUnavailableError(
-      streams.map(({ shard }) => shard),
+      missing.map(({ shard }) => shard),
       { cause },
     );
   }

@@ -81,6 +81,14 @@ export class ShardStream<T> {
     this.next += 1;
   }
 
+  /** Gives away everything that is here. */
+  drain(): T[] {
+    const items = this.buffered.map(({ item }) => item);
+    this.buffer = [];
+    this.next = 0;
+    return items;
+  }
+
   read(read: Omit<ShardRead<T>, 'from'>): Promise<ShardPage<T>> {
     this.largestLimit = Math.max(this.largestLimit, read.limit ?? 0);
     return this.reader.read({ ...read, from: this.from });
