@@ -1,30 +1,26 @@
-import { METRICS_NAMESPACE } from '../lib/core/function-metrics';
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE } from '../lib/core/function-metrics';
+import { requiredEnvironment } from './required-environment';
 
 /**
- * Writes metrics in the embedded metric format, which CloudWatch Logs takes in: it needs no request and no permission.
- *
- * To stdout as it is, for Lambda would wrap what goes through the console into JSON of its own.
- *
- * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+ * Metrics by some dimensions: written to the function's log in the embedded metric format, from which CloudWatch takes
+ * them, so that they cost an invocation no call.
  */
-export function writeMetrics(
-  dimensions: Readonly<Record<string, string>>,
-  values: Readonly<Record<string, number>>,
-  now: number,
-): void {
-  const line = {
-    _aws: {
-      Timestamp: now,
-      CloudWatchMetrics: [
-        {
-          Namespace: METRICS_NAMESPACE,
-          Dimensions: [Object.keys(dimensions)],
-          Metrics: Object.keys(values).map((Name) => ({ Name })),
-        },
-      ],
-    },
-    ...dimensions,
-    ...values,
-  };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+export function metricsBy(dimensions: Record<string, string>): Metrics {
+  const metrics = new Metrics({ namespace: METRICS_NAMESPACE });
+  // Powertools begins with a dimension `service`, which says nothing here.
+  metrics.clearDefaultDimensions();
+  metrics.setDefaultDimensions(dimensions);
+  return metrics;
+}
+
+/** Metrics under the name of the function that runs. */
+export function functionMetrics(): Metrics {
+  return metricsBy({ [FUNCTION_NAME_DIMENSION]: requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME') });
+}
+
+/** Writes values without a unit of their own, in one line. */
+export function publishCounts(metrics: Metrics, values: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(values)) metrics.addMetric(name, MetricUnit.Count, value);
+  metrics.publishStoredMetrics();
 }

@@ -14,8 +14,6 @@ export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local
 /** The environment of a function: what its template declares, what Lambda adds, and the way to the emulators. */
 export function lambdaEnvironment(definition: LocalFunction, endpoints: Endpoints): Record<string, string> {
   return {
-    // Metrics are lines of the log for CloudWatch, which is not there to take them.
-    POWERTOOLS_METRICS_DISABLED: 'true',
     ...definition.environment,
     _HANDLER: definition.handler,
     AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,

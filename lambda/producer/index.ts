@@ -12,7 +12,7 @@ import {
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';
-import { functionMetrics } from '../function-metrics';
+import { functionMetrics } from '../embedded-metrics';
 import { InvalidEventError } from '../invalid-event-error';
 import { requiredEnvironment } from '../required-environment';
 import { askRegistry } from './ask-registry';

@@ -5,11 +5,10 @@ import { FanOutHistory } from '../../lib/core/fan-out/fan-out-history';
 import { fanOutQuery } from '../../lib/core/fan-out/fan-out-query';
 import type { FanOutStats } from '../../lib/core/fan-out/fan-out-stats';
 import { INDEXES } from '../../lib/core/function-environment';
-import { FUNCTION_NAME_DIMENSION } from '../../lib/core/function-metrics';
 import { itemToJson } from '../../lib/core/light-client/attribute-json';
 import { lightQueryClient } from '../../lib/core/light-client/light-query-client';
 import type { ShardedIndexConfig } from '../../lib/core/write-sharding/sharded-index-config';
-import { writeMetrics } from '../embedded-metrics';
+import { functionMetrics, publishCounts } from '../embedded-metrics';
 import { requiredEnvironment } from '../required-environment';
 import { plainItem } from './plain-json';
 import { parseQueryEvent, type QueryEvent } from './query-event';
@@ -64,7 +63,9 @@ const dynamoDb = lightQueryClient(
 /** What the invocations of one environment have seen of DynamoDB. */
 const history = new FanOutHistory();
 
-type InvocationContext = Pick<Context, 'functionName' | 'getRemainingTimeInMillis'>;
+const metrics = functionMetrics();
+
+type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
 
 export async function handler(event: QueryEvent, context: InvocationContext): Promise<QueryResponse> {
   const { config, request, format, onShardFailure } = parseQueryEvent(indexes, event);
@@ -78,7 +79,7 @@ export async function handler(event: QueryEvent, context: InvocationContext): Pr
     hedgeBudget: HEDGE_BUDGET,
     history,
   });
-  writeMetrics({ [FUNCTION_NAME_DIMENSION]: context.functionName }, queryMetrics(page), Date.now());
+  publishCounts(metrics, queryMetrics(page));
   const { items, cursor, missingShards, stats } = page;
   return {
     items: items.map(toJson),

@@ -3,7 +3,7 @@ import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../lib/core/function-enviro
 import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/function-metrics';
 import { describeOperation } from '../../lib/core/resharding/reshard-plan';
 import { inspectStream, type ReshardProgress, reshardStream } from '../../lib/core/resharding/reshard-stream';
-import { writeMetrics } from '../embedded-metrics';
+import { metricsBy, publishCounts } from '../embedded-metrics';
 import { InvalidEventError } from '../invalid-event-error';
 import { requiredEnvironment } from '../required-environment';
 import { reshardClient } from '../reshard-client';
@@ -30,6 +30,7 @@ const LAST_LOOK_MS = 15_000;
 const streamName = requiredEnvironment(STREAM_NAME);
 const shardCount = process.env[SHARD_COUNT] === undefined ? undefined : Number(process.env[SHARD_COUNT]);
 const kinesis = reshardClient();
+const metrics = metricsBy({ [STREAM_NAME_DIMENSION]: streamName });
 
 export async function handler(
   event: ReconcileEvent,
@@ -37,15 +38,11 @@ export async function handler(
 ): Promise<ReconcileReport> {
   const progress = repairs(event) ? await repair(context.getRemainingTimeInMillis() - LAST_LOOK_MS) : await inspect();
   if (progress.skew !== undefined) {
-    writeMetrics(
-      { [STREAM_NAME_DIMENSION]: streamName },
-      {
-        [STREAM_SHARD_METRICS.openShards]: progress.openShardCount,
-        [STREAM_SHARD_METRICS.skew]: progress.skew,
-        [STREAM_SHARD_METRICS.drift]: progress.plan.length,
-      },
-      Date.now(),
-    );
+    publishCounts(metrics, {
+      [STREAM_SHARD_METRICS.openShards]: progress.openShardCount,
+      [STREAM_SHARD_METRICS.skew]: progress.skew,
+      [STREAM_SHARD_METRICS.drift]: progress.plan.length,
+    });
   }
   const report: ReconcileReport = { streamName, ...progress, plan: progress.plan.map(describeOperation) };
   console.info(report);

@@ -8,7 +8,7 @@ import {
 } from '../../lib/core/function-environment';
 import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/function-metrics';
 import { scaleStream } from '../../lib/core/resharding/scale-stream';
-import { writeMetrics } from '../embedded-metrics';
+import { metricsBy, publishCounts } from '../embedded-metrics';
 import { requiredEnvironment } from '../required-environment';
 import { reshardClient } from '../reshard-client';
 import { readLoad } from './read-load';
@@ -21,6 +21,7 @@ const bounds = {
 const alarms = { scaleOut: requiredEnvironment(SCALE_OUT_ALARM), scaleIn: requiredEnvironment(SCALE_IN_ALARM) };
 const kinesis = reshardClient();
 const cloudWatch = new CloudWatch({ maxAttempts: 8 });
+const metrics = metricsBy({ [STREAM_NAME_DIMENSION]: streamName });
 
 /** Runs every minute: gives the stream more or fewer shards as its alarms ask for, and writes the count they go by. */
 export async function handler(): Promise<void> {
@@ -30,9 +31,8 @@ export async function handler(): Promise<void> {
   if (scaling === undefined) return;
   const { openShardCount, desiredShardCount, shardCount, updatesLeft } = scaling;
   console.info({ streamName, load, openShardCount, desiredShardCount, updatesLeft });
-  writeMetrics(
-    { [STREAM_NAME_DIMENSION]: streamName },
-    { [STREAM_SHARD_METRICS.openShards]: shardCount, [STREAM_SHARD_METRICS.updatesLeft]: updatesLeft },
-    now,
-  );
+  publishCounts(metrics, {
+    [STREAM_SHARD_METRICS.openShards]: shardCount,
+    [STREAM_SHARD_METRICS.updatesLeft]: updatesLeft,
+  });
 }

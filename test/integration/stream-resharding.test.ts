@@ -365,7 +365,10 @@ describe('the function that scales a stream, on kinesis-local', () => {
       {
         Namespace: 'EvenShards',
         Dimensions: [['StreamName']],
-        Metrics: [{ Name: 'OpenShards' }, { Name: 'ShardCountUpdatesLeft' }],
+        Metrics: [
+          { Name: 'OpenShards', Unit: 'Count' },
+          { Name: 'ShardCountUpdatesLeft', Unit: 'Count' },
+        ],
       },
     ]);
   });

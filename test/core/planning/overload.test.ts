@@ -102,7 +102,8 @@ describe('overloadProbability', () => {
         (shards, partitions, overload) => {
           const probability = overloadProbability({ shards, partitions, overload });
           const milder = overloadProbability({ shards, partitions, overload: overload + 0.1 });
-          const sure = Math.floor((1 + overload) * (shards / partitions)) * partitions < shards;
+          // A threshold that is whole but for rounding is taken for whole.
+          const sure = Math.floor((1 + overload) * (shards / partitions) + 1e-6) * partitions < shards;
           const never = 1 + overload >= partitions;
           return (
             probability >= 0 &&

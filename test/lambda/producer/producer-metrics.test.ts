@@ -1,4 +1,4 @@
-import { functionMetrics } from '../../../lambda/function-metrics';
+import { functionMetrics } from '../../../lambda/embedded-metrics';
 import { addProducerMetrics } from '../../../lambda/producer/producer-metrics';
 import { noStatistics } from '../../../lib/core/producer/producer-statistics';
 
