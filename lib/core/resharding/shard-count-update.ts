@@ -49,11 +49,24 @@ export async function updateShardCount(
     if (!isDailyLimit(error)) throw error;
     throw new DailyUpdateLimitError(streamName, updates, history, { refusal: error.message, cause: error });
   }
-  await client.addTagsToStream({
-    StreamName: streamName,
-    Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory([...history, { time: now, shardCount }]) },
-  });
+  await writeUpdateHistory(client, streamName, [...history, { time: now, shardCount }]);
   return true;
+}
+
+/** The API reference lets a stream that is busy refuse tags, and this one is, with the update: that is no failure of it. */
+async function writeUpdateHistory(
+  client: UpdateClient,
+  streamName: string,
+  history: readonly PastUpdate[],
+): Promise<void> {
+  try {
+    await client.addTagsToStream({
+      StreamName: streamName,
+      Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory(history) },
+    });
+  } catch (error) {
+    if (!isNotReady(error)) throw error;
+  }
 }
 
 /** Whether a request came while the stream was busy, or too soon after another one, and will be welcome later. */

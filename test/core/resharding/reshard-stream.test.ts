@@ -14,6 +14,7 @@ import { MAX_SKEW } from '../../../lib/core/resharding/thresholds';
 import { UPDATE_HISTORY_TAG } from '../../../lib/core/resharding/update-history';
 import { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from '../../fakes/fake-control-plane';
 import { seededRandom } from '../../fakes/seeded-random';
+import { serviceError } from '../../fakes/service-error';
 import { VirtualClock } from '../../fakes/virtual-clock';
 import { anyRanges } from './hash-key-ranges';
 
@@ -138,6 +139,13 @@ describe('the daily limit', () => {
     expect(kinesis.tags.size).toBe(6);
     await reshard(4);
     expect(lastUpdates(kinesis)).toHaveLength(6);
+  });
+
+  test('stops no update when the stream, busy with it, does not take the tag', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 4 });
+    kinesis.addTagsToStream = () => Promise.reject(serviceError('ResourceInUseException'));
+    expect(await reshard(32)).toMatchObject({ state: 'even', openShardCount: 32 });
+    expect(callsThatChange(kinesis)).toEqual(['update', 'update', 'update']);
   });
 
   test('is not spent on what a split or a merge can do', async () => {
