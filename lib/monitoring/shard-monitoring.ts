@@ -64,6 +64,22 @@ interface AlarmDefinition {
   readonly threshold: number;
   readonly evaluationPeriods: number;
   readonly datapointsToAlarm?: number;
+  /** What no data means. @default - that all is well */
+  readonly treatMissingData?: cloudwatch.TreatMissingData;
+}
+
+/**
+ * The alarms that have come by the time the app is synthesized. Without any it draws nothing, for CloudWatch refuses a
+ * whole dashboard for a status of no alarms.
+ */
+class AlarmStatus extends cloudwatch.AlarmStatusWidget {
+  constructor(private readonly raised: cloudwatch.Alarm[]) {
+    super({ title: 'Alarms', alarms: raised, width: FULL_WIDTH, height: 3 });
+  }
+
+  public override toJson() {
+    return this.raised.length === 0 ? [] : super.toJson();
+  }
 }
 
 /**
@@ -96,9 +112,7 @@ export class ShardMonitoring extends Construct {
     if (props.dashboard === false) return;
     this.dashboard = new cloudwatch.Dashboard(this, 'Dashboard', { dashboardName: props.dashboardName });
     if (!this.alarmsOn) return;
-    // Rendered when the app is synthesized, with the alarms that have come by then.
-    const status = { title: 'Alarms', alarms: this.raised, width: FULL_WIDTH, height: 3 };
-    this.dashboard.addWidgets(new cloudwatch.AlarmStatusWidget(status));
+    this.dashboard.addWidgets(new AlarmStatus(this.raised));
   }
 
   /** The alarms so far. */
@@ -146,6 +160,8 @@ export class ShardMonitoring extends Construct {
           'keys of the mean. Let its reconciliation repair it, or update its shard count.',
         threshold: MAX_SKEW,
         evaluationPeriods: 1,
+        // Between two looks, which may be a day apart, the stream is what it was.
+        treatMissingData: cloudwatch.TreatMissingData.IGNORE,
       });
     }
   }
@@ -245,7 +261,7 @@ export class ShardMonitoring extends Construct {
       evaluationPeriods: alarm.evaluationPeriods,
       datapointsToAlarm: alarm.datapointsToAlarm,
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+      treatMissingData: alarm.treatMissingData ?? cloudwatch.TreatMissingData.NOT_BREACHING,
     });
     raised.addAlarmAction(...this.alarmActions);
     this.raised.push(raised);
