@@ -6,7 +6,7 @@ import { checkBetween, checkNotNegative, checkPositive, checkWhole } from './num
 import { MAX_PLANNED_PARTITIONS } from './overload-probability';
 import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
 import { readUnitsPerPage } from './read-units-per-page';
-import { ceilOf, floorOf } from './rounding';
+import { ceilOf, floorOf, isAbove } from './rounding';
 import { shardsForOverload } from './shards-for-overload';
 import { PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, writeUnits } from './suffix-range';
 import { weightedShards } from './weighted-shards';
@@ -127,7 +127,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
       shards: Math.max(1, ceilOf(unitsPerSecond / (PARTITION_WRITE_UNITS * utilisation))),
     },
   ];
-  if (average > 0 && average <= utilisation) {
+  if (average > 0 && !isAbove(average, utilisation)) {
     const shards = shardsForOverload({ partitions, probability, utilisation: average });
     rules.push({ rule: 'shards that share a partition', shards });
   }
@@ -141,7 +141,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   }
 
   const byValue = shares && weightedShards({ shards, shares });
-  const asked = byValue === undefined ? shards : Math.max(...Object.values(byValue));
+  const asked = byValue === undefined ? shards : Object.values(byValue).reduce((most, count) => Math.max(most, count));
   const readUnits = readUnitsPerPage({ shards: asked, items: pageItems, itemKb });
   const ofShard = unitsPerSecond / shards / PARTITION_WRITE_UNITS;
   return {
@@ -202,7 +202,7 @@ type CheckedTraffic = ReturnType<typeof checkedTraffic>;
 function notMended(index: CheckedTraffic, average: number, readUnitsOfShard: number): string[] {
   const { unitsPerSecond, partitions, utilisation, pagesPerSecond } = index;
   const sentences: string[] = [];
-  if (average > utilisation) {
+  if (isAbove(average, utilisation)) {
     const needed = ceilOf(unitsPerSecond / utilisation);
     sentences.push(
       `${partitions} partitions are ${percent(average)} busy on average, however many shards there are: ` +

@@ -5,7 +5,7 @@ import { HOURS_PER_MONTH, type ListPrices, pricesWith, SECONDS_PER_MONTH } from 
 import { checkBetween, checkNotNegative, checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
-import { ceilOf, floorOf } from './rounding';
+import { ceilOf, floorOf, isAbove } from './rounding';
 
 /**
  * What one shard takes and gives in a second.
@@ -284,16 +284,16 @@ function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHas
 function notMended(stream: CheckedTraffic, busiestKey: number, byHash: number | undefined): string[] {
   const { keys, consumers, pollsPerSecond, headRoom, largeRecordShare } = stream;
   const sentences: string[] = [];
-  if (busiestKey > 1) {
+  if (isAbove(busiestKey, 1)) {
     sentences.push(
       `one key takes ${percent(busiestKey)} of a shard, and a key lives in one shard: split the key, or write less to it`,
     );
-  } else if (busiestKey > 1 - headRoom) {
+  } else if (isAbove(busiestKey, 1 - headRoom)) {
     sentences.push(
       `one key takes ${percent(busiestKey)} of a shard, more than the head-room leaves, and a key lives in one shard`,
     );
   }
-  if (keys !== undefined && byHash === undefined && busiestKey <= 1) {
+  if (keys !== undefined && byHash === undefined && !isAbove(busiestKey, 1)) {
     sentences.push(
       `${keys} keys are too few and too busy to be spread by their hash: give each a balanced explicit hash key`,
     );

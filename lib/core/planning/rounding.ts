@@ -6,6 +6,11 @@ export function ceilOf(value: number): number {
   return Math.ceil(value - TOLERANCE * Math.max(1, Math.abs(value)));
 }
 
+/** Whether a value is above a limit by more than rounding: 700 * 0.001 is not above 0.7. */
+export function isAbove(value: number, limit: number): boolean {
+  return value - limit > TOLERANCE * Math.max(1, Math.abs(limit));
+}
+
 /** `Math.floor` of a product that should be whole but for rounding: 1.15 * 100 is 115, not 114. */
 export function floorOf(value: number): number {
   return Math.floor(value + TOLERANCE * Math.max(1, Math.abs(value)));

@@ -36,6 +36,20 @@ describe('planIndex', () => {
     );
   });
 
+  test('plans for partitions that are just as busy as they may be, whatever the binary fraction of that is', () => {
+    for (let percent = 5; percent <= 60; percent++) {
+      const writesPerSecond = (percent / 100) * 6 * 1_000;
+      const { rules, notMended } = planIndex({ writesPerSecond, utilisation: percent / 100, partitions: 6 });
+      expect(rules.map(({ rule }) => rule)).toContain('shards that share a partition');
+      expect(notMended).toEqual([]);
+    }
+  });
+
+  test('divides the shards among more values than a call has room for arguments', () => {
+    const shares = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`value-${n}`, 1]));
+    expect(planIndex({ writesPerSecond: 1_000, shares }).page.shards).toBe(1);
+  });
+
   test('keeps every partition below its limit but for the probability', () => {
     fc.assert(
       fc.property(

@@ -75,6 +75,21 @@ describe('planStream', () => {
     expect(notMended).toEqual([expect.stringContaining(sentence)]);
   });
 
+  test('allows a key just what the head-room leaves, whatever its binary fraction is', () => {
+    for (let percent = 0; percent <= 90; percent++) {
+      for (let keys = 1; keys <= 10; keys++) {
+        const recordsPerSecond = (100 - percent) * 10 * keys;
+        const { notMended } = planStream({
+          recordsPerSecond,
+          bytesPerSecond: 1,
+          headRoom: percent / 100,
+          hottestKeyShare: 1 / keys,
+        });
+        expect(notMended).toEqual([]);
+      }
+    }
+  });
+
   test('costs a month at list prices', () => {
     const { monthlyCost } = planStream({ ...steady, enhancedFanOutConsumers: 2, averageOfPeak: 0.5 });
     expect(monthlyCost.shards).toBeCloseTo(5 * 730 * 0.015);
