@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../bin/flags';
 import { simulate } from '../../bin/simulate';
+import { generatedKeys } from '../../bin/simulate/generated-keys';
 import { InvalidInputError } from '../../local/sample/sample-error';
 import { events, printed, sampleFolder } from './command';
 
@@ -85,6 +86,15 @@ describe('even-shards simulate', () => {
     const report = await printed(simulate, '--input', file, '--key', 'account');
     expect(report).toContain('1,000 records of 701 keys on 8 shards; the busiest key, busy, has 30% of the records');
     expect(report).toContain('no placement of whole keys goes below 2.40 times: that is busy alone');
+  });
+
+  test('keeps the records that it generates to what can be placed, and one for every key', () => {
+    const keys = [...generatedKeys(100_000, 2, String).values()];
+    const records = keys.reduce((sum, each) => sum + each, 0);
+    expect(records).toBeGreaterThan(19_000_000);
+    expect(records).toBeLessThan(20_200_000);
+    expect(keys[0]! / keys[9]!).toBeCloseTo(100, 1);
+    expect(keys.at(-1)).toBe(1);
   });
 
   test('is the same for the same seed', async () => {
