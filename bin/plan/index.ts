@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../../lib/core/errors';
-import type { ListPrices } from '../../lib/core/planning/list-prices';
+import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-prices';
 import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { planStream } from '../../lib/core/planning/plan-stream';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
@@ -40,7 +40,8 @@ an index:
 both:
   --probability P             of a shard or partition with more than it can bear, to stay below (default: 0.05)
   --average-of-peak PART      of a month's traffic, for the cost (default: 1)
-  --prices FILE               JSON with your own prices, in the fields of LIST_PRICES
+  --prices FILE               JSON with your own prices, in the fields of LIST_PRICES (default: list prices of
+                              ${LIST_PRICES.asOf}; check them before you rely on a cost)
   --json                      print the plan as one JSON document
   --help                      show this text`;
 
@@ -202,12 +203,12 @@ function tradeOffs(traffic: IndexTraffic): TradeOff[] {
 }
 
 function sharesOf(texts: readonly string[]): Record<string, number> {
-  return Object.fromEntries(
-    texts.map((text) => {
-      const [, value, share] = /^(.+)=([^=]+)$/s.exec(text) ?? [];
-      const number = Number(share);
-      if (value !== undefined && number >= 0) return [value, number];
-      throw new UsageError(`--share must be VALUE=N with a number of at least 0, got "${text}"`, COMMAND);
-    }),
-  );
+  const shares = texts.map((text) => {
+    const [, value, share] = /^(.+)=([^=]+)$/s.exec(text) ?? [];
+    const number = Number(share);
+    if (value !== undefined && number >= 0) return [value, number] as const;
+    throw new UsageError(`--share must be VALUE=N with a number of at least 0, got "${text}"`, COMMAND);
+  });
+  if (shares.every(([, share]) => share === 0)) throw new UsageError('one --share must be above 0', COMMAND);
+  return Object.fromEntries(shares);
 }

@@ -66,29 +66,29 @@ function streamLines(
     '',
     `  a month: ${dollars(monthlyCost.total)} (shards ${dollars(monthlyCost.shards)}, records ` +
       `${dollars(monthlyCost.records)}, enhanced fan-out ${dollars(monthlyCost.fanOut)}; ${monthlyCost.prices})`,
-    ...notMendedLines([...notMended, ...(sample ? [ceiling(sample)] : [])]),
+    ...notMendedLines([...notMended, ...(sample && placement ? [ceiling(sample, placement)] : [])]),
     '',
     ...streamSnippet(placement?.shardsIfBalanced ?? shards),
   ];
 }
 
 /** At which rate one key alone fills a shard. */
-function ceiling({ busiest }: SampleSummary): string {
-  const rate = whole(Math.floor(1_000 / busiest.share));
+function ceiling({ busiest }: SampleSummary, { busiestKeyFillsShardAt }: SamplePlacement): string {
+  const rate = whole(busiestKeyFillsShardAt);
   return `${busiest.key} alone fills a shard when the stream has ${rate} records a second: beyond that, split this key`;
 }
 
-function placementAdvice({ shardsByHash, shardsIfBalanced }: SamplePlacement): string {
+function placementAdvice({ shardsByHash, shardsIfBalanced, tried }: SamplePlacement): string {
   if (shardsIfBalanced === undefined)
-    return '  but no number of shards up to 1,000 leaves head-room: the busiest keys are too hot';
-  const byHash = shardsByHash === undefined ? 'no number up to 1,000 is enough' : `it takes ${shardsByHash}`;
+    return `  but no number of shards up to ${whole(tried)} leaves head-room: the busiest keys are too hot`;
+  const byHash = shardsByHash === undefined ? `no number up to ${whole(tried)} is enough` : `it takes ${shardsByHash}`;
   const ifBalanced = counted(shardsIfBalanced, 'shard');
   return `  but by partition keys alone ${byHash}; with balanced explicit hash keys (BalancedKeyAllocator) ${ifBalanced}`;
 }
 
 function placementLines(shards: number, placement: SamplePlacement): string[] {
-  const { busiestByHash, busiestIfBalanced, shardsByHash, shardsIfBalanced } = placement;
-  const fewest = (count: number | undefined) => (count === undefined ? 'none up to 1,000' : String(count));
+  const { busiestByHash, busiestIfBalanced, shardsByHash, shardsIfBalanced, tried } = placement;
+  const fewest = (count: number | undefined) => (count === undefined ? `none up to ${whole(tried)}` : String(count));
   return [
     ...textTable(
       ['the keys of the sample, placed', `busiest of ${counted(shards, 'shard')}`, 'shards that keep the head-room'],

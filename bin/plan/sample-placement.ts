@@ -3,11 +3,13 @@ import { hashPartitionKey } from '../../lib/core/key-space/hash-key-space';
 import { shardIndexOf, uniformRanges } from '../../lib/core/key-space/uniform-ranges';
 import { checkBetween } from '../../lib/core/planning/number-checks';
 import { SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
+import { floorOf, isAbove } from '../../lib/core/planning/rounding';
+import { MAX_STREAM_SHARDS } from '../../lib/core/shard-count';
 import { busiestKey, type TrafficSample } from '../traffic-sample';
 
 const DEFAULT_HEAD_ROOM = 0.25;
 
-/** No more shards are tried, and no more keys placed in all. */
+/** No more shards are tried than this, or than place so many keys in all; but one more than planned always is. */
 const MOST_SHARDS = 1_000;
 const MOST_PLACEMENTS = 2_000_000;
 
@@ -16,9 +18,13 @@ export interface SamplePlacement {
   /** The busiest shard of as many as planned, in parts of what it can take. */
   busiestByHash: number;
   busiestIfBalanced: number;
-  /** The fewest shards, from as many as planned, that keep the head-room on each; absent if none up to 1,000 do. */
+  /** The most shards that were tried. */
+  tried: number;
+  /** The fewest shards, from as many as planned, that keep the head-room on each; absent if none up to `tried` do. */
   shardsByHash?: number;
   shardsIfBalanced?: number;
+  /** The records a second of the whole stream at which its busiest key alone fills a shard. */
+  busiestKeyFillsShardAt: number;
 }
 
 interface Rate {
@@ -27,10 +33,11 @@ interface Rate {
   shards: number;
 }
 
-/** The records a second at which a sample's busiest key fills a shard up to the head-room. */
+/** The records a second at which a sample's busiest key fills a shard up to the head-room: whole, unless they are few. */
 export function largestRate(sample: TrafficSample, headRoom = DEFAULT_HEAD_ROOM): number {
   checkBetween('headRoom', headRoom, 0, 0.9);
-  return Math.floor((1 - headRoom) / (busiestKey(sample).share * ofShard(sample)));
+  const rate = (1 - headRoom) / (busiestKey(sample).share * ofShard(sample));
+  return rate < 10 ? rate : floorOf(rate);
 }
 
 /** Places the keys of a sample as Kinesis would. */
@@ -59,16 +66,19 @@ export function samplePlacement(sample: TrafficSample, rate: Rate): SamplePlacem
       ),
     );
   };
+  const some = Math.min(MOST_SHARDS, shards + Math.floor(MOST_PLACEMENTS / keys.length));
+  const tried = Math.min(MAX_STREAM_SHARDS, Math.max(shards + 1, some));
   const fewest = (busiest: (count: number) => number) => {
-    const most = Math.min(MOST_SHARDS, shards + Math.floor(MOST_PLACEMENTS / keys.length));
-    for (let count = shards; count <= most; count++) if (busiest(count) <= 1 - headRoom) return count;
+    for (let count = shards; count <= tried; count++) if (!isAbove(busiest(count), 1 - headRoom)) return count;
     return undefined;
   };
   return {
     busiestByHash: byHash(shards),
     busiestIfBalanced: ifBalanced(shards),
+    tried,
     shardsByHash: fewest(byHash),
     shardsIfBalanced: fewest(ifBalanced),
+    busiestKeyFillsShardAt: largestRate(sample, 0),
   };
 }
 

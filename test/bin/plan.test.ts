@@ -47,6 +47,26 @@ describe('even-shards plan', () => {
     expect(report).toContain('none up to 1,000');
   });
 
+  test('says at which rate large records of one key fill a shard by their bytes, however slow that is', async () => {
+    const record = (size: number) => JSON.stringify({ account: 'a', body: 'x'.repeat(size - 25) });
+    const large = samples.file('large.ndjson', Array(4).fill(record(50_000)));
+    const report = await printed(plan, 'stream', '--input', large, '--key', 'account');
+    expect(report).toContain('no rate was given: 15 is the most that the busiest key allows with head-room');
+    expect(report).toContain('a alone fills a shard when the stream has 20 records a second');
+
+    const huge = samples.file('huge.ndjson', [record(1_000_000)]);
+    expect(await printed(plan, '--input', huge, '--key', 'account')).toContain(
+      'stream: 1 shard for 0.8 records a second',
+    );
+  });
+
+  test('says up to how many shards it tried to place many keys', async () => {
+    const file = samples.file('many.ndjson', events(0, 20_000));
+    const args = ['stream', '--input', file, '--key', 'account', '--records-per-second', '50000'];
+    const { stream } = await json(...args);
+    expect(stream.placement).toMatchObject({ tried: 167, shardsIfBalanced: 67 });
+  });
+
   test('prints one JSON document', async () => {
     const file = samples.file('even.ndjson', events(1, 99));
     const planned = await json('--input', file, '--key', 'account', '--records-per-second', '3000');
@@ -92,6 +112,7 @@ describe('even-shards plan', () => {
     [['--records-per-second=-5', '--bytes-per-second=1'], '--records-per-second must be a number above 0, got -5'],
     [['--records-per-second', '5'], '--bytes-per-second must be a number of at least 0, got undefined'],
     [['--writes-per-second', '5', '--share', 'a'], '--share must be VALUE=N with a number of at least 0, got "a"'],
+    [['--writes-per-second', '5', '--share', 'a=0'], 'one --share must be above 0'],
     [['--writes-per-second', '5', '--utilisation', '2'], '--utilisation must be a number from 0.05 to 0.95, got 2'],
   ])('refuses %j', async (args, problem) => {
     const error = await plan(args).catch((thrown) => thrown);

@@ -20,7 +20,7 @@ export interface ListPrices {
 
 /**
  * The list prices of the region us-east-1, without free tier, discounts and taxes. Prices change and differ between
- * regions: give `planStream` and `planIndex` your own.
+ * regions: check them against the pricing pages before you rely on a cost, and give `planStream` and `planIndex` your own.
  *
  * Source: the pricing pages of Amazon Kinesis Data Streams and Amazon DynamoDB; DynamoDB's on-demand prices are those in
  * force since November 2024.
