@@ -133,6 +133,7 @@ describe('even-shards simulate', () => {
         'that is getmoto/moto alone, which only splitting the key mends',
       );
     },
+    60_000,
   );
 
   test.each([
