@@ -1,7 +1,7 @@
 import type { OwnedRecord } from './record-input';
 
-/** Asks the registry for the keys of owners, index for index; null for one who has none. */
-export type AskRegistry = (owners: string[]) => Promise<({ hashKey: string } | null)[]>;
+/** Asks the registry for the keys of owners, index for index; null for one who has none. Gives up when aborted. */
+export type AskRegistry = (owners: string[], abortSignal: AbortSignal) => Promise<({ hashKey: string } | null)[]>;
 
 /** As many as the registry answers for at once. */
 const OWNERS_PER_REQUEST = 1_000;
@@ -22,18 +22,19 @@ export class HashKeyOwners {
   ) {}
 
   /** Sets the explicit hash key of each record that has an owner. It stays absent where the owner has none. */
-  async resolve(records: readonly OwnedRecord[]): Promise<void> {
+  async resolve(records: readonly OwnedRecord[], abortSignal: AbortSignal): Promise<void> {
     const owned = records.filter(({ hashKeyOwner }) => hashKeyOwner !== undefined);
     const owners = new Set(owned.map(({ hashKeyOwner }) => hashKeyOwner!));
-    await this.askFor([...owners].filter((owner) => (this.keys.get(owner)?.untilMs ?? 0) <= this.now()));
+    const unknown = [...owners].filter((owner) => (this.keys.get(owner)?.untilMs ?? 0) <= this.now());
+    await this.askFor(unknown, abortSignal);
     for (const record of owned) record.explicitHashKey = this.keys.get(record.hashKeyOwner!)?.hashKey;
     this.forget();
   }
 
-  private async askFor(owners: readonly string[]): Promise<void> {
+  private async askFor(owners: readonly string[], abortSignal: AbortSignal): Promise<void> {
     for (let start = 0; start < owners.length; start += OWNERS_PER_REQUEST) {
       const some = owners.slice(start, start + OWNERS_PER_REQUEST);
-      const answers = await this.ask(some);
+      const answers = await this.ask(some, abortSignal);
       const untilMs = this.now() + KEY_LIFETIME_MS;
       some.forEach((owner, index) => {
         const answer = answers[index];

@@ -37,6 +37,9 @@ const LAST_ANSWER_MS = 500;
 /** A request that takes longer, to the end of its answer, is given up and sent again. */
 const REQUEST_TIMEOUT_MS = 6_000;
 
+/** Puts what an event holds. When the signal aborts, nothing more is sent. */
+type Delivery = (producer: OrderedProducer, signal: AbortSignal) => Promise<ProducerResponse | SQSBatchResponse>;
+
 type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
 
 const options = {
@@ -67,7 +70,7 @@ export async function handler(
   const signal = AbortSignal.timeout(timeLeft(context, LAST_SEND_MS));
   const producer = new OrderedProducer(clientWithin(context), { ...options, signal });
   try {
-    return await deliver(producer);
+    return await deliver(producer, signal);
   } finally {
     await producer.close();
     addProducerMetrics(metrics, producer.statistics());
@@ -76,12 +79,12 @@ export async function handler(
 }
 
 /** Reads the whole event first, so that a malformed one is refused before anything is written. */
-function deliveryOf(event: ProducerEvent): (producer: OrderedProducer) => Promise<ProducerResponse | SQSBatchResponse> {
+function deliveryOf(event: ProducerEvent): Delivery {
   if ('Records' in Object(event)) {
     const { Records } = event as { Records: unknown };
     if (!Array.isArray(Records)) throw new InvalidEventError('Records', Records, 'an array');
     const messages = sourceMessages(Records, inputOptions);
-    return async (producer) => deliverMessages(producer, await messagesWithKeys(messages));
+    return async (producer, signal) => deliverMessages(producer, await messagesWithKeys(messages, signal));
   }
   const inputs: unknown = Object(event).records;
   if (!Array.isArray(inputs)) throw new InvalidEventError('records', inputs, 'an array of records');
@@ -89,20 +92,21 @@ function deliveryOf(event: ProducerEvent): (producer: OrderedProducer) => Promis
     throw new InvalidEventError('records', inputs.length, `at most ${MAX_RECORDS_PER_EVENT} records`);
   }
   const records = inputs.map((input, index) => parseRecordInput(`records[${index}]`, input, inputOptions));
-  return async (producer) => deliverRecords(producer, await recordsWithKeys(records));
+  return async (producer, signal) => deliverRecords(producer, await recordsWithKeys(records, signal));
 }
 
 /** Throws before anything is written if the registry does not know an owner. */
-async function recordsWithKeys(records: readonly OwnedRecord[]): Promise<readonly OwnedRecord[]> {
-  await hashKeyOwners?.resolve(records);
+async function recordsWithKeys(records: readonly OwnedRecord[], signal: AbortSignal): Promise<readonly OwnedRecord[]> {
+  await hashKeyOwners?.resolve(records, signal);
   records.forEach((record, index) => {
     if (lacksKey(record)) throw unknownOwner(`records[${index}]`, record);
   });
   return records;
 }
 
-async function messagesWithKeys(messages: readonly SourceMessage[]): Promise<SourceMessage[]> {
-  await hashKeyOwners?.resolve(messages.flatMap(({ record }) => (record instanceof Error ? [] : record)));
+async function messagesWithKeys(messages: readonly SourceMessage[], signal: AbortSignal): Promise<SourceMessage[]> {
+  const records = messages.flatMap(({ record }) => (record instanceof Error ? [] : record));
+  await hashKeyOwners?.resolve(records, signal);
   return messages.map((message) => {
     const { record } = message;
     if (record instanceof Error || !lacksKey(record)) return message;

@@ -14,6 +14,9 @@ export interface ConsumedRecord {
  * the fences. Behind a fence that starts a key on a shard it holds the records of that key, there alone, until the fence
  * that ended them elsewhere was given to it; everything else passes at once.
  *
+ * A fence can be within an aggregate, so give it what `deaggregate` returns. Drop second copies behind it, never in front:
+ * `deduplicate` would take the records that still wait on the old shard for copies.
+ *
  * As ever with resharding, read a shard to its end before its children: a shard that `holds` records has not ended. Records
  * that are held have not been processed: do not checkpoint past them. Start to read all shards at `TRIM_HORIZON`, or at
  * one time without a move under way: a key whose end fence is never read stays held.

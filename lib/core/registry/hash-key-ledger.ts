@@ -1,5 +1,7 @@
 import { InvalidArgumentError, RegistryBusyError, StaleMoveError } from '../errors';
-import type { HashKeyRange } from '../key-space/uniform-ranges';
+import type { BalancedKeyAllocator } from '../key-space/balanced-key-allocator';
+import { checkHashKey, HASH_KEY_SPACE } from '../key-space/hash-key-space';
+import { coveringRanges, type HashKeyRange } from '../key-space/uniform-ranges';
 import { checkWeight } from '../key-space/weight';
 import { checkOwner, type HashKeyOwner } from './hash-key-owner';
 import { type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
@@ -108,18 +110,23 @@ export class HashKeyLedger {
 
   /** What `rebalance` would do. */
   async plan(ranges: readonly HashKeyRange[]): Promise<RebalancePlan> {
+    const whole = coveringRanges('ranges', ranges, HASH_KEY_SPACE);
     const { owners } = await this.caughtUp();
-    return rebalancePlan(owners.values(), ranges);
+    return rebalancePlan(owners.values(), whole);
   }
 
   /** Makes the moves of a plan, those with the most gain first, and at most so many. Returns what was moved. */
   async rebalance(ranges: readonly HashKeyRange[], mostMoves: number): Promise<RebalanceMove[]> {
+    const whole = coveringRanges('ranges', ranges, HASH_KEY_SPACE);
+    if (!Number.isInteger(mostMoves) || mostMoves < 0) {
+      throw new InvalidArgumentError('mostMoves', mostMoves, 'a whole number, at least 0');
+    }
     const made: RebalanceMove[] = [];
     for (;;) {
       let moves: RebalanceMove[] = [];
       await this.commit((state) => {
         const room = Math.min(this.mostEntries, mostMoves - made.length);
-        moves = rebalancePlan(state.owners.values(), ranges).moves.slice(0, room);
+        moves = rebalancePlan(state.owners.values(), whole).moves.slice(0, room);
         return moves.map(({ owner, weight, toHashKey }) => ({ owner, weight, hashKey: toHashKey }));
       });
       if (moves.length === 0) return made;
@@ -131,10 +138,12 @@ export class HashKeyLedger {
    * Gives an owner another key, unless something has come between since it was planned. A move that is made already is
    * made.
    *
+   * @throws InvalidHashKeyError if the new key is none that a stream has
    * @throws StaleMoveError if the owner has neither of the two keys, or another has the new one
    */
   async move({ owner: name, fromHashKey, toHashKey }: HashKeyMove): Promise<void> {
     checkNames([name]);
+    checkHashKey('toHashKey', toHashKey);
     await this.commit((state) => {
       const owner = state.owners.get(name);
       if (owner?.hashKey === toHashKey) return [];
@@ -170,7 +179,7 @@ export class HashKeyLedger {
 
   /** Writes the entries of the head's own commit, in case whoever committed it has not. */
   private async settle({ version, recent }: RegistryHead): Promise<void> {
-    if (this.settledVersion >= version) return;
+    if (this.settledVersion === version) return;
     const own = recent.filter((entry) => entry.version === version);
     await Promise.all(own.map((entry) => this.store.writeEntry(entry)));
     this.settledVersion = version;
@@ -247,22 +256,34 @@ function decidedOwners(
   ranges: readonly HashKeyRange[],
 ): HashKeyOwner[] {
   const allocator = state.allocatorFor(ranges);
+  const known = requests.flatMap(({ owner }) => state.owners.get(owner) ?? []);
+  const weights = new Map(requests.map(({ owner, weight }) => [owner, weight]));
   const allocated: bigint[] = [];
   try {
+    // First what the owners that are there already weigh from now on: it decides which shard is the lightest.
+    for (const { owner, hashKey, weight } of known) reweigh(allocator, hashKey, weights.get(owner) ?? weight);
     return requests.map(({ owner, weight }) => {
-      const known = state.owners.get(owner);
-      if (known !== undefined) return { ...known, weight: weight ?? known.weight };
+      const before = state.owners.get(owner);
+      if (before !== undefined) return { ...before, weight: weight ?? before.weight };
       const hashKey = allocator.allocate(weight);
       allocated.push(hashKey);
       return { owner, hashKey, weight: weight ?? 1 };
     });
   } finally {
     for (const hashKey of allocated) allocator.release(hashKey);
+    for (const { hashKey, weight } of known) reweigh(allocator, hashKey, weight);
   }
 }
 
+function reweigh(allocator: BalancedKeyAllocator, hashKey: bigint, weight: number): void {
+  allocator.release(hashKey);
+  allocator.claim(hashKey, weight);
+}
+
+/** A head of before that version is of another table, one that was restored. */
 function hasAllSince(head: RegistryHead, version: number): boolean {
-  return head.version === version || (head.recent[0]?.version ?? Number.POSITIVE_INFINITY) <= version + 1;
+  if (head.version <= version) return head.version === version;
+  return head.recent[0]!.version <= version + 1;
 }
 
 function applyRecent(state: RegistryState, { version, recent }: RegistryHead): void {

@@ -29,7 +29,7 @@ export class RegistryState {
 
   /** An allocator that has all owners' keys. Leave it as it is: what a commit changes comes back through `apply`. */
   allocatorFor(ranges: readonly HashKeyRange[]): BalancedKeyAllocator {
-    const key = ranges.map(({ endingHashKey }) => endingHashKey).join();
+    const key = ranges.map(({ startingHashKey, endingHashKey }) => `${startingHashKey}-${endingHashKey}`).join();
     if (this.allocator === undefined || this.ranges !== key) {
       this.allocator = new BalancedKeyAllocator({ space: HASH_KEY_SPACE, ranges, allocated: this.byName.values() });
       this.ranges = key;

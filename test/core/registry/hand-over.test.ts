@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import {
+  deaggregate,
+  deduplicate,
   FenceGate,
   handOver,
   InvalidArgumentError,
   InvalidHashKeyError,
   OrderedProducer,
   parseFence,
+  SequenceHistory,
   StaleMoveError,
+  type UserRecord,
   uniformRanges,
 } from '../../../lib/core';
 import { FakeKinesis, type RequestFate } from '../../fakes/fake-kinesis';
@@ -18,7 +22,8 @@ const text = (data: Uint8Array): string => Buffer.from(data).toString();
 
 /** Reads the shards at the same time, in an order drawn at random, parents before their children; drops second copies. */
 function consume(shards: readonly FakeShard[], random: () => number): Map<string, string[]> {
-  const gate = new FenceGate();
+  const gate = new FenceGate<UserRecord>();
+  const history = new SequenceHistory();
   const seen = new Map<string, string[]>();
   const rest = new Map(shards.map((shard) => [shard.shardId, [...shard.records]]));
   const parentsOf = ({ parents }: FakeShard) => parents.map(({ shardId }) => shardId);
@@ -28,9 +33,10 @@ function consume(shards: readonly FakeShard[], random: () => number): Map<string
     const shard = readable[Math.floor(random() * readable.length)];
     if (shard === undefined) break;
     const record = rest.get(shard.shardId)!.shift()!;
-    for (const { partitionKey, data } of gate.accept(shard.shardId, record)) {
+    const passed = deaggregate(record).flatMap((userRecord) => gate.accept(shard.shardId, userRecord));
+    for (const { partitionKey, data, sequence } of deduplicate(passed, history)) {
       const texts = seen.get(partitionKey) ?? [];
-      if (!texts.includes(text(data))) texts.push(text(data));
+      if (sequence !== undefined || !texts.includes(text(data))) texts.push(text(data));
       seen.set(partitionKey, texts);
     }
   }
@@ -42,73 +48,79 @@ describe('handOver', () => {
   const keys = ['a', 'b', 'c'];
   const hashKeys = [0n, 2n ** 126n, 2n ** 127n, 2n ** 128n - 1n];
 
-  test('keeps the order of every key through failures, lost answers, late copies, resharding and failed moves', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.integer(), async (seed) => {
-        const random = seededRandom(seed);
-        const among = <T>(...values: T[]): T => values[Math.floor(random() * values.length)]!;
-        const clock = new VirtualClock();
-        const fates: RequestFate[] = [
-          'answered',
-          'answered',
-          'answered',
-          'failed',
-          'answer lost',
-          { appliedLateByMs: 900 },
-        ];
-        const kinesis = new FakeKinesis({
-          clock,
-          shardCount: 4,
-          random,
-          requestFate: () => among(...fates),
-          entryFate: () => among('stored', 'stored', 'stored', 'throttled', 'failed'),
-        });
-        const options = { streamName: 'events', clock, random, backoffBaseMs: 5, backoffCapMs: 50, maxAttempts: 1000 };
-        const producer = new OrderedProducer(kinesis, options);
+  const formats = [{}, { aggregation: true }, { sequence: true }, { aggregation: true, sequence: true }];
 
-        const produce = async (partitionKey: string): Promise<void> => {
-          let current = among(...hashKeys);
-          let number = 0;
-          for (let move = 0; move < 4; move++) {
-            const burst = Array.from({ length: 4 }, () => {
-              const data = Buffer.from(`${partitionKey}${number++}`);
-              return producer.put({ partitionKey, explicitHashKey: current, data });
-            });
-            if (random() < 0.5) await Promise.all(burst);
-            const toHashKey = among(...hashKeys);
-            const isStale = random() < 0.25;
-            const switchKey = async () => {
-              if (isStale) throw new StaleMoveError(partitionKey, 'its key has changed');
-              current = toHashKey;
-            };
-            const handedOver = handOver(
-              producer,
-              { partitionKeys: [partitionKey], fromHashKey: current, toHashKey },
-              switchKey,
-            );
-            await handedOver.catch((error) => expect(error).toBeInstanceOf(StaleMoveError));
-            await Promise.all(burst);
-          }
-        };
-        const reshard = async (): Promise<void> => {
-          for (const TargetShardCount of [6, 3]) {
-            await clock.sleep(random() * 500);
-            await kinesis
-              .updateShardCount({ StreamName: 'events', TargetShardCount, ScalingType: 'UNIFORM_SCALING' })
-              .catch(() => {});
-          }
-        };
-        await clock.runUntil(Promise.all([...keys.map(produce), reshard()]));
-        await clock.runOut();
+  test.each(formats)(
+    'keeps the order of every key through failures, lost answers, late copies, resharding and failed moves, %j',
+    async (format) => {
+      await fc.assert(
+        fc.asyncProperty(fc.integer(), async (seed) => {
+          const random = seededRandom(seed);
+          const among = <T>(...values: T[]): T => values[Math.floor(random() * values.length)]!;
+          const clock = new VirtualClock();
+          const fates: RequestFate[] = [
+            'answered',
+            'answered',
+            'answered',
+            'failed',
+            'answer lost',
+            { appliedLateByMs: 900 },
+          ];
+          const kinesis = new FakeKinesis({
+            clock,
+            shardCount: 4,
+            random,
+            requestFate: () => among(...fates),
+            entryFate: () => among('stored', 'stored', 'stored', 'throttled', 'failed'),
+          });
+          const retries = { backoffBaseMs: 5, backoffCapMs: 50, maxAttempts: 1000 };
+          const options = { streamName: 'events', clock, random, ...retries, ...format };
+          const producer = new OrderedProducer(kinesis, options);
 
-        const inOrder = keys.map((key) => [key, Array.from({ length: 16 }, (_, number) => `${key}${number}`)]);
-        for (let reading = 0; reading < 3; reading++) {
-          expect(consume(kinesis.shards, random)).toEqual(new Map(inOrder as [string, string[]][]));
-        }
-      }),
-      { numRuns: 100 },
-    );
-  });
+          const produce = async (partitionKey: string): Promise<void> => {
+            let current = among(...hashKeys);
+            let number = 0;
+            for (let move = 0; move < 4; move++) {
+              const burst = Array.from({ length: 4 }, () => {
+                const data = Buffer.from(`${partitionKey}${number++}`);
+                return producer.put({ partitionKey, explicitHashKey: current, data });
+              });
+              if (random() < 0.5) await Promise.all(burst);
+              const toHashKey = among(...hashKeys);
+              const isStale = random() < 0.25;
+              const switchKey = async () => {
+                if (isStale) throw new StaleMoveError(partitionKey, 'its key has changed');
+                current = toHashKey;
+              };
+              const handedOver = handOver(
+                producer,
+                { partitionKeys: [partitionKey], fromHashKey: current, toHashKey },
+                switchKey,
+              );
+              await handedOver.catch((error) => expect(error).toBeInstanceOf(StaleMoveError));
+              await Promise.all(burst);
+            }
+          };
+          const reshard = async (): Promise<void> => {
+            for (const TargetShardCount of [6, 3]) {
+              await clock.sleep(random() * 500);
+              await kinesis
+                .updateShardCount({ StreamName: 'events', TargetShardCount, ScalingType: 'UNIFORM_SCALING' })
+                .catch(() => {});
+            }
+          };
+          await clock.runUntil(Promise.all([...keys.map(produce), reshard()]));
+          await clock.runOut();
+
+          const inOrder = keys.map((key) => [key, Array.from({ length: 16 }, (_, number) => `${key}${number}`)]);
+          for (let reading = 0; reading < 3; reading++) {
+            expect(consume(kinesis.shards, random)).toEqual(new Map(inOrder as [string, string[]][]));
+          }
+        }),
+        { numRuns: 40 },
+      );
+    },
+  );
 
   test('writes the fences behind what was put before, and switches when both are written', async () => {
     const clock = new VirtualClock();

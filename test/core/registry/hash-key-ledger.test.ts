@@ -5,6 +5,7 @@ import {
   type HashKeyOwner,
   type HashKeyRange,
   InvalidArgumentError,
+  InvalidHashKeyError,
   InvalidHashKeyRangesError,
   InvalidWeightError,
   RegistryBusyError,
@@ -100,6 +101,14 @@ describe('HashKeyLedger', () => {
     expect(loads).toEqual([4, 4, 4]);
   });
 
+  test('places new owners by what the others in the same request weigh from now on', async () => {
+    const [heavy, light] = await ledger.allocate([{ owner: 'heavy' }, { owner: 'light' }], uniformRanges(2));
+    const requests = [{ owner: 'heavy', weight: 100 }, { owner: 'new' }];
+    const added = (await ledger.allocate(requests, uniformRanges(2)))[1]!;
+    const shards = [heavy!, light!, added].map(({ hashKey }) => shardIndexOf(hashKey, uniformRanges(2)));
+    expect(shards).toEqual([1, 0, 0]);
+  });
+
   test('records another weight, keeps the key, and plans with it', async () => {
     const [before] = await ledger.allocate([{ owner: 'a' }], ranges);
     expect(await ledger.allocate([{ owner: 'a', weight: 5 }], ranges)).toEqual([{ ...before, weight: 5 }]);
@@ -165,6 +174,20 @@ describe('HashKeyLedger', () => {
     expect(await ledger.list()).toEqual([a, b]);
   });
 
+  test.each([-1n, 2n ** 128n, 7 as never])('moves no owner to %s, which is no key of a stream', async (toHashKey) => {
+    const [a] = await ledger.allocate([{ owner: 'a' }], ranges);
+    const move = ledger.move({ owner: 'a', fromHashKey: a!.hashKey, toHashKey });
+    await expect(move).rejects.toThrow(InvalidHashKeyError);
+    expect(await restarted().allocate([{ owner: 'a' }], ranges)).toEqual([a]);
+  });
+
+  test('looks at the ranges of every call', async () => {
+    await ledger.allocate([{ owner: 'a' }], ranges);
+    const [first, second, ...others] = ranges;
+    const gap = [first!, { ...second!, startingHashKey: second!.startingHashKey + 1n }, ...others];
+    await expect(ledger.allocate([{ owner: 'b' }], gap)).rejects.toThrow(InvalidHashKeyRangesError);
+  });
+
   test('is read without a ledger', async () => {
     const [a, b] = await ledger.allocate([{ owner: 'a' }, { owner: 'b' }], ranges);
     await ledger.release(['b']);
@@ -197,6 +220,20 @@ describe('HashKeyLedger', () => {
     const store = { ...table.store(schedule, 0), writeHead: async () => false };
     const unlucky = new HashKeyLedger(store, { sleep: async () => {} });
     await expect(unlucky.allocate([{ owner: 'a' }], ranges)).rejects.toThrow(RegistryBusyError);
+  });
+
+  test('starts anew when the table was replaced by an earlier state of it', async () => {
+    const earlier = new FakeRegistryTable();
+    const stores = [table.store(schedule, 0), earlier.store(schedule, 0)];
+    const replaced = { ...stores[0]! };
+    const warm = new HashKeyLedger(replaced);
+    await new HashKeyLedger(stores[1]!).allocate([{ owner: 'a' }], ranges);
+    for (const owner of names(5)) await warm.allocate([{ owner }], ranges);
+    Object.assign(replaced, stores[1]);
+    const [known] = await warm.allocate([{ owner: 'owner-3' }], ranges);
+    expect(await new HashKeyLedger(stores[1]!).allocate([{ owner: 'owner-3' }], ranges)).toEqual([known]);
+    expect((await warm.list()).map(({ owner }) => owner)).toEqual(['a', 'owner-3']);
+    expect([...earlier.entries.keys()]).toEqual(['a', 'owner-3']);
   });
 
   test('goes on after a failure of the store', async () => {
@@ -241,6 +278,9 @@ describe('HashKeyLedger', () => {
     ],
     ['a gap', () => ledger.allocate([{ owner: 'a' }], ranges.slice(1)), InvalidHashKeyRangesError, 'ranges must be'],
     ['a missing end', () => ledger.allocate([{ owner: 'a' }], ranges.slice(0, 3)), InvalidHashKeyRangesError, 'ranges'],
+    ['a plan of a part', () => ledger.plan(ranges.slice(0, 3)), InvalidHashKeyRangesError, 'ranges must be'],
+    ['moves to a part', () => ledger.rebalance(ranges.slice(0, 3), 5), InvalidHashKeyRangesError, 'ranges must be'],
+    ['fewer moves than none', () => ledger.rebalance(ranges, -1), InvalidArgumentError, 'mostMoves must be'],
   ])('fails for %s, and writes nothing', async (_, work, type, message) => {
     const error = await work().catch((reason: Error) => reason);
     expect(error).toBeInstanceOf(type);

@@ -21,7 +21,7 @@ describe('HashKeyOwners', () => {
   });
   const keysOf = async (...names: (string | undefined)[]) => {
     const records = names.map(record);
-    await owners.resolve(records);
+    await owners.resolve(records, new AbortController().signal);
     return records.map(({ explicitHashKey }) => explicitHashKey);
   };
 
@@ -57,6 +57,14 @@ describe('HashKeyOwners', () => {
   test('asks for no more owners at once than the registry answers for', async () => {
     await keysOf(...Array.from({ length: 2_500 }, (_, index) => `o${index}`));
     expect(asked.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
+  });
+
+  test('gives up with the invocation', async () => {
+    const invocation = new AbortController();
+    const ask = async (_: string[], abortSignal: AbortSignal) => abortSignal.throwIfAborted() ?? [];
+    invocation.abort(new Error('out of time'));
+    const resolved = new HashKeyOwners(ask).resolve([record('o1')], invocation.signal);
+    await expect(resolved).rejects.toThrow('out of time');
   });
 
   test('asks for nobody if no record has an owner', async () => {
