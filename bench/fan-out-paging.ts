@@ -1,10 +1,10 @@
-import { FanOutHistory, fanOutQuery, type Item, type ShardedIndexConfig } from '../lib/core';
+import { FanOutHistory, fanOutItems, fanOutQuery, type Item, type ShardedIndexConfig } from '../lib/core';
 import { FakeIndex } from '../test/fakes/fake-index';
 import { seededRandom } from '../test/fakes/seeded-random';
 
 /**
  * Items per second and memory of reading a whole index in order: in pages, each thrown away before the next, against
- * reading everything and sorting it. The index is in memory, so this is the CPU time of the library (and of the fake
+ * reading everything and sorting it; and of streaming it in no order. The index is in memory, so this is the CPU time of the library (and of the fake
  * index, which both sides share).
  *
  *     npm run bench fan-out-paging [items] [shards]
@@ -41,6 +41,7 @@ async function compare(items: number, shards: number): Promise<void> {
   print('read all and sort', items, sorted, sorted);
   for (const limit of LIMITS)
     print(`pages of ${limit}`, items, await measured(() => inPages(index, config, limit, items)), sorted);
+  print('streamed, unordered', items, await measured(() => streamed(index, config, items)), sorted);
 }
 
 async function inPages(index: FakeIndex, config: ShardedIndexConfig, limit: number, items: number): Promise<unknown> {
@@ -56,6 +57,17 @@ async function inPages(index: FakeIndex, config: ShardedIndexConfig, limit: numb
   } while (cursor !== undefined);
   if (count !== items) throw new Error(`${count} items instead of ${items}`);
   return page;
+}
+
+async function streamed(index: FakeIndex, config: ShardedIndexConfig, items: number): Promise<unknown> {
+  let count = 0;
+  let last: Item | undefined;
+  for await (const item of fanOutItems(copying(index), config, {})) {
+    count += 1;
+    last = item;
+  }
+  if (count !== items) throw new Error(`${count} items instead of ${items}`);
+  return last;
 }
 
 async function readAllAndSort(index: FakeIndex, shards: number, items: number): Promise<Item[]> {

@@ -17,7 +17,7 @@ import { positionOrder } from './total-order';
 /** What to stream from a sharded index: a query without an order, and so without a cursor. `limit` is that of all items. */
 export type FanOutItemsRequest = Omit<FanOutRequest, 'order' | 'cursor'>;
 
-/** The keys of so many items are kept to tell what comes again: about 10 MB for keys of 40 characters. */
+/** The keys of so many items, and at most twice as many, are kept to tell what comes again: 10 to 20 MB for usual keys. */
 const RECENT_KEYS = 100_000;
 
 /**
@@ -84,12 +84,16 @@ async function* itemsOf(
 
 /** Whether an item is none of the last ones, told by its identity. */
 function notSeenLately(identityOf: (item: Item) => string): (item: Item) => boolean {
-  const recent = new Set<string>();
+  let recent = new Set<string>();
+  let older = new Set<string>();
   return (item) => {
     const identity = identityOf(item);
-    if (recent.has(identity)) return false;
+    if (recent.has(identity) || older.has(identity)) return false;
     recent.add(identity);
-    if (recent.size > RECENT_KEYS) recent.delete(recent.values().next().value!);
+    if (recent.size === RECENT_KEYS) {
+      older = recent;
+      recent = new Set();
+    }
     return true;
   };
 }
