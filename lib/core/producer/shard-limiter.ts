@@ -46,7 +46,7 @@ export class ShardLimiter {
 
   /** Hears that the shard throttled a record. One cut answers for all that was sent before it could show. */
   throttled(sentAtMs: number, nowMs: number): void {
-    if (sentAtMs < this.throttledAtMs) return;
+    if (sentAtMs <= this.throttledAtMs) return;
     this.fill(nowMs);
     this.records = Math.min(0, this.records);
     this.bytes = Math.min(0, this.bytes);
