@@ -43,7 +43,9 @@ function byPartitionKey(arrivals: readonly Arrival[]): Map<string, Arrival[]> {
   const groups = new Map<string, Arrival[]>();
   for (const arrival of arrivals) {
     const { partitionKey } = arrival.record;
-    groups.set(partitionKey, [...(groups.get(partitionKey) ?? []), arrival]);
+    const group = groups.get(partitionKey);
+    if (group === undefined) groups.set(partitionKey, [arrival]);
+    else group.push(arrival);
   }
   return groups;
 }
