@@ -1,5 +1,5 @@
 import type { SQSBatchResponse } from 'aws-lambda';
-import { EarlierRecordFailedError, EvenShardsError, RecordRejectedError } from '../../lib/core/errors';
+import { EvenShardsError, RecordRejectedError } from '../../lib/core/errors';
 import type { PutReceipt } from '../../lib/core/producer/lane';
 import type { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
@@ -29,8 +29,8 @@ export async function deliverRecords(
   producer: OrderedProducer,
   records: readonly ProducerRecord[],
 ): Promise<ProducerResponse> {
-  const results = await Promise.all(records.map((record) => producer.put(record).catch(failureOf)));
-  return { records: results, failedRecordCount: results.filter((result) => 'errorCode' in result).length };
+  const results = await putEach(producer, records);
+  return { records: results, failedRecordCount: results.filter(isFailure).length };
 }
 
 /**
@@ -41,37 +41,57 @@ export async function deliverMessages(
   producer: OrderedProducer,
   messages: readonly SourceMessage[],
 ): Promise<SQSBatchResponse> {
-  const failedKeys = new Set<string>();
-  const failures = await Promise.all(messages.map((message) => deliverMessage(producer, message, failedKeys)));
+  const toSend = unblocked(messages);
+  const results = await putEach(
+    producer,
+    toSend.map(({ record }) => record),
+  );
+  const delivered = new Set<SourceMessage>(toSend.filter((_, index) => !isFailure(results[index]!)));
   return {
     batchItemFailures: messages
-      .filter((_, index) => failures[index] !== undefined)
+      .filter((message) => !delivered.has(message))
       .map(({ identifier }) => ({ itemIdentifier: identifier })),
   };
 }
 
-/**
- * Hands a message to the producer before it first waits, so that messages go in order. A message that cannot be read
- * blocks its keys here; a record that Kinesis refuses blocks its key in the producer.
- */
-async function deliverMessage(
-  producer: OrderedProducer,
-  { orderingKeys, record }: SourceMessage,
-  failedKeys: Set<string>,
-): Promise<unknown> {
-  const failedKey = orderingKeys.find((key) => failedKeys.has(key));
-  const unsent = failedKey === undefined ? record : new EarlierRecordFailedError(failedKey);
-  if (unsent instanceof Error) {
-    for (const key of orderingKeys) failedKeys.add(key);
-    return unsent;
-  }
-  return producer.put(unsent).then(
-    () => undefined,
-    (error) => error,
-  );
+type ReadableMessage = SourceMessage & { record: ProducerRecord };
+
+/** The messages that hold a record, but those behind one of their keys that holds none. */
+function unblocked(messages: readonly SourceMessage[]): ReadableMessage[] {
+  const blockedKeys = new Set<string>();
+  return messages.filter((message): message is ReadableMessage => {
+    const { orderingKeys, record } = message;
+    if (!(record instanceof Error) && !orderingKeys.some((key) => blockedKeys.has(key))) return true;
+    for (const key of orderingKeys) blockedKeys.add(key);
+    return false;
+  });
 }
 
-function failureOf(error: unknown): RecordResult {
+/** Index for index what became of the records. One that fails, be it before it is sent, fails those behind it. */
+async function putEach(producer: OrderedProducer, records: readonly ProducerRecord[]): Promise<RecordResult[]> {
+  const results: RecordResult[] = [];
+  try {
+    await producer.putAll(records, {
+      delivered: (index, _, receipt) => {
+        results[index] = receipt;
+      },
+      rejected: (index, _, error) => {
+        results[index] = failureOf(error);
+      },
+    });
+  } catch (error) {
+    // The producer ended before it had pulled all.
+    const unsent = failureOf(error);
+    for (const index of records.keys()) results[index] ??= unsent;
+  }
+  return results;
+}
+
+function isFailure(result: RecordResult): result is RecordFailure {
+  return 'errorCode' in result;
+}
+
+function failureOf(error: unknown): RecordFailure {
   if (!(error instanceof EvenShardsError)) throw error;
   const isAmbiguous = error instanceof RecordRejectedError && error.mayHaveBeenWritten;
   return {

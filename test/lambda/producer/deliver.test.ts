@@ -103,4 +103,28 @@ describe('deliverMessages', () => {
     expect(kinesis.dataOf('a')).toEqual(['a1']);
     expect(kinesis.dataOf('b')).toEqual(['b1']);
   });
+
+  test('reports one too large for its number too, and every later one of its key, none of which is sent', async () => {
+    const clock = new VirtualClock();
+    const kinesis = new FakeKinesis({ clock });
+    const producer = new OrderedProducer(kinesis, {
+      streamName: 'Events',
+      clock,
+      sequence: true,
+      maxRecordBytes: 1_000,
+    });
+    const tooLarge = { ...message('a2'), record: { partitionKey: 'a', data: Buffer.alloc(999) } };
+    const messages = [message('a1'), tooLarge, message('b1'), message('a3')];
+    expect(await clock.runUntil(deliverMessages(producer, messages))).toEqual(failures(['a2', 'a3']));
+  });
+
+  test('reports what was not sent in time', async () => {
+    const clock = new VirtualClock();
+    const producer = new OrderedProducer(new FakeKinesis({ clock }), {
+      streamName: 'Events',
+      clock,
+      signal: AbortSignal.abort(),
+    });
+    expect(await clock.runUntil(deliverMessages(producer, ['a1', 'b1'].map(message)))).toEqual(failures(['a1', 'b1']));
+  });
 });
