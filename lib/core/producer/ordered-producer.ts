@@ -71,7 +71,7 @@ export class OrderedProducer {
   private stopped?: EvenShardsError;
   private requestsInFlight = 0;
   private isSendScheduled = false;
-  private cancelPace?: () => void;
+  private isPacing = false;
 
   /** @throws InvalidArgumentError if an option is out of bounds */
   constructor(client: PutRecordsClient, options: OrderedProducerOptions) {
@@ -192,7 +192,7 @@ export class OrderedProducer {
     else if (this.hasExpired(lane)) this.expire(lane);
     else {
       this.watchAge(lane);
-      if (this.sizeLimit.isOpenFor(lane.head.bytes)) void this.askSizeLimit(lane);
+      if (this.sizeLimit.isOpenFor(this.units.mostBytesAlone(lane.head))) void this.askSizeLimit(lane);
       else this.makeReady(lane);
     }
   }
@@ -226,8 +226,10 @@ export class OrderedProducer {
   }
 
   private pace(): void {
-    this.cancelPace ??= this.settings.clock.schedule(() => {
-      this.cancelPace = undefined;
+    if (this.isPacing) return;
+    this.isPacing = true;
+    this.settings.clock.schedule(() => {
+      this.isPacing = false;
       this.ready.unpark();
       this.sendReady();
     }, PACE_MS);
@@ -256,7 +258,7 @@ export class OrderedProducer {
   private acknowledge(lane: Lane, { shardId, sequenceNumber }: Delivery): void {
     const { records, entry, attempts, isAggregate } = lane.unit!;
     const { shardId: expected } = lane.place?.queue ?? {};
-    if (expected !== undefined && expected !== shardId) this.checkShard(lane, shardId);
+    if (expected !== undefined && expected !== shardId) void this.checkShard(lane, shardId);
     this.counts.kinesisRecordsPut += 1;
     this.counts.kinesisRecordsDataPut += entry.Data.byteLength;
     this.counts.retries += records * (attempts - 1);
@@ -377,20 +379,25 @@ export class OrderedProducer {
     else this.makeReady(lane);
   }
 
-  private async readShards(): Promise<void> {
-    const reading = this.shards.refresh();
-    if (reading === undefined) return;
-    if (await reading) this.ready.remap(this.shards.map!, this.settings.clock.now());
+  /** Resolves to whether there is a new map. */
+  private async readShards({ isUrgent = false } = {}): Promise<boolean> {
+    const isNew = await this.shards.refresh({ isUrgent });
+    if (isNew === undefined) return false;
+    if (isNew) this.ready.remap(this.shards.map!, this.settings.clock.now());
     this.sendReady();
+    return isNew;
   }
 
-  /** A record landed elsewhere than the shard map says: either the map is old, or the stream ignores keys. */
-  private checkShard({ head, partitionKey }: Lane, shardId: string): void {
-    const range = this.shards.map?.rangeOf(shardId);
+  /**
+   * A record landed elsewhere than the shard map says: the map is old, or the stream ignores keys. Where the map
+   * contradicts, a new one decides: a stream that was deleted and made again has its shard ids anew.
+   */
+  private async checkShard({ head, partitionKey }: Lane, shardId: string): Promise<void> {
     const hashKey = head.record.explicitHashKey ?? hashPartitionKey(partitionKey);
-    const isInRange = range === undefined || (hashKey >= range.startingHashKey && hashKey <= range.endingHashKey);
-    if (isInRange) void this.readShards();
-    else this.stop(new StreamDistributionError());
+    const isContradicted = (): boolean => this.shards.map!.contradicts(hashKey, shardId);
+    const isUrgent = isContradicted();
+    const isNew = await this.readShards({ isUrgent });
+    if (isUrgent && isNew && isContradicted()) this.stop(new StreamDistributionError());
   }
 
   /** Sends nothing more: rejects what waits, and lets what is under way keep its answer. */

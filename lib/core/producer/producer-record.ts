@@ -6,6 +6,7 @@ import { checkHashKey } from '../key-space/hash-key-space';
 export interface ProducerRecord {
   /** 1 to 256 characters. Decides the order, and the shard unless there is an explicit hash key. */
   partitionKey: string;
+  /** Not copied: leave it as it is until the record has ended. */
   data: Uint8Array;
   /** 0 to 2^128 - 1. Decides the shard in place of the partition key. */
   explicitHashKey?: bigint;

@@ -1,6 +1,6 @@
 import { hashPartitionKey } from '../key-space/hash-key-space';
 import { Fifo } from './fifo';
-import type { Lane, Unit } from './lane';
+import type { Lane } from './lane';
 import { ShardLimiter } from './shard-limiter';
 import type { ShardMap } from './shard-map';
 import type { UnitFormer } from './unit';
@@ -33,7 +33,7 @@ export class ReadyLanes {
   private map?: ShardMap;
   private generation = 0;
   /** What was sent before the shards were known, to be counted when they are. */
-  private readonly sentUnmapped: Unit[] = [];
+  private readonly sentUnmapped: { partitionKey: string; explicitHashKey: bigint | undefined; bytes: number }[] = [];
 
   constructor(private readonly units: UnitFormer) {}
 
@@ -76,7 +76,7 @@ export class ReadyLanes {
       queue.lanes.shift();
       lane.unit ??= this.units.form(lane);
       lane.state = 'under way';
-      this.spend(queue, lane.unit);
+      this.spend(queue, lane, lane.unit.bytes);
       bytes += lane.unit.bytes;
       batch.push(lane);
       this.giveTurn(queue);
@@ -103,19 +103,18 @@ export class ReadyLanes {
       const limiter = limiters.get(shardId) ?? new ShardLimiter(nowMs);
       this.queues.set(shardId, { shardId, lanes: new Fifo(), limiter, state: 'empty' });
     }
-    for (const unit of this.sentUnmapped.splice(0)) {
-      const { PartitionKey, ExplicitHashKey } = unit.entry;
-      const queue = this.queueAt(
-        ExplicitHashKey === undefined ? hashPartitionKey(PartitionKey) : BigInt(ExplicitHashKey),
-      );
-      queue.limiter?.spend(unit.bytes);
+    for (const { partitionKey, explicitHashKey, bytes } of this.sentUnmapped.splice(0)) {
+      this.queueAt(explicitHashKey ?? hashPartitionKey(partitionKey)).limiter?.spend(bytes);
     }
     for (const lane of lanes) if (lane.state === 'ready') this.push(lane);
   }
 
-  private spend(queue: ShardQueue, unit: Unit): void {
-    if (queue.limiter !== undefined) queue.limiter.spend(unit.bytes);
-    else if (this.map === undefined && this.sentUnmapped.length < MOST_UNMAPPED) this.sentUnmapped.push(unit);
+  private spend(queue: ShardQueue, { partitionKey, head }: Lane, bytes: number): void {
+    if (queue.limiter !== undefined) queue.limiter.spend(bytes);
+    else if (this.map === undefined && this.sentUnmapped.length < MOST_UNMAPPED) {
+      // Without the data: a stream whose shards nobody may read must not keep them.
+      this.sentUnmapped.push({ partitionKey, explicitHashKey: head.record.explicitHashKey, bytes });
+    }
   }
 
   private giveTurn(queue: ShardQueue): void {

@@ -36,8 +36,9 @@ export class ShardMap {
     return range !== undefined && range.startingHashKey <= hashKey ? this.shardIds[low] : undefined;
   }
 
-  /** The hash keys of a shard, which never change; undefined if the shard was not open when the map was read. */
-  rangeOf(shardId: string): HashKeyRange | undefined {
-    return this.byId.get(shardId);
+  /** Whether a shard that was open when the map was read cannot hold the hash key: a shard's range never changes. */
+  contradicts(hashKey: bigint, shardId: string): boolean {
+    const range = this.byId.get(shardId);
+    return range !== undefined && (hashKey < range.startingHashKey || hashKey > range.endingHashKey);
   }
 }

@@ -21,11 +21,12 @@ export class StreamShards {
 
   /**
    * Resolves to whether there is a new map; undefined if it is not the time. Nothing depends on a map: a reading that
-   * fails is tried again when asked.
+   * fails is tried again when asked. An urgent one need not wait, unless the last failed.
    */
-  refresh(): Promise<boolean> | undefined {
-    if (this.client.listShards === undefined || this.isLoading || this.clock.now() < this.nextLoadAtMs)
-      return undefined;
+  refresh({ isUrgent }: { isUrgent: boolean }): Promise<boolean> | undefined {
+    if (this.client.listShards === undefined || this.isLoading) return undefined;
+    const hasFailed = this.pauseMs > LEAST_PAUSE_MS;
+    if (this.clock.now() < this.nextLoadAtMs && !(isUrgent && !hasFailed)) return undefined;
     this.isLoading = true;
     return this.load();
   }

@@ -41,12 +41,20 @@ export class UnitFormer {
     throw new RecordTooLargeError('data', recordBytes(record), allowed);
   }
 
-  /** About the most bytes that the lane's next unit can count: what the shard must have room for. */
-  mostBytes({ unit, head, bytes }: Lane): number {
+  /** The most bytes that the lane's next unit can count: what the request and the shard must have room for. */
+  mostBytes({ unit, head, bytes, pending }: Lane): number {
     if (unit !== undefined) return unit.bytes;
-    return this.options.aggregation
-      ? Math.min(bytes, Math.max(head.bytes, this.options.maxAggregateBytes))
-      : head.bytes;
+    const mostAlone = this.mostBytesAlone(head);
+    if (!this.options.aggregation) return mostAlone;
+    return Math.min(
+      bytes + pending.length * MOST_AGGREGATE_OVERHEAD,
+      Math.max(mostAlone, this.options.maxAggregateBytes),
+    );
+  }
+
+  /** The most bytes that a record can count which goes alone. */
+  mostBytesAlone({ record, bytes }: PendingRecord): number {
+    return this.options.aggregation || this.isNumbered(record) ? bytes + MOST_AGGREGATE_OVERHEAD : bytes;
   }
 
   form(lane: Lane): Unit {

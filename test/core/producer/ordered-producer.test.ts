@@ -106,6 +106,15 @@ describe('OrderedProducer', () => {
     expect(kinesis.requests.slice(1).map(({ Records }) => Records.length)).toEqual([10, 1]);
   });
 
+  test('fills a request to no more than 10 MiB with the numbers of its records', async () => {
+    const { clock, kinesis, producer } = setUp({}, { sequence: true, maxRecordBytes: 1024 * 1024 });
+    // The last one would still fit without its number, but not with it.
+    const sizes = [...Array<number>(10).fill(1024 * 1024 - 1_000), 9_070];
+    const puts = sizes.map((bytes, key) => producer.put({ partitionKey: String(key), data: Buffer.alloc(bytes) }));
+    await clock.runUntil(Promise.all(puts));
+    expect(kinesis.requests.map(({ Records }) => Records.length)).toEqual([10, 1]);
+  });
+
   describe('when records fail', () => {
     test('sends a throttled record again before the next one of its key', async () => {
       let throttles = 2;

@@ -1,8 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
   HASH_KEY_SPACE,
   OrderedProducer,
   type OrderedProducerOptions,
   type ProducerRecord,
+  type PutRecordsClient,
   StreamDistributionError,
 } from '../../../lib/core';
 import { FakeKinesis, type FakeKinesisOptions } from '../../fakes/fake-kinesis';
@@ -120,15 +123,14 @@ describe('OrderedProducer and the shards of its stream', () => {
   describe('that ignore keys (AUTO distribution)', () => {
     const AUTO = { shardCount: 2, streamMode: 'ON_DEMAND', distribution: 'AUTO' } as const;
 
-    test('stops when a record lands in a shard that cannot hold its key', async () => {
-      const { clock, producer } = setUp({ ...AUTO, random: () => 0 });
+    test('stops when a record lands in a shard that cannot hold its key, and a new map says the same', async () => {
+      const { clock, kinesis, producer } = setUp({ ...AUTO, random: () => 0 });
       await clock.runUntil(producer.put(record(FIRST)));
       await clock.runUntil(producer.put(record(FIRST)));
       await clock.runUntil(clock.sleep(100));
-      const landed = producer.put(record(SECOND));
-      const waiting = producer.put(record(SECOND)).catch((error) => error);
-      expect(await clock.runUntil(landed)).toMatchObject({ attempts: 1 });
-      expect(await clock.runUntil(waiting)).toBeInstanceOf(StreamDistributionError);
+      expect(await clock.runUntil(producer.put(record(SECOND)))).toMatchObject({ attempts: 1 });
+      await clock.runUntil(clock.sleep(100));
+      expect(kinesis.calls).toEqual(['listShards', 'listShards']);
       await expect(producer.put(record('c'))).rejects.toThrow(StreamDistributionError);
       await expect(producer.putAll([record('c')])).rejects.toThrow(StreamDistributionError);
     });
@@ -139,6 +141,42 @@ describe('OrderedProducer and the shards of its stream', () => {
       await expect(clock.runUntil(large)).rejects.toThrow(StreamDistributionError);
       expect(kinesis.requests).toHaveLength(0);
     });
+  });
+
+  test('goes on when the stream was deleted and made again: the same shard ids, other ranges', async () => {
+    const clock = new VirtualClock();
+    const [before, after] = [new FakeKinesis({ clock, shardCount: 2 }), new FakeKinesis({ clock, shardCount: 1 })];
+    let kinesis = before;
+    const client: PutRecordsClient = {
+      putRecords: (input) => kinesis.putRecords(input),
+      listShards: (input) => kinesis.listShards(input),
+    };
+    const producer = new OrderedProducer(client, { streamName: 'Events', clock });
+    await clock.runUntil(producer.put(record(FIRST)));
+    await clock.runUntil(producer.put(record(FIRST)));
+    await clock.runUntil(clock.sleep(100));
+    kinesis = after;
+    for (let index = 0; index < 3; index++) {
+      await clock.runUntil(producer.put(record(SECOND)));
+      await clock.runUntil(clock.sleep(100));
+    }
+    expect(after.dataOf(SECOND)).toHaveLength(3);
+    expect([before.calls, after.calls]).toEqual([['listShards'], ['listShards']]);
+  });
+
+  test('keeps nothing of what it sent while nobody tells it the shards', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const { clock, kinesis, producer } = setUp({ callFate: () => 'failed', keepRecords: false });
+    const data = await (async () => {
+      const large = Array.from({ length: 10 }, (_, index) => ({ ...record(String(index)), data: Buffer.alloc(1_000) }));
+      await clock.runUntil(producer.putAll(large));
+      return large.map((each) => new WeakRef(each.data));
+    })();
+    await clock.runUntil(clock.sleep(1_000));
+    collect();
+    expect(data.filter((each) => each.deref() !== undefined)).toEqual([]);
+    expect(kinesis.entries.stored).toBe(10);
   });
 
   describe('and their record size limit', () => {
@@ -165,6 +203,14 @@ describe('OrderedProducer and the shards of its stream', () => {
         'EARLIER_RECORD_FAILED',
       ]);
       expect(kinesis.allData()).toEqual(['1']);
+    });
+
+    test('asks too when it is the number of a record that makes it larger', async () => {
+      const { clock, kinesis, producer } = setUp({}, { sequence: true });
+      const puts = [producer.put(large(MIB)), producer.put(record('b'))];
+      const results = await clock.runUntil(Promise.allSettled(puts));
+      expect(results).toMatchObject([{ reason: { code: 'RECORD_TOO_LARGE' } }, { status: 'fulfilled' }]);
+      expect(kinesis.calls).toContain('describeStreamSummary');
     });
 
     test('takes 1 MiB for the limit of a stream that does not answer', async () => {
