@@ -23,20 +23,24 @@ export async function handler({ Records }: KinesisStreamEvent): Promise<KinesisS
   return { batchItemFailures: failed === undefined ? [] : [{ itemIdentifier: failed.kinesis.sequenceNumber }] };
 }
 
-/** The user records up to the first record that cannot be read. */
+/** The user records, but those behind one of their key that cannot be read; other keys must not wait for it. */
 function takeApart(records: KinesisStreamEvent['Records']): { arrivals: Arrival[]; failures: number[] } {
   const arrivals: Arrival[] = [];
+  const failures: number[] = [];
+  const blockedKeys = new Set<string>();
   for (const [position, { kinesis }] of records.entries()) {
     try {
       const data = Buffer.from(kinesis.data, 'base64');
-      for (const record of deaggregate({ partitionKey: kinesis.partitionKey, data }))
-        arrivals.push({ record, position });
+      for (const record of deaggregate({ partitionKey: kinesis.partitionKey, data })) {
+        if (!blockedKeys.has(record.partitionKey)) arrivals.push({ record, position });
+      }
     } catch (error) {
       console.error('cannot be read:', kinesis.sequenceNumber, error);
-      return { arrivals, failures: [position] };
+      blockedKeys.add(kinesis.partitionKey);
+      failures.push(position);
     }
   }
-  return { arrivals, failures: [] };
+  return { arrivals, failures };
 }
 
 function byPartitionKey(arrivals: readonly Arrival[]): Map<string, Arrival[]> {
