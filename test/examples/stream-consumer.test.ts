@@ -86,9 +86,9 @@ describe('the example of a consumer', () => {
     expect(states()).toEqual({ a: { count: 2, last: 'a2' } });
   });
 
-  test('reports a damaged record, and what is behind it is for later', async () => {
-    expect(await handler(event('a1', aggregate('a2 a3').fill(0, 20), 'b1'))).toEqual(reported(1));
-    expect(states()).toEqual({ a: { count: 1, last: 'a1' } });
+  test('reports a damaged record, and holds up its key, no other', async () => {
+    expect(await handler(event('a1', aggregate('a2 a3').fill(0, 20), 'b1', 'a4'))).toEqual(reported(1));
+    expect(states()).toEqual({ a: { count: 1, last: 'a1' }, b: { count: 1, last: 'b1' } });
   });
 
   test('is deployed with a table that it may read and write an item of, and a place for what keeps failing', () => {

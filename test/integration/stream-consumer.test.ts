@@ -241,23 +241,3 @@ test(
   },
   MINUTE,
 );
-
-test(
-  'a record that cannot be read holds up its key, no other',
-  async () => {
-    const corrupt = Buffer.from('f3899ac2', 'hex');
-    const arrivals: [string, Buffer][] = [
-      ['a', corrupt],
-      ['b', Buffer.from('"b1"')],
-      ['a', Buffer.from('"a1"')],
-      ['b', Buffer.from('"b2"')],
-    ];
-    const Records = arrivals.map(([partitionKey, data], index) => ({
-      eventSource: 'aws:kinesis',
-      kinesis: { partitionKey, sequenceNumber: String(index), data: data.toString('base64') },
-    }));
-    expect(await invoke(consumer, { Records })).toEqual({ batchItemFailures: [{ itemIdentifier: '0' }] });
-    expect(await states()).toEqual({ b: { count: 2, last: 'b2' } });
-  },
-  MINUTE,
-);
