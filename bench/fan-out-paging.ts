@@ -1,6 +1,7 @@
 import { FanOutHistory, fanOutItems, fanOutQuery, type Item, type ShardedIndexConfig } from '../lib/core';
 import { FakeIndex } from '../test/fakes/fake-index';
 import { seededRandom } from '../test/fakes/seeded-random';
+import { timeIndex } from './fan-out/time-index';
 
 /**
  * Items per second and memory of reading a whole index in order: in pages, each thrown away before the next, against
@@ -19,16 +20,7 @@ const SEED = 11;
 const LIMITS = [100, 1_000, 10_000];
 
 async function compare(items: number, shards: number): Promise<void> {
-  const config: ShardedIndexConfig = {
-    tableName: 'Table',
-    indexName: 'byTime',
-    tableKey: ['id'],
-    keyLayout: 'multi-attribute',
-    shardAttribute: 'shard',
-    sortKeyAttributes: ['at'],
-    shards: { default: { write: shards, read: shards } },
-    strategy: 'random',
-  };
+  const config = timeIndex(shards);
   const random = seededRandom(SEED);
   const index = new FakeIndex(config);
   for (let number = 0; number < items; number++) {

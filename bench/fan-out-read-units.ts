@@ -1,6 +1,7 @@
-import { FanOutHistory, fanOutQuery, type Item, type ShardedIndexConfig } from '../lib/core';
+import { FanOutHistory, fanOutQuery, type Item } from '../lib/core';
 import { FakeIndex } from '../test/fakes/fake-index';
 import { seededRandom } from '../test/fakes/seeded-random';
+import { timeIndex } from './fan-out/time-index';
 
 /**
  * What an ordered page costs: read units, requests and waves, against asking every shard for a whole page and against
@@ -37,16 +38,7 @@ interface Cell {
 }
 
 async function cell(shards: number, limit: number, bytes: number): Promise<Cell> {
-  const config: ShardedIndexConfig = {
-    tableName: 'Table',
-    indexName: 'byTime',
-    tableKey: ['id'],
-    keyLayout: 'multi-attribute',
-    shardAttribute: 'shard',
-    sortKeyAttributes: ['at'],
-    shards: { default: { write: shards, read: shards } },
-    strategy: 'random',
-  };
+  const config = timeIndex(shards);
   const random = seededRandom(SEED + shards * 31 + limit * 7 + bytes);
   const pages = Math.min(MOST_PAGES, Math.ceil(ITEMS_PER_CELL / limit));
   const count = (pages + 1) * limit + shards * 10;

@@ -1,7 +1,8 @@
-import { FanOutHistory, type FanOutOptions, fanOutQuery, type QueryClient, type ShardedIndexConfig } from '../lib/core';
+import { FanOutHistory, type FanOutOptions, fanOutQuery, type QueryClient } from '../lib/core';
 import { FakeIndex } from '../test/fakes/fake-index';
 import { seededRandom } from '../test/fakes/seeded-random';
 import { VirtualClock } from '../test/fakes/virtual-clock';
+import { timeIndex } from './fan-out/time-index';
 
 /**
  * How long a page waits for its slowest shard, with and without hedging. A model on a virtual clock, so the numbers are
@@ -25,16 +26,7 @@ interface Outcome {
 }
 
 async function measure(shards: number, pages: number, options: FanOutOptions): Promise<Outcome> {
-  const config: ShardedIndexConfig = {
-    tableName: 'Table',
-    indexName: 'byTime',
-    tableKey: ['id'],
-    keyLayout: 'multi-attribute',
-    shardAttribute: 'shard',
-    sortKeyAttributes: ['at'],
-    shards: { default: { write: shards, read: shards } },
-    strategy: 'random',
-  };
+  const config = timeIndex(shards);
   const random = seededRandom(SEED);
   const index = new FakeIndex(config);
   for (let number = 0; number < shards * 20; number++) {

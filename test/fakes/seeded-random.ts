@@ -1,10 +1,2 @@
-/** A repeatable source of numbers in [0, 1): the mulberry32 generator. */
-export function seededRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+/** Tests draw their numbers as the simulator does: a seed is enough to see a failure again. */
+export { seededRandom } from '../../bin/simulate/seeded-random';
