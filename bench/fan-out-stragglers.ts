@@ -77,5 +77,5 @@ async function compare(pages: number): Promise<void> {
   }
 }
 
-const [pages = 1_000] = process.argv.slice(2).map(Number);
+const [pages = 2_000] = process.argv.slice(2).map(Number);
 void compare(pages);

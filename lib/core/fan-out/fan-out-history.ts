@@ -42,15 +42,15 @@ export class FanOutHistory {
   }
 
   /**
-   * When to send a request a second time: after as long as all but `hedgeBudget` of the last requests took, and where
-   * more than these are slow, after a multiple of what is usual.
+   * When to send a request a second time: after as long as all but `hedgeBudget` of the last requests took, and at
+   * least after a multiple of what is usual, so that the budget is there for answers that are truly late.
    */
   hedgeAfterMs(hedgeBudget: number): number | undefined {
     if (this.observed < FEWEST_LATENCIES) return undefined;
     if (this.observed - this.threshold.at >= THRESHOLD_LASTS) {
       const sorted = [...this.latencies].sort((a, b) => a - b);
       const quantile = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)]!;
-      const ms = Math.min(quantile(1 - hedgeBudget), LATE * quantile(0.5));
+      const ms = Math.max(quantile(1 - hedgeBudget), LATE * quantile(0.5));
       this.threshold = { ms, at: this.observed };
     }
     return this.threshold.ms;

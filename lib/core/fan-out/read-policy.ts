@@ -35,8 +35,8 @@ export interface ReadOptions {
    */
   onShardFailure?: 'fail' | 'partial';
   /**
-   * The share of requests that may be sent a second time because they are late, later than all but this share of the
-   * requests before; 0 to 0.1. The first answer counts. A shard that throttles is never asked twice at a time. Needs
+   * The share of requests that may be sent a second time because they are late: later than all but this share of the
+   * requests before, and than three times their median; 0 to 0.1. The first answer counts. A shard that throttles is never asked twice at a time. Needs
    * `history`, which knows what late means.
    * @default 0, no hedging
    */
