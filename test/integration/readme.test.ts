@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
 const root = join(__dirname, '..', '..');
@@ -25,10 +25,8 @@ function typeCheck(examples: readonly string[]): string[] {
 }
 
 describe('README', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example!);
-
   test('has examples that compile against the published package', () => {
+    const examples = examplesIn('README.md');
     expect(examples.length).toBeGreaterThanOrEqual(4);
     const broken = "import { OrderedProducer, Nothing } from 'cdk-even-shards/core';\nnew OrderedProducer();";
     expect(typeCheck([...examples, broken])).toEqual([
@@ -36,12 +34,47 @@ describe('README', () => {
       expect.stringContaining('Expected 2 arguments'),
     ]);
   }, 60_000);
+});
 
-  test('has links that lead somewhere', () => {
-    const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link!);
-    expect(links.length).toBeGreaterThan(3);
-    for (const link of links.filter((each) => !each.startsWith('http'))) {
-      expect({ link, exists: existsSync(join(root, link)) }).toEqual({ link, exists: true });
+describe('the documents', () => {
+  const documents = ['README.md', 'CONTRIBUTING.md', ...markdownIn('docs/guides'), ...markdownIn('docs/decisions')];
+
+  test('of the guides have examples that compile against the published package', () => {
+    expect(typeCheck(markdownIn('docs/guides').flatMap(examplesIn))).toEqual([]);
+  }, 60_000);
+
+  test.each(documents)('%s has links that lead somewhere', (document) => {
+    for (const link of linksOf(document)) {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? document : join(dirname(document), path);
+      expect({ link, exists: existsSync(join(root, target)) }).toEqual({ link, exists: true });
+      if (anchor !== undefined) expect(anchorsOf(target)).toContain(anchor);
     }
   });
 });
+
+function markdownIn(folder: string): string[] {
+  const names = readdirSync(join(root, folder)).filter((name) => name.endsWith('.md'));
+  return names.map((name) => `${folder}/${name}`);
+}
+
+function examplesIn(document: string): string[] {
+  const text = readFileSync(join(root, document), 'utf8');
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example!);
+}
+
+function linksOf(document: string): string[] {
+  const links = [...readFileSync(join(root, document), 'utf8').matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link!);
+  return links.filter((link) => !link.startsWith('http'));
+}
+
+/** The anchors that a page of headings has, as GitHub names them. */
+function anchorsOf(document: string): string[] {
+  const headings = [...readFileSync(join(root, document), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, text]) => text!);
+  return headings.map((text) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
