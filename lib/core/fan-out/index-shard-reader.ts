@@ -5,15 +5,7 @@ import { type FanOutRequest, RESERVED_PLACEHOLDER, toAttributeValue } from './fa
 import { itemBytes } from './item-sizes';
 import type { Item, QueryClient, QueryInput } from './query-client';
 import type { ShardPage, ShardRead, ShardReader } from './shard-reader';
-import {
-  endAscending,
-  endDescending,
-  isInRange,
-  resumeAscending,
-  resumeDescending,
-  type SortKeyRange,
-  sortKeyRange,
-} from './sort-key-range';
+import { isInRange, rangeFrom, rangeUpTo, type SortKeyRange, sortKeyRange } from './sort-key-range';
 import type { Position, TotalOrder } from './total-order';
 
 /** What the readers of one query have in common. */
@@ -109,12 +101,15 @@ function sizesByUnits(readUnits: number, items: number): number[] {
   return items === 0 ? [] : [(2 * readUnits * BLOCK_BYTES) / items];
 }
 
-/** The range of a read that goes on within its segment, and ends with the sort key of a position. */
+/**
+ * The range of a read that goes on within its segment, and ends with the sort key of a position. Where it goes on from, its
+ * start key says: what that excludes, the range may include again.
+ */
 function endAt({ item }: Position, { range }: Segment, { config, request }: IndexQuery): SortKeyRange | undefined {
   const [sortAttribute] = config.sortKeyAttributes;
   if (sortAttribute === undefined) return range;
-  const end = request.order === 'descending' ? endDescending : endAscending;
-  return end(range, item[sortAttribute] as SortableValue);
+  const cut = request.order === 'descending' ? rangeFrom : rangeUpTo;
+  return cut(range, { sortKey: item[sortAttribute] as SortableValue, inclusive: true });
 }
 
 /**
@@ -131,8 +126,8 @@ function segmentOf({ config, request, order, cursor }: IndexQuery, shard: number
   if (request.order === 'unordered' || sortAttribute === undefined) return isLater ? { range } : undefined;
   const inclusive = isLater || tieBreakers.length > 0;
   if (range?.kind === 'eq' && !inclusive) return undefined;
-  const resume = request.order === 'descending' ? resumeDescending : resumeAscending;
-  return { range: resume(range, { sortKey: cursor.item[sortAttribute]!, inclusive }), widened: true };
+  const cut = request.order === 'descending' ? rangeUpTo : rangeFrom;
+  return { range: cut(range, { sortKey: cursor.item[sortAttribute]!, inclusive }), widened: true };
 }
 
 /** The key that DynamoDB would have returned as LastEvaluatedKey behind the cursor's item. */

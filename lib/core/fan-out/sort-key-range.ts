@@ -34,18 +34,18 @@ export function isInRange(value: SortableValue, { kind, operands }: SortKeyRange
   }
 }
 
-/** Where a continued read sets in: at this sort key, or right behind it. */
-export interface ResumeBound {
+/** Where a range is cut: at this sort key, or right beside it. */
+export interface RangeCut {
   sortKey: SortableValue;
   inclusive: boolean;
 }
 
 /**
- * The range a continued, ascending read asks for. DynamoDB takes one condition on a sort key, so where the range has an
- * upper end too, this is the narrowest condition that covers it: it may include the bound itself and, behind a prefix,
- * what follows. The reader drops both.
+ * The part of a range from a sort key on: where an ascending read goes on, or a descending one ends. DynamoDB takes one
+ * condition on a sort key, so where the range has an upper end too, this is the narrowest condition that covers it: it
+ * may include the cut itself and, behind a prefix, what follows. The reader drops both.
  */
-export function resumeAscending(range: SortKeyRange | undefined, { sortKey, inclusive }: ResumeBound): SortKeyRange {
+export function rangeFrom(range: SortKeyRange | undefined, { sortKey, inclusive }: RangeCut): SortKeyRange {
   switch (range?.kind) {
     case 'eq':
       return range;
@@ -59,8 +59,8 @@ export function resumeAscending(range: SortKeyRange | undefined, { sortKey, incl
   }
 }
 
-/** The range a continued, descending read asks for: the mirror image of `resumeAscending`. */
-export function resumeDescending(range: SortKeyRange | undefined, { sortKey, inclusive }: ResumeBound): SortKeyRange {
+/** The part of a range up to a sort key: the mirror image of `rangeFrom`. */
+export function rangeUpTo(range: SortKeyRange | undefined, { sortKey, inclusive }: RangeCut): SortKeyRange {
   switch (range?.kind) {
     case 'eq':
       return range;
@@ -71,39 +71,6 @@ export function resumeDescending(range: SortKeyRange | undefined, { sortKey, inc
       return { kind: 'between', operands: [range.operands[0]!, sortKey] };
     default:
       return { kind: inclusive ? 'lte' : 'lt', operands: [sortKey] };
-  }
-}
-
-/**
- * The range of an ascending read that goes on from a start key inside `range`, and ends with a sort key of it. What the
- * start key excludes, the range may include again.
- */
-export function endAscending(range: SortKeyRange | undefined, last: SortableValue): SortKeyRange {
-  switch (range?.kind) {
-    case 'eq':
-      return range;
-    case 'gt':
-    case 'gte':
-    case 'between':
-    case 'beginsWith':
-      return { kind: 'between', operands: [range.operands[0]!, last] };
-    default:
-      return { kind: 'lte', operands: [last] };
-  }
-}
-
-/** The range of a descending read that goes on from a start key: the mirror image of `endAscending`. */
-export function endDescending(range: SortKeyRange | undefined, last: SortableValue): SortKeyRange {
-  switch (range?.kind) {
-    case 'eq':
-      return range;
-    case 'lt':
-    case 'lte':
-      return { kind: 'between', operands: [last, range.operands[0]!] };
-    case 'between':
-      return { kind: 'between', operands: [last, range.operands[1]!] };
-    default:
-      return { kind: 'gte', operands: [last] };
   }
 }
 
