@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import { constants } from 'node:os';
-import { EvenShardsError } from '../lib/core/errors';
-import type { LocalResource } from '../local/deployment-plan';
-import { unlessFailed } from '../local/emulator-thread';
-import { type LocalStack, startLocal } from '../local/run-local';
-import { runSample } from '../local/sample';
-import { InvalidInputError } from '../local/sample/sample-error';
+import { EvenShardsError } from '../lib/core/foundation/errors';
 import { version } from '../package.json';
 import { parsedFlags, UsageError } from './flags';
+import type { LocalResource } from './local/deployment-plan';
+import { unlessFailed } from './local/emulator-thread';
+import { type LocalStack, startLocal } from './local/run-local';
+import { runSample } from './local/sample';
+import { InvalidInputError } from './local/sample/sample-error';
 import { plan } from './plan';
 import { simulate } from './simulate';
 

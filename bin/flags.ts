@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { EvenShardsError, InvalidArgumentError } from '../lib/core/errors';
+import { EvenShardsError, InvalidArgumentError } from '../lib/core/foundation/errors';
 
 /** A command line that cannot be understood: nothing has been done. */
 export class UsageError extends EvenShardsError {

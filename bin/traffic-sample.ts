@@ -1,5 +1,5 @@
-import { InvalidInputError } from '../local/sample/sample-error';
-import { type EventLine, userEvents } from '../local/sample/user-events';
+import { InvalidInputError } from './local/sample/sample-error';
+import { type EventLine, userEvents } from './local/sample/user-events';
 
 /** What the planner and the simulator know of real traffic. */
 export interface TrafficSample {

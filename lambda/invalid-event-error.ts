@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../lib/core/errors';
+import { InvalidArgumentError } from '../lib/core/foundation/errors';
 
 /** An event that is not what the function's contract says. */
 export class InvalidEventError extends InvalidArgumentError {

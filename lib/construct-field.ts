@@ -1,5 +1,5 @@
 import type { IConstruct } from 'constructs';
-import { InvalidArgumentError } from './core/errors';
+import { InvalidArgumentError } from './core/foundation/errors';
 
 /** How an error names a property of a construct: `EvenShards/Events: shardCount`. */
 export function constructField(construct: IConstruct, property: string): string {

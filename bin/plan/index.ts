@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../lib/core/errors';
+import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-prices';
 import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { planStream } from '../../lib/core/planning/plan-stream';

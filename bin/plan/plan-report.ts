@@ -1,7 +1,7 @@
 import type { PlanRule } from '../../lib/core/planning/plan';
 import type { IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
-import { textTable } from '../../local/sample/text-table';
+import { textTable } from '../local/sample/text-table';
 import { indexSnippet, streamSnippet } from './cdk-snippet';
 import type { SamplePlacement } from './sample-placement';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { checkBetween, checkWhole } from '../../lib/core/planning/number-checks';
-import { InvalidInputError } from '../../local/sample/sample-error';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { InvalidInputError } from '../local/sample/sample-error';
 import { busiestKey, readSample, withProgress } from '../traffic-sample';
 import { generatedKeys, KEY_FORMATS } from './generated-keys';
 import { ItemPlacements, keyPlacements, weightedPlacement } from './simulation';

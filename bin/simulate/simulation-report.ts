@@ -1,4 +1,4 @@
-import { textTable } from '../../local/sample/text-table';
+import { textTable } from '../local/sample/text-table';
 import type { Placement } from './simulation';
 import type { KeyRecords } from './strategies';
 

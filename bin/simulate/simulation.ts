@@ -1,8 +1,8 @@
-import { shardIndexOf, uniformRanges } from '../../lib/core/key-space/uniform-ranges';
+import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
 import { weightedShards } from '../../lib/core/planning/weighted-shards';
-import { hashOfId, jumpConsistentHash } from '../../lib/core/write-sharding/calculated-shard';
-import { randomShard } from '../../lib/core/write-sharding/random-shard';
-import { seededRandom } from './seeded-random';
+import { hashOfId, jumpConsistentHash } from '../../lib/core/sharded-index/calculated-shard';
+import { randomShard } from '../../lib/core/sharded-index/random-shard';
+import { seededRandom } from '../../lib/testing/seeded-random';
 import {
   busiestFirst,
   CALCULATED_SUFFIX,

@@ -1,7 +1,7 @@
-import { alternatingKey, balancedKey, leftToRightKey } from '../../lib/core/key-space/balanced-key';
-import { BalancedKeyAllocator } from '../../lib/core/key-space/balanced-key-allocator';
-import { hashPartitionKey } from '../../lib/core/key-space/hash-key-space';
-import { uniformRanges } from '../../lib/core/key-space/uniform-ranges';
+import { uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
+import { hashPartitionKey } from '../../lib/core/foundation/hash-key-space';
+import { alternatingKey, balancedKey, leftToRightKey } from '../../lib/core/registry/balanced-key';
+import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';
 
 /** A way to place records, of which `title` is for people and `name` for programs. */
 export interface Strategy {

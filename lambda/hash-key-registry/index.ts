@@ -1,8 +1,8 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../lib/core/function-environment';
-import type { HashKeyRange } from '../../lib/core/key-space/uniform-ranges';
+import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../lib/core/foundation/function-environment';
+import type { HashKeyRange } from '../../lib/core/foundation/hash-key-ranges';
 import { DynamoDbRegistryStore } from '../../lib/core/registry/dynamodb-registry-store';
 import { HashKeyLedger, readOwners } from '../../lib/core/registry/hash-key-ledger';
 import type { HashKeyOwner } from '../../lib/core/registry/hash-key-owner';

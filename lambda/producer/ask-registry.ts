@@ -1,5 +1,5 @@
 import { Lambda } from '@aws-sdk/client-lambda';
-import { EvenShardsError } from '../../lib/core/errors';
+import { EvenShardsError } from '../../lib/core/foundation/errors';
 import type { AskRegistry } from './hash-key-owners';
 
 /** The registry's function failed, cannot be invoked, or takes too long. Nothing of the event was written. */

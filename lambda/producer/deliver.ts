@@ -1,7 +1,8 @@
 import type { SQSBatchResponse } from 'aws-lambda';
-import { EvenShardsError, RecordRejectedError } from '../../lib/core/errors';
+import { EvenShardsError } from '../../lib/core/foundation/errors';
 import type { PutReceipt } from '../../lib/core/producer/lane';
 import type { OrderedProducer } from '../../lib/core/producer/ordered-producer';
+import { RecordRejectedError } from '../../lib/core/producer/producer-errors';
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
 import type { SourceMessage } from './event-source';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
-import type { RecordSequence } from '../../lib/core/aggregation/record-sequence';
+import type { RecordSequence } from '../../lib/core/foundation/record-sequence';
 import { MAX_PARTITION_KEY_LENGTH } from '../../lib/core/producer/producer-record';
 import { InvalidEventError } from '../invalid-event-error';
 import { type OwnedRecord, parseRecordInput, type RecordLimits } from './record-input';

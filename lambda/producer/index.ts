@@ -8,7 +8,7 @@ import {
   REGISTRY_FUNCTION_NAME,
   SEQUENCE,
   STREAM_NAME,
-} from '../../lib/core/function-environment';
+} from '../../lib/core/foundation/function-environment';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';

@@ -1,5 +1,5 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { PRODUCER_METRICS } from '../../lib/core/function-metrics';
+import { PRODUCER_METRICS } from '../../lib/core/foundation/function-metrics';
 import type { ProducerStatistics } from '../../lib/core/producer/producer-statistics';
 
 type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];

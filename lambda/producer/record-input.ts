@@ -1,5 +1,5 @@
-import { InvalidHashKeyError } from '../../lib/core/errors';
-import { parseHashKey } from '../../lib/core/key-space/hash-key-space';
+import { InvalidHashKeyError } from '../../lib/core/foundation/errors';
+import { parseHashKey } from '../../lib/core/foundation/hash-key-space';
 import { checkProducerRecord, type ProducerRecord } from '../../lib/core/producer/producer-record';
 import { checkOwner } from '../../lib/core/registry/hash-key-owner';
 import { decodeBase64 } from '../base64';

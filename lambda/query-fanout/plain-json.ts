@@ -1,8 +1,8 @@
-import { compareNumbers } from '../../lib/core/decimal';
-import type { AttributeValue, Item } from '../../lib/core/fan-out/query-client';
+import type { AttributeValue, DynamoDbItem } from '../../lib/core/foundation/attribute-value';
+import { compareNumbers } from '../../lib/core/foundation/decimal';
 
 /** An item as plain JSON that loses nothing: a number that a double cannot hold is a string, binary is base64. */
-export function plainItem(item: Item): Record<string, unknown> {
+export function plainItem(item: DynamoDbItem): Record<string, unknown> {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
 }
 

@@ -1,6 +1,6 @@
-import { UnknownIndexError } from '../../lib/core/errors';
-import type { FanOutRequest } from '../../lib/core/fan-out/fan-out-request';
-import type { ShardedIndexConfig } from '../../lib/core/write-sharding/sharded-index-config';
+import type { FanOutRequest } from '../../lib/core/sharded-index/fan-out-request';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import { UnknownIndexError } from '../../lib/core/sharded-index/sharded-index-errors';
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 

@@ -1,5 +1,5 @@
-import type { FanOutPage } from '../../lib/core/fan-out/fan-out-query';
-import { QUERY_METRICS } from '../../lib/core/function-metrics';
+import { QUERY_METRICS } from '../../lib/core/foundation/function-metrics';
+import type { FanOutPage } from '../../lib/core/sharded-index/fan-out-query';
 
 /** What a page says of the query function's work. */
 export function queryMetrics({ items, missingShards = [], stats }: FanOutPage): Record<string, number> {

@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
-import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../lib/core/function-environment';
-import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/function-metrics';
-import { describeOperation } from '../../lib/core/resharding/reshard-plan';
+import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../lib/core/foundation/function-environment';
+import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/foundation/function-metrics';
+import { describeOperation } from '../../lib/core/resharding/plan-stream-reshard';
 import { inspectStream, type ReshardProgress, reshardStream } from '../../lib/core/resharding/reshard-stream';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { InvalidEventError } from '../invalid-event-error';

@@ -1,5 +1,5 @@
+import { describeOperation } from '../../lib/core/resharding/plan-stream-reshard';
 import { ReshardTimeOutError } from '../../lib/core/resharding/reshard-errors';
-import { describeOperation } from '../../lib/core/resharding/reshard-plan';
 import {
   advanceReshard,
   inspectStream,

@@ -5,8 +5,8 @@ import {
   SCALE_IN_ALARM,
   SCALE_OUT_ALARM,
   STREAM_NAME,
-} from '../../lib/core/function-environment';
-import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/function-metrics';
+} from '../../lib/core/foundation/function-environment';
+import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/foundation/function-metrics';
 import { scaleStream } from '../../lib/core/resharding/scale-stream';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { requiredEnvironment } from '../required-environment';

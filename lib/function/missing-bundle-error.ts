@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../core/errors';
+import { EvenShardsError } from '../core/foundation/errors';
 
 /** The code of a function that is bundled when this library is built is not there. */
 export class MissingBundleError extends EvenShardsError {

@@ -1,5 +1,5 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import { QUERY_METRICS } from '../core/function-metrics';
+import { QUERY_METRICS } from '../core/foundation/function-metrics';
 import type { FanOutQueryFunction } from '../table/fan-out-query-function';
 import { functionMetric } from './function-metric';
 

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE } from '../core/function-metrics';
+import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE } from '../core/foundation/function-metrics';
 
 /** How often Kinesis, DynamoDB and Lambda report: once a minute. */
 export const REPORTING_PERIOD = Duration.minutes(1);

@@ -1,5 +1,5 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import { PRODUCER_METRICS } from '../core/function-metrics';
+import { PRODUCER_METRICS } from '../core/foundation/function-metrics';
 import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
 import { functionMetric } from './function-metric';
 

@@ -4,7 +4,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
-import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../core/function-environment';
+import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../core/foundation/function-environment';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../core/registry/registry-table';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';

@@ -1,5 +1,5 @@
 import { type Size, SizeRoundingBehavior, Token } from 'aws-cdk-lib';
-import { InvalidArgumentError } from '../core/errors';
+import { InvalidArgumentError } from '../core/foundation/errors';
 import { HIGHEST_MAX_RECORD_BYTES } from '../core/producer/producer-record';
 
 /** The lowest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */

@@ -3,7 +3,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
-import { InvalidArgumentError } from '../core/errors';
+import { InvalidArgumentError } from '../core/foundation/errors';
 import {
   AGGREGATION,
   ALLOCATE_HASH_KEYS,
@@ -11,7 +11,7 @@ import {
   REGISTRY_FUNCTION_NAME,
   SEQUENCE,
   STREAM_NAME,
-} from '../core/function-environment';
+} from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import type { HashKeyRegistry } from './hash-key-registry';

@@ -5,7 +5,7 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
-import { InvalidArgumentError } from '../core/errors';
+import { InvalidArgumentError } from '../core/foundation/errors';
 
 /** Properties of a FIFO queue in front of an `OrderedProducerFunction`. */
 export interface ProducerFifoQueueProps {

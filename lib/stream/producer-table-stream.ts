@@ -4,7 +4,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
-import { InvalidArgumentError } from '../core/errors';
+import { InvalidArgumentError } from '../core/foundation/errors';
 
 /** The table that an `OrderedProducerFunction` follows, and how. */
 export interface ProducerTableStreamProps {

@@ -7,11 +7,17 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
-import { InvalidArgumentError } from '../core/errors';
-import { MAX_SHARDS, MIN_SHARDS, SCALE_IN_ALARM, SCALE_OUT_ALARM, STREAM_NAME } from '../core/function-environment';
-import { STREAM_SHARD_METRICS } from '../core/function-metrics';
+import { InvalidArgumentError } from '../core/foundation/errors';
+import {
+  MAX_SHARDS,
+  MIN_SHARDS,
+  SCALE_IN_ALARM,
+  SCALE_OUT_ALARM,
+  STREAM_NAME,
+} from '../core/foundation/function-environment';
+import { STREAM_SHARD_METRICS } from '../core/foundation/function-metrics';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
 import { SCALE_IN_FRACTION } from '../core/resharding/thresholds';
-import { checkShardCount, MAX_STREAM_SHARDS } from '../core/shard-count';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkStreamEnvironment } from './stream-environment';

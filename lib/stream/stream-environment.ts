@@ -1,6 +1,6 @@
 import { type Stack, Token, TokenComparison } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import { InvalidArgumentError } from '../core/errors';
+import { InvalidArgumentError } from '../core/foundation/errors';
 
 /**
  * Throws `InvalidArgumentError` if the stream is known to be in another account or region than the stack: there a

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import { METRICS_NAMESPACE, STREAM_NAME_DIMENSION } from '../core/function-metrics';
+import { METRICS_NAMESPACE, STREAM_NAME_DIMENSION } from '../core/foundation/function-metrics';
 
 /** A metric of a stream's shards that one of this library's functions writes. */
 export function streamShardMetric(

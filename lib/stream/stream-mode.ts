@@ -1,5 +1,5 @@
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import { InvalidArgumentError } from '../core/errors';
+import { InvalidArgumentError } from '../core/foundation/errors';
 import { streamProperties } from './stream-properties';
 
 /**

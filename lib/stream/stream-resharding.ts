@@ -2,7 +2,7 @@ import { CustomResource, Stack, Token } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
-import { checkShardCount, MAX_STREAM_SHARDS } from '../core/shard-count';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
 import { ReshardProvider } from './reshard-provider';
 import { checkStreamEnvironment } from './stream-environment';
 import { checkProvisioned } from './stream-mode';

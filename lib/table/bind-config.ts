@@ -1,6 +1,6 @@
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct-field';
-import { InvalidArgumentError } from '../core/errors';
+import { InvalidArgumentError } from '../core/foundation/errors';
 import type { ShardedIndex } from './sharded-index';
 import type { ShardedIndexBinding } from './sharded-index-binding';
 

@@ -2,7 +2,7 @@ import { Annotations, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { inConstructTerms } from '../construct-field';
 import { planIndex } from '../core/planning/plan-index';
-import { type ShardedIndexConfig, shardCountOf } from '../core/write-sharding/sharded-index-config';
+import { type ShardedIndexConfig, shardCountOf } from '../core/sharded-index/sharded-index-config';
 import type { ExpectedIndexTraffic } from './expected-index-traffic';
 
 /**

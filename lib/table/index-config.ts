@@ -1,4 +1,4 @@
-import type { ShardedIndexConfig } from '../core/write-sharding/sharded-index-config';
+import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
 import { KeyLayout } from './key-layout';
 import type { ShardedIndexOptions } from './sharded-index-options';
 import { ShardingStrategy } from './sharding-strategy';

@@ -1,7 +1,8 @@
 import { Token } from 'aws-cdk-lib';
-import { InvalidArgumentError, InvalidIndexValueError, InvalidShardCountError } from '../core/errors';
-import { checkShardCount, MAX_INDEX_SHARDS } from '../core/shard-count';
-import type { IndexShards, ShardCount } from '../core/write-sharding/sharded-index-config';
+import { InvalidArgumentError, InvalidShardCountError } from '../core/foundation/errors';
+import { checkShardCount, MAX_INDEX_SHARDS } from '../core/foundation/shard-count';
+import type { IndexShards, ShardCount } from '../core/sharded-index/sharded-index-config';
+import { InvalidIndexValueError } from '../core/sharded-index/sharded-index-errors';
 
 /**
  * How many shards each value of an index is spread over.
@@ -17,7 +18,7 @@ import type { IndexShards, ShardCount } from '../core/write-sharding/sharded-ind
  * - to shrink from 20 to 10: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`, then, once no item is
  *   left in the shards 10 to 19, because each was written again or has expired, `ShardCounts.uniform(10)`.
  *
- * `reshardPlan` of `cdk-even-shards/core` lists the steps of any change.
+ * `planIndexReshard` of `cdk-even-shards/core` lists the steps of any change.
  */
 export class ShardCounts {
   /**

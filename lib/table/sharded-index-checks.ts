@@ -2,8 +2,8 @@ import { Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
-import { InvalidIndexConfigError, InvalidIndexValueError } from '../core/errors';
-import type { ShardedIndexConfig } from '../core/write-sharding/sharded-index-config';
+import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
+import { InvalidIndexConfigError, InvalidIndexValueError } from '../core/sharded-index/sharded-index-errors';
 import type { ShardedIndexOptions } from './sharded-index-options';
 
 /** Source: the DynamoDB API reference, GlobalSecondaryIndex: IndexName. */

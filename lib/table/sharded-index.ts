@@ -1,7 +1,7 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import type { ShardedIndexConfig } from '../core/write-sharding/sharded-index-config';
+import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
 import { bindConfig } from './bind-config';
 import { indexConfig } from './index-config';
 import type { ShardedIndexAttributes } from './sharded-index-attributes';

@@ -1,6 +1,6 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { ShardedIndexConfig } from '../core/write-sharding/sharded-index-config';
+import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
 import { adviseOnIndexShards } from './index-advice';
 import { indexConfig } from './index-config';
 import { ShardedIndex } from './sharded-index';

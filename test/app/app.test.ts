@@ -2,7 +2,7 @@ import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { EvenShardsStack } from '../../bin/app';
 import cdkJson from '../../cdk.json';
-import { InvalidArgumentError, InvalidShardCountError } from '../../lib/core/errors';
+import { InvalidArgumentError, InvalidShardCountError } from '../../lib/core/foundation/errors';
 
 describe('the reference app', () => {
   function synthesize(context: Record<string, unknown> = {}): Template {

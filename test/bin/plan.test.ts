@@ -1,6 +1,6 @@
 import { UsageError } from '../../bin/flags';
+import { InvalidInputError } from '../../bin/local/sample/sample-error';
 import { plan } from '../../bin/plan';
-import { InvalidInputError } from '../../local/sample/sample-error';
 import { events, printed, sampleFolder } from './command';
 
 const samples = sampleFolder();

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../bin/flags';
+import { InvalidInputError } from '../../bin/local/sample/sample-error';
 import { simulate } from '../../bin/simulate';
 import { generatedKeys } from '../../bin/simulate/generated-keys';
-import { InvalidInputError } from '../../local/sample/sample-error';
 import { events, printed, sampleFolder } from './command';
 
 const samples = sampleFolder();

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue, DynamoDB, GlobalSecondaryIndex, KeySchemaElement } from '@aws-sdk/client-dynamodb';
-import { type Item, type ShardedIndexConfig, type SortKeyValue, shardAttributes } from '../../lib/core';
-import { toAttributeValue } from '../../lib/core/fan-out/fan-out-request';
-import { seededRandom } from '../fakes/seeded-random';
+import { type DynamoDbItem, type ShardedIndexConfig, type SortKeyValue, shardAttributes } from '../../lib/core';
+import { toAttributeValue } from '../../lib/core/sharded-index/fan-out-request';
+import { seededRandom } from '../../lib/testing/seeded-random';
 
 /** What may differ between sharded indexes. */
 export interface Shape {
@@ -37,7 +37,7 @@ export interface Entry {
   owner: 'ann' | 'bob';
   shard: number;
   rank: number;
-  item: Item;
+  item: DynamoDbItem;
 }
 
 export interface ShardedTable {
@@ -89,7 +89,7 @@ export async function createTable(
   while ((await dynamoDb.describeTable({ TableName })).Table?.TableStatus !== 'ACTIVE') await sleep(5);
 }
 
-export function keyOf({ config }: ShardedTable, { item }: Entry): Item {
+export function keyOf({ config }: ShardedTable, { item }: Entry): DynamoDbItem {
   return Object.fromEntries(config.tableKey.map((attribute) => [attribute, item[attribute]!]));
 }
 

@@ -5,7 +5,7 @@ import { handler } from '../../examples/stream-consumer/handler';
 import type { SavedState } from '../../examples/stream-consumer/key-state';
 import { StreamConsumer } from '../../examples/stream-consumer/stream-consumer';
 import { UniformStream } from '../../lib';
-import { AggregateBuilder } from '../../lib/core/aggregation/aggregate-builder';
+import { AggregateBuilder } from '../../lib/core/producer/aggregate-builder';
 
 /** The table, for how the handler treats it; test/integration has a real one. */
 const mockTable = new Map<string, SavedState>();

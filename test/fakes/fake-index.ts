@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { AttributeValue, Item, QueryClient, QueryInput, QueryOutput, ShardedIndexConfig } from '../../lib/core';
-import { compareAttributeValues, type SortableValue } from '../../lib/core/fan-out/attribute-order';
-import { itemBytes } from '../../lib/core/fan-out/item-sizes';
+import type {
+  AttributeValue,
+  DynamoDbItem,
+  IndexQueryInput,
+  IndexQueryOutput,
+  QueryClient,
+  ShardedIndexConfig,
+} from '../../lib/core';
+import { compareAttributeValues, type SortableValue } from '../../lib/core/sharded-index/attribute-order';
+import { itemBytes } from '../../lib/core/sharded-index/item-bytes';
 
 export interface FakeIndexOptions {
   /** Most items of one answer. */
@@ -14,7 +21,7 @@ export interface FakeIndexOptions {
 
 /** An item as the index keeps it, with what a query compares. */
 interface Entry {
-  item: Item;
+  item: DynamoDbItem;
   bytes: number;
   /** Where it stands among items of its sort key. */
   hidden: string;
@@ -29,7 +36,7 @@ const BLOCK_BYTES = 4_096;
  * before the filter, may be empty and still not the last, and costs half a read unit for each 4 KB.
  */
 export class FakeIndex implements QueryClient {
-  readonly requests: QueryInput[] = [];
+  readonly requests: IndexQueryInput[] = [];
   private readonly entries = new Map<string, Entry>();
   private readonly partitions = new Map<string, Entry[]>();
 
@@ -39,7 +46,7 @@ export class FakeIndex implements QueryClient {
   ) {}
 
   /** Writes an item, in place of the one with its table key. */
-  put(item: Item): void {
+  put(item: DynamoDbItem): void {
     this.delete(item);
     const key = this.tableKey(item);
     const entry = { item, bytes: itemBytes(item), hidden: hiddenPlace(key) };
@@ -56,7 +63,7 @@ export class FakeIndex implements QueryClient {
    * Writes a second copy of an item, as the index can show for a moment while the item moves from shard to shard. It is
    * no entry of the table: `all` does not list it.
    */
-  putStray(item: Item): () => void {
+  putStray(item: DynamoDbItem): () => void {
     const entry = { item, bytes: itemBytes(item), hidden: hiddenPlace(this.tableKey(item)) };
     const partition = this.partitionOf(item);
     partition.splice(
@@ -67,7 +74,7 @@ export class FakeIndex implements QueryClient {
     return () => partition.splice(partition.indexOf(entry), 1);
   }
 
-  delete(item: Item): void {
+  delete(item: DynamoDbItem): void {
     const key = this.tableKey(item);
     const entry = this.entries.get(key);
     if (entry === undefined) return;
@@ -77,26 +84,26 @@ export class FakeIndex implements QueryClient {
   }
 
   /** Everything in the index, unordered. */
-  all(): Item[] {
+  all(): DynamoDbItem[] {
     return [...this.entries.values()].map(({ item }) => item);
   }
 
-  async query(input: QueryInput): Promise<QueryOutput> {
+  async query(input: IndexQueryInput): Promise<IndexQueryOutput> {
     this.requests.push(input);
     await Promise.resolve();
     return this.answer(input);
   }
 
   /** The order of items with one sort key: the service's own affair. */
-  compareTies(a: Item, b: Item): number {
+  compareTies(a: DynamoDbItem, b: DynamoDbItem): number {
     return compareTexts(hiddenPlace(this.tableKey(a)), hiddenPlace(this.tableKey(b)));
   }
 
-  private answer(input: QueryInput): QueryOutput {
+  private answer(input: IndexQueryInput): IndexQueryOutput {
     const { ExclusiveStartKey: start, ScanIndexForward: forward } = input;
     const { partition, range, low, high } = keyConditions(input, this.partitionAttributes());
     const { sortKeyAttributes } = this.config;
-    const inRange = (item: Item): boolean => range(item[sortKeyAttributes[0]!]!);
+    const inRange = (item: DynamoDbItem): boolean => range(item[sortKeyAttributes[0]!]!);
     if (start !== undefined && !(partitionText(start, this.partitionAttributes()) === partition && inRange(start))) {
       throw new Error('The provided starting key is outside query boundaries based on provided conditions');
     }
@@ -122,7 +129,7 @@ export class FakeIndex implements QueryClient {
       while (entries[at] !== undefined && !inRange(entries[at]!.item)) at += step;
     };
     const limit = Math.min(input.Limit ?? Number.POSITIVE_INFINITY, this.options.pageItems ?? Number.POSITIVE_INFINITY);
-    const evaluated: Item[] = [];
+    const evaluated: DynamoDbItem[] = [];
     let bytes = 0;
     skip();
     while (entries[at] !== undefined && evaluated.length < limit && bytes < (this.options.pageBytes ?? MEGABYTE)) {
@@ -141,7 +148,7 @@ export class FakeIndex implements QueryClient {
     };
   }
 
-  private compareSortKeys(a: Item, b: Item): number {
+  private compareSortKeys(a: DynamoDbItem, b: DynamoDbItem): number {
     for (const attribute of this.config.sortKeyAttributes) {
       const difference = compareAttributeValues(a[attribute]!, b[attribute]!);
       if (difference !== 0) return difference;
@@ -160,18 +167,18 @@ export class FakeIndex implements QueryClient {
       : [shardAttribute];
   }
 
-  private partitionOf(item: Item): Entry[] {
+  private partitionOf(item: DynamoDbItem): Entry[] {
     const text = partitionText(item, this.partitionAttributes());
     const partition = this.partitions.get(text) ?? [];
     this.partitions.set(text, partition);
     return partition;
   }
 
-  private tableKey(item: Item): string {
+  private tableKey(item: DynamoDbItem): string {
     return JSON.stringify(this.config.tableKey.map((attribute) => item[attribute]));
   }
 
-  private indexKey(item: Item): Item {
+  private indexKey(item: DynamoDbItem): DynamoDbItem {
     const attributes = [...this.config.tableKey, ...this.config.sortKeyAttributes, ...this.partitionAttributes()];
     return Object.fromEntries(attributes.map((attribute) => [attribute, item[attribute]!]));
   }
@@ -206,7 +213,10 @@ function partitionText(item: Record<string, AttributeValue>, attributes: readonl
   return JSON.stringify(attributes.map((attribute) => item[attribute]));
 }
 
-function projected(item: Item, { ProjectionExpression, ExpressionAttributeNames: names }: QueryInput): Item {
+function projected(
+  item: DynamoDbItem,
+  { ProjectionExpression, ExpressionAttributeNames: names }: IndexQueryInput,
+): DynamoDbItem {
   if (ProjectionExpression === undefined) return item;
   const attributes = ProjectionExpression.split(', ').map((placeholder) => names[placeholder]);
   return Object.fromEntries(Object.entries(item).filter(([attribute]) => attributes.includes(attribute)));
@@ -214,12 +224,12 @@ function projected(item: Item, { ProjectionExpression, ExpressionAttributeNames:
 
 /** Understands `#a = :a` for each partition attribute, then one condition on the first sort attribute. */
 function keyConditions(
-  input: QueryInput,
+  input: IndexQueryInput,
   partitionAttributes: readonly string[],
 ): { partition: string; range(value: AttributeValue): boolean; low?: SortableValue; high?: SortableValue } {
   const { KeyConditionExpression, ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input;
   const conditions = KeyConditionExpression.split(' AND ');
-  const partition: Item = {};
+  const partition: DynamoDbItem = {};
   for (const equality of conditions.splice(0, partitionAttributes.length)) {
     const [name, operator, operand] = equality.split(' ');
     if (operator !== '=') throw new Error('Query key condition not supported');
@@ -231,7 +241,7 @@ function keyConditions(
   return { partition: text, range: matches, low, high };
 }
 
-function filterCondition(input: QueryInput): (item: Item) => boolean {
+function filterCondition(input: IndexQueryInput): (item: DynamoDbItem) => boolean {
   if (input.FilterExpression === undefined) return () => true;
   const { attribute, matches } = condition(input.FilterExpression, input);
   return (item) => item[attribute] !== undefined && matches(item[attribute]);
@@ -240,7 +250,7 @@ function filterCondition(input: QueryInput): (item: Item) => boolean {
 /** Understands the comparisons, BETWEEN and begins_with. */
 function condition(
   text: string,
-  { ExpressionAttributeNames: names, ExpressionAttributeValues: values }: QueryInput,
+  { ExpressionAttributeNames: names, ExpressionAttributeValues: values }: IndexQueryInput,
 ): { attribute: string; matches(value: AttributeValue): boolean; low?: SortableValue; high?: SortableValue } {
   const tokens = /^(?:begins_with\((\S+), (\S+)\)|(\S+) (\S+) (\S+)(?: AND (\S+))?)$/.exec(text);
   if (tokens === null) throw new Error(`the fake does not understand ${text}`);

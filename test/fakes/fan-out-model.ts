@@ -1,27 +1,27 @@
 import {
   type AttributeValue,
+  type DynamoDbItem,
   FanOutHistory,
   type FanOutOrder,
   type FanOutRequest,
   fanOutQuery,
-  type Item,
   type QueryClient,
   type ShardedIndexConfig,
   type SortKeyCondition,
 } from '../../lib/core';
-import { isInRange, sortKeyRange } from '../../lib/core/fan-out/sort-key-range';
-import { positionOrder } from '../../lib/core/fan-out/total-order';
+import { positionOrder } from '../../lib/core/sharded-index/position-order';
+import { isInRange, sortKeyRange } from '../../lib/core/sharded-index/sort-key-range';
+import { seededRandom } from '../../lib/testing/seeded-random';
 import { FakeIndex } from './fake-index';
-import { seededRandom } from './seeded-random';
 
 /** An index that a case can be played on. */
 export interface ModelIndex extends QueryClient {
-  put(items: Item[]): Promise<void> | void;
-  delete(items: Item[]): Promise<void> | void;
+  put(items: DynamoDbItem[]): Promise<void> | void;
+  delete(items: DynamoDbItem[]): Promise<void> | void;
   /** How the service orders two items of one shard whose sort keys are equal. */
-  compareTies(a: Item, b: Item): number;
+  compareTies(a: DynamoDbItem, b: DynamoDbItem): number;
   /** Shows a second copy of an item in another shard, until the returned function is called. */
-  putStray?(item: Item): () => void;
+  putStray?(item: DynamoDbItem): () => void;
 }
 
 /** What the service under test can do. */
@@ -139,8 +139,8 @@ export async function playFanOutCase(
   };
 
   const index = await indexFor(config, type, random);
-  const table = new Map<string, Item>();
-  const fresh = (jobId: string): Item => ({
+  const table = new Map<string, DynamoDbItem>();
+  const fresh = (jobId: string): DynamoDbItem => ({
     jobId: { S: jobId },
     status: { S: VALUE },
     ...shardKey(layout, below(shards)),
@@ -148,7 +148,7 @@ export async function playFanOutCase(
     tie: { N: String(below(6)) },
     hidden: { N: String(below(3) && 1) },
   });
-  const put = async (items: Item[]): Promise<void> => {
+  const put = async (items: DynamoDbItem[]): Promise<void> => {
     for (const item of items) table.set(idOf(item), item);
     await index.put(items);
   };
@@ -156,20 +156,20 @@ export async function playFanOutCase(
   let created = table.size;
 
   const range = sortKeyRange(sortKey);
-  const matches = (item: Item): boolean =>
+  const matches = (item: DynamoDbItem): boolean =>
     (range === undefined || isInRange(item.sort as { S: string }, range)) &&
     (!filtered || (item.hidden as { N: string }).N === '0');
   const between = positionOrder(order, config.sortKeyAttributes).compare;
   const withinShard = positionOrder('ascending', config.sortKeyAttributes).compare;
-  const compare = (a: Item, b: Item): number =>
+  const compare = (a: DynamoDbItem, b: DynamoDbItem): number =>
     between({ item: a, shard: shardOf(a) }, { item: b, shard: shardOf(b) }) ||
     (order === 'descending' ? -1 : 1) *
       (withinShard({ item: a, shard: 0 }, { item: b, shard: 0 }) || index.compareTies(a, b));
-  const sortText = (item: Item): string => JSON.stringify(config.sortKeyAttributes.map((name) => item[name]));
+  const sortText = (item: DynamoDbItem): string => JSON.stringify(config.sortKeyAttributes.map((name) => item[name]));
 
   const leftAlone = new Set(table.keys());
   const shown: string[] = [];
-  let last: Item | undefined;
+  let last: DynamoDbItem | undefined;
   let cursor: string | undefined;
   for (let turn = 0; ; turn++) {
     const strays = strayItems();
@@ -205,7 +205,7 @@ export async function playFanOutCase(
   }
   await index.delete([...table.values()]);
 
-  function strayItems(): Item[] {
+  function strayItems(): DynamoDbItem[] {
     if (index.putStray === undefined || random() < 0.8) return [];
     const moved = [...table.values()].filter(() => random() < 0.1);
     for (const item of moved) leftAlone.delete(idOf(item));
@@ -215,7 +215,7 @@ export async function playFanOutCase(
   }
 
   async function changeSomething(): Promise<void> {
-    const changed: Item[] = [];
+    const changed: DynamoDbItem[] = [];
     if (random() < 0.2) shards = Math.min(limits.mostShards, shards + below(4));
     if (random() < 0.1 && shards > 1) {
       // Drained first: every item of the shards that go is written to another.
@@ -260,19 +260,19 @@ function condition(
   return { between: [operand(Math.min(first, second)), operand(Math.max(first, second))] };
 }
 
-function onceEach(items: Item[]): Item[] {
+function onceEach(items: DynamoDbItem[]): DynamoDbItem[] {
   const seen = new Set<string>();
   return items.filter((item) => !seen.has(idOf(item)) && seen.add(idOf(item)));
 }
 
-function shardKey(layout: ShardedIndexConfig['keyLayout'], shard: number): Item {
+function shardKey(layout: ShardedIndexConfig['keyLayout'], shard: number): DynamoDbItem {
   return { shard: layout === 'single-attribute' ? { S: `${VALUE}#${shard}` } : { N: String(shard) } };
 }
 
-function shardOf({ shard }: Item): number {
+function shardOf({ shard }: DynamoDbItem): number {
   return Number(((shard as { N: string }).N ?? (shard as { S: string }).S).split('#').at(-1));
 }
 
-function idOf({ jobId }: Item): string {
+function idOf({ jobId }: DynamoDbItem): string {
   return (jobId as { S: string }).S;
 }

@@ -1,4 +1,7 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
+import { LOCAL_REGION } from '../../bin/local/emulated-types';
+import { LOCAL_CREDENTIALS } from '../../bin/local/lambda-environment';
 import {
   DynamoDbRegistryStore,
   HashKeyLedger,
@@ -8,11 +11,8 @@ import {
   shardIndexOf,
   uniformRanges,
 } from '../../lib/core';
-import { startDynamoDbEmulator } from '../../local/dynamodb-emulator';
-import { LOCAL_REGION } from '../../local/emulated-types';
-import { LOCAL_CREDENTIALS } from '../../local/lambda-environment';
+import { seededRandom } from '../../lib/testing/seeded-random';
 import { CrashError } from '../fakes/fake-registry-store';
-import { seededRandom } from '../fakes/seeded-random';
 
 export interface Ordeal {
   allocators: number;

@@ -3,17 +3,17 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import fc from 'fast-check';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import {
+  type DynamoDbItem,
   type FanOutRequest,
   fanOutQuery,
-  type Item,
   OrderedProducer,
   type PutRecordsClient,
   type QueryClient,
   type ShardedIndexConfig,
   shardAttributes,
 } from '../../lib/core';
-import { type LocalStack, startLocal } from '../../local/run-local';
 import { indexConfig, readStream, synthesizeReferenceApp } from './reference-app';
 
 /** What an application does with `cdk-even-shards/core` and clients of its own. */
@@ -202,7 +202,7 @@ describe('fanOutQuery over a table written with shardAttributes', () => {
       if (page.cursor !== undefined) expect(page.items).toHaveLength(given.limit!);
       for (const item of page.items) {
         if (given.projected) expect(Object.keys(item)).toEqual(['jobId']);
-        found.push((item as Item & { jobId: { S: string } }).jobId.S);
+        found.push((item as DynamoDbItem & { jobId: { S: string } }).jobId.S);
       }
       cursor = page.cursor;
     } while (cursor !== undefined && found.length <= expected.length);

@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { fanOutQuery, type Item } from '../../lib/core';
-import { type LocalStack, startLocal } from '../../local/run-local';
-import { runSample } from '../../local/sample';
-import { writeItems } from '../../local/sample/write-items';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import { runSample } from '../../bin/local/sample';
+import { writeItems } from '../../bin/local/sample/write-items';
+import { type DynamoDbItem, fanOutQuery } from '../../lib/core';
 import { indexConfig, QUERY, readStream, synthesizeReferenceApp } from './reference-app';
 
 /** The commits of 43 public repositories, skewed as real data is: it lies beside the checkout, and not in it. */
@@ -118,7 +118,7 @@ describeIfFound(`the commits of 43 repositories${skipped}`, () => {
       await writeItems(stack, byStatus.tableName, items);
 
       for (const [kind, ofKind] of groupBy(commits, (commit) => commit.kind)) {
-        const read: Item[] = [];
+        const read: DynamoDbItem[] = [];
         let cursor: string | undefined;
         do {
           const request = { value: kind, order: 'descending', limit: 2_000, cursor } as const;

@@ -1,4 +1,4 @@
-import { startDynamoDbEmulator } from '../../local/dynamodb-emulator';
+import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
 import { describeFanOutCases } from '../conformance/fan-out-cases';
 
 /**

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import { openShards } from '../../bin/local/sample/open-shards';
 import { shardIndexOf } from '../../lib/core';
-import { type LocalStack, startLocal } from '../../local/run-local';
-import { openShards } from '../../local/sample/open-shards';
 import { allocateWithCrashes } from './allocate-with-crashes';
 import { PRODUCER, synthesizeReferenceApp } from './reference-app';
 

@@ -1,8 +1,8 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulator-thread';
 import { Orders } from '../../examples/orders-table/orders';
 import type { ShardedIndexConfig } from '../../lib/core';
-import { startDynamoDbEmulator } from '../../local/dynamodb-emulator';
-import type { Emulator } from '../../local/emulator-thread';
 import { createTable } from '../conformance/sharded-tables';
 
 /** examples/orders-table on dynalite. */

@@ -1,6 +1,6 @@
 import { DynamoDB, type WriteRequest } from '@aws-sdk/client-dynamodb';
-import type { Item, ShardedIndexConfig } from '../../lib/core';
-import { startDynamoDbEmulator } from '../../local/dynamodb-emulator';
+import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
+import type { DynamoDbItem, ShardedIndexConfig } from '../../lib/core';
 import { createTable } from '../conformance/sharded-tables';
 import {
   EVERYTHING,
@@ -66,8 +66,8 @@ async function createIndex(dynamoDb: DynamoDB, config: ShardedIndexConfig, type:
     }
   };
   const index = {
-    put: (items: Item[]) => write(items.map((Item) => ({ PutRequest: { Item } }))),
-    delete: (items: Item[]) => write(items.map(({ jobId }) => ({ DeleteRequest: { Key: { jobId: jobId! } } }))),
+    put: (items: DynamoDbItem[]) => write(items.map((Item) => ({ PutRequest: { Item } }))),
+    delete: (items: DynamoDbItem[]) => write(items.map(({ jobId }) => ({ DeleteRequest: { Key: { jobId: jobId! } } }))),
   };
   const ranks = await tieRanks(dynamoDb, config, type, index);
   return {
@@ -100,9 +100,9 @@ async function tieRanks(
   });
   if (Items.length !== MODEL_IDS) throw new Error(`${TableName} shows ${Items.length} of ${MODEL_IDS} items`);
   await index.delete(tied);
-  return new Map(Items.map((item, rank) => [idOf(item as Item), rank]));
+  return new Map(Items.map((item, rank) => [idOf(item as DynamoDbItem), rank]));
 }
 
-function idOf({ jobId }: Item): string {
+function idOf({ jobId }: DynamoDbItem): string {
   return (jobId as { S: string }).S;
 }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { type FanOutStats, shardAttributes } from '../../lib/core';
-import { toAttributeValue } from '../../lib/core/fan-out/fan-out-request';
-import { type LocalStack, startLocal } from '../../local/run-local';
+import { toAttributeValue } from '../../lib/core/sharded-index/fan-out-request';
 import { indexConfig, PRODUCER, QUERY, readStream, type StreamRecord, synthesizeReferenceApp } from './reference-app';
 
 /** The reference app as it is deployed: its bundles, the SDK in them, and a stream and a table to work on. */

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LocalStack } from '../../bin/local/run-local';
 import cdkJson from '../../cdk.json';
-import { INDEXES } from '../../lib/core/function-environment';
-import type { ShardedIndexConfig } from '../../lib/core/write-sharding/sharded-index-config';
-import type { LocalStack } from '../../local/run-local';
+import { INDEXES } from '../../lib/core/foundation/function-environment';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
 
 export const PRODUCER = 'EvenShards/Producer/Function';
 export const QUERY = 'EvenShards/Query/Function';

@@ -1,15 +1,15 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulator-thread';
 import {
+  type DynamoDbItem,
   type FanOutRequest,
   fanOutQuery,
-  type Item,
   type ShardedIndexConfig,
   type SortKeyValue,
   shardAttributes,
 } from '../../lib/core';
-import { toAttributeValue } from '../../lib/core/fan-out/fan-out-request';
-import { startDynamoDbEmulator } from '../../local/dynamodb-emulator';
-import type { Emulator } from '../../local/emulator-thread';
+import { toAttributeValue } from '../../lib/core/sharded-index/fan-out-request';
 import { createTable } from '../conformance/sharded-tables';
 
 /** The examples of the documents that this library grew from, on dynalite. */
@@ -39,7 +39,8 @@ async function write(config: ShardedIndexConfig, items: readonly Record<string, 
   }
 }
 
-const texts = (items: readonly Item[], attribute: string) => items.map((item) => (item[attribute] as { S: string }).S);
+const texts = (items: readonly DynamoDbItem[], attribute: string) =>
+  items.map((item) => (item[attribute] as { S: string }).S);
 
 describe('"GSI Sharding in DynamoDB": 100 events, one every 15 minutes, over 5 random shards', () => {
   const config: ShardedIndexConfig = {

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { build } from 'esbuild';
+import { type LocalClients, localClients } from '../../bin/local/clients';
+import type { LocalFunction } from '../../bin/local/deployment-plan';
+import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulator-thread';
+import { FunctionPool } from '../../bin/local/function-pool';
+import { startKinesisEmulator } from '../../bin/local/kinesis-emulator';
+import { lambdaEnvironment } from '../../bin/local/lambda-environment';
 import { deaggregate, deduplicate, SequenceHistory, type UserRecord } from '../../lib/core';
-import { AGGREGATION, SEQUENCE, STREAM_NAME } from '../../lib/core/function-environment';
-import { type LocalClients, localClients } from '../../local/clients';
-import type { LocalFunction } from '../../local/deployment-plan';
-import { startDynamoDbEmulator } from '../../local/dynamodb-emulator';
-import type { Emulator } from '../../local/emulator-thread';
-import { FunctionPool } from '../../local/function-pool';
-import { startKinesisEmulator } from '../../local/kinesis-emulator';
-import { lambdaEnvironment } from '../../local/lambda-environment';
+import { AGGREGATION, SEQUENCE, STREAM_NAME } from '../../lib/core/foundation/function-environment';
 import { FAULTS, type FaultyKinesis, startFaultyKinesis } from './faulty-kinesis';
 
 /**

@@ -3,6 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { localClients } from '../../bin/local/clients';
+import type { Emulator } from '../../bin/local/emulator-thread';
+import { FunctionPool } from '../../bin/local/function-pool';
+import { startKinesisEmulator } from '../../bin/local/kinesis-emulator';
+import { lambdaEnvironment } from '../../bin/local/lambda-environment';
 import {
   MAX_SHARDS,
   MIN_SHARDS,
@@ -11,17 +16,12 @@ import {
   SCALE_OUT_ALARM,
   SHARD_COUNT,
   STREAM_NAME,
-} from '../../lib/core/function-environment';
+} from '../../lib/core/foundation/function-environment';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { readUpdateHistory } from '../../lib/core/resharding/shard-count-update';
 import { skewOf } from '../../lib/core/resharding/skew';
 import { MAX_SKEW } from '../../lib/core/resharding/thresholds';
 import { formatUpdateHistory, UPDATE_HISTORY_TAG } from '../../lib/core/resharding/update-history';
-import { localClients } from '../../local/clients';
-import type { Emulator } from '../../local/emulator-thread';
-import { FunctionPool } from '../../local/function-pool';
-import { startKinesisEmulator } from '../../local/kinesis-emulator';
-import { lambdaEnvironment } from '../../local/lambda-environment';
 import { type CustomResourceResponse, ProviderFramework } from './provider-framework';
 import { readStream } from './reference-app';
 

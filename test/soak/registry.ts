@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { textTable } from '../../local/sample/text-table';
+import { textTable } from '../../bin/local/sample/text-table';
 import { allocateWithCrashes } from '../integration/allocate-with-crashes';
 
 /**

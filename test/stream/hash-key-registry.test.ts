@@ -7,7 +7,7 @@ import * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { HashKeyRegistry, type HashKeyRegistryProps, UniformStream } from '../../lib';
-import { InvalidArgumentError } from '../../lib/core/errors';
+import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 
 describe('HashKeyRegistry', () => {
   let stack: Stack;

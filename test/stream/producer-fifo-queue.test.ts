@@ -2,7 +2,7 @@ import { App, Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { OrderedProducerFunction, type ProducerFifoQueueProps, UniformStream } from '../../lib';
-import { InvalidArgumentError } from '../../lib/core/errors';
+import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 
 describe('OrderedProducerFunction.addFifoQueue', () => {
   let stack: Stack;

@@ -5,7 +5,7 @@ import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { OrderedProducerFunction, type ProducerTableStreamProps, ShardedTable, UniformStream } from '../../lib';
-import { InvalidArgumentError } from '../../lib/core/errors';
+import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 
 const partitionKey = { name: 'id', type: AttributeType.STRING };
 

@@ -3,7 +3,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { UniformStream } from '../../lib';
-import { InvalidShardCountError } from '../../lib/core/errors';
+import { InvalidShardCountError } from '../../lib/core/foundation/errors';
 
 describe('UniformStream', () => {
   let stack: Stack;

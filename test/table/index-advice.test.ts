@@ -2,7 +2,7 @@ import { App, Lazy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { ShardCounts, ShardedTable } from '../../lib';
-import { InvalidArgumentError } from '../../lib/core/errors';
+import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 
 describe('a sharded index with expected traffic', () => {
   let stack: Stack;

@@ -12,8 +12,8 @@ import {
   ShardedTable,
   ShardingStrategy,
 } from '../../lib';
-import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/errors';
-import { checkShardedIndexConfig, type ShardedIndexConfig } from '../../lib/core/write-sharding/sharded-index-config';
+import { checkShardedIndexConfig, type ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/sharded-index/sharded-index-errors';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });

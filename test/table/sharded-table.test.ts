@@ -2,7 +2,7 @@ import { App, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { type Attribute, AttributeType, ProjectionType } from 'aws-cdk-lib/aws-dynamodb';
 import { KeyLayout, ShardCounts, type ShardedIndexProps, ShardedTable, ShardingStrategy } from '../../lib';
-import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/errors';
+import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/sharded-index/sharded-index-errors';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });

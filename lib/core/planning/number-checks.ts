@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors';
+import { InvalidArgumentError } from '../foundation/errors';
 
 /** Throws `InvalidArgumentError` unless `value` is a finite number above 0. */
 export function checkPositive(field: string, value: unknown): void {

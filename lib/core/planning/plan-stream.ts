@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../errors';
-import { MAX_STREAM_SHARDS } from '../shard-count';
+import { InvalidArgumentError } from '../foundation/errors';
+import { MAX_STREAM_SHARDS } from '../foundation/shard-count';
 import { likelyMost, moreThan } from './largest-load';
 import { HOURS_PER_MONTH, type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
 import { checkBetween, checkNotNegative, checkPositive, checkWhole } from './number-checks';

@@ -1,5 +1,5 @@
-import type { RecordRejectedError } from '../errors';
 import { Fifo } from './fifo';
+import type { RecordRejectedError } from './producer-errors';
 import type { ProducerRecord } from './producer-record';
 import type { PutRecordsRequestEntry } from './put-records-client';
 import type { ShardQueue } from './ready-lanes';

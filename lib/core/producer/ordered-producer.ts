@@ -1,17 +1,17 @@
 import { setMaxListeners } from 'node:events';
+import { backoffMs } from '../foundation/backoff';
+import { type EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+import { hashPartitionKey } from '../foundation/hash-key-space';
+import { Backlog } from './backlog';
+import { Lane, type PendingRecord, type PutReceipt, type RecordEnd } from './lane';
 import {
   EarlierRecordFailedError,
-  type EvenShardsError,
-  InvalidArgumentError,
   ProducerAbortedError,
   ProducerClosedError,
   RecordExpiredError,
   RecordRejectedError,
   StreamDistributionError,
-} from '../errors';
-import { hashPartitionKey } from '../key-space/hash-key-space';
-import { Backlog } from './backlog';
-import { Lane, type PendingRecord, type PutReceipt, type RecordEnd } from './lane';
+} from './producer-errors';
 import { type OrderedProducerOptions, type ProducerSettings, producerSettings } from './producer-options';
 import { checkProducerRecord, type ProducerRecord, recordBytes } from './producer-record';
 import { noStatistics, type ProducerStatistics } from './producer-statistics';
@@ -27,7 +27,7 @@ import {
 } from './put-transport';
 import { ReadyLanes } from './ready-lanes';
 import { RecordSizeLimit } from './record-size-limit';
-import { backoffMs, isShardThrottle } from './retry';
+import { isShardThrottle } from './retry';
 import { StreamShards } from './stream-shards';
 import { UnitFormer } from './unit';
 

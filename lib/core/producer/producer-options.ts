@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { InvalidArgumentError } from '../errors';
-import { type Clock, systemClock } from './clock';
+import { type Clock, systemClock } from '../foundation/clock';
+import { InvalidArgumentError } from '../foundation/errors';
 import { DEFAULT_MAX_RECORD_BYTES, HIGHEST_MAX_RECORD_BYTES } from './producer-record';
 import type { StreamIdentity } from './put-records-client';
 import { MAX_REQUEST_RECORDS } from './ready-lanes';

@@ -1,6 +1,7 @@
-import { MAX_SEQUENCE_NUMBER, type RecordSequence } from '../aggregation/record-sequence';
-import { InvalidArgumentError, InvalidPartitionKeyError, RecordTooLargeError } from '../errors';
-import { checkHashKey } from '../key-space/hash-key-space';
+import { InvalidArgumentError } from '../foundation/errors';
+import { checkHashKey } from '../foundation/hash-key-space';
+import { MAX_SEQUENCE_NUMBER, type RecordSequence } from '../foundation/record-sequence';
+import { InvalidPartitionKeyError, RecordTooLargeError } from './producer-errors';
 
 /** A record for the stream. Records of one partition key arrive in the order they were put. */
 export interface ProducerRecord {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { EarlierRecordFailedError } from '../errors';
 import type { PutReceipt, RecordEnd } from './lane';
+import { EarlierRecordFailedError } from './producer-errors';
 import type { ProducerRecord } from './producer-record';
 
 /** How a `putAll` went. */

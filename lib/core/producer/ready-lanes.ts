@@ -1,4 +1,4 @@
-import { hashPartitionKey } from '../key-space/hash-key-space';
+import { hashPartitionKey } from '../foundation/hash-key-space';
 import { Fifo } from './fifo';
 import type { Lane } from './lane';
 import { ShardLimiter } from './shard-limiter';

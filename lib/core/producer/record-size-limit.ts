@@ -1,4 +1,4 @@
-import { StreamDistributionError } from '../errors';
+import { StreamDistributionError } from './producer-errors';
 import { DEFAULT_MAX_RECORD_BYTES, HIGHEST_MAX_RECORD_BYTES } from './producer-record';
 import type { PutRecordsClient, StreamIdentity } from './put-records-client';
 

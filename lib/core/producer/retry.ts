@@ -1,21 +1,3 @@
-/** The delays between attempts. */
-export interface BackoffOptions {
-  /** Upper bound of the first delay, in milliseconds; it doubles with every attempt. */
-  backoffBaseMs: number;
-  /** Upper bound of every delay, in milliseconds. */
-  backoffCapMs: number;
-  /** A source of numbers in [0, 1). */
-  random: () => number;
-}
-
-/**
- * The delay before attempt `attempts + 1`: exponential with full jitter.
- * Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
- */
-export function backoffMs(attempts: number, { backoffBaseMs, backoffCapMs, random }: BackoffOptions): number {
-  return random() * Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempts - 1));
-}
-
 /**
  * Errors that pass by themselves, whatever status they come with.
  * Sources: the Kinesis API reference, PutRecords and Common Errors; the AWS SDK's own list of throttles.

@@ -1,4 +1,4 @@
-import type { Clock } from './clock';
+import type { Clock } from '../foundation/clock';
 import type { PutRecordsClient, ShardDescription, StreamIdentity } from './put-records-client';
 import { ShardMap } from './shard-map';
 

@@ -1,8 +1,8 @@
-import { AggregateBuilder } from '../aggregation/aggregate-builder';
-import type { RecordSequence } from '../aggregation/record-sequence';
-import { RecordTooLargeError } from '../errors';
+import type { RecordSequence } from '../foundation/record-sequence';
+import { AggregateBuilder } from './aggregate-builder';
 import type { Fifo } from './fifo';
 import type { Lane, PendingRecord, Unit } from './lane';
+import { RecordTooLargeError } from './producer-errors';
 import { type ProducerRecord, recordBytes } from './producer-record';
 
 /** How records become what is sent. */

@@ -1,17 +1,17 @@
-import type { AttributeValue, Item } from '../fan-out/query-client';
+import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from './registry-table';
 
 // biome-ignore lint/suspicious/noExplicitAny: the SDK's AttributeValue has a further member for unknown types
 type SdkItem = Record<string, any>;
 
-export interface GetItemInput {
+export interface RegistryGetItemInput {
   TableName: string;
   Key: SdkItem;
   ConsistentRead: boolean;
 }
 
-export interface PutItemInput {
+export interface RegistryPutItemInput {
   TableName: string;
   Item: SdkItem;
   ConditionExpression: string;
@@ -19,7 +19,7 @@ export interface PutItemInput {
   ExpressionAttributeValues?: SdkItem;
 }
 
-export interface ScanInput {
+export interface RegistryScanInput {
   TableName: string;
   ConsistentRead: boolean;
   ExclusiveStartKey?: SdkItem;
@@ -27,9 +27,9 @@ export interface ScanInput {
 
 /** What a registry needs of DynamoDB. The AWS SDK's `new DynamoDB({})` satisfies it as it is. */
 export interface RegistryTableClient {
-  getItem(input: GetItemInput): Promise<{ Item?: object }>;
-  putItem(input: PutItemInput): Promise<object>;
-  scan(input: ScanInput): Promise<{ Items?: object[]; LastEvaluatedKey?: object }>;
+  getItem(input: RegistryGetItemInput): Promise<{ Item?: object }>;
+  putItem(input: RegistryPutItemInput): Promise<object>;
+  scan(input: RegistryScanInput): Promise<{ Items?: object[]; LastEvaluatedKey?: object }>;
 }
 
 const HEAD_ID = 'head';
@@ -85,7 +85,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
         ConsistentRead: true,
         ...(start && { ExclusiveStartKey: start }),
       });
-      for (const item of (page.Items ?? []) as Item[]) {
+      for (const item of (page.Items ?? []) as DynamoDbItem[]) {
         if (text(item[REGISTRY_TABLE_KEY]).startsWith(OWNER_PREFIX)) entries.push(entryOf(item));
       }
       start = page.LastEvaluatedKey;
@@ -95,7 +95,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
 
   async writeEntry({ owner, version, hashKey, weight }: RegistryEntry): Promise<void> {
     const expiresAt = Math.floor(Date.now() / 1000) + RELEASED_ENTRY_SECONDS;
-    const item: Item = {
+    const item: DynamoDbItem = {
       [REGISTRY_TABLE_KEY]: { S: OWNER_PREFIX + owner },
       version: { N: String(version) },
       weight: { N: String(weight) },
@@ -106,16 +106,16 @@ export class DynamoDbRegistryStore implements RegistryStore {
     await this.write(item, 'attribute_not_exists(#version) OR #version < :version', version);
   }
 
-  private async read(id: string): Promise<Item | undefined> {
+  private async read(id: string): Promise<DynamoDbItem | undefined> {
     const { Item: item } = await this.client.getItem({
       TableName: this.tableName,
       Key: { [REGISTRY_TABLE_KEY]: { S: id } },
       ConsistentRead: true,
     });
-    return item as Item | undefined;
+    return item as DynamoDbItem | undefined;
   }
 
-  private async write(item: Item, condition: string, version: number): Promise<boolean> {
+  private async write(item: DynamoDbItem, condition: string, version: number): Promise<boolean> {
     try {
       await this.client.putItem({
         TableName: this.tableName,
@@ -143,7 +143,7 @@ function fromCompact([owner, version, hashKey, weight]: CompactEntry): RegistryE
   return { owner, version, weight, ...(hashKey !== null && { hashKey: BigInt(hashKey) }) };
 }
 
-function entryOf(item: Item): RegistryEntry {
+function entryOf(item: DynamoDbItem): RegistryEntry {
   return {
     owner: text(item[REGISTRY_TABLE_KEY]).slice(OWNER_PREFIX.length),
     version: number(item.version),

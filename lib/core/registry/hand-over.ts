@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { InvalidArgumentError } from '../errors';
-import { checkHashKey } from '../key-space/hash-key-space';
-import type { OrderedProducer } from '../producer/ordered-producer';
-import { type Fence, fenceData } from './fence';
+import { InvalidArgumentError } from '../foundation/errors';
+import { type Fence, fenceData } from '../foundation/fence';
+import { checkHashKey } from '../foundation/hash-key-space';
+import type { OrderedProducer } from '../producer';
 
 export interface HandOver {
   /** The owner's partition keys: at least one. */

@@ -1,12 +1,15 @@
-import { InvalidArgumentError, RegistryBusyError, StaleMoveError } from '../errors';
-import type { BalancedKeyAllocator } from '../key-space/balanced-key-allocator';
-import { checkHashKey, HASH_KEY_SPACE } from '../key-space/hash-key-space';
-import { coveringRanges, type HashKeyRange } from '../key-space/uniform-ranges';
-import { checkWeight } from '../key-space/weight';
+import { backoffMs } from '../foundation/backoff';
+import { type Clock, systemClock } from '../foundation/clock';
+import { InvalidArgumentError } from '../foundation/errors';
+import { coveringRanges, type HashKeyRange } from '../foundation/hash-key-ranges';
+import { checkHashKey, HASH_KEY_SPACE } from '../foundation/hash-key-space';
+import type { BalancedKeyAllocator } from './balanced-key-allocator';
 import { checkOwner, type HashKeyOwner } from './hash-key-owner';
 import { type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
+import { RegistryBusyError, StaleMoveError } from './registry-errors';
 import { RegistryState } from './registry-state';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
+import { checkWeight } from './weight';
 
 /** An owner who asks for a key. */
 export interface OwnerRequest {
@@ -27,9 +30,9 @@ export interface HashKeyLedgerOptions {
    * @default 100, which even with the longest names are far from the 400 KB that a DynamoDB item can have
    */
   mostEntries?: number;
-  /** Waits. For tests. */
-  sleep?(ms: number): Promise<void>;
-  /** Numbers in [0, 1). For tests. */
+  /** Waits between attempts at a commit. @default the system's clock */
+  clock?: Clock;
+  /** A source of numbers in [0, 1). @default Math.random */
   random?(): number;
 }
 
@@ -37,9 +40,9 @@ const DEFAULT_MOST_ENTRIES = 100;
 
 /** Attempts at one commit. Each fails only because another commit succeeded. */
 const MOST_ATTEMPTS = 100;
-const FIRST_BACKOFF_MS = 10;
+const BACKOFF_BASE_MS = 10;
 /** Long enough for the others to get through, even if a slow store makes each attempt take a second. */
-const LONGEST_BACKOFF_MS = 5_000;
+const BACKOFF_CAP_MS = 5_000;
 
 /**
  * Hands out hash keys durably: the same owner always gets the same key, no two owners get one, and every allocation is on
@@ -213,8 +216,9 @@ export class HashKeyLedger {
   }
 
   private backOff(attempt: number): Promise<void> {
-    const { sleep = wait, random = Math.random } = this.options;
-    return sleep(random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt));
+    const { clock = systemClock, random = Math.random } = this.options;
+    const bounds = { backoffBaseMs: BACKOFF_BASE_MS, backoffCapMs: BACKOFF_CAP_MS, random };
+    return clock.sleep(backoffMs(attempt + 1, bounds));
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -322,8 +326,4 @@ function checkNames(names: readonly string[]): void {
 function chunks<T>(items: readonly T[], size: number): T[][] {
   const count = Math.ceil(items.length / size);
   return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

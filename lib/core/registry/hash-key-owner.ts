@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors';
+import { InvalidArgumentError } from '../foundation/errors';
 
 /** Who has a hash key: an account, a tenant, whatever must keep its order and shares a shard with others. */
 export interface HashKeyOwner {

@@ -1,9 +1,10 @@
-import { InvalidArgumentError, InvalidHashKeyError, KeySpaceExhaustedError } from '../errors';
-import { BalancedTree, upperMiddle } from '../key-space/balanced-tree';
-import { Lightest } from '../key-space/lightest';
-import { coveringRanges, type HashKeyRange, shardIndexOf } from '../key-space/uniform-ranges';
-import { checkWeight } from '../key-space/weight';
+import { InvalidArgumentError, InvalidHashKeyError } from '../foundation/errors';
+import { coveringRanges, type HashKeyRange, shardIndexOf } from '../foundation/hash-key-ranges';
+import { BalancedTree, upperMiddle } from './balanced-tree';
 import { checkOwner, type HashKeyOwner } from './hash-key-owner';
+import { Lightest } from './lightest';
+import { KeySpaceExhaustedError } from './registry-errors';
+import { checkWeight } from './weight';
 
 /** One owner that changes its key, and with it the shard. */
 export interface RebalanceMove {

@@ -1,6 +1,6 @@
-import { BalancedKeyAllocator } from '../key-space/balanced-key-allocator';
-import { HASH_KEY_SPACE } from '../key-space/hash-key-space';
-import type { HashKeyRange } from '../key-space/uniform-ranges';
+import type { HashKeyRange } from '../foundation/hash-key-ranges';
+import { HASH_KEY_SPACE } from '../foundation/hash-key-space';
+import { BalancedKeyAllocator } from './balanced-key-allocator';
 import type { HashKeyOwner } from './hash-key-owner';
 import type { RegistryEntry } from './registry-store';
 

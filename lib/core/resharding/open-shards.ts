@@ -1,5 +1,5 @@
-import { HASH_KEY_SPACE } from '../key-space/hash-key-space';
-import type { HashKeyRange } from '../key-space/uniform-ranges';
+import type { HashKeyRange } from '../foundation/hash-key-ranges';
+import { HASH_KEY_SPACE } from '../foundation/hash-key-space';
 import type { ListedShard, ReshardClient } from './reshard-client';
 
 /** A shard that takes records. */

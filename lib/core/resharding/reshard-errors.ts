@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../errors';
+import { EvenShardsError } from '../foundation/errors';
 import { allowedAgainAt, DAILY_UPDATES, type PastUpdate } from './update-history';
 
 /** A stream whose shards are not ours to count: one in on-demand mode, or one that is being deleted. */

@@ -1,10 +1,11 @@
-import type { HashKeyRange } from '../key-space/uniform-ranges';
-import { checkShardCount, MAX_STREAM_SHARDS } from '../shard-count';
+import { type Clock, systemClock } from '../foundation/clock';
+import type { HashKeyRange } from '../foundation/hash-key-ranges';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../foundation/shard-count';
 import type { BoundaryMove } from './boundary-moves';
 import { isWhole, listOpenShards, type OpenShard } from './open-shards';
+import { planStreamReshard, type ReshardOperation } from './plan-stream-reshard';
 import type { ReshardClient } from './reshard-client';
 import { DailyUpdateLimitError } from './reshard-errors';
-import { planReshard, type ReshardOperation } from './reshard-plan';
 import { isNotReady, readUpdateHistory, updateShardCount } from './shard-count-update';
 import { skewOf } from './skew';
 import { describeStream } from './stream-state';
@@ -84,10 +85,10 @@ export interface ReshardOptions {
   signal?: AbortSignal;
   /** Told how the stream stood at each look. */
   onProgress?(progress: ReshardProgress): void;
-  /** The time in milliseconds since 1970. @default Date.now */
-  now?(): number;
-  /** Waits between two looks, in milliseconds. @default setTimeout */
-  sleep?(delayMs: number): Promise<void>;
+  /** Waits between two looks. @default the system's clock */
+  clock?: Clock;
+  /** The time of day, in milliseconds since 1970: the stream keeps its updates of a day by it. @default Date.now */
+  timeOfDay?(): number;
 }
 
 /** Kinesis answers 20 DescribeStreamSummary a second for the whole account. */
@@ -105,19 +106,15 @@ const LOOK_INTERVAL_MS = 5_000;
 export async function reshardStream(
   client: ReshardClient,
   target: ReshardTarget,
-  { signal, onProgress, now = Date.now, sleep = wait }: ReshardOptions = {},
+  { signal, onProgress, clock = systemClock, timeOfDay = Date.now }: ReshardOptions = {},
 ): Promise<ReshardProgress> {
   for (;;) {
     signal?.throwIfAborted();
-    const progress = await advanceReshard(client, target, now());
+    const progress = await advanceReshard(client, target, timeOfDay());
     onProgress?.(progress);
     if (progress.state === 'even') return progress;
-    await sleep(LOOK_INTERVAL_MS);
+    await clock.sleep(LOOK_INTERVAL_MS);
   }
-}
-
-function wait(delayMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, delayMs));
 }
 
 interface Survey {
@@ -138,7 +135,7 @@ async function survey(
   if (!isWhole(shards)) return { progress: { state: 'busy', openShardCount, plan: [] }, shards, history: [] };
 
   const target = { streamName, shardCount: shardCount ?? shards.length };
-  const wish = planReshard(shards, target.shardCount, { updatesLeft: Number.POSITIVE_INFINITY });
+  const wish = planStreamReshard(shards, target.shardCount, { updatesLeft: Number.POSITIVE_INFINITY });
   const history = wish[0]?.type === 'update' ? await readUpdateHistory(client, streamName, now) : [];
   const plan = planWithin(history, wish, shards, target);
   const state = plan.length === 0 ? 'even' : 'uneven';
@@ -153,7 +150,7 @@ function planWithin(
   { streamName, shardCount }: ReshardTarget,
 ): ReshardOperation[] {
   const left = updatesLeft(history);
-  const plan = planReshard(shards, shardCount, { updatesLeft: left, lastUpdateTo: history.at(-1)?.shardCount });
+  const plan = planStreamReshard(shards, shardCount, { updatesLeft: left, lastUpdateTo: history.at(-1)?.shardCount });
   const limited = wish[0]?.type === 'update' && wish.length > left;
   if (!limited || plan.length <= MOST_MOVES_IN_PLACE_OF_UPDATES || shards.length === shardCount) return plan;
   throw new DailyUpdateLimitError(streamName, wish.length, history);

@@ -1,6 +1,6 @@
 import type { ReshardClient } from './reshard-client';
-import { reshardSteps } from './reshard-steps';
 import { desiredShardCount, type Load, type ScalingBounds } from './scaling-policy';
+import { shardCountSteps } from './shard-count-steps';
 import { readUpdateHistory, type UpdateClient, updateShardCount } from './shard-count-update';
 import { describeStream } from './stream-state';
 import { updatesLeft } from './update-history';
@@ -40,7 +40,7 @@ export async function scaleStream(
   const history = await readUpdateHistory(client, streamName, now);
   const left = updatesLeft(history);
   const desired = desiredShardCount({ openShardCount, minShards, maxShards, load, history, now });
-  const [next, ...rest] = reshardSteps(openShardCount, desired);
+  const [next, ...rest] = shardCountSteps(openShardCount, desired);
   const asked =
     next !== undefined &&
     left > 0 &&

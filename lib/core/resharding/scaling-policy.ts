@@ -1,4 +1,4 @@
-import { fewestShards, mostShards } from './reshard-steps';
+import { fewestShards, mostShards } from './shard-count-steps';
 import { DAILY_UPDATES, type PastUpdate, updatesLeft } from './update-history';
 
 export interface ScalingBounds {

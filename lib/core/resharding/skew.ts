@@ -1,4 +1,4 @@
-import type { HashKeyRange } from '../key-space/uniform-ranges';
+import type { HashKeyRange } from '../foundation/hash-key-ranges';
 import { MAX_SKEW } from './thresholds';
 
 /**
@@ -12,7 +12,7 @@ export function skewOf(ranges: readonly HashKeyRange[]): number {
   return Number((widest * BigInt(ranges.length) * 1_000_000n) / space) / 1_000_000;
 }
 
-export function isEven(ranges: readonly HashKeyRange[]): boolean {
+export function areShardsEven(ranges: readonly HashKeyRange[]): boolean {
   return skewOf(ranges) <= MAX_SKEW;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { InvalidArgumentError, overloadProbability, shardsForOverload } from '../../../lib/core';
-import { seededRandom } from '../../fakes/seeded-random';
+import { seededRandom } from '../../../lib/testing/seeded-random';
 
 /** Every placement of the shards, one by one. */
 function byEnumeration(shards: number, partitions: number, factor: number): number {

@@ -1,6 +1,6 @@
 import { deaggregate, OrderedProducer, type OrderedProducerOptions, type ProducerRecord } from '../../../lib/core';
-import { FakeKinesis, type FakeKinesisOptions } from '../../fakes/fake-kinesis';
-import { VirtualClock } from '../../fakes/virtual-clock';
+import { FakeKinesis, type FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
 
 const record = (partitionKey: string, data = 'x'): ProducerRecord => ({ partitionKey, data: Buffer.from(data) });
 

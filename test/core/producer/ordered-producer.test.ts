@@ -14,9 +14,9 @@ import {
   RecordRejectedError,
   RecordTooLargeError,
 } from '../../../lib/core';
-import { FakeKinesis, type FakeKinesisOptions } from '../../fakes/fake-kinesis';
-import { seededRandom } from '../../fakes/seeded-random';
-import { VirtualClock } from '../../fakes/virtual-clock';
+import { FakeKinesis, type FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
 
 const record = (partitionKey: string, data = 'x'): ProducerRecord => ({ partitionKey, data: Buffer.from(data) });
 

@@ -1,4 +1,5 @@
-import { backoffMs, isRetryableEntryError, isRetryableRequestError } from '../../../lib/core/producer/retry';
+import { backoffMs } from '../../../lib/core/foundation/backoff';
+import { isRetryableEntryError, isRetryableRequestError } from '../../../lib/core/producer/retry';
 
 const serviceError = (name: string, httpStatusCode?: number, more: object = {}) =>
   Object.assign(new Error(name), { name, $metadata: { httpStatusCode }, ...more });

@@ -8,9 +8,9 @@ import {
   type PutRecordsClient,
   StreamDistributionError,
 } from '../../../lib/core';
-import { FakeKinesis, type FakeKinesisOptions } from '../../fakes/fake-kinesis';
-import { SERVICE_SHARD_LIMITS } from '../../fakes/shard-token-bucket';
-import { VirtualClock } from '../../fakes/virtual-clock';
+import { FakeKinesis, type FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
+import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
 
 const record = (partitionKey: string, data = 'x'): ProducerRecord => ({ partitionKey, data: Buffer.from(data) });
 

@@ -13,10 +13,10 @@ import {
   type UserRecord,
   uniformRanges,
 } from '../../../lib/core';
-import { FakeKinesis, type RequestFate } from '../../fakes/fake-kinesis';
-import type { FakeShard } from '../../fakes/fake-shard';
-import { seededRandom } from '../../fakes/seeded-random';
-import { VirtualClock } from '../../fakes/virtual-clock';
+import { FakeKinesis, type RequestFate } from '../../../lib/testing/fake-kinesis';
+import type { FakeShard } from '../../../lib/testing/fake-shard';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
 
 const text = (data: Uint8Array): string => Buffer.from(data).toString();
 

@@ -15,8 +15,9 @@ import {
   shardIndexOf,
   uniformRanges,
 } from '../../../lib/core';
+import { systemClock } from '../../../lib/core/foundation/clock';
+import { seededRandom } from '../../../lib/testing/seeded-random';
 import { CrashError, FakeRegistryTable, RandomSchedule } from '../../fakes/fake-registry-store';
-import { seededRandom } from '../../fakes/seeded-random';
 
 function names(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `owner-${index}`);
@@ -218,7 +219,7 @@ describe('HashKeyLedger', () => {
 
   test('gives up when others are always faster', async () => {
     const store = { ...table.store(schedule, 0), writeHead: async () => false };
-    const unlucky = new HashKeyLedger(store, { sleep: async () => {} });
+    const unlucky = new HashKeyLedger(store, { clock: { ...systemClock, sleep: async () => {} } });
     await expect(unlucky.allocate([{ owner: 'a' }], ranges)).rejects.toThrow(RegistryBusyError);
   });
 
@@ -305,7 +306,7 @@ describe('HashKeyLedgers of many processes', () => {
           const answers = new Map<string, Set<string>>();
           const start = () =>
             new HashKeyLedger(table.store(schedule, 0.02), {
-              sleep: schedule.pause,
+              clock: { ...systemClock, sleep: schedule.pause },
               random: schedule.random,
               mostEntries: 1 + (seed & 7),
             });
@@ -347,7 +348,7 @@ describe('HashKeyLedgers of many processes', () => {
         const table = new FakeRegistryTable();
         const start = () =>
           new HashKeyLedger(table.store(schedule, 0.02), {
-            sleep: schedule.pause,
+            clock: { ...systemClock, sleep: schedule.pause },
             random,
             mostEntries: 3 + (seed & 7),
           });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { HASH_KEY_SPACE, type HashKeyRange, uniformRanges } from '../../../lib/core';
-import type { ReshardOperation } from '../../../lib/core/resharding/reshard-plan';
+import type { ReshardOperation } from '../../../lib/core/resharding/plan-stream-reshard';
 
 /** The ranges between the boundaries, which are the starts of all but the first. */
 export function rangesBetween(boundaries: readonly bigint[]): HashKeyRange[] {

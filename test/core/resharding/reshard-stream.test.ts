@@ -1,8 +1,8 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import fc from 'fast-check';
 import { uniformRanges } from '../../../lib/core';
+import { describeOperation } from '../../../lib/core/resharding/plan-stream-reshard';
 import { DailyUpdateLimitError } from '../../../lib/core/resharding/reshard-errors';
-import { describeOperation } from '../../../lib/core/resharding/reshard-plan';
 import {
   advanceReshard,
   inspectStream,
@@ -12,10 +12,10 @@ import {
 import { skewOf } from '../../../lib/core/resharding/skew';
 import { MAX_SKEW } from '../../../lib/core/resharding/thresholds';
 import { UPDATE_HISTORY_TAG } from '../../../lib/core/resharding/update-history';
-import { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from '../../fakes/fake-control-plane';
-import { seededRandom } from '../../fakes/seeded-random';
-import { serviceError } from '../../fakes/service-error';
-import { VirtualClock } from '../../fakes/virtual-clock';
+import { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from '../../../lib/testing/fake-control-plane';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { serviceError } from '../../../lib/testing/service-error';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { anyRanges } from './hash-key-ranges';
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -25,8 +25,8 @@ function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
   const kinesis = new FakeControlPlane({ clock, ...options });
   const progress: ReshardProgress[] = [];
   const time = {
-    now: () => clock.now(),
-    sleep: (ms: number) => clock.sleep(ms),
+    clock,
+    timeOfDay: () => clock.now(),
     onProgress: (step: ReshardProgress) => void progress.push(step),
   };
   const reshard = (shardCount: number) =>

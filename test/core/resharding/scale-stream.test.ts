@@ -1,8 +1,8 @@
 import { uniformRanges } from '../../../lib/core';
 import { scaleStream } from '../../../lib/core/resharding/scale-stream';
 import type { Load } from '../../../lib/core/resharding/scaling-policy';
-import { FakeControlPlane, type FakeControlPlaneOptions } from '../../fakes/fake-control-plane';
-import { VirtualClock } from '../../fakes/virtual-clock';
+import { FakeControlPlane, type FakeControlPlaneOptions } from '../../../lib/testing/fake-control-plane';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
 
 const MINUTE_MS = 60_000;
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { reshardSteps } from '../../../lib/core/resharding/reshard-steps';
 import {
   desiredShardCount,
   type Load,
   SCALE_IN_PAUSE_MS,
   SCALE_OUT_PAUSE_MS,
 } from '../../../lib/core/resharding/scaling-policy';
+import { shardCountSteps } from '../../../lib/core/resharding/shard-count-steps';
 import { SCALE_IN_FRACTION } from '../../../lib/core/resharding/thresholds';
 import type { PastUpdate } from '../../../lib/core/resharding/update-history';
 
@@ -68,7 +68,7 @@ describe('desiredShardCount', () => {
             expect(now - (history.at(-1)?.time ?? 0)).toBeGreaterThanOrEqual(
               desired > count ? SCALE_OUT_PAUSE_MS : SCALE_IN_PAUSE_MS,
             );
-            [count] = reshardSteps(count, desired) as [number];
+            [count] = shardCountSteps(count, desired) as [number];
             updates.push({ time: now, shardCount: count });
           }
         }

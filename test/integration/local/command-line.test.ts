@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { version } from '../../../package.json';
-import { synthesizeOrdersApp } from '../../local/orders-app';
+import { synthesizeOrdersApp } from '../../bin/local/orders-app';
 
 const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
 const code = mkdtempSync(join(tmpdir(), 'orders-code-'));

@@ -1,8 +1,8 @@
 import { deliverMessages, deliverRecords } from '../../../lambda/producer/deliver';
 import type { SourceMessage } from '../../../lambda/producer/event-source';
 import { OrderedProducer, type PutRecordsRequestEntry } from '../../../lib/core';
-import { type EntryFate, FakeKinesis, type RequestFate } from '../../fakes/fake-kinesis';
-import { VirtualClock } from '../../fakes/virtual-clock';
+import { type EntryFate, FakeKinesis, type RequestFate } from '../../../lib/testing/fake-kinesis';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
 
 function setUp(fates: Record<string, EntryFate> = {}, requestFate?: () => RequestFate) {
   const clock = new VirtualClock();

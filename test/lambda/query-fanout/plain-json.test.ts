@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { plainItem } from '../../../lambda/query-fanout/plain-json';
-import type { Item } from '../../../lib/core';
+import type { DynamoDbItem } from '../../../lib/core';
 
-const everything: Item = {
+const everything: DynamoDbItem = {
   text: { S: 'a' },
   yes: { BOOL: true },
   nothing: { NULL: true },

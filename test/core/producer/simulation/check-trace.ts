@@ -1,5 +1,5 @@
 import { deaggregate, deduplicate, RecordRejectedError, SequenceHistory, type UserRecord } from '../../../../lib/core';
-import type { StoredRecord } from '../../../fakes/fake-shard';
+import type { StoredRecord } from '../../../../lib/testing/fake-shard';
 import type { RecordOutcome, Trace } from './run-schedule';
 import type { Schedule } from './schedule';
 

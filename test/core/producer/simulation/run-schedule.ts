@@ -1,6 +1,6 @@
 import { EvenShardsError, OrderedProducer, type PutReceipt, type PutRecordsRequestEntry } from '../../../../lib/core';
-import { FakeKinesis } from '../../../fakes/fake-kinesis';
-import { VirtualClock } from '../../../fakes/virtual-clock';
+import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import type { Schedule } from './schedule';
 
 /** How one record ended. */

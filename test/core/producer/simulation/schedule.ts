@@ -1,7 +1,7 @@
 import type { OrderedProducerOptions, ProducerRecord } from '../../../../lib/core';
-import type { EntryFate, FakeKinesisOptions, RequestFate } from '../../../fakes/fake-kinesis';
+import type { EntryFate, FakeKinesisOptions, RequestFate } from '../../../../lib/testing/fake-kinesis';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { always, between, longTailed, type RoundTripTimes } from '../../../fakes/round-trip-times';
-import { seededRandom } from '../../../fakes/seeded-random';
 
 /** How the records come to the producer. */
 export type Feed = 'put at once' | 'put over time' | 'putAll' | 'putAll of an async source';

@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { EvenShardsError } from '../../lib/core/foundation/errors';
+import type { Template } from './template';
+
+/** A stack of a synthesized app, as `cdk deploy` would find it. */
+export interface AssemblyStack {
+  /** The artifact id, unique in the app; of a nested stack, its parent's and its own logical id. */
+  readonly id: string;
+  /** Absolute path of the assembly it is in: the app's own or a stage's. */
+  readonly directory: string;
+  /** The CloudFormation stack name, which stacks of different stages may share. */
+  readonly name: string;
+  readonly template: Template;
+  /** Absolute path of each file asset, by the object key the template knows it under. */
+  readonly assetPaths: ReadonlyMap<string, string>;
+  /** Construct path of each resource, by logical id, without the `/Resource` of an L2's default child. */
+  readonly constructPaths: ReadonlyMap<string, string>;
+  /** The stacks nested in it, by the logical id of the resource that stands for each. */
+  readonly nested: ReadonlyMap<string, AssemblyStack>;
+}
+
+/** A directory without a cloud assembly, or with one that cannot be read. */
+export class CloudAssemblyError extends EvenShardsError {
+  constructor(
+    readonly directory: string,
+    problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(
+      'CLOUD_ASSEMBLY',
+      `${problem} in ${directory}: run \`npx cdk synth\` first, or name the directory with --app`,
+      options,
+    );
+  }
+}
+
+/** The stacks of an assembly and of the assemblies nested in it (stages), each after the stacks it depends on. */
+export function readCloudAssembly(directory: string): AssemblyStack[] {
+  const artifacts = readArtifacts(resolve(directory));
+  return inDependencyOrder(artifacts).filter(isStack).map(readStack);
+}
+
+interface Manifest {
+  readonly artifacts?: Readonly<Record<string, ManifestArtifact>>;
+}
+
+interface ManifestArtifact {
+  readonly type: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly dependencies?: readonly string[];
+  readonly metadata?: ConstructMetadata;
+  readonly additionalMetadataFile?: string;
+}
+
+type ConstructMetadata = Readonly<Record<string, readonly { readonly type: string; readonly data?: unknown }[]>>;
+
+interface LocatedArtifact extends ManifestArtifact {
+  readonly id: string;
+  readonly directory: string;
+  readonly siblings: ReadonlyMap<string, LocatedArtifact>;
+  readonly nested: readonly LocatedArtifact[];
+}
+
+interface AssetManifest {
+  readonly files?: Readonly<Record<string, FileAsset>>;
+}
+
+interface FileAsset {
+  readonly source?: { readonly path?: string };
+  readonly destinations?: Readonly<Record<string, { readonly objectKey: string }>>;
+}
+
+function readArtifacts(directory: string): LocatedArtifact[] {
+  const manifest = readJson<Manifest>(directory, 'manifest.json');
+  const siblings = new Map<string, LocatedArtifact>();
+  for (const [id, artifact] of Object.entries(manifest.artifacts ?? {})) {
+    siblings.set(id, { ...artifact, id, directory, siblings, nested: readNested(directory, artifact) });
+  }
+  return [...siblings.values()];
+}
+
+function readNested(directory: string, artifact: ManifestArtifact): LocatedArtifact[] {
+  return artifact.type === 'cdk:cloud-assembly'
+    ? readArtifacts(join(directory, String(artifact.properties?.directoryName)))
+    : [];
+}
+
+function inDependencyOrder(artifacts: readonly LocatedArtifact[]): LocatedArtifact[] {
+  const ordered = new Set<LocatedArtifact>();
+  const visited = new Set<LocatedArtifact>();
+  const visit = (artifact: LocatedArtifact): void => {
+    if (visited.has(artifact)) return;
+    visited.add(artifact);
+    for (const id of artifact.dependencies ?? []) {
+      const dependency = artifact.siblings.get(id);
+      if (dependency !== undefined) visit(dependency);
+    }
+    artifact.nested.forEach(visit);
+    ordered.add(artifact);
+  };
+  artifacts.forEach(visit);
+  return [...ordered];
+}
+
+function isStack(artifact: LocatedArtifact): boolean {
+  return artifact.type === 'aws:cloudformation:stack';
+}
+
+function readStack(artifact: LocatedArtifact): AssemblyStack {
+  const { directory, id, properties = {} } = artifact;
+  const assetPaths = new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths));
+  const constructs = Object.entries(readMetadata(artifact)).flatMap(logicalIdAndPath);
+  const template = readJson<Template>(directory, String(properties.templateFile));
+  return withNested({ id, directory, name: String(properties.stackName ?? id), template, assetPaths }, constructs);
+}
+
+/** Adds what depends on the constructs, of which those of nested stacks may have the logical ids of the stack's own. */
+function withNested(
+  stack: Omit<AssemblyStack, 'constructPaths' | 'nested'>,
+  constructs: readonly [logicalId: string, path: string][],
+): AssemblyStack {
+  const scopes = constructs.flatMap(([, path]) => nestedScope(path) ?? []);
+  const own = constructs.filter(([, path]) => !scopes.some((scope) => path.startsWith(scope)));
+  const nested = new Map<string, AssemblyStack>();
+  for (const [logicalId, path] of own) {
+    const scope = nestedScope(path);
+    const file = templateFile(stack, logicalId);
+    if (scope === undefined || file === undefined) continue;
+    const id = `${stack.id}/${logicalId}`;
+    const name = `${stack.name}-${logicalId}`;
+    const template = readJson<Template>(stack.directory, file);
+    const inside = constructs.filter(([, candidate]) => candidate.startsWith(scope));
+    nested.set(logicalId, withNested({ ...stack, id, name, template }, inside));
+  }
+  return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, withoutDefaultChild(path)])) };
+}
+
+/** What the paths inside a nested stack begin with, by the path of the resource that the CDK makes for it. */
+function nestedScope(path: string): string | undefined {
+  const [, scope] = /^(.+)\.NestedStack\/[^/]+\.NestedStackResource$/.exec(path) ?? [];
+  return scope === undefined ? undefined : `${scope}/`;
+}
+
+/** The template of a nested stack is an asset, whose key its URL ends with. */
+function templateFile({ template, assetPaths }: Pick<AssemblyStack, 'template' | 'assetPaths'>, logicalId: string) {
+  const url = JSON.stringify(template.Resources?.[logicalId]?.Properties?.TemplateURL ?? '');
+  return [...assetPaths].find(([objectKey]) => url.includes(objectKey))?.[1];
+}
+
+function dependenciesOf(artifact: LocatedArtifact): LocatedArtifact[] {
+  return (artifact.dependencies ?? []).flatMap((id) => artifact.siblings.get(id) ?? []);
+}
+
+function isAssetManifest(artifact: LocatedArtifact): boolean {
+  return artifact.type === 'cdk:asset-manifest';
+}
+
+function readAssetPaths({ directory, properties = {} }: LocatedArtifact): [string, string][] {
+  const { files = {} } = readJson<AssetManifest>(directory, String(properties.file));
+  return Object.values(files).flatMap(({ source, destinations = {} }) => {
+    const path = source?.path;
+    if (path === undefined) return [];
+    return Object.values(destinations).map(({ objectKey }): [string, string] => [objectKey, resolve(directory, path)]);
+  });
+}
+
+/** Older versions of the CDK keep construct metadata in the manifest, newer ones in a file of its own. */
+function readMetadata({ directory, metadata, additionalMetadataFile }: LocatedArtifact): ConstructMetadata {
+  const additional =
+    additionalMetadataFile === undefined ? {} : readJson<ConstructMetadata>(directory, additionalMetadataFile);
+  return { ...metadata, ...additional };
+}
+
+function logicalIdAndPath([path, entries]: [string, ConstructMetadata[string]]): [logicalId: string, path: string][] {
+  return entries
+    .filter(({ type }) => type === 'aws:cdk:logicalId')
+    .map(({ data }) => [String(data), path.replace(/^\//, '')]);
+}
+
+function withoutDefaultChild(path: string): string {
+  return path.replace(/\/Resource$/, '');
+}
+
+function readJson<T>(directory: string, file: string): T {
+  const path = resolve(directory, file);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new CloudAssemblyError(directory, `no ${file}`, { cause });
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new CloudAssemblyError(directory, `${file} is not JSON`, { cause });
+  }
+  if (typeof json !== 'object' || json === null) throw new CloudAssemblyError(directory, `${file} holds no object`);
+  return json as T;
+}

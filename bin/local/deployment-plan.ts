@@ -1,0 +1,206 @@
+import { existsSync, statSync } from 'node:fs';
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import { EvenShardsError } from '../../lib/core/foundation/errors';
+import type { AssemblyStack } from './cloud-assembly';
+import { arnOf, EMULATED_TYPES } from './emulated-types';
+import { type StackScope, stackScopes } from './stack-scope';
+import { createTableInput, ON_DEMAND_TABLE, PROVISIONED_TABLE, type TableProperties } from './table-definition';
+
+/** What every emulated resource has. */
+export interface LocalResource {
+  /** Construct path, such as `EvenShards/Producer/Function`. */
+  readonly path: string;
+  /** Deployed name. */
+  readonly name: string;
+  readonly arn: string;
+}
+
+export interface LocalStream extends LocalResource {
+  readonly mode: 'PROVISIONED' | 'ON_DEMAND';
+  /** Shards at creation; absent for an on-demand stream, whose count is the service's choice. */
+  readonly shardCount?: number;
+}
+
+export interface LocalTable extends LocalResource {
+  /** Key schema, attribute definitions, indexes and billing mode, as CreateTable takes them. */
+  readonly definition: CreateTableCommandInput;
+}
+
+export interface LocalFunction extends LocalResource {
+  readonly runtime: string;
+  readonly handler: string;
+  /** The asset directory: what Lambda would unpack into its task root. */
+  readonly codeDirectory: string;
+  /** The environment the template declares, resolved. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The variables of it that only AWS has a value for, and why; the function runs without them. */
+  readonly unset: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+}
+
+/** A resource type that is left out, and whether a local run lacks something for it. */
+export interface LeftOut {
+  readonly type: string;
+  readonly count: number;
+  readonly needed: boolean;
+}
+
+export interface DeploymentPlan {
+  readonly streams: readonly LocalStream[];
+  readonly tables: readonly LocalTable[];
+  readonly functions: readonly LocalFunction[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** A function whose code is not where its template says. */
+export class MissingAssetError extends EvenShardsError {
+  constructor(functionPath: string, objectKey: string) {
+    super(
+      'MISSING_ASSET',
+      `the code of ${functionPath} (asset ${objectKey}) is not in the assembly: run \`npx cdk synth\` again`,
+    );
+  }
+}
+
+/** Two resources that would be one. */
+export class DuplicateNameError extends EvenShardsError {
+  constructor(
+    readonly resourceName: string,
+    readonly paths: readonly [string, string],
+  ) {
+    super(
+      'DUPLICATE_NAME',
+      `${paths.join(' and ')} have the same name ${resourceName}, and a local run has one account and region for both: ` +
+        'run one stage at a time, such as with --app cdk.out/assembly-Beta, or leave the name to CloudFormation',
+    );
+  }
+}
+
+/** Everything the stacks declare, resolved: the emulated resources in order of creation, the others by type. */
+export function planDeployment(stacks: readonly AssemblyStack[]): DeploymentPlan {
+  const scopes = stackScopes(stacks);
+  const declared = scopes.flatMap((scope) =>
+    scope.resources
+      .filter(([logicalId]) => !scope.isNested(logicalId))
+      .map(([logicalId, { Type }]): Declaration => ({ scope, logicalId, type: Type })),
+  );
+  const functions = declared.filter(({ type }) => type === 'AWS::Lambda::Function').map(functionOrReason);
+  return {
+    streams: withOwnNames(declared.filter(({ type }) => type === 'AWS::Kinesis::Stream').map(stream)),
+    tables: withOwnNames(declared.filter(({ type }) => TABLE_TYPES.has(type)).map(table)),
+    functions: withOwnNames(functions.filter((candidate) => typeof candidate === 'object')),
+    leftOut: leftOut([
+      ...declared.map(({ type }) => type).filter((type) => !Object.hasOwn(EMULATED_TYPES, type)),
+      ...functions.filter((candidate) => typeof candidate === 'string'),
+    ]),
+  };
+}
+
+interface Declaration {
+  readonly scope: StackScope;
+  readonly logicalId: string;
+  readonly type: string;
+}
+
+const TABLE_TYPES = new Set(['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table']);
+
+/** What Lambda gives a function whose template does not say. */
+const DEFAULT_TIMEOUT_SECONDS = 3;
+const DEFAULT_MEMORY_MB = 128;
+
+/** Types that do nothing an emulator could show. */
+const NOT_NEEDED = /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$/;
+
+function identity({ scope, logicalId, type }: Declaration): LocalResource {
+  const name = scope.physicalName(logicalId);
+  return { path: scope.constructPath(logicalId), name, arn: arnOf(EMULATED_TYPES[type]!, name) };
+}
+
+function withOwnNames<T extends LocalResource>(resources: readonly T[]): readonly T[] {
+  const pathByName = new Map<string, string>();
+  for (const { name, path } of resources) {
+    const other = pathByName.get(name);
+    if (other !== undefined) throw new DuplicateNameError(name, [other, path]);
+    pathByName.set(name, path);
+  }
+  return resources;
+}
+
+function stream(declaration: Declaration): LocalStream {
+  const { ShardCount, StreamModeDetails } = declaration.scope.properties(declaration.logicalId, {
+    ShardCount: true,
+    StreamModeDetails: true,
+  });
+  const onDemand = (StreamModeDetails as { StreamMode?: string } | undefined)?.StreamMode === 'ON_DEMAND';
+  return {
+    ...identity(declaration),
+    ...(onDemand ? { mode: 'ON_DEMAND' } : { mode: 'PROVISIONED', shardCount: Number(ShardCount ?? 1) }),
+  };
+}
+
+function table(declaration: Declaration): LocalTable {
+  const { scope, logicalId } = declaration;
+  const { BillingMode } = scope.properties(logicalId, { BillingMode: true });
+  const properties = scope.properties(
+    logicalId,
+    BillingMode === 'PAY_PER_REQUEST' ? ON_DEMAND_TABLE : PROVISIONED_TABLE,
+  );
+  const resource = identity(declaration);
+  return { ...resource, definition: createTableInput(resource.name, properties as unknown as TableProperties) };
+}
+
+/** The function, or for one that cannot run in Node.js from a directory, its type and the reason. */
+function functionOrReason(declaration: Declaration): LocalFunction | string {
+  const { scope, logicalId, type } = declaration;
+  const { Runtime } = scope.properties(logicalId, { Runtime: true });
+  if (!String(Runtime).startsWith('nodejs')) return `${type} (${Runtime ?? 'container image'})`;
+  if (!isFromAsset(scope.declared(logicalId).Code)) return `${type} (inline code)`;
+  const codeDirectory = assetPath(declaration);
+  if (codeDirectory === undefined) return `${type} (code in a bucket)`;
+  if (!statSync(codeDirectory).isDirectory()) return `${type} (zip file)`;
+  return nodeFunction(declaration, String(Runtime), codeDirectory);
+}
+
+/** Where the assembly has the code; `undefined` for an object that is none of its assets. */
+function assetPath({ scope, logicalId }: Declaration): string | undefined {
+  const { S3Key } = scope.properties(logicalId, { Code: { S3Key: true } }).Code as { S3Key: string };
+  const path = scope.stack.assetPaths.get(S3Key);
+  if (path !== undefined && !existsSync(path)) throw new MissingAssetError(scope.constructPath(logicalId), S3Key);
+  return path;
+}
+
+function nodeFunction(declaration: Declaration, runtime: string, codeDirectory: string): LocalFunction {
+  const { scope, logicalId } = declaration;
+  const { Handler, Timeout, MemorySize } = scope.properties(logicalId, {
+    Handler: true,
+    Timeout: true,
+    MemorySize: true,
+  });
+  const environment: Record<string, string> = {};
+  const unset: Record<string, string> = {};
+  for (const [name, lookup] of scope.entries(logicalId, 'Environment', 'Variables')) {
+    if ('reason' in lookup) unset[name] = lookup.reason;
+    else if (lookup.value !== undefined) environment[name] = String(lookup.value);
+  }
+  return {
+    ...identity(declaration),
+    runtime,
+    handler: String(Handler),
+    codeDirectory,
+    environment,
+    unset,
+    timeoutSeconds: Number(Timeout ?? DEFAULT_TIMEOUT_SECONDS),
+    memoryMb: Number(MemorySize ?? DEFAULT_MEMORY_MB),
+  };
+}
+
+function isFromAsset(code: unknown): boolean {
+  return typeof code === 'object' && code !== null && 'S3Key' in code;
+}
+
+function leftOut(types: readonly string[]): LeftOut[] {
+  const counts = new Map<string, number>();
+  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return [...counts].sort().map(([type, count]) => ({ type, count, needed: !NOT_NEEDED.test(type) }));
+}

@@ -1,0 +1,172 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { resolve } from 'node:path';
+import { EvenShardsError, InvalidArgumentError } from '../../lib/core/foundation/errors';
+import { type LocalClients, localClients } from './clients';
+import { readCloudAssembly } from './cloud-assembly';
+import { deploy } from './deploy';
+import {
+  type DeploymentPlan,
+  type LeftOut,
+  type LocalFunction,
+  type LocalStream,
+  type LocalTable,
+  planDeployment,
+} from './deployment-plan';
+import { startDynamoDbEmulator } from './dynamodb-emulator';
+import { type Emulator, unlessFailed } from './emulator-thread';
+import type { FunctionErrorPayload } from './function-host-protocol';
+import { FunctionPool } from './function-pool';
+import type { LogSink } from './function-thread';
+import { endpointOf, plainFunctionName, startInvokeServer } from './invoke-server';
+import { startKinesisEmulator } from './kinesis-emulator';
+import { type Endpoints, lambdaEnvironment } from './lambda-environment';
+
+export interface LocalOptions {
+  /** Directory of the cloud assembly. @default "cdk.out" */
+  readonly app?: string;
+  /** Port of the Lambda endpoint. @default a free one */
+  readonly port?: number;
+  /** Receives a line for each step of the start. @default nobody does */
+  readonly onProgress?: (line: string) => void;
+  /** Receives what the functions write to stdout and stderr. @default it is dropped */
+  readonly onFunctionLog?: LogSink;
+}
+
+/** A deployed assembly: its resources with every intrinsic function resolved, and the ways to reach them. */
+export interface LocalStack {
+  readonly endpoints: Endpoints;
+  readonly clients: LocalClients;
+  readonly streams: readonly LocalStream[];
+  readonly tables: readonly LocalTable[];
+  readonly functions: readonly LocalFunction[];
+  readonly leftOut: readonly LeftOut[];
+  /** Invokes a function, named by construct path, name or ARN, and waits for what it returns; throws a `FunctionFailedError`. */
+  invoke(name: string, payload: unknown): Promise<unknown>;
+  /** Rejects when an emulator ends by itself; never resolves. */
+  readonly failure: Promise<never>;
+  stop(): Promise<void>;
+}
+
+/** An invocation that the function did not survive: it threw, timed out, could not be loaded, or returned too much. */
+export class FunctionFailedError extends EvenShardsError {
+  readonly errorType: string;
+  readonly trace: readonly string[];
+
+  constructor(
+    readonly functionPath: string,
+    { errorType, errorMessage, trace = [] }: FunctionErrorPayload,
+  ) {
+    super('FUNCTION_FAILED', `${functionPath} failed: ${errorType}: ${errorMessage}`);
+    this.errorType = errorType;
+    this.trace = trace;
+  }
+}
+
+/** Starts the emulators, creates what the assembly declares, and serves its functions. */
+export async function startLocal(options: LocalOptions = {}): Promise<LocalStack> {
+  const { app = 'cdk.out', port = 0, onProgress = () => {}, onFunctionLog } = options;
+  const plan = planDeployment(readCloudAssembly(resolve(app)));
+  onProgress(`read ${app}`);
+
+  const parts: Stoppable[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(parts.splice(0).map((part) => part.stop()));
+  };
+  try {
+    const pools = new Map<string, FunctionPool>();
+    const lambda = await startInvokeServer(port, pools);
+    parts.push({ stop: () => closeServer(lambda) });
+    const [kinesis, dynamodb] = await startBoth(parts, startKinesisEmulator(), startDynamoDbEmulator());
+    const endpoints = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint, lambda: endpointOf(lambda) };
+    onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
+
+    const clients = localClients(endpoints);
+    parts.push({ stop: async () => Object.values(clients).map((client) => client.destroy()) });
+    const failure = Promise.race([kinesis.failure, dynamodb.failure]);
+    // As with the emulators' own: that nobody waits for it must not end the process.
+    failure.catch(() => {});
+    await unlessFailed(deploy(plan, clients), failure);
+    for (const definition of plan.functions) {
+      const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), onFunctionLog);
+      pools.set(definition.name, pool);
+      parts.push(pool);
+    }
+    for (const line of describe(plan)) onProgress(line);
+
+    return {
+      ...plan,
+      endpoints,
+      clients,
+      invoke: async (name, payload) => invoke(functionNamed(name, pools), payload),
+      failure,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Stoppable {
+  stop(): Promise<unknown>;
+}
+
+/** Waits for both even if one fails: the other must be known to be stopped. */
+async function startBoth(
+  parts: Stoppable[],
+  ...starting: [Promise<Emulator>, Promise<Emulator>]
+): Promise<[Emulator, Emulator]> {
+  const settled = await Promise.allSettled(starting);
+  parts.push(...settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : [])));
+  return Promise.all(starting);
+}
+
+function closeServer(server: Server): Promise<unknown> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  return closed;
+}
+
+function functionNamed(name: string, pools: ReadonlyMap<string, FunctionPool>): FunctionPool {
+  const byPath = [...pools.values()].find(({ definition }) => definition.path === name);
+  const pool = byPath ?? pools.get(plainFunctionName(name) ?? name);
+  if (pool === undefined) {
+    const paths = [...pools.values()].map(({ definition }) => definition.path);
+    throw new InvalidArgumentError('name', name, `one of the functions ${paths.join(', ')}`);
+  }
+  return pool;
+}
+
+async function invoke(pool: FunctionPool, payload: unknown): Promise<unknown> {
+  const result = await pool.invoke(JSON.stringify(payload) ?? '{}');
+  const returned = JSON.parse(result.payload);
+  if (result.functionError !== undefined) throw new FunctionFailedError(pool.definition.path, returned);
+  return returned;
+}
+
+function describe({ streams, tables, functions, leftOut }: DeploymentPlan): string[] {
+  return [
+    ...streams.map(
+      ({ path, mode, shardCount }) =>
+        `stream ${path}, ${shardCount === undefined ? mode : counted(shardCount, 'shard')}`,
+    ),
+    ...tables.map(({ path, definition }) => `table ${path}, ${counted(indexCount(definition), 'index', 'indexes')}`),
+    ...functions.map(({ path, runtime }) => `function ${path}, ${runtime}`),
+    ...functions.flatMap(({ path, unset }) =>
+      Object.entries(unset).map(([name, reason]) => `not set: ${name} of ${path}, ${reason}`),
+    ),
+    ...leftOut.map(
+      ({ type, count, needed }) => `${needed ? 'not emulated' : 'not needed locally'}: ${type} (${count})`,
+    ),
+  ];
+}
+
+function indexCount({ GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] }: LocalTable['definition']): number {
+  return GlobalSecondaryIndexes.length + LocalSecondaryIndexes.length;
+}
+
+function counted(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`;
+}

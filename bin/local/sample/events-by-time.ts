@@ -1,0 +1,49 @@
+import { shardCountOf } from '../../../lib/core/sharded-index/sharded-index-config';
+import type { LocalStack } from '../run-local';
+import { queryAll } from './query-pages';
+import { SampleFailedError } from './sample-error';
+import type { SampleIndex } from './sample-targets';
+import { type SampleItem, writeItems } from './write-items';
+
+const MINUTE_MS = 60_000;
+const START = Date.UTC(2020, 0, 1);
+const FROM = new Date(START).toISOString();
+const TO = new Date(START + 12 * 60 * MINUTE_MS - 1_000).toISOString();
+
+/**
+ * The example of "GSI Sharding in DynamoDB": 100 events, one every 15 minutes, spread over the shards of an index over
+ * the whole table; then those of the first twelve hours, unordered and ordered.
+ */
+export async function eventsByTime(
+  stack: LocalStack,
+  index: SampleIndex,
+  print: (line: string) => void,
+): Promise<void> {
+  const { tableName, indexName, tableKey, sortKeyAttributes } = index.config;
+  const sortKey = sortKeyAttributes[0]!;
+  const events = Array.from({ length: 100 }, (_, number): SampleItem => {
+    const id = `event-${String(number).padStart(3, '0')}`;
+    return {
+      ...Object.fromEntries(sortKeyAttributes.map((attribute) => [attribute, id])),
+      ...Object.fromEntries(tableKey.map((attribute) => [attribute, id])),
+      [sortKey]: new Date(START + number * 15 * MINUTE_MS).toISOString(),
+    };
+  });
+  await writeItems(stack, tableName, events);
+
+  const sortKeyRange = { between: [FROM, TO] as [string, string] };
+  const unordered = await queryAll(stack, index, { sortKey: sortKeyRange, order: 'unordered' });
+  const ordered = await queryAll(stack, index, { sortKey: sortKeyRange });
+  const expected = events.filter((event) => event[sortKey]! <= TO).map((event) => event[tableKey[0]!]);
+  const ids = (items: SampleItem[]) => items.map((item) => item[tableKey[0]!]);
+  if (ids(unordered).sort().join() !== expected.join()) throw new SampleFailedError(`${indexName} missed an event`);
+  if (ids(ordered).join() !== expected.join()) throw new SampleFailedError(`${indexName} is not in time order`);
+
+  print('');
+  print(
+    `1. ${events.length} events, one every 15 minutes, over ${shardCountOf(index.config, undefined).read} shards of ${indexName}`,
+  );
+  print(`   ${FROM} to ${TO}`);
+  print(`   unordered  ${unordered.length} events, starting with ${ids(unordered).slice(0, 4).join(', ')}`);
+  print(`   ordered    ${ordered.length} events, starting with ${ids(ordered).slice(0, 4).join(', ')}`);
+}

@@ -1,0 +1,78 @@
+import { checkProducerRecord } from '../../../lib/core/producer/producer-record';
+import type { LocalStack } from '../run-local';
+import { eventsByTime } from './events-by-time';
+import { jobsByStatus } from './jobs-by-status';
+import { keysOverShards } from './keys-over-shards';
+import { type ProducedEvent, produceEvents } from './produce-events';
+import { InvalidInputError } from './sample-error';
+import type { SampleOptions } from './sample-options';
+import { indexesOf, producersOf } from './sample-targets';
+import { type StoredEvent, storeEvents } from './store-events';
+import { readUserEvents, textField } from './user-events';
+
+/** Puts real records through a deployed app and reads them back: the built-in samples, or the user's own events. */
+export async function runSample(stack: LocalStack, options: SampleOptions): Promise<void> {
+  await (options.input.length > 0 ? runUserEvents(stack, options) : runBuiltIn(stack, options));
+}
+
+async function runBuiltIn(stack: LocalStack, { print }: SampleOptions): Promise<void> {
+  const sorted = indexesOf(stack).filter(({ config }) => config.sortKeyAttributes.length > 0);
+  const byTime = sorted.find(({ config }) => config.valueAttribute === undefined);
+  const byValue = sorted.find(({ config }) => config.valueAttribute !== undefined);
+  const [producer] = producersOf(stack);
+  if (byTime !== undefined) await eventsByTime(stack, byTime, print);
+  if (byValue !== undefined) await jobsByStatus(stack, byValue, print);
+  if (producer !== undefined) await keysOverShards(stack, producer, print);
+  if ((byTime ?? byValue ?? producer) === undefined) {
+    print('nothing to sample: the app has no OrderedProducerFunction, and no FanOutQueryFunction over string keys');
+  }
+}
+
+async function runUserEvents(stack: LocalStack, options: SampleOptions): Promise<void> {
+  const { input, partitionKey, id, value, sort, print } = options;
+  const [producer] = producersOf(stack);
+  const index = indexesOf(stack).find(
+    ({ config }) =>
+      config.sortKeyAttributes.length > 0 && (config.valueAttribute === undefined) === (value === undefined),
+  );
+  if (producer === undefined) throw new InvalidInputError('the app has no OrderedProducerFunction to send events to');
+  if (id !== undefined && index === undefined)
+    throw new InvalidInputError('the app has no index to query these events by');
+
+  const events = await readUserEvents(input);
+  const produced = events.map(
+    (event, at): ProducedEvent => ({ partitionKey: textField(event, partitionKey!, at), data: JSON.stringify(event) }),
+  );
+  const stored = events.map(
+    (event, at): StoredEvent => ({
+      id: id === undefined ? '' : textField(event, id, at),
+      sort: sort === undefined ? '' : textField(event, sort, at),
+      ...(value === undefined ? {} : { value: textField(event, value, at) }),
+    }),
+  );
+  produced.forEach(checkProducedEvent);
+  if (id !== undefined) checkIds(stored);
+  await produceEvents(stack, producer, produced, print);
+  if (id !== undefined && index !== undefined) await storeEvents(stack, index, stored, print);
+}
+
+/** Throws before anything is written, and says which event of the input is at fault. */
+function checkProducedEvent({ partitionKey, data }: ProducedEvent, at: number): void {
+  try {
+    checkProducerRecord({ partitionKey, data: Buffer.from(data) }, { field: `event ${at + 1}` });
+  } catch (error) {
+    throw new InvalidInputError((error as Error).message);
+  }
+}
+
+function checkIds(events: readonly StoredEvent[]): void {
+  const seen = new Map<string, number>();
+  events.forEach(({ id }, at) => {
+    const before = seen.get(id);
+    if (before !== undefined) {
+      const both = `events ${before + 1} and ${at + 1} have the same id`;
+      throw new InvalidInputError(`${both}, ${JSON.stringify(id)}: one would replace the other in the table`);
+    }
+    seen.set(id, at);
+  });
+}

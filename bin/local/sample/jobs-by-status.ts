@@ -1,0 +1,78 @@
+import { shardCountOf } from '../../../lib/core/sharded-index/sharded-index-config';
+import type { LocalStack } from '../run-local';
+import { queryPage } from './query-pages';
+import { SampleFailedError } from './sample-error';
+import type { SampleIndex } from './sample-targets';
+import { textTable } from './text-table';
+import { type SampleItem, writeItems } from './write-items';
+
+const JOBS = 1_000;
+const NEWEST = 10;
+const START = Date.UTC(2020, 1, 1);
+
+/** The mix for an index that does not count shards by value. */
+const EVEN_MIX = { a: { write: 1 }, b: { write: 1 } };
+
+/**
+ * The other example of "GSI Sharding in DynamoDB": jobs of few statuses, most of them in two. Each status has shards in
+ * proportion to its share; the newest jobs of the first one come back in one ordered page.
+ */
+export async function jobsByStatus(
+  stack: LocalStack,
+  index: SampleIndex,
+  print: (line: string) => void,
+): Promise<void> {
+  const { config } = index;
+  const [id, sortKey] = [config.tableKey[0]!, config.sortKeyAttributes[0]!];
+  const weights = Object.entries(config.shards.byValue ?? EVEN_MIX).map(
+    ([value, { write }]) => [value, write] as const,
+  );
+  const jobs = Array.from({ length: JOBS }, (_, number): SampleItem => {
+    const name = `job-${String(number).padStart(4, '0')}`;
+    return {
+      ...Object.fromEntries([...config.sortKeyAttributes, ...config.tableKey].map((attribute) => [attribute, name])),
+      [sortKey]: new Date(START + number * 60_000).toISOString(),
+      [config.valueAttribute!]: weighted(weights, number),
+    };
+  });
+  await writeItems(stack, config.tableName, jobs);
+
+  const value = weights[0]![0];
+  const { items, stats } = await queryPage(stack, index, { value, order: 'descending', limit: NEWEST });
+  const ofValue = (wanted: string) => jobs.filter((job) => job[config.valueAttribute!] === wanted);
+  const expected = ofValue(value).slice(-NEWEST).reverse();
+  if (items.map((item) => item[id]).join() !== expected.map((job) => job[id]).join()) {
+    throw new SampleFailedError(`${config.indexName} did not return the newest ${NEWEST} of ${value}`);
+  }
+
+  print('');
+  print(`2. ${JOBS} jobs, their statuses weighted by shards in ${config.indexName}`);
+  const rows = weights.map(([status]) => [status, ofValue(status).length, shardCountOf(config, status).read]);
+  for (const line of textTable([config.valueAttribute!, 'jobs', 'shards'], rows)) print(` ${line}`);
+  print(`   the newest ${NEWEST} ${value}, from ${stats.shards} shards in ${stats.waves} wave(s) of requests:`);
+  for (const line of textTable(
+    [id, sortKey],
+    items.map((item) => [item[id]!, item[sortKey]!]),
+  ))
+    print(` ${line}`);
+}
+
+/** The value of the nth job: consecutive jobs go round the values, each as often as its weight. */
+function weighted(weights: readonly (readonly [string, number])[], number: number): string {
+  const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
+  // A step that shares no factor with the total visits every slot, without runs of one value.
+  const step = coprimeBelow(total);
+  let slot = (number * step) % total;
+  for (const [value, weight] of weights) {
+    if (slot < weight) return value;
+    slot -= weight;
+  }
+  throw new RangeError(`no value for slot ${slot}`);
+}
+
+function coprimeBelow(total: number): number {
+  const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
+  let step = Math.ceil(total * 0.618);
+  while (step > 1 && gcd(step, total) > 1) step -= 1;
+  return Math.max(1, step);
+}

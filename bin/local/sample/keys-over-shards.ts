@@ -1,0 +1,69 @@
+import { shardIndexOf } from '../../../lib/core/foundation/hash-key-ranges';
+import { hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
+import type { LocalStack } from '../run-local';
+import { type OpenShard, openShards } from './open-shards';
+import { SampleFailedError } from './sample-error';
+import type { SampleProducer } from './sample-targets';
+import { textTable } from './text-table';
+
+interface ProducerAnswer {
+  records: { shardId: string; sequenceNumber: string }[];
+  failedRecordCount: number;
+}
+
+const ACCOUNTS = Array.from({ length: 14 }, (_, index) => String(index + 1));
+
+/**
+ * The example of "Kinesis Hash Key Space Partitioning": 14 accounts through the producer, and the shard each of them
+ * landed on. MD5 does not spread so few keys evenly, the hash keys of a registry do.
+ */
+export async function keysOverShards(
+  stack: LocalStack,
+  { functionPath, streamName, hasRegistry }: SampleProducer,
+  print: (line: string) => void,
+): Promise<void> {
+  const landedOn = async (owner?: (account: string) => string): Promise<string[]> => {
+    const records = ACCOUNTS.map((account) => ({
+      partitionKey: account,
+      data: { event: account },
+      ...(owner && { hashKeyOwner: owner(account) }),
+    }));
+    const answer = (await stack.invoke(functionPath, { records })) as ProducerAnswer;
+    if (answer.failedRecordCount > 0)
+      throw new SampleFailedError(`${answer.failedRecordCount} records were not delivered`);
+    return answer.records.map(({ shardId }) => shardId);
+  };
+
+  const shards = await openShards(stack, streamName);
+  const byMd5 = await landedOn();
+  checkMd5(shards, byMd5);
+  const byRegistry = hasRegistry ? await landedOn((account) => `account-${account}`) : undefined;
+  if (byRegistry !== undefined) checkEven(shards, byRegistry);
+
+  print('');
+  print(`3. ${ACCOUNTS.length} accounts over the shards of ${streamName}`);
+  const columns = [byMd5, ...(byRegistry === undefined ? [] : [byRegistry])];
+  const rows = shards.map(({ shardId }) => {
+    const accounts = columns.map((column) => ACCOUNTS.filter((_, index) => column[index] === shardId));
+    return [shardId, ...accounts.flatMap((landed) => [landed.length, landed.join(' ')])];
+  });
+  const header = ['shard', 'by MD5', 'accounts', 'by registry', 'accounts'].slice(0, 1 + 2 * columns.length);
+  for (const line of textTable(header, rows)) print(` ${line}`);
+}
+
+function checkMd5(shards: readonly OpenShard[], landed: readonly string[]): void {
+  const ranges = shards.map(({ range }) => range);
+  ACCOUNTS.forEach((account, index) => {
+    const expected = shards[shardIndexOf(hashPartitionKey(account), ranges)]!.shardId;
+    if (landed[index] === expected) return;
+    throw new SampleFailedError(`account ${account} landed on ${landed[index]} instead of ${expected}`);
+  });
+}
+
+function checkEven(shards: readonly OpenShard[], landed: readonly string[]): void {
+  const most = Math.ceil(landed.length / shards.length);
+  for (const { shardId } of shards) {
+    const count = landed.filter((other) => other === shardId).length;
+    if (count > most) throw new SampleFailedError(`${count} accounts landed on ${shardId}, at most ${most} should`);
+  }
+}

@@ -1,0 +1,32 @@
+import type { FanOutStats } from '../../../lib/core/foundation/fan-out/fan-out-stats';
+import type { FanOutRequest } from '../../../lib/core/sharded-index/fan-out-request';
+import type { LocalStack } from '../run-local';
+import type { SampleIndex } from './sample-targets';
+import type { SampleItem } from './write-items';
+
+export interface QueriedPage {
+  items: SampleItem[];
+  cursor?: string;
+  stats: FanOutStats;
+}
+
+/** Asks the deployed function for one page. */
+export async function queryPage(
+  stack: LocalStack,
+  { functionPath, config }: SampleIndex,
+  request: FanOutRequest,
+): Promise<QueriedPage> {
+  return (await stack.invoke(functionPath, { index: config.indexName, ...request })) as QueriedPage;
+}
+
+/** Asks the deployed function for one page after the other, to the end. */
+export async function queryAll(stack: LocalStack, index: SampleIndex, request: FanOutRequest): Promise<SampleItem[]> {
+  const items: SampleItem[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await queryPage(stack, index, { ...request, ...(cursor === undefined ? {} : { cursor }) });
+    items.push(...page.items);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return items;
+}

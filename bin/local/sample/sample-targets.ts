@@ -1,0 +1,56 @@
+import {
+  INDEXES,
+  MIN_SHARDS,
+  REGISTRY_FUNCTION_NAME,
+  REGISTRY_TABLE_NAME,
+  REPAIR,
+  STREAM_NAME,
+} from '../../../lib/core/foundation/function-environment';
+import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/sharded-index-config';
+import type { LocalStack } from '../run-local';
+
+/** A deployed ordered producer, and the stream it writes to. */
+export interface SampleProducer {
+  readonly functionPath: string;
+  readonly streamName: string;
+  /** Whether its records can name the owner of a hash key. */
+  readonly hasRegistry: boolean;
+}
+
+/** What functions that know a stream and do not write to it have. */
+const NOT_OF_A_PRODUCER = [REGISTRY_TABLE_NAME, REPAIR, MIN_SHARDS];
+
+/** A sharded index, and a deployed function that queries it. */
+export interface SampleIndex {
+  readonly functionPath: string;
+  readonly config: ShardedIndexConfig;
+}
+
+export function producersOf({ functions }: LocalStack): SampleProducer[] {
+  return functions.flatMap(({ path, environment }) => {
+    const streamName = environment[STREAM_NAME];
+    if (streamName === undefined || NOT_OF_A_PRODUCER.some((name) => name in environment)) return [];
+    return [{ functionPath: path, streamName, hasRegistry: REGISTRY_FUNCTION_NAME in environment }];
+  });
+}
+
+/** The indexes whose keys are all strings, as the sample's are. */
+export function indexesOf(stack: LocalStack): SampleIndex[] {
+  return stack.functions.flatMap(({ path, environment }) => {
+    const configs = JSON.parse(environment[INDEXES] ?? '{}') as Record<string, ShardedIndexConfig>;
+    return Object.values(configs)
+      .filter((config) => hasStringKeys(stack, config))
+      .map((config) => ({ functionPath: path, config }));
+  });
+}
+
+/** Every index of a table: whoever writes an item writes the shards of all of them. */
+export function configsOfTable(stack: LocalStack, tableName: string): ShardedIndexConfig[] {
+  return indexesOf(stack).flatMap(({ config }) => (config.tableName === tableName ? config : []));
+}
+
+function hasStringKeys({ tables }: LocalStack, config: ShardedIndexConfig): boolean {
+  const { AttributeDefinitions = [] } = tables.find(({ name }) => name === config.tableName)?.definition ?? {};
+  const types = new Map(AttributeDefinitions.map((attribute) => [attribute.AttributeName, attribute.AttributeType]));
+  return [...config.tableKey, ...config.sortKeyAttributes].every((attribute) => types.get(attribute) === 'S');
+}

@@ -1,0 +1,37 @@
+import { toAttributeValue } from '../../../lib/core/sharded-index/fan-out-request';
+import { shardAttributes } from '../../../lib/core/sharded-index/shard-attributes';
+import type { LocalStack } from '../run-local';
+import { configsOfTable } from './sample-targets';
+
+/** An item of the sample: what an application would hand to DynamoDBDocument. */
+export type SampleItem = Record<string, string | number>;
+
+/** Source: the DynamoDB API reference, BatchWriteItem. */
+const MAX_BATCH = 25;
+
+/** Writes items as an application does: each with the shard attributes of every index of the table. */
+export async function writeItems(
+  stack: LocalStack,
+  tableName: string,
+  items: readonly SampleItem[],
+  onProgress: (written: number) => void = () => {},
+): Promise<void> {
+  const configs = configsOfTable(stack, tableName);
+  for (let start = 0; start < items.length; start += MAX_BATCH) {
+    let requests = items.slice(start, start + MAX_BATCH).map((item) => {
+      const withShards = Object.assign({}, item, ...configs.map((config) => shardAttributes(config, item)));
+      const attributes = Object.entries(withShards as SampleItem).map(([name, value]) => [
+        name,
+        toAttributeValue(value),
+      ]);
+      return { PutRequest: { Item: Object.fromEntries(attributes) } };
+    });
+    while (requests.length > 0) {
+      const { UnprocessedItems } = await stack.clients.dynamodb.batchWriteItem({
+        RequestItems: { [tableName]: requests },
+      });
+      requests = (UnprocessedItems?.[tableName] ?? []) as typeof requests;
+    }
+    onProgress(Math.min(start + MAX_BATCH, items.length));
+  }
+}

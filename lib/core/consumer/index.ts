@@ -1,0 +1,14 @@
+/** `cdk-even-shards/consumer`: takes aggregated records apart, drops second copies, and keeps order while keys move. */
+export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+export { type Fence, parseFence } from '../foundation/fence';
+export type { RecordSequence } from '../foundation/record-sequence';
+export { CorruptAggregateError } from './corrupt-aggregate-error';
+export { deaggregate, type StreamRecord, type UserRecord } from './deaggregate';
+export { deduplicate } from './deduplicate';
+export { type ConsumedRecord, FenceGate } from './fence-gate';
+export {
+  type KeyHistory,
+  type SequencedRecord,
+  SequenceHistory,
+  type SequenceHistoryOptions,
+} from './sequence-history';

@@ -1,0 +1,17 @@
+/** The delays between attempts. */
+export interface BackoffOptions {
+  /** Upper bound of the first delay, in milliseconds; it doubles with every attempt. */
+  backoffBaseMs: number;
+  /** Upper bound of every delay, in milliseconds. */
+  backoffCapMs: number;
+  /** A source of numbers in [0, 1). */
+  random: () => number;
+}
+
+/**
+ * The delay before attempt `attempts + 1`: exponential with full jitter.
+ * Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+ */
+export function backoffMs(attempts: number, { backoffBaseMs, backoffCapMs, random }: BackoffOptions): number {
+  return random() * Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempts - 1));
+}

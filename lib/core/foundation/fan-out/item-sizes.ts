@@ -1,0 +1,32 @@
+/** Older sizes fade: each new one weighs at least this much. */
+const LEAST_WEIGHT = 1 / 1_000;
+
+/** What is known of the sizes of an index's items: their mean and standard deviation, in bytes. */
+export class ItemSizes {
+  private observed: number;
+  private variance: number;
+
+  constructor(
+    private meanBytes = 0,
+    deviation = 0,
+  ) {
+    this.observed = meanBytes > 0 ? 1 : 0;
+    this.variance = deviation ** 2;
+  }
+
+  get mean(): number | undefined {
+    return this.observed === 0 ? undefined : this.meanBytes;
+  }
+
+  get deviation(): number {
+    return Math.sqrt(this.variance);
+  }
+
+  observe(bytes: number): void {
+    this.observed += 1;
+    const weight = Math.max(1 / this.observed, LEAST_WEIGHT);
+    const difference = bytes - this.meanBytes;
+    this.meanBytes += weight * difference;
+    this.variance = (1 - weight) * (this.variance + weight * difference ** 2);
+  }
+}

@@ -1,0 +1,39 @@
+import { hash } from 'node:crypto';
+import { InvalidArgumentError, InvalidHashKeyError } from './errors';
+
+/**
+ * The number of hash keys a Kinesis stream has: keys run from 0 to `HASH_KEY_SPACE - 1n`.
+ * Source: the Kinesis API reference, HashKeyRange.
+ */
+export const HASH_KEY_SPACE = 2n ** 128n;
+
+/**
+ * The hash key that Kinesis derives from a partition key: the MD5 of its UTF-8 bytes as an unsigned big-endian integer.
+ * A record with an explicit hash key ignores it.
+ */
+export function hashPartitionKey(partitionKey: string): bigint {
+  return BigInt(`0x${hash('md5', partitionKey, 'hex')}`);
+}
+
+/** Throws `InvalidHashKeyError` unless `hashKey` is a bigint from 0 to 2^128 - 1. */
+export function checkHashKey(field: string, hashKey: unknown): void {
+  if (typeof hashKey !== 'bigint' || hashKey < 0n || hashKey >= HASH_KEY_SPACE) {
+    throw new InvalidHashKeyError(field, hashKey, 'an integer from 0 to 2^128 - 1');
+  }
+}
+
+/** Throws `InvalidArgumentError` unless `space` is a bigint from 1 to 2^128: how many keys a key space has. */
+export function checkSpace(space: unknown): void {
+  if (typeof space !== 'bigint' || space < 1n || space > HASH_KEY_SPACE) {
+    throw new InvalidArgumentError('space', space, 'a bigint from 1 to 2^128');
+  }
+}
+
+/** Source: the Kinesis API reference, PutRecordsRequestEntry. */
+const DECIMAL = /^(?:0|[1-9]\d{0,38})$/;
+
+/** The hash key that a decimal text names; undefined if it names none. */
+export function parseHashKey(text: string): bigint | undefined {
+  const hashKey = DECIMAL.test(text) ? BigInt(text) : HASH_KEY_SPACE;
+  return hashKey < HASH_KEY_SPACE ? hashKey : undefined;
+}

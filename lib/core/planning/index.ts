@@ -1,0 +1,18 @@
+/** `cdk-even-shards/planning`: computes how many shards a stream or an index needs. */
+export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
+export { LIST_PRICES, type ListPrices } from './list-prices';
+export { type OverloadThreshold, overloadProbability } from './overload-probability';
+export type { LimitUse, PlanRule } from './plan';
+export { type IndexLimit, type IndexPlan, type IndexRule, type IndexTraffic, planIndex } from './plan-index';
+export {
+  planStream,
+  type StreamLimit,
+  type StreamPlan,
+  type StreamRule,
+  type StreamTraffic,
+  streamShards,
+} from './plan-stream';
+export { readUnitsPerPage } from './read-units-per-page';
+export { shardsForOverload } from './shards-for-overload';
+export { suffixRange } from './suffix-range';
+export { weightedShards } from './weighted-shards';

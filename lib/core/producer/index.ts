@@ -1,0 +1,33 @@
+/** `cdk-even-shards/producer`: writes records to a Kinesis stream in bulk and keeps the order of every partition key. */
+export type { Clock } from '../foundation/clock';
+export { EvenShardsError, InvalidArgumentError, InvalidHashKeyError } from '../foundation/errors';
+export type { RecordSequence } from '../foundation/record-sequence';
+export type { PutReceipt } from './lane';
+export { OrderedProducer } from './ordered-producer';
+export {
+  EarlierRecordFailedError,
+  InvalidPartitionKeyError,
+  ProducerAbortedError,
+  ProducerClosedError,
+  RecordExpiredError,
+  RecordRejectedError,
+  RecordTooLargeError,
+  StreamDistributionError,
+} from './producer-errors';
+export type { OrderedProducerOptions } from './producer-options';
+export type { ProducerRecord } from './producer-record';
+export type { ProducerStatistics } from './producer-statistics';
+export type { PutObserver, PutSummary } from './put-all';
+export type {
+  DescribeStreamSummaryOutput,
+  ListShardsInput,
+  ListShardsOutput,
+  PutRecordInput,
+  PutRecordOutput,
+  PutRecordsClient,
+  PutRecordsInput,
+  PutRecordsOutput,
+  PutRecordsRequestEntry,
+  PutRecordsResultEntry,
+  ShardDescription,
+} from './put-records-client';

@@ -1,0 +1,77 @@
+import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+
+/** A partition key that Kinesis would refuse. */
+export class InvalidPartitionKeyError extends InvalidArgumentError {
+  override readonly code = 'INVALID_PARTITION_KEY';
+}
+
+/** A record larger than the stream accepts. */
+export class RecordTooLargeError extends InvalidArgumentError {
+  override readonly code = 'RECORD_TOO_LARGE';
+}
+
+/** A record that Kinesis refused, or kept refusing until the attempts were used up. */
+export class RecordRejectedError extends EvenShardsError {
+  /**
+   * Whether the record may be in the stream all the same, or come to it late: the answer to an attempt was lost. If
+   * false it is not, and never will be.
+   */
+  readonly mayHaveBeenWritten: boolean;
+
+  constructor(
+    /** The service's own error code, such as `ProvisionedThroughputExceededException`. */
+    readonly serviceCode: string,
+    serviceMessage: string,
+    /** How often the record was sent. */
+    readonly attempts: number,
+    { mayHaveBeenWritten = false, ...options }: ErrorOptions & { mayHaveBeenWritten?: boolean } = {},
+  ) {
+    super('RECORD_REJECTED', `rejected after ${attempts} attempt(s): ${serviceCode}: ${serviceMessage}`, options);
+    this.mayHaveBeenWritten = mayHaveBeenWritten;
+  }
+}
+
+/** A record that was never sent, because an earlier record of its partition key failed and order would break. */
+export class EarlierRecordFailedError extends EvenShardsError {
+  constructor(
+    readonly partitionKey: string,
+    options?: ErrorOptions,
+  ) {
+    super('EARLIER_RECORD_FAILED', 'not sent: an earlier record of the same partition key failed', options);
+  }
+}
+
+/** A record that was never sent, because its turn did not come within the time it was given. */
+export class RecordExpiredError extends EvenShardsError {
+  constructor(
+    /** The time it was given, in milliseconds. */
+    readonly maxAgeMs: number,
+  ) {
+    super('RECORD_EXPIRED', `not sent: its turn did not come within ${maxAgeMs} ms`);
+  }
+}
+
+/** A stream that spreads records over its shards without regard to their keys, so that no key has an order. */
+export class StreamDistributionError extends EvenShardsError {
+  constructor() {
+    super(
+      'STREAM_DISTRIBUTION',
+      'not sent: the stream distributes records without regard to partition keys and explicit hash keys; ' +
+        'set its RecordDistributionStrategy to USER_PARTITION_KEY',
+    );
+  }
+}
+
+/** A record handed to a producer after `close`. */
+export class ProducerClosedError extends EvenShardsError {
+  constructor() {
+    super('PRODUCER_CLOSED', 'not sent: the producer is closed');
+  }
+}
+
+/** A record that was still waiting when the producer's signal aborted. */
+export class ProducerAbortedError extends EvenShardsError {
+  constructor(options?: ErrorOptions) {
+    super('PRODUCER_ABORTED', 'not sent: the producer was aborted before its turn', options);
+  }
+}

@@ -1,0 +1,31 @@
+/** `cdk-even-shards/registry`: the hash key space of a stream, balanced hash keys, and the registry that hands them out. */
+export type { Clock } from '../foundation/clock';
+export {
+  EvenShardsError,
+  InvalidArgumentError,
+  InvalidHashKeyError,
+  InvalidHashKeyRangesError,
+} from '../foundation/errors';
+export { type HashKeyRange, shardIndexOf, uniformRanges } from '../foundation/hash-key-ranges';
+export { HASH_KEY_SPACE, hashPartitionKey } from '../foundation/hash-key-space';
+export { alternatingKey, balancedKey, leftToRightKey } from './balanced-key';
+export { BalancedKeyAllocator, type BalancedKeyAllocatorOptions, type WeightedHashKey } from './balanced-key-allocator';
+export {
+  DynamoDbRegistryStore,
+  type RegistryGetItemInput,
+  type RegistryPutItemInput,
+  type RegistryScanInput,
+  type RegistryTableClient,
+} from './dynamodb-registry-store';
+export { type HandOver, handOver } from './hand-over';
+export {
+  HashKeyLedger,
+  type HashKeyLedgerOptions,
+  type HashKeyMove,
+  type OwnerRequest,
+  readOwners,
+} from './hash-key-ledger';
+export type { HashKeyOwner } from './hash-key-owner';
+export { describeRebalancePlan, type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
+export { InvalidWeightError, KeySpaceExhaustedError, RegistryBusyError, StaleMoveError } from './registry-errors';
+export type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';

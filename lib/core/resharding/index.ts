@@ -1,0 +1,29 @@
+/** `cdk-even-shards/resharding`: takes a Kinesis stream to another number of even shards. */
+export type { Clock } from '../foundation/clock';
+export {
+  EvenShardsError,
+  InvalidArgumentError,
+  InvalidHashKeyRangesError,
+  InvalidShardCountError,
+} from '../foundation/errors';
+export type { HashKeyRange } from '../foundation/hash-key-ranges';
+export type { BoundaryMove, MergeShards, SplitShard } from './boundary-moves';
+export {
+  describeOperation,
+  planStreamReshard,
+  type ReshardOperation,
+  type StreamReshardPlanOptions,
+  type UpdateShardCount,
+} from './plan-stream-reshard';
+export type { ListedShard, ReshardClient, StreamSummary } from './reshard-client';
+export { DailyUpdateLimitError, ReshardTimeOutError, StreamNotReshardableError } from './reshard-errors';
+export {
+  inspectStream,
+  type ReshardOptions,
+  type ReshardProgress,
+  type ReshardTarget,
+  reshardStream,
+} from './reshard-stream';
+export { shardCountSteps } from './shard-count-steps';
+export { areShardsEven, skewOf } from './skew';
+export { MAX_SKEW } from './thresholds';

@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto';
+import { InvalidArgumentError } from '../foundation/errors';
+import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+
+/**
+ * The shard of an id, 0-based: the first 64 bits of the MD5 of its UTF-8 bytes, placed by jump consistent hash.
+ *
+ * The same id always gives the same shard, so an item that is written again stays where it is, and raising the count
+ * from n to n + 1 moves only 1 / (n + 1) of the ids. Any language can compute it: `docs/calculated-shard-vectors.json`
+ * holds test vectors.
+ *
+ * Source of the placement: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
+ *
+ * @throws InvalidArgumentError if the id is not a string
+ * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000
+ */
+export function calculatedShard(id: string, shardCount: number): number {
+  if (typeof id !== 'string') throw new InvalidArgumentError('id', id, 'a string');
+  checkShardCount('shardCount', shardCount, MAX_INDEX_SHARDS);
+  return jumpConsistentHash(hashOfId(id), shardCount);
+}
+
+/** The first 64 bits of the MD5 of an id's UTF-8 bytes. */
+export function hashOfId(id: string): bigint {
+  return hash('md5', id, 'buffer').readBigUInt64BE();
+}
+
+/** The multiplier of the paper's 64-bit linear congruential generator. */
+const LCG_MULTIPLIER = 2862933555777941757n;
+
+/** The bucket of a 64-bit key. */
+export function jumpConsistentHash(key: bigint, buckets: number): number {
+  let state = key;
+  let bucket = 0;
+  let next = 0;
+  while (next < buckets) {
+    bucket = next;
+    state = BigInt.asUintN(64, state * LCG_MULTIPLIER + 1n);
+    next = Math.floor((bucket + 1) * (2 ** 31 / (Number(state >> 33n) + 1)));
+  }
+  return bucket;
+}

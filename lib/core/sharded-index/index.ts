@@ -1,0 +1,25 @@
+/** `cdk-even-shards/sharded-index`: writes items to sharded DynamoDB indexes and reads them back in ordered pages. */
+export type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+export type { Clock } from '../foundation/clock';
+export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
+export { InvalidCursorError, ShardsUnavailableError } from '../foundation/fan-out/fan-out-errors';
+export { FanOutHistory } from '../foundation/fan-out/fan-out-history';
+export type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
+export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
+export { calculatedShard } from './calculated-shard';
+export { type FanOutItemsRequest, fanOutItems } from './fan-out-items';
+export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out-query';
+export type { FanOutOrder, FanOutRequest, SortKeyCondition, SortKeyValue } from './fan-out-request';
+export { lightQueryClient, type SdkQueryClient } from './light-client/light-query-client';
+export { type DrainRange, type IndexReshardStep, type IndexShardTarget, planIndexReshard } from './plan-index-reshard';
+export type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
+export { randomShard } from './random-shard';
+export { shardAttributes } from './shard-attributes';
+export { type ItemChanges, shardUpdate, type UpdateExpression } from './shard-update';
+export type { IndexShards, ShardCount, ShardedIndexConfig } from './sharded-index-config';
+export {
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+  InvalidSortKeyConditionError,
+  UnknownIndexError,
+} from './sharded-index-errors';

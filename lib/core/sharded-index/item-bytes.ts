@@ -1,0 +1,37 @@
+import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+
+/**
+ * The bytes DynamoDB charges for an item.
+ * Source: the DynamoDB developer guide, "DynamoDB item sizes and formats".
+ */
+export function itemBytes(item: DynamoDbItem): number {
+  let bytes = 0;
+  for (const name in item) bytes += Buffer.byteLength(name) + valueBytes(item[name]!);
+  return bytes;
+}
+
+/** A list or map takes 3 bytes, and each of its members 1 more than itself. */
+const COLLECTION_BYTES = 3;
+const MEMBER_BYTES = 1;
+
+function valueBytes(value: AttributeValue): number {
+  if ('S' in value) return Buffer.byteLength(value.S);
+  if ('N' in value) return numberBytes(value.N);
+  if ('B' in value) return value.B.byteLength;
+  if ('SS' in value) return sum(value.SS, (text) => Buffer.byteLength(text));
+  if ('NS' in value) return sum(value.NS, numberBytes);
+  if ('BS' in value) return sum(value.BS, (bytes) => bytes.byteLength);
+  if ('L' in value) return COLLECTION_BYTES + sum(value.L, (member) => MEMBER_BYTES + valueBytes(member));
+  if ('M' in value) return COLLECTION_BYTES + Object.keys(value.M).length * MEMBER_BYTES + itemBytes(value.M);
+  return 1;
+}
+
+/** A byte for two digits, and one more. */
+function numberBytes(text: string): number {
+  const digits = text.replace(/[eE].*$|[^0-9]/g, '').replace(/^0+|0+$/g, '');
+  return Math.ceil(digits.length / 2) + 1;
+}
+
+function sum<E>(elements: readonly E[], bytesOf: (element: E) => number): number {
+  return elements.reduce((total, element) => total + bytesOf(element), 0);
+}

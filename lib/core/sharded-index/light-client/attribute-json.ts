@@ -1,0 +1,37 @@
+import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+
+/** Attribute values as DynamoDB's JSON has them: binary is base64 text. */
+export type AttributeJson = Record<string, unknown>;
+
+/** An item as JSON that can be sent. */
+export function itemToJson(item: DynamoDbItem): AttributeJson {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueToJson(value)]));
+}
+
+/** An item as it was sent, its binary turned into bytes. Works in place: the JSON was parsed for this. */
+export function itemFromJson(json: AttributeJson): DynamoDbItem {
+  for (const name in json) decodeBinary(json[name] as AttributeJson);
+  return json as DynamoDbItem;
+}
+
+function valueToJson(value: AttributeValue): unknown {
+  if ('B' in value) return { B: toBase64(value.B) };
+  if ('BS' in value) return { BS: value.BS.map(toBase64) };
+  if ('L' in value) return { L: value.L.map(valueToJson) };
+  return 'M' in value ? { M: itemToJson(value.M) } : value;
+}
+
+function decodeBinary(value: AttributeJson): void {
+  if ('B' in value) value.B = fromBase64(value.B as string);
+  else if ('BS' in value) value.BS = (value.BS as string[]).map(fromBase64);
+  else if ('L' in value) (value.L as AttributeJson[]).forEach(decodeBinary);
+  else if ('M' in value) itemFromJson(value.M as AttributeJson);
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
+
+function fromBase64(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, 'base64'));
+}

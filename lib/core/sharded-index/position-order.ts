@@ -1,0 +1,22 @@
+import type { DynamoDbItem } from '../foundation/attribute-value';
+import type { TotalOrder } from '../foundation/fan-out/total-order';
+import { compareAttributeValues } from './attribute-order';
+import type { FanOutOrder } from './fan-out-request';
+
+/** The order of index items. Descending is the exact reverse of ascending, unordered goes by shard alone. */
+export function positionOrder(order: FanOutOrder, sortKeyAttributes: readonly string[]): TotalOrder<DynamoDbItem> {
+  if (order === 'unordered') {
+    return { compare: (a, b) => a.shard - b.shard, behindAllShards: Number.POSITIVE_INFINITY };
+  }
+  const direction = order === 'ascending' ? 1 : -1;
+  return {
+    compare: (a, b) => {
+      for (const attribute of sortKeyAttributes) {
+        const difference = compareAttributeValues(a.item[attribute]!, b.item[attribute]!);
+        if (difference !== 0) return difference * direction;
+      }
+      return a.shard === b.shard ? 0 : (a.shard - b.shard) * direction;
+    },
+    behindAllShards: direction * Number.POSITIVE_INFINITY,
+  };
+}

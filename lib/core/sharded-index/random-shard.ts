@@ -1,0 +1,18 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+
+/**
+ * A shard drawn uniformly, 0-based. Use it when nothing about an item should decide its shard; an item that is written
+ * again moves to another shard, so prefer `calculatedShard` for items that change.
+ *
+ * @param random a source of numbers in [0, 1)
+ * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000
+ */
+export function randomShard(shardCount: number, random: () => number = Math.random): number {
+  checkShardCount('shardCount', shardCount, MAX_INDEX_SHARDS);
+  const drawn = random();
+  if (!(drawn >= 0 && drawn < 1)) {
+    throw new InvalidArgumentError('random()', drawn, 'a number from 0 (inclusive) to 1 (exclusive)');
+  }
+  return Math.floor(drawn * shardCount);
+}

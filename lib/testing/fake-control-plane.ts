@@ -1,0 +1,278 @@
+import type {
+  AddTagsToStreamInput,
+  DescribeLimitsOutput,
+  DescribeStreamSummaryInput,
+  DescribeStreamSummaryOutput,
+  ListShardsInput,
+  ListShardsOutput,
+  ListTagsForStreamInput,
+  ListTagsForStreamOutput,
+  MergeShardsInput,
+  RecordDistributionStrategy,
+  SplitShardInput,
+  StreamMode,
+  UpdateMaxRecordSizeInput,
+  UpdateShardCountInput,
+  UpdateShardCountOutput,
+} from '@aws-sdk/client-kinesis';
+import { type HashKeyRange, uniformRanges } from '../core/registry';
+import { attempt } from './attempt';
+import type { FakeShard } from './fake-shard';
+import { answerLost, serviceError } from './service-error';
+import { ShardMap } from './shard-map';
+import { shardPage } from './shard-pages';
+import type { ShardLimits } from './shard-token-bucket';
+import type { VirtualClock } from './virtual-clock';
+
+/** What happens to a call that is no put. `answer lost` applies it, then fails it. */
+export type CallFate = 'answered' | 'failed' | 'throttled' | 'answer lost';
+
+export interface FakeControlPlaneOptions {
+  clock: VirtualClock;
+  streamName?: string;
+  shardCount?: number;
+  /** The shards to start with, as splits and merges have left them. @default uniform ones, `shardCount` of them */
+  ranges?: readonly HashKeyRange[];
+  /** How many open shards the account may have. @default 10000 */
+  shardQuota?: number;
+  streamMode?: StreamMode;
+  /** AUTO sends records anywhere, whatever their keys: on-demand streams only. @default USER_PARTITION_KEY */
+  distribution?: RecordDistributionStrategy;
+  maxRecordKiB?: number;
+  /** @default no limits */
+  shardLimits?: ShardLimits;
+  /** How long each split and each merge keeps the stream UPDATING, in milliseconds. @default 1000 */
+  reshardStepMs?: number;
+  /** How long each request takes, in milliseconds; 0 answers within microtasks, as a cache or a wrapper may. @default 20 */
+  roundTripMs?(): number;
+  callFate?(operation: string): CallFate;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** Source: the Kinesis API reference, UpdateShardCount. */
+const MOST_UPDATES_A_DAY = 10;
+const MOST_SHARDS = 10_000;
+
+/** A stream's description and its resharding, with the service's rules. */
+export class FakeControlPlane {
+  /** The name of every call that is no put. */
+  readonly calls: string[] = [];
+  /** The stream's tags. */
+  readonly tags = new Map<string, string>();
+  status: 'ACTIVE' | 'UPDATING' = 'ACTIVE';
+  distribution: RecordDistributionStrategy;
+  protected readonly clock: VirtualClock;
+  protected readonly shardMap: ShardMap;
+  protected maxRecordKiB: number;
+  private readonly streamName: string;
+  private readonly shardQuota: number;
+  private readonly streamMode: StreamMode;
+  private readonly updatedAtMs: number[] = [];
+
+  constructor(private readonly controlOptions: FakeControlPlaneOptions) {
+    this.clock = controlOptions.clock;
+    this.streamName = controlOptions.streamName ?? 'Events';
+    this.shardQuota = controlOptions.shardQuota ?? MOST_SHARDS;
+    this.streamMode = controlOptions.streamMode ?? 'PROVISIONED';
+    this.distribution = controlOptions.distribution ?? 'USER_PARTITION_KEY';
+    this.maxRecordKiB = controlOptions.maxRecordKiB ?? 1_024;
+    this.shardMap = new ShardMap(
+      controlOptions.ranges ?? uniformRanges(controlOptions.shardCount ?? 1),
+      controlOptions.shardLimits,
+      () => this.clock.now(),
+    );
+  }
+
+  /** Every shard, closed ones included, in the order they were made. */
+  get shards(): readonly FakeShard[] {
+    return this.shardMap.all;
+  }
+
+  /** The open shards, by hash key. */
+  get openShards(): readonly FakeShard[] {
+    return this.shardMap.open;
+  }
+
+  describeStreamSummary(_input: DescribeStreamSummaryInput): Promise<DescribeStreamSummaryOutput> {
+    return this.call('describeStreamSummary', () => ({
+      StreamDescriptionSummary: {
+        StreamName: this.streamName,
+        StreamARN: this.streamArn,
+        StreamStatus: this.status,
+        StreamModeDetails: { StreamMode: this.streamMode },
+        RetentionPeriodHours: 24,
+        StreamCreationTimestamp: new Date(0),
+        EnhancedMonitoring: [],
+        OpenShardCount: this.openShards.length,
+        MaxRecordSizeInKiB: this.maxRecordKiB,
+        ...(this.streamMode === 'ON_DEMAND' && { RecordDistributionStrategy: this.distribution }),
+      },
+    }));
+  }
+
+  describeLimits(): Promise<DescribeLimitsOutput> {
+    return this.call('describeLimits', () => ({
+      ShardLimit: this.shardQuota,
+      OpenShardCount: this.openShards.length,
+      OnDemandStreamCount: this.streamMode === 'ON_DEMAND' ? 1 : 0,
+      OnDemandStreamCountLimit: 50,
+    }));
+  }
+
+  listShards(input: ListShardsInput): Promise<ListShardsOutput> {
+    return this.call('listShards', () => shardPage(this.shards, input, this.clock.now()));
+  }
+
+  /** A page of two, so that whoever reads tags must go on: the service's has ten by default. */
+  listTagsForStream({ ExclusiveStartTagKey: start }: ListTagsForStreamInput): Promise<ListTagsForStreamOutput> {
+    return this.call('listTagsForStream', () => {
+      const rest = [...this.tags].sort().filter(([key]) => start === undefined || key > start);
+      const Tags = rest.slice(0, 2).map(([Key, Value]) => ({ Key, Value }));
+      return { Tags, HasMoreTags: rest.length > Tags.length };
+    });
+  }
+
+  addTagsToStream({ Tags }: AddTagsToStreamInput): Promise<object> {
+    return this.call('addTagsToStream', () => {
+      for (const [key, value] of Object.entries(Tags!)) this.tags.set(key, value);
+      return {};
+    });
+  }
+
+  updateMaxRecordSize({ MaxRecordSizeInKiB }: UpdateMaxRecordSizeInput): Promise<object> {
+    return this.call('updateMaxRecordSize', () => {
+      this.maxRecordKiB = MaxRecordSizeInKiB!;
+      return {};
+    });
+  }
+
+  splitShard({ ShardToSplit, NewStartingHashKey }: SplitShardInput): Promise<object> {
+    return this.call('splitShard', () => {
+      const shard = this.openShard(ShardToSplit);
+      this.checkActive();
+      this.checkQuota(1);
+      const newStartingHashKey = BigInt(NewStartingHashKey!);
+      const { startingHashKey, endingHashKey } = shard.range;
+      if (newStartingHashKey <= startingHashKey + 1n || newStartingHashKey >= endingHashKey) {
+        throw serviceError(
+          'InvalidArgumentException',
+          `NewStartingHashKey ${newStartingHashKey} is not both greater than one plus ${startingHashKey} and less than ${endingHashKey}`,
+        );
+      }
+      this.reshard([() => this.shardMap.split(shard, newStartingHashKey)].values());
+      return {};
+    });
+  }
+
+  mergeShards({ ShardToMerge, AdjacentShardToMerge }: MergeShardsInput): Promise<object> {
+    return this.call('mergeShards', () => {
+      const [shard, adjacent] = [this.openShard(ShardToMerge), this.openShard(AdjacentShardToMerge)];
+      this.checkActive();
+      if (Math.abs(this.openShards.indexOf(shard) - this.openShards.indexOf(adjacent)) !== 1) {
+        throw serviceError(
+          'InvalidArgumentException',
+          `Shards ${ShardToMerge} and ${AdjacentShardToMerge} are not an adjacent pair of shards eligible for merging`,
+        );
+      }
+      this.reshard([() => this.shardMap.merge(shard, adjacent)].values());
+      return {};
+    });
+  }
+
+  updateShardCount({ TargetShardCount, ScalingType }: UpdateShardCountInput): Promise<UpdateShardCountOutput> {
+    return this.call('updateShardCount', () => {
+      const current = this.openShards.length;
+      const target = TargetShardCount!;
+      if (ScalingType !== 'UNIFORM_SCALING') throw serviceError('ValidationException', 'ScalingType');
+      if (this.streamMode === 'ON_DEMAND') {
+        throw serviceError('ValidationException', 'the shard count of an on-demand stream cannot be updated');
+      }
+      this.checkActive();
+      if (target > 2 * current || target < current / 2 || target < 1) {
+        throw serviceError(
+          'InvalidArgumentException',
+          `UpdateShardCount cannot scale from ${current} to ${target}: at most double, at least half`,
+        );
+      }
+      if (target > MOST_SHARDS) throw serviceError('LimitExceededException', `at most ${MOST_SHARDS} shards`);
+      this.checkQuota(target - current);
+      this.checkDay();
+      this.updatedAtMs.push(this.clock.now());
+      this.reshard(this.shardMap.uniformSteps(target));
+      return {
+        StreamName: this.streamName,
+        StreamARN: this.streamArn,
+        CurrentShardCount: current,
+        TargetShardCount: target,
+      };
+    });
+  }
+
+  /** A round trip: the call takes effect half-way. */
+  private async call<T>(operation: string, apply: () => T): Promise<T> {
+    this.calls.push(operation);
+    const fate = this.controlOptions.callFate?.(operation) ?? 'answered';
+    const roundTripMs = this.roundTripMs();
+    await this.travel(roundTripMs / 2);
+    const result = fate === 'answered' || fate === 'answer lost' ? attempt(apply) : undefined;
+    await this.travel(roundTripMs / 2);
+    if (fate === 'failed') throw serviceError('InternalFailure', 'InternalFailure', 500);
+    if (fate === 'throttled') throw serviceError('LimitExceededException', 'Rate exceeded');
+    if (fate === 'answer lost') throw answerLost();
+    return result!();
+  }
+
+  protected roundTripMs(): number {
+    return this.controlOptions.roundTripMs?.() ?? 20;
+  }
+
+  protected travel(ms: number): Promise<void> | undefined {
+    return ms > 0 ? this.clock.sleep(ms) : undefined;
+  }
+
+  private get streamArn(): string {
+    return `arn:aws:kinesis:eu-west-1:123456789012:stream/${this.streamName}`;
+  }
+
+  /** Takes one step after another, each after its time, and is UPDATING until the last is done. */
+  private reshard(steps: Iterator<unknown>): void {
+    this.status = 'UPDATING';
+    const stepMs = this.controlOptions.reshardStepMs ?? 1_000;
+    const take = (): void => {
+      const { done, value } = steps.next();
+      if (typeof value === 'function') value();
+      if (done) this.status = 'ACTIVE';
+      else this.clock.schedule(take, stepMs);
+    };
+    this.clock.schedule(take, stepMs);
+  }
+
+  private openShard(shardId: string | undefined): FakeShard {
+    const shard = this.shards.find((each) => each.shardId === shardId);
+    if (shard === undefined) throw serviceError('ResourceNotFoundException', `Could not find shard ${shardId}`);
+    if (!shard.isOpen) throw serviceError('InvalidArgumentException', `Shard ${shardId} is closed`);
+    return shard;
+  }
+
+  private checkActive(): void {
+    if (this.status !== 'ACTIVE') {
+      throw serviceError(
+        'ResourceInUseException',
+        `Stream ${this.streamName} not ACTIVE, instead in state ${this.status}`,
+      );
+    }
+  }
+
+  private checkQuota(additional: number): void {
+    if (additional > 0 && this.openShards.length + additional > this.shardQuota) {
+      throw serviceError('LimitExceededException', `This request would exceed the shard limit of ${this.shardQuota}`);
+    }
+  }
+
+  private checkDay(): void {
+    const sinceMs = this.clock.now() - DAY_MS;
+    if (this.updatedAtMs.filter((atMs) => atMs > sinceMs).length >= MOST_UPDATES_A_DAY) {
+      throw serviceError('LimitExceededException', `at most ${MOST_UPDATES_A_DAY} updates in a rolling day`);
+    }
+  }
+}

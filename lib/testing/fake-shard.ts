@@ -1,0 +1,63 @@
+import type { Shard } from '@aws-sdk/client-kinesis';
+import type { HashKeyRange } from '../core/registry';
+import type { ShardTokenBucket } from './shard-token-bucket';
+
+export interface StoredRecord {
+  readonly shardId: string;
+  readonly sequenceNumber: string;
+  readonly partitionKey: string;
+  readonly explicitHashKey?: string;
+  readonly data: Uint8Array;
+  readonly arrivedAtMs: number;
+}
+
+/** One shard, open until a split or a merge closes it. */
+export class FakeShard {
+  readonly records: StoredRecord[] = [];
+  endingSequenceNumber?: string;
+
+  constructor(
+    readonly shardId: string,
+    readonly range: HashKeyRange,
+    readonly startingSequenceNumber: string,
+    /** None for a shard the stream was created with, one after a split, two after a merge. */
+    readonly parents: readonly FakeShard[],
+    readonly bucket: ShardTokenBucket | undefined,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.endingSequenceNumber === undefined;
+  }
+
+  /** As ListShards describes it. */
+  describe(): Shard {
+    const [parent, adjacentParent] = this.parents;
+    return {
+      ShardId: this.shardId,
+      ...(parent && { ParentShardId: parent.shardId }),
+      ...(adjacentParent && { AdjacentParentShardId: adjacentParent.shardId }),
+      HashKeyRange: {
+        StartingHashKey: this.range.startingHashKey.toString(),
+        EndingHashKey: this.range.endingHashKey.toString(),
+      },
+      SequenceNumberRange: {
+        StartingSequenceNumber: this.startingSequenceNumber,
+        ...(this.endingSequenceNumber !== undefined && { EndingSequenceNumber: this.endingSequenceNumber }),
+      },
+    };
+  }
+}
+
+/** All records in an order a KCL consumer may see: a shard in order, and only after the shards it came from. */
+export function recordsAlongLineage(shards: readonly FakeShard[]): StoredRecord[] {
+  const read = new Set<FakeShard>();
+  const records: StoredRecord[] = [];
+  const visit = (shard: FakeShard): void => {
+    if (read.has(shard)) return;
+    read.add(shard);
+    shard.parents.forEach(visit);
+    for (const record of shard.records) records.push(record);
+  };
+  shards.forEach(visit);
+  return records;
+}

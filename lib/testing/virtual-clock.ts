@@ -1,0 +1,55 @@
+import type { Clock } from '../core/producer';
+import { type Timer, TimerQueue } from './timer-queue';
+
+/** A clock that moves only when told to, from timer to timer. */
+export class VirtualClock implements Clock {
+  nowMs = 0;
+  private readonly timers = new TimerQueue();
+  private scheduled = 0;
+
+  now(): number {
+    return this.nowMs;
+  }
+
+  schedule(callback: () => void, delayMs: number): () => void {
+    const timer: Timer = { atMs: this.nowMs + delayMs, order: this.scheduled++, callback };
+    this.timers.push(timer);
+    return () => {
+      timer.callback = undefined;
+    };
+  }
+
+  sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.schedule(resolve, delayMs));
+  }
+
+  /** Runs timers in order until `done` has settled. Fails if it never can, because no timer is left. */
+  async runUntil<T>(done: Promise<T>): Promise<T> {
+    let settled = false;
+    const end = (): void => {
+      settled = true;
+    };
+    done.then(end, end);
+    for (;;) {
+      await everythingThatCanRunNow();
+      if (settled) return done;
+      const next = this.timers.shift();
+      if (next === undefined) throw new Error('nothing left to wait for, and the work has not ended');
+      this.nowMs = next.atMs;
+      next.callback?.();
+    }
+  }
+
+  /** Runs every timer that is left, such as a request that the network held back. */
+  async runOut(): Promise<void> {
+    for (let next = this.timers.shift(); next !== undefined; next = this.timers.shift()) {
+      this.nowMs = next.atMs;
+      next.callback?.();
+      await everythingThatCanRunNow();
+    }
+  }
+}
+
+function everythingThatCanRunNow(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,152 @@
+import { Agent } from 'node:https';
+import { DynamoDB, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import {
+  FanOutHistory,
+  fanOutQuery,
+  lightQueryClient,
+  type QueryClient,
+  type ShardedIndexConfig,
+} from '../../lib/core';
+import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
+
+/**
+ * Wall time and CPU time of one ordered page over N shards, by who asks the shards: against a stub in another process
+ * that answers over TLS after a few milliseconds. Every way of asking takes its turn in every round.
+ *
+ *     npm run bench fan-out-page [rounds] [latency in ms]
+ */
+
+const SHARDS = [10, 50, 200];
+const LIMIT = 50;
+const MAX_SOCKETS = 256;
+const WARM_UP_ROUNDS = 10;
+
+interface Sample {
+  wallMs: number;
+  cpuMs: number;
+}
+
+type Approach = (shards: number) => Promise<unknown>;
+
+async function compare(rounds: number, latencyMs: number): Promise<void> {
+  const stub = await startQueryStub(__filename, latencyMs);
+  const client = () =>
+    new DynamoDB({
+      endpoint: stub.endpoint,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'x'.repeat(600) },
+      requestHandler: new NodeHttpHandler({
+        httpsAgent: new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, rejectUnauthorized: false }),
+      }),
+    });
+  const approaches: Record<string, Approach> = {
+    'SDK, one shard after the other': oneAfterTheOther(client()),
+    'SDK, Promise.all': allAtOnce(client()),
+    'SDK, fanOutQuery': merged(client()),
+    'light client, fanOutQuery': merged(lightQueryClient(client())),
+  };
+  console.log(`a page of ${LIMIT} items of 300 bytes; ${latencyMs} ms latency; medians of ${rounds} pages\n`);
+  for (const shards of SHARDS) {
+    const samples = await takeTurns(approaches, shards, rounds);
+    print(shards, samples);
+  }
+  stub.stop();
+}
+
+const configOf = (shards: number): ShardedIndexConfig => ({
+  tableName: 'Jobs',
+  indexName: 'byStatus',
+  tableKey: ['jobId'],
+  keyLayout: 'multi-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'byStatusShard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: shards, read: shards } },
+  strategy: 'calculated',
+});
+
+function merged(client: QueryClient): Approach {
+  const options = { concurrency: MAX_SOCKETS, history: new FanOutHistory() };
+  return (shards) => fanOutQuery(client, configOf(shards), { value: String(shards), limit: LIMIT }, options);
+}
+
+/** What the tutorials do: the page's limit for every shard, since all of it could be in one, then a sort. */
+function allAtOnce(client: DynamoDB): Approach {
+  return async (shards) => {
+    const pages = await Promise.all(Array.from({ length: shards }, (_, shard) => askShard(client, shard, shards)));
+    return firstByTime(pages.flat());
+  };
+}
+
+function oneAfterTheOther(client: DynamoDB): Approach {
+  return async (shards) => {
+    const items: Item[] = [];
+    for (let shard = 0; shard < shards; shard++) items.push(...(await askShard(client, shard, shards)));
+    return firstByTime(items);
+  };
+}
+
+type Item = NonNullable<QueryCommandOutput['Items']>[number];
+
+async function askShard(client: DynamoDB, shard: number, shards: number): Promise<Item[]> {
+  const { Items = [] } = await client.query({
+    TableName: 'Jobs',
+    IndexName: 'byStatus',
+    KeyConditionExpression: '#status = :status AND #shard = :shard',
+    ExpressionAttributeNames: { '#status': 'status', '#shard': 'byStatusShard' },
+    ExpressionAttributeValues: { ':status': { S: String(shards) }, ':shard': { N: String(shard) } },
+    Limit: LIMIT,
+  });
+  return Items;
+}
+
+function firstByTime(items: Item[]): Item[] {
+  return items.sort((a, b) => (a.createdAt!.S! < b.createdAt!.S! ? -1 : 1)).slice(0, LIMIT);
+}
+
+async function takeTurns(
+  approaches: Record<string, Approach>,
+  shards: number,
+  rounds: number,
+): Promise<Record<string, Sample[]>> {
+  const samples: Record<string, Sample[]> = Object.fromEntries(Object.keys(approaches).map((name) => [name, []]));
+  for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
+    for (const [name, approach] of Object.entries(approaches)) {
+      const cpu = process.cpuUsage();
+      const start = performance.now();
+      await approach(shards);
+      const wallMs = performance.now() - start;
+      const { user, system } = process.cpuUsage(cpu);
+      if (round >= 0) samples[name]!.push({ wallMs, cpuMs: (user + system) / 1000 });
+    }
+  }
+  return samples;
+}
+
+const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+function print(shards: number, samples: Record<string, Sample[]>): void {
+  const rows = Object.entries(samples).map(([name, taken]) => ({
+    name,
+    wall: median(taken.map(({ wallMs }) => wallMs)),
+    cpu: median(taken.map(({ cpuMs }) => cpuMs)),
+  }));
+  const base = rows.at(-2)!;
+  console.log(`N = ${shards}`.padEnd(34), 'wall ms   cpu ms   cpu ms/query   SDK / this: wall   cpu');
+  for (const { name, wall, cpu } of rows) {
+    console.log(
+      `  ${name}`.padEnd(34),
+      wall.toFixed(1).padStart(7),
+      cpu.toFixed(1).padStart(8),
+      (cpu / shards).toFixed(3).padStart(14),
+      (base.wall / wall).toFixed(2).padStart(18),
+      (base.cpu / cpu).toFixed(2).padStart(5),
+    );
+  }
+  console.log();
+}
+
+const [first, second] = process.argv.slice(2);
+if (first === STUB) serveQueries(Number(second));
+else void compare(Number(first ?? 40), Number(second ?? 4));

@@ -1,0 +1,130 @@
+import { type DynamoDbItem, FanOutHistory, fanOutItems, fanOutQuery, type ShardedIndexConfig } from '../../lib/core';
+import { seededRandom } from '../../lib/testing/seeded-random';
+import { FakeIndex } from '../fakes/fake-index';
+import { timeIndex } from './fan-out/time-index';
+
+/**
+ * Items per second and memory of reading a whole index in order: in pages, each thrown away before the next, against
+ * reading everything and sorting it; and of streaming it in no order. The index is in memory, so this is the CPU time of the library (and of the fake
+ * index, which both sides share).
+ *
+ *     npm run bench fan-out-paging [items] [shards]
+ */
+
+interface Outcome {
+  seconds: number;
+  heldMegabytes: number;
+}
+
+const SEED = 11;
+const LIMITS = [100, 1_000, 10_000];
+
+async function compare(items: number, shards: number): Promise<void> {
+  const config = timeIndex(shards);
+  const random = seededRandom(SEED);
+  const index = new FakeIndex(config);
+  for (let number = 0; number < items; number++) {
+    const shard = Math.floor(random() * shards);
+    index.put({ id: { S: `item-${number}` }, at: { N: String(number) }, shard: { N: String(shard) } });
+  }
+  console.log(`${items} items in ${shards} shards\n`);
+  console.log('                        seconds    items/s   against all+sort        MB held');
+  const sorted = await measured(() => readAllAndSort(index, shards, items));
+  print('read all and sort', items, sorted, sorted);
+  for (const limit of LIMITS)
+    print(`pages of ${limit}`, items, await measured(() => inPages(index, config, limit, items)), sorted);
+  print('streamed, unordered', items, await measured(() => streamed(index, config, items)), sorted);
+}
+
+async function inPages(index: FakeIndex, config: ShardedIndexConfig, limit: number, items: number): Promise<unknown> {
+  const history = new FanOutHistory();
+  let cursor: string | undefined;
+  let count = 0;
+  let page: DynamoDbItem[];
+  do {
+    const answer = await fanOutQuery(copying(index), config, { limit, cursor }, { history });
+    page = answer.items;
+    count += page.length;
+    cursor = answer.cursor;
+  } while (cursor !== undefined);
+  if (count !== items) throw new Error(`${count} items instead of ${items}`);
+  return page;
+}
+
+async function streamed(index: FakeIndex, config: ShardedIndexConfig, items: number): Promise<unknown> {
+  let count = 0;
+  let last: DynamoDbItem | undefined;
+  for await (const item of fanOutItems(copying(index), config, {})) {
+    count += 1;
+    last = item;
+  }
+  if (count !== items) throw new Error(`${count} items instead of ${items}`);
+  return last;
+}
+
+async function readAllAndSort(index: FakeIndex, shards: number, items: number): Promise<DynamoDbItem[]> {
+  const all: DynamoDbItem[] = [];
+  for (let shard = 0; shard < shards; shard++) {
+    let from: object | undefined;
+    do {
+      const { Items = [], LastEvaluatedKey } = await copying(index).query({
+        TableName: 'Table',
+        IndexName: 'byTime',
+        KeyConditionExpression: '#shard = :shard',
+        ExpressionAttributeNames: { '#shard': 'shard' },
+        ExpressionAttributeValues: { ':shard': { N: String(shard) } },
+        ScanIndexForward: true,
+        ReturnConsumedCapacity: 'TOTAL',
+        ...(from ? { ExclusiveStartKey: from as DynamoDbItem } : {}),
+      });
+      for (const item of Items) all.push(item as DynamoDbItem);
+      from = LastEvaluatedKey;
+    } while (from !== undefined);
+  }
+  if (all.length !== items) throw new Error(`${all.length} items instead of ${items}`);
+  const at = ({ at }: DynamoDbItem): number => Number((at as { N: string }).N);
+  return all.sort((a, b) => at(a) - at(b));
+}
+
+/** An answer over the network is objects of its own. */
+function copying(index: FakeIndex): Pick<FakeIndex, 'query'> {
+  return {
+    query: async (input) => {
+      const output = await index.query(input);
+      index.requests.length = 0;
+      return { ...output, Items: output.Items?.map((item) => structuredCopy(item as DynamoDbItem)) };
+    },
+  };
+}
+
+function structuredCopy(item: DynamoDbItem): DynamoDbItem {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { ...value }]));
+}
+
+/** Memory is what is alive at the end, while the last result is still held. */
+async function measured(work: () => Promise<unknown>): Promise<Outcome> {
+  globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  const started = process.cpuUsage();
+  const result = await work();
+  const { user, system } = process.cpuUsage(started);
+  globalThis.gc?.();
+  const held = process.memoryUsage().heapUsed - before;
+  if (result === undefined) throw new Error('nothing was read');
+  return { seconds: (user + system) / 1e6, heldMegabytes: Math.max(0, held) / 2 ** 20 };
+}
+
+function print(name: string, items: number, { seconds, heldMegabytes }: Outcome, baseline: Outcome): void {
+  const cells = [
+    seconds.toFixed(1).padStart(10),
+    Math.round(items / seconds)
+      .toString()
+      .padStart(11),
+    `${(baseline.seconds / seconds).toFixed(2)}x`.padStart(19),
+    heldMegabytes.toFixed(1).padStart(15),
+  ];
+  console.log(name.padEnd(21) + cells.join(''));
+}
+
+const [items = 1_000_000, shards = 20] = process.argv.slice(2).map(Number);
+void compare(items, shards);

@@ -1,0 +1,77 @@
+import { OrderedProducer, type ProducerRecord } from '../../../lib/core';
+import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { between } from '../../fakes/round-trip-times';
+import { printTable, rounded } from './table';
+
+const PRODUCERS = 5;
+const SHARDS = 16;
+const CAPACITY = SHARDS * SERVICE_SHARD_LIMITS.recordsPerSecond;
+const OVERLOAD_SECONDS = 30;
+const SECONDS = 60;
+
+/** Five producers that know nothing of each other: twice the stream's capacity for 30 s, then half of it. */
+export async function benchFiveProducers(): Promise<void> {
+  const random = seededRandom(5);
+  const clock = new VirtualClock();
+  const kinesis = new FakeKinesis({
+    clock,
+    shardCount: SHARDS,
+    shardLimits: SERVICE_SHARD_LIMITS,
+    roundTripMs: between(10, 30, random),
+    keepRecords: false,
+  });
+  const delivered = Array.from({ length: PRODUCERS }, () => 0);
+  let slowestMs = 0;
+  const producers = delivered.map((_, index) => {
+    const producer = new OrderedProducer(kinesis, { streamName: 'Events', clock, random });
+    const observer = {
+      delivered(_: number, { putAtMs }: TimedRecord) {
+        delivered[index]! += 1;
+        slowestMs = Math.max(slowestMs, clock.nowMs - putAtMs);
+      },
+    };
+    return producer.putAll(offered(clock, random), observer);
+  });
+  const rows: string[][] = [];
+  const everySeconds = 5;
+  let before = { ...kinesis.entries };
+  let deliveredBefore = delivered.map(() => 0);
+  for (let second = everySeconds; second <= SECONDS; second += everySeconds) {
+    await clock.runUntil(clock.sleep(second * 1_000 - clock.nowMs));
+    const stored = kinesis.entries.stored - before.stored;
+    const throttled = kinesis.entries.throttled - before.throttled;
+    const shares = delivered.map((count, index) => count - deliveredBefore[index]!);
+    rows.push([
+      `${second - everySeconds} to ${second}`,
+      second <= OVERLOAD_SECONDS ? '200 %' : '50 %',
+      `${rounded((100 * stored) / (everySeconds * CAPACITY), 1)} %`,
+      `${rounded((100 * throttled) / (stored + throttled), 2)} %`,
+      rounded(Math.max(...shares) / Math.min(...shares), 2),
+      `${rounded(slowestMs)} ms`,
+    ]);
+    before = { ...kinesis.entries };
+    deliveredBefore = [...delivered];
+    slowestMs = 0;
+  }
+  await clock.runUntil(Promise.all(producers));
+  console.log(`${PRODUCERS} uncoordinated producers, ${SHARDS} shards with service limits, round trip 10 to 30 ms\n`);
+  printTable(['second', 'offered', 'stored', 'entries rejected', 'most / least', 'slowest record'], rows);
+}
+
+interface TimedRecord extends ProducerRecord {
+  putAtMs: number;
+}
+
+/** A source that has a record at its times; while it is not asked, what it would have had is gone. */
+async function* offered(clock: VirtualClock, random: () => number): AsyncGenerator<TimedRecord> {
+  let nextAtMs = clock.nowMs;
+  while (nextAtMs < SECONDS * 1_000) {
+    if (nextAtMs > clock.nowMs) await clock.sleep(nextAtMs - clock.nowMs);
+    const load = clock.nowMs < OVERLOAD_SECONDS * 1_000 ? 2 : 0.5;
+    nextAtMs = Math.max(nextAtMs, clock.nowMs - 20) + 1_000 / ((load * CAPACITY) / PRODUCERS);
+    yield { partitionKey: String(Math.floor(random() * 20_000)), data: Buffer.alloc(100), putAtMs: clock.nowMs };
+  }
+}

@@ -1,0 +1,123 @@
+import { OrderedProducer, type ProducerRecord } from '../../../lib/core';
+import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { between } from '../../fakes/round-trip-times';
+import { unorderedBatches } from './baselines';
+import { printTable, rounded } from './table';
+
+const SHARDS = 64;
+const RECORDS = 250_000;
+/** Enough to outlast the full buckets that the shards begin with. */
+const AGGREGATED_RECORDS = 1_000_000;
+
+const KEY_BYTES = 10;
+const DATA = Buffer.alloc(100 - KEY_BYTES);
+/** What a record takes of an aggregate: its data, and 6 bytes of the format. Its key is there once for all. */
+const AGGREGATED_BYTES = DATA.length + 6;
+
+/**
+ * Many keys over 64 shards with the service's limits: records a second of virtual time, against a batcher that keeps no
+ * order, and against what the shards can take: the hottest shard's records at its limit.
+ */
+export async function benchManyKeys(): Promise<void> {
+  for (const roundTripMs of [5, 20]) {
+    console.log(
+      `${RECORDS} records of 100 bytes, ${SHARDS} shards with service limits, round trip ${roundTripMs} ms ± 20 %\n`,
+    );
+    const rows: string[][] = [];
+    for (const keys of [500, 10_000]) {
+      for (const [name, exponent] of [
+        ['uniform', 0],
+        ['Zipf 1.1', 1.1],
+      ] as const) {
+        const records = recordsOf(keys, exponent, AGGREGATED_RECORDS);
+        rows.push(await compare(`${rounded(keys)} keys, ${name}`, records, roundTripMs));
+      }
+    }
+    printTable(
+      ['', 'unordered', 'ordered', 'of unordered', 'of the shards', 'aggregated', 'of unordered', 'of the shards'],
+      rows,
+    );
+  }
+}
+
+type Approach = (kinesis: FakeKinesis, records: readonly ProducerRecord[], clock: VirtualClock) => Promise<unknown>;
+
+const ours =
+  (aggregation: boolean): Approach =>
+  (kinesis, records, clock) =>
+    new OrderedProducer(kinesis, { streamName: 'Events', clock, aggregation }).putAll(records);
+
+async function perSecond(approach: Approach, records: readonly ProducerRecord[], roundTripMs: number): Promise<number> {
+  const clock = new VirtualClock();
+  const kinesis = new FakeKinesis({
+    clock,
+    shardCount: SHARDS,
+    shardLimits: SERVICE_SHARD_LIMITS,
+    roundTripMs: between(0.8 * roundTripMs, 1.2 * roundTripMs, seededRandom(1)),
+    keepRecords: false,
+  });
+  await clock.runUntil(approach(kinesis, records, clock));
+  return records.length / (clock.nowMs / 1_000);
+}
+
+/** Records a second if every shard takes what it can: the hottest is the last to be done. A full bucket is for free. */
+function mostPerSecond(records: readonly ProducerRecord[], takenPerSecond: number): number {
+  const hottest = Math.max(...recordsByShard(records).values());
+  return records.length / (hottest / takenPerSecond - 1);
+}
+
+async function compare(name: string, many: readonly ProducerRecord[], roundTripMs: number): Promise<string[]> {
+  const records = many.slice(0, RECORDS);
+  const unordered = await perSecond(unorderedBatches, records, roundTripMs);
+  const single = await perSecond(ours(false), records, roundTripMs);
+  const aggregated = await perSecond(ours(true), many, roundTripMs);
+  const { recordsPerSecond, bytesPerSecond } = SERVICE_SHARD_LIMITS;
+  const percent = (part: number, whole: number): string => `${rounded((100 * part) / whole)} %`;
+  return [
+    name,
+    rounded(unordered),
+    rounded(single),
+    percent(single, unordered),
+    percent(single, mostPerSecond(records, recordsPerSecond)),
+    rounded(aggregated),
+    percent(aggregated, unordered),
+    percent(aggregated, mostPerSecond(many, bytesPerSecond / AGGREGATED_BYTES)),
+  ];
+}
+
+function recordsOf(keys: number, exponent: number, count: number): ProducerRecord[] {
+  const random = seededRandom(7);
+  const cumulative: number[] = [];
+  for (let key = 0, sum = 0; key < keys; key++) {
+    sum += 1 / (key + 1) ** exponent;
+    cumulative.push(sum);
+  }
+  return Array.from({ length: count }, () => {
+    const partitionKey = `key-${indexOf(cumulative, random() * cumulative.at(-1)!)}`.padEnd(KEY_BYTES, '.');
+    return { partitionKey, data: DATA };
+  });
+}
+
+/** The first position whose cumulative weight reaches the target. */
+function indexOf(cumulative: readonly number[], target: number): number {
+  let [low, high] = [0, cumulative.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (cumulative[middle]! < target) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function recordsByShard(records: readonly ProducerRecord[]): Map<string, number> {
+  const map = new FakeKinesis({ clock: new VirtualClock(), shardCount: SHARDS });
+  const counts = new Map<string, number>();
+  for (const { partitionKey } of records) {
+    const shardId = map.shardIdOf(partitionKey);
+    counts.set(shardId, (counts.get(shardId) ?? 0) + 1);
+  }
+  return counts;
+}

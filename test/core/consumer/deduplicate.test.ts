@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { deduplicate, InvalidArgumentError, type SequencedRecord, SequenceHistory } from '../../../lib/core';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+
+/** A record like `a7`: the seventh of key a. */
+const record = (name: string, producerId = 'p'): SequencedRecord => ({
+  partitionKey: name[0]!,
+  sequence: { producerId, sequenceNumber: BigInt(name.slice(1)) },
+});
+const nameOf = ({ partitionKey, sequence }: SequencedRecord): string => `${partitionKey}${sequence?.sequenceNumber}`;
+
+function taken(names: readonly string[], history = new SequenceHistory()): string[] {
+  return [
+    ...deduplicate(
+      names.map((name) => record(name)),
+      history,
+    ),
+  ].map(nameOf);
+}
+
+describe('deduplicate', () => {
+  test.each([
+    ['a copy that follows at once', ['a1', 'a1', 'a2'], ['a1', 'a2']],
+    ['a copy that comes late', ['a1', 'a2', 'a3', 'a2', 'a4'], ['a1', 'a2', 'a3', 'a4']],
+    ['an aggregate that comes again', ['a1', 'a2', 'a3', 'a1', 'a2', 'a3', 'a4'], ['a1', 'a2', 'a3', 'a4']],
+  ])('takes %s for one', (_, records, expected) => {
+    expect(taken(records)).toEqual(expected);
+  });
+
+  test('lets pass what has a number of its own, though numbers are skipped', () => {
+    expect(taken(['a1', 'a5', 'a6', 'a1000'])).toEqual(['a1', 'a5', 'a6', 'a1000']);
+  });
+
+  test('counts each key by itself', () => {
+    expect(taken(['a2', 'b1', 'b2', 'b1', 'a2'])).toEqual(['a2', 'b1', 'b2']);
+  });
+
+  test('counts each producer by itself, one that started anew included', () => {
+    const history = new SequenceHistory();
+    const records = [record('a8', 'old'), record('a0', 'new'), record('a7', 'old'), record('a1', 'new')];
+    expect([...deduplicate(records, history)]).toEqual([records[0], records[1], records[3]]);
+  });
+
+  test.each(['__proto__', 'constructor', '0'])('knows the key and the producer %j', (name) => {
+    const history = new SequenceHistory();
+    const counted = { partitionKey: name, sequence: { producerId: name, sequenceNumber: 0n } };
+    expect([...deduplicate([counted, counted], history)]).toHaveLength(1);
+    const restored = new SequenceHistory({ saved: JSON.parse(JSON.stringify(history)) });
+    expect(restored.has(counted)).toBe(true);
+  });
+
+  test('lets pass, and does not remember, records that nobody counted', () => {
+    const history = new SequenceHistory();
+    expect([...deduplicate([{ partitionKey: 'a' }, { partitionKey: 'a' }], history)]).toHaveLength(2);
+    expect(history.toJSON()).toEqual([]);
+  });
+
+  test('does not remember a record that was not handled to its end', () => {
+    const history = new SequenceHistory();
+    const handle = (names: string[]) => {
+      for (const each of deduplicate(
+        names.map((name) => record(name)),
+        history,
+      )) {
+        if (nameOf(each) === 'a2') throw new Error('not now');
+      }
+    };
+    expect(() => handle(['a1', 'a2', 'a3'])).toThrow('not now');
+    expect(taken(['a1', 'a2', 'a3'], history)).toEqual(['a2', 'a3']);
+  });
+});
+
+describe('SequenceHistory', () => {
+  test('is JSON, and goes on from it', () => {
+    const history = new SequenceHistory();
+    taken(['a1', 'b7', 'a2'], history);
+    history.add(record('a0', 'q'));
+    expect(JSON.parse(JSON.stringify(history))).toEqual([
+      { partitionKey: 'b', producers: [{ producerId: 'p', sequenceNumber: '7' }] },
+      {
+        partitionKey: 'a',
+        producers: [
+          { producerId: 'p', sequenceNumber: '2' },
+          { producerId: 'q', sequenceNumber: '0' },
+        ],
+      },
+    ]);
+    const restored = new SequenceHistory({ saved: JSON.parse(JSON.stringify(history)) });
+    expect(restored.toJSON()).toEqual(history.toJSON());
+    expect(taken(['a2', 'b8', 'a3'], restored)).toEqual(['b8', 'a3']);
+  });
+
+  test('holds numbers that a double cannot', () => {
+    const large = { partitionKey: 'a', sequence: { producerId: 'p', sequenceNumber: 10n ** 40n - 1n } };
+    const history = new SequenceHistory();
+    history.add(large);
+    const restored = new SequenceHistory({ saved: JSON.parse(JSON.stringify(history)) });
+    expect(restored.has({ ...large, sequence: { ...large.sequence, sequenceNumber: 10n ** 40n - 2n } })).toBe(true);
+    expect(restored.has({ ...large, sequence: { ...large.sequence, sequenceNumber: 10n ** 40n } })).toBe(false);
+  });
+
+  test('forgets the key that was not written for the longest', () => {
+    const history = new SequenceHistory({ maxKeys: 2 });
+    taken(['a1', 'b1', 'a2', 'c1'], history);
+    expect(history.toJSON().map(({ partitionKey }) => partitionKey)).toEqual(['a', 'c']);
+  });
+
+  test('forgets the producer of a key that has not written for the longest', () => {
+    const history = new SequenceHistory({ maxProducersPerKey: 2 });
+    for (const producer of ['p', 'q', 'r']) history.add(record('a1', producer));
+    expect(['p', 'q', 'r'].map((producer) => history.has(record('a1', producer)))).toEqual([false, true, true]);
+  });
+
+  test.each([
+    [{ maxKeys: 0 }, 'maxKeys must be a positive whole number, got 0'],
+    [{ maxProducersPerKey: 1.5 }, 'maxProducersPerKey must be a positive whole number, got 1.5'],
+    [{ saved: [{ partitionKey: 'a' }] }, 'saved must be what toJSON of a history returned'],
+    [{ saved: [{ partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '-1' }] }] }, 'saved must be'],
+  ])('refuses %j', (options, message) => {
+    expect(() => new SequenceHistory(options as never)).toThrow(InvalidArgumentError);
+    expect(() => new SequenceHistory(options as never)).toThrow(message);
+  });
+});
+
+describe('any stream of an ordered producer, read by a consumer that fails and starts again', () => {
+  interface Schedule {
+    seed: number;
+    records: number;
+    keys: number;
+  }
+
+  /**
+   * What the producer's lanes write: units of consecutive records, each first behind the one before of its key, then
+   * again at any later time, as often as answers were lost.
+   */
+  function written({ seed, records, keys }: Schedule): { input: SequencedRecord[]; stream: SequencedRecord[][] } {
+    const random = seededRandom(seed);
+    const input = Array.from({ length: records }, (_, index) =>
+      record(`${'abcdef'[Math.floor(random() * keys)]}${index}`),
+    );
+    const stream: SequencedRecord[][] = [];
+    const late: { unit: SequencedRecord[]; position: number }[] = [];
+    for (const key of new Set(input.map(({ partitionKey }) => partitionKey))) {
+      const ofKey = input.filter(({ partitionKey }) => partitionKey === key);
+      let position = 0;
+      while (ofKey.length > 0) {
+        const unit = ofKey.splice(0, 1 + Math.floor(random() * 4));
+        position = Math.min(stream.length, position + Math.floor(random() * 4));
+        stream.splice(position++, 0, unit);
+        while (random() < 0.4) late.push({ unit, position: 0 });
+      }
+    }
+    for (const { unit } of late) {
+      const first = stream.indexOf(unit);
+      stream.splice(first + 1 + Math.floor(random() * (stream.length - first)), 0, unit);
+    }
+    return { input, stream };
+  }
+
+  /** Reads from the last checkpoint on, as often as it takes; effects are undone with what was not saved. */
+  function consumed(stream: readonly SequencedRecord[][], random: () => number): string[] {
+    let checkpoint = { position: 0, handled: [] as string[], history: '[]' };
+    while (checkpoint.position < stream.length) {
+      const history = new SequenceHistory({ saved: JSON.parse(checkpoint.history) });
+      const handled = [...checkpoint.handled];
+      let { position } = checkpoint;
+      const crashAt = position + Math.floor(random() * 10);
+      for (; position < stream.length && position < crashAt; position++) {
+        for (const each of deduplicate(stream[position]!, history)) {
+          if (random() < 0.1) break;
+          handled.push(nameOf(each));
+        }
+        // A unit that was left in its midst is read again, from its beginning.
+        if (!stream[position]!.every((each) => history.has(each))) break;
+      }
+      if (random() < 0.8) checkpoint = { position, handled, history: JSON.stringify(history) };
+    }
+    return checkpoint.handled;
+  }
+
+  test('is read once, in the order of each key', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          seed: fc.integer(),
+          records: fc.integer({ min: 1, max: 60 }),
+          keys: fc.integer({ min: 1, max: 6 }),
+        }),
+        (schedule) => {
+          const { input, stream } = written(schedule);
+          const handled = consumed(stream, seededRandom(~schedule.seed));
+          const byKey = (names: string[]) => [...'abcdef'].map((key) => names.filter((name) => name.startsWith(key)));
+          expect(byKey(handled)).toEqual(byKey(input.map(nameOf)));
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+});
