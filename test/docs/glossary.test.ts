@@ -25,7 +25,9 @@ describe('the glossary', () => {
 
   test('has no retired word in the documents', () => {
     const files = filesIn(documents, /\.md$/);
-    expect(files).toEqual(expect.arrayContaining(['README.md', 'docs/guides/consuming.md', 'docs/decisions/README.md']));
+    expect(files).toEqual(
+      expect.arrayContaining(['README.md', 'docs/guides/consuming.md', 'docs/decisions/README.md']),
+    );
     expect(findingsIn(files)).toEqual([]);
   });
 
