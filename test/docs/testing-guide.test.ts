@@ -10,7 +10,7 @@ const examples = [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) 
 async function run(example: string): Promise<{ printed: unknown[][]; promised: string[] }> {
   const body = example
     .replace(/^import .*\n/gm, '')
-    .replaceAll(' as const', '')
+
     .replaceAll('(error as Error)', 'error');
   const printed: unknown[][] = [];
   const names = { OrderedProducer, ...testing, console: { log: (...values: unknown[]) => printed.push(values) } };
