@@ -1,32 +1,50 @@
-export * from './function/bundled-function-options';
-export * from './monitoring/fan-out-query-metrics';
-export * from './monitoring/monitoring-options';
-export * from './monitoring/ordered-producer-metrics';
-export * from './monitoring/shard-monitoring';
-export * from './monitoring/sharded-index-metrics';
-export * from './monitoring/stream-shard-metrics';
-export * from './stream/expected-stream-traffic';
-export * from './stream/hash-key-registry';
-export * from './stream/hash-key-registry-grants';
-export * from './stream/ordered-producer-function';
-export * from './stream/producer-fifo-queue';
-export * from './stream/producer-table-stream';
-export * from './stream/stream-auto-scaling';
-export * from './stream/stream-produce-grants';
-export * from './stream/stream-reconciliation';
-export * from './stream/stream-reshard-grants';
-export * from './stream/stream-resharding';
-export * from './stream/uniform-stream';
-export * from './table/expected-index-traffic';
-export * from './table/fan-out-query-function';
-export * from './table/key-layout';
-export * from './table/shard-counts';
-export * from './table/sharded-index';
-export * from './table/sharded-index-attributes';
-export * from './table/sharded-index-binding';
-export * from './table/sharded-index-options';
-export * from './table/sharded-index-props';
-export * from './table/sharded-index-query-grants';
-export * from './table/sharded-index-write-grants';
-export * from './table/sharded-table';
-export * from './table/sharding-strategy';
+export type { BundledFunctionOptions } from './function/bundled-function-options';
+export { FanOutQueryMetrics } from './monitoring/fan-out-query-metrics';
+export type {
+  DeadLetterQueueMonitoringOptions,
+  IndexMonitoringOptions,
+  ProducerMonitoringOptions,
+  StreamMonitoringOptions,
+} from './monitoring/monitoring-options';
+export { OrderedProducerMetrics } from './monitoring/ordered-producer-metrics';
+export { ShardMonitoring, type ShardMonitoringProps } from './monitoring/shard-monitoring';
+export { ShardedIndexMetrics } from './monitoring/sharded-index-metrics';
+export { StreamShardMetrics } from './monitoring/stream-shard-metrics';
+export type { ExpectedStreamTraffic } from './stream/expected-stream-traffic';
+export { HashKeyRegistry, type HashKeyRegistryProps } from './stream/hash-key-registry';
+export type { HashKeyRegistryAttributes } from './stream/hash-key-registry-attributes';
+export { HashKeyRegistryGrants } from './stream/hash-key-registry-grants';
+export type { IHashKeyRegistry } from './stream/i-hash-key-registry';
+export type { IHashKeyRegistryRef } from './stream/i-hash-key-registry-ref';
+export { OrderedProducerFunction, type OrderedProducerFunctionProps } from './stream/ordered-producer-function';
+export { ProducerFifoQueue, type ProducerFifoQueueProps } from './stream/producer-fifo-queue';
+export type { ProducerTableStreamProps } from './stream/producer-table-stream';
+export {
+  StreamAutoScaling,
+  type StreamAutoScalingOptions,
+  type StreamAutoScalingProps,
+} from './stream/stream-auto-scaling';
+export { StreamProduceGrants } from './stream/stream-produce-grants';
+export {
+  StreamReconciliation,
+  type StreamReconciliationOptions,
+  type StreamReconciliationProps,
+} from './stream/stream-reconciliation';
+export { StreamReshardGrants } from './stream/stream-reshard-grants';
+export { StreamResharding, type StreamReshardingProps } from './stream/stream-resharding';
+export { UniformStream, type UniformStreamProps } from './stream/uniform-stream';
+export type { ExpectedIndexTraffic } from './table/expected-index-traffic';
+export { FanOutQueryFunction, type FanOutQueryFunctionProps } from './table/fan-out-query-function';
+export type { IShardedIndex } from './table/i-sharded-index';
+export type { IShardedIndexRef } from './table/i-sharded-index-ref';
+export { KeyLayout } from './table/key-layout';
+export { ShardCounts } from './table/shard-counts';
+export { ShardedIndex } from './table/sharded-index';
+export type { ShardedIndexAttributes } from './table/sharded-index-attributes';
+export type { ShardedIndexBinding } from './table/sharded-index-binding';
+export type { ShardedIndexOptions } from './table/sharded-index-options';
+export type { ShardedIndexProps } from './table/sharded-index-props';
+export { ShardedIndexQueryGrants } from './table/sharded-index-query-grants';
+export { ShardedIndexWriteGrants } from './table/sharded-index-write-grants';
+export { ShardedTable, type ShardedTableProps } from './table/sharded-table';
+export { ShardingStrategy } from './table/sharding-strategy';

@@ -3,7 +3,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
 import type { FanOutQueryFunction } from '../table/fan-out-query-function';
-import type { ShardedIndex } from '../table/sharded-index';
+import type { IShardedIndex } from '../table/i-sharded-index';
 import { FanOutQueryMetrics } from './fan-out-query-metrics';
 import { REPORTING_PERIOD } from './function-metric';
 import type { StreamMonitoringOptions } from './monitoring-options';
@@ -69,7 +69,7 @@ export function streamWidgets(stream: kinesis.IStream, { autoScaling, reconcilia
   ];
 }
 
-export function indexWidgets(index: ShardedIndex): Rows {
+export function indexWidgets(index: IShardedIndex): Rows {
   const metrics = ShardedIndexMetrics.fromIndex(index);
   return [
     [

@@ -6,7 +6,7 @@ import { Construct, type IConstruct } from 'constructs';
 import { MAX_SKEW } from '../core/resharding/thresholds';
 import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
 import type { FanOutQueryFunction } from '../table/fan-out-query-function';
-import type { ShardedIndex } from '../table/sharded-index';
+import type { IShardedIndex } from '../table/i-sharded-index';
 import { indexWidgets, producerWidgets, queryWidgets, queueWidgets, streamWidgets } from './dashboard-widgets';
 import { REPORTING_PERIOD } from './function-metric';
 import type {
@@ -172,7 +172,7 @@ export class ShardMonitoring extends Construct {
    * @param index the index, of this app or imported
    * @param options what to watch of it
    */
-  public addIndex(index: ShardedIndex, options: IndexMonitoringOptions = {}): void {
+  public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): void {
     const name = `${index.indexName} of the table ${index.table.tableName}`;
     this.addRow(`Index ${name}`, indexWidgets(index));
     if (!(options.writeThrottleAlarm ?? true)) return;

@@ -1,5 +1,5 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type { ShardedIndex } from '../table/sharded-index';
+import type { IShardedIndex } from '../table/i-sharded-index';
 import { REPORTING_PERIOD } from './function-metric';
 
 /**
@@ -13,11 +13,11 @@ export class ShardedIndexMetrics {
    *
    * @param index the index, of this app or imported
    */
-  public static fromIndex(index: ShardedIndex): ShardedIndexMetrics {
+  public static fromIndex(index: IShardedIndex): ShardedIndexMetrics {
     return new ShardedIndexMetrics(index);
   }
 
-  private constructor(private readonly index: ShardedIndex) {}
+  private constructor(private readonly index: IShardedIndex) {}
 
   /**
    * Any metric that DynamoDB has for an index, summed over a minute.

@@ -1,5 +1,5 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type { HashKeyRegistry } from './hash-key-registry';
+import type { IHashKeyRegistryRef } from './i-hash-key-registry-ref';
 
 /**
  * The least permissions that callers of a hash key registry need.
@@ -10,11 +10,11 @@ export class HashKeyRegistryGrants {
    *
    * @param registry the registry to ask
    */
-  public static fromRegistry(registry: HashKeyRegistry): HashKeyRegistryGrants {
+  public static fromRegistry(registry: IHashKeyRegistryRef): HashKeyRegistryGrants {
     return new HashKeyRegistryGrants(registry);
   }
 
-  private constructor(private readonly registry: HashKeyRegistry) {}
+  private constructor(private readonly registry: IHashKeyRegistryRef) {}
 
   /**
    * Allows `lambda:InvokeFunction` on exactly the registry's function. A policy cannot tell its actions apart: whoever may
@@ -26,7 +26,7 @@ export class HashKeyRegistryGrants {
     return iam.Grant.addToPrincipal({
       grantee,
       actions: ['lambda:InvokeFunction'],
-      resourceArns: [this.registry.function.functionArn],
+      resourceArns: [this.registry.functionArn],
     });
   }
 
@@ -37,20 +37,13 @@ export class HashKeyRegistryGrants {
    * @param grantee the role, function or other principal that reads
    */
   public read(grantee: iam.IGrantable): iam.Grant {
-    return this.onTable(grantee, ['dynamodb:GetItem'], ['kms:Decrypt']);
-  }
-
-  /** @internal The registry's own function. */
-  public _serve(grantee: iam.IGrantable): void {
-    const onKey = ['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo'];
-    this.onTable(grantee, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Scan'], onKey);
-    this.registry.stream.grant(grantee, 'kinesis:ListShards');
-  }
-
-  private onTable(grantee: iam.IGrantable, actions: string[], keyActions: string[]): iam.Grant {
-    const { table } = this.registry;
-    const onTable = iam.Grant.addToPrincipal({ grantee, actions, resourceArns: [table.tableArn] });
-    const onKey = table.encryptionKey?.grant(grantee, ...keyActions);
+    const { tableArn, encryptionKey } = this.registry;
+    const onTable = iam.Grant.addToPrincipal({
+      grantee,
+      actions: ['dynamodb:GetItem'],
+      resourceArns: [tableArn],
+    });
+    const onKey = encryptionKey?.grant(grantee, 'kms:Decrypt');
     return onKey ? onTable.combine(onKey) : onTable;
   }
 }

@@ -1,14 +1,19 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../core/foundation/function-environment';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../core/registry/registry-table';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import type { HashKeyRegistryAttributes } from './hash-key-registry-attributes';
 import { HashKeyRegistryGrants } from './hash-key-registry-grants';
+import type { IHashKeyRegistry } from './i-hash-key-registry';
+import { ImportedHashKeyRegistry } from './imported-hash-key-registry';
 import { checkRecordDistribution } from './record-distribution';
 import { checkStreamEnvironment } from './stream-environment';
 
@@ -85,12 +90,42 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  *
  * @stateful
  */
-export class HashKeyRegistry extends Construct {
+export class HashKeyRegistry extends Resource implements IHashKeyRegistry {
+  /**
+   * Imports a registry that exists, of another app. Nothing is created, changed or looked up.
+   *
+   * @param scope the construct to add the registry to, usually `this`
+   * @param id the registry's name within the scope
+   * @param attributes the ARNs of the function and the table, and the stream
+   */
+  public static fromHashKeyRegistryAttributes(
+    scope: Construct,
+    id: string,
+    attributes: HashKeyRegistryAttributes,
+  ): IHashKeyRegistry {
+    return new ImportedHashKeyRegistry(scope, id, attributes);
+  }
+
   /** The function that answers requests: to invoke it. */
   public readonly function: lambda.Function;
 
   /** The table that has the owners. Change it through the function alone. */
   public readonly table: dynamodb.TableV2;
+
+  /** The ARN of the function. */
+  public readonly functionArn: string;
+
+  /** The name of the function. */
+  public readonly functionName: string;
+
+  /** The ARN of the table. */
+  public readonly tableArn: string;
+
+  /** The name of the table: for `readOwners` of `cdk-even-shards/core`. */
+  public readonly tableName: string;
+
+  /** The customer-managed key that the table is encrypted with, if it has one. */
+  public readonly encryptionKey?: kms.IKey;
 
   /** The stream that the keys are for. */
   public readonly stream: kinesis.IStream;
@@ -125,6 +160,10 @@ export class HashKeyRegistry extends Construct {
       removalPolicy: props.removalPolicy,
       deletionProtection: props.deletionProtection ?? props.removalPolicy !== RemovalPolicy.DESTROY,
     });
+    this.node.defaultChild = this.table.node.defaultChild;
+    this.tableArn = this.table.tableArn;
+    this.tableName = this.table.tableName;
+    this.encryptionKey = this.table.encryptionKey;
     this.function = addBundledFunction(this, {
       bundle: 'hash-key-registry',
       description: 'Hands out hash keys that load every shard of a stream evenly',
@@ -134,7 +173,20 @@ export class HashKeyRegistry extends Construct {
       runtime: props.runtime,
       logRetention: props.logRetention,
     });
+    this.functionArn = this.function.functionArn;
+    this.functionName = this.function.functionName;
     this.grants = HashKeyRegistryGrants.fromRegistry(this);
-    this.grants._serve(this.function);
+    this.grantOwnWork();
+  }
+
+  private grantOwnWork(): void {
+    iam.Grant.addToPrincipal({
+      grantee: this.function,
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Scan'],
+      resourceArns: [this.table.tableArn],
+    });
+    const onKey = ['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo'];
+    this.table.encryptionKey?.grant(this.function, ...onKey);
+    this.stream.grant(this.function, 'kinesis:ListShards');
   }
 }

@@ -14,13 +14,14 @@ import {
 } from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
-import type { HashKeyRegistry } from './hash-key-registry';
+import type { IHashKeyRegistry } from './i-hash-key-registry';
 import { maxRecordBytes } from './max-record-size';
 import { ProducerFifoQueue, type ProducerFifoQueueProps } from './producer-fifo-queue';
-import { type ProducerTableStreamProps, tableStreamSource } from './producer-table-stream';
+import type { ProducerTableStreamProps } from './producer-table-stream';
 import { checkRecordDistribution } from './record-distribution';
 import { checkStreamEnvironment } from './stream-environment';
 import { StreamProduceGrants } from './stream-produce-grants';
+import { tableStreamSource } from './table-stream-source';
 
 /** Properties of an `OrderedProducerFunction`. */
 export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
@@ -65,7 +66,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly sequence?: boolean;
 
   /**
-   * A registry of the same stream. A record can then name a `hashKeyOwner`, such as its account, in place of an explicit
+   * A registry of the same stream, of this app or imported, in the function's own account and region. A record can then name a `hashKeyOwner`, such as its account, in place of an explicit
    * hash key: it gets the owner's key, and with it a shard that no other owner makes busier than its share.
    *
    * Keys are remembered for a minute. When an owner is moved to another key, its records may go to the old shard for as
@@ -73,7 +74,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    *
    * @default - records with a `hashKeyOwner` are refused
    */
-  readonly hashKeyRegistry?: HashKeyRegistry;
+  readonly hashKeyRegistry?: IHashKeyRegistry;
 
   /**
    * Whether an owner that the registry does not know gets a key when it is first seen. Without, the records of such an
@@ -159,7 +160,7 @@ export class OrderedProducerFunction extends Construct {
           ),
         }),
         ...(registry && {
-          [REGISTRY_FUNCTION_NAME]: registry.function.functionName,
+          [REGISTRY_FUNCTION_NAME]: registry.functionName,
           [ALLOCATE_HASH_KEYS]: String(props.allocateHashKeys ?? true),
         }),
       },
@@ -204,7 +205,7 @@ export class OrderedProducerFunction extends Construct {
 }
 
 /** Keys that are even on the shards of one stream say nothing of another's. */
-function checkRegistry(field: string, registry: HashKeyRegistry, stream: kinesis.IStream): void {
+function checkRegistry(field: string, registry: IHashKeyRegistry, stream: kinesis.IStream): void {
   if (Token.compareStrings(registry.stream.streamName, stream.streamName) !== TokenComparison.DIFFERENT) return;
   throw new InvalidArgumentError(field, registry.stream.streamName, `a registry of the stream ${stream.streamName}`);
 }

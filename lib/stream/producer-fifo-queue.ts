@@ -50,9 +50,9 @@ export interface ProducerFifoQueueProps {
 const VISIBILITY_FACTOR = 6;
 
 /** Source: the Amazon SQS API reference, SetQueueAttributes. */
-const LONGEST_VISIBILITY = Duration.hours(12);
-const LONGEST_RETENTION = Duration.days(14);
-const HIGHEST_MAX_RECEIVE_COUNT = 1_000;
+const MAX_VISIBILITY_TIMEOUT = Duration.hours(12);
+const MAX_RETENTION_PERIOD = Duration.days(14);
+const MAX_RECEIVE_COUNT = 1_000;
 
 /** Source: the Lambda developer guide: the most that Lambda takes from a FIFO queue at a time. */
 const BATCH_SIZE = 10;
@@ -88,7 +88,7 @@ export class ProducerFifoQueue extends Construct {
     this.checkMaxReceiveCount(maxReceiveCount);
     const common: sqs.QueueProps = {
       fifo: true,
-      retentionPeriod: LONGEST_RETENTION,
+      retentionPeriod: MAX_RETENTION_PERIOD,
       encryption: props.encryptionKey ? sqs.QueueEncryption.KMS : sqs.QueueEncryption.SQS_MANAGED,
       encryptionMasterKey: props.encryptionKey,
       enforceSSL: true,
@@ -107,8 +107,8 @@ export class ProducerFifoQueue extends Construct {
 
   private checkMaxReceiveCount(count: number): void {
     if (Token.isUnresolved(count)) return;
-    if (Number.isInteger(count) && count >= 1 && count <= HIGHEST_MAX_RECEIVE_COUNT) return;
-    const allowed = `a whole number from 1 to ${HIGHEST_MAX_RECEIVE_COUNT}`;
+    if (Number.isInteger(count) && count >= 1 && count <= MAX_RECEIVE_COUNT) return;
+    const allowed = `a whole number from 1 to ${MAX_RECEIVE_COUNT}`;
     throw new InvalidArgumentError(constructField(this, 'maxReceiveCount'), count, allowed);
   }
 
@@ -121,7 +121,7 @@ export class ProducerFifoQueue extends Construct {
     }
     if (visibilityTimeout === undefined) return Duration.seconds(VISIBILITY_FACTOR * timeout.toSeconds());
     if (visibilityTimeout.isUnresolved()) return visibilityTimeout;
-    const [seconds, least, most] = [visibilityTimeout, timeout, LONGEST_VISIBILITY].map((each) => each.toSeconds());
+    const [seconds, least, most] = [visibilityTimeout, timeout, MAX_VISIBILITY_TIMEOUT].map((each) => each.toSeconds());
     if (seconds! >= least! && seconds! <= most!) return visibilityTimeout;
     throw new InvalidArgumentError(field, `${seconds} s`, `from the function's timeout, ${least} s, to ${most} s`);
   }

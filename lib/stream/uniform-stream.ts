@@ -135,7 +135,7 @@ export class UniformStream extends kinesis.Stream {
       retentionPeriod: props.retentionPeriod,
       encryption: props.encryptionKey ? kinesis.StreamEncryption.KMS : kinesis.StreamEncryption.MANAGED,
       encryptionKey: props.encryptionKey,
-      shardLevelMetrics: props.shardLevelMetrics,
+      shardLevelMetrics: props.shardLevelMetrics && [...props.shardLevelMetrics].sort(),
       removalPolicy: props.removalPolicy,
     });
     const { shardCount, initialShardCount } = props;

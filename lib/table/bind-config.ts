@@ -1,29 +1,38 @@
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
-import type { ShardedIndex } from './sharded-index';
+import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
 import type { ShardedIndexBinding } from './sharded-index-binding';
 
 /** Source: the Lambda API reference, Environment: Variables. */
 const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
 
-/** Which index each variable holds: Lambda's own `addEnvironment` replaces one without a word. */
-const boundIndexes = new WeakMap<lambda.Function, Map<string, ShardedIndex>>();
+/**
+ * Which index each variable of a function holds, as text that two imports of one index have in common: Lambda's own
+ * `addEnvironment` replaces a variable without a word.
+ */
+const boundIndexes = new WeakMap<lambda.Function, Map<string, string>>();
 
-/** Puts the configuration of an index into the environment of a function. */
-export function bindConfig(index: ShardedIndex, bound: lambda.Function, binding: ShardedIndexBinding): void {
-  const variable = binding.environmentVariable ?? inCapitals(index.indexName);
+/** Puts the configuration of an index, and `json` is what is deployed of it, into the environment of a function. */
+export function bindConfig(
+  config: ShardedIndexConfig,
+  json: string,
+  bound: lambda.Function,
+  binding: ShardedIndexBinding,
+): void {
+  const variable = binding.environmentVariable ?? inCapitals(config.indexName);
   const field = constructField(bound, 'environmentVariable');
   if (!VARIABLE_NAME.test(variable)) {
     throw new InvalidArgumentError(field, variable, 'letters, digits and underscores, starting with a letter');
   }
-  const indexes = boundIndexes.get(bound) ?? new Map<string, ShardedIndex>();
+  const index = JSON.stringify(config);
+  const indexes = boundIndexes.get(bound) ?? new Map<string, string>();
   boundIndexes.set(bound, indexes);
   if ((indexes.get(variable) ?? index) !== index) {
     throw new InvalidArgumentError(field, variable, 'a variable of its own for each index of the function');
   }
   indexes.set(variable, index);
-  bound.addEnvironment(variable, index.toConfigJson());
+  bound.addEnvironment(variable, json);
 }
 
 /** `byStatus` is BY_STATUS. */

@@ -1,4 +1,4 @@
-import { Duration, Stack, Token } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
@@ -6,15 +6,16 @@ import { InvalidArgumentError } from '../core/foundation/errors';
 import { INDEXES } from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
-import type { ShardedIndex } from './sharded-index';
+import type { IShardedIndex } from './i-sharded-index';
 
 /** Properties of a `FanOutQueryFunction`. */
 export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   /**
-   * The indexes to query: at least one, of one table or several, no two with the same name. Lambda's limit of 4 KB of
+   * The indexes to query, of this app or imported: at least one, of one table or several, no two with the same name, in
+   * any order. Lambda's limit of 4 KB of
    * environment variables has room for about a dozen.
    */
-  readonly indexes: ShardedIndex[];
+  readonly indexes: IShardedIndex[];
 
   /**
    * How long one page may take to gather.
@@ -46,8 +47,8 @@ const MAX_ENVIRONMENT_BYTES = 4096;
  * `cdk-even-shards/core` itself. It comes with a role of its own that can query these indexes and write to its log
  * group, and nothing else.
  *
- * Throws `InvalidArgumentError` if there is no index, if two have the same name, or if their configuration outgrows
- * Lambda's environment.
+ * Throws `InvalidArgumentError` if there is no index, if two have the same name, and, when the app is synthesized, if
+ * their configuration outgrows Lambda's environment.
  */
 export class FanOutQueryFunction extends Construct {
   /** The function: to invoke it or to grant its invocation. */
@@ -62,35 +63,40 @@ export class FanOutQueryFunction extends Construct {
    */
   constructor(scope: Construct, id: string, props: FanOutQueryFunctionProps) {
     super(scope, id);
-    const configs = Object.fromEntries(props.indexes.map((index) => [index.indexName, index._config]));
     const field = constructField(this, 'indexes');
-    if (props.indexes.length === 0) throw new InvalidArgumentError(field, props.indexes, 'at least one sharded index');
-    if (Object.keys(configs).length < props.indexes.length) {
-      throw new InvalidArgumentError(
-        field,
-        props.indexes.map(({ indexName }) => indexName),
-        'sharded indexes with names that differ, use a function for each table whose index names repeat',
-      );
-    }
-    checkEnvironment(field, configs);
+    checkNames(field, props.indexes);
+    const indexes = [...props.indexes].sort((a, b) => (a.indexName < b.indexName ? -1 : 1));
+    const configs = `{${indexes.map((index) => `${JSON.stringify(index.indexName)}:${index.toConfigJson()}`).join()}}`;
+    this.node.addValidation({ validate: () => checkEnvironment(field, Stack.of(this).resolve(configs)) });
     this.function = addBundledFunction(this, {
       bundle: 'query-fanout',
       description: 'Queries all shards of an index as if it were one',
-      environment: { [INDEXES]: Stack.of(this).toJsonString(configs) },
+      environment: { [INDEXES]: configs },
       timeout: props.timeout ?? Duration.seconds(30),
       memorySize: props.memorySize ?? 1769,
       runtime: props.runtime,
       logRetention: props.logRetention,
     });
-    for (const index of props.indexes) index.queryGrants.query(this.function);
+    for (const index of indexes) index.queryGrants.query(this.function);
   }
 }
 
+function checkNames(field: string, indexes: readonly IShardedIndex[]): void {
+  if (indexes.length === 0) throw new InvalidArgumentError(field, indexes, 'at least one sharded index');
+  const names = indexes.map(({ indexName }) => indexName);
+  if (new Set(names).size === names.length) return;
+  throw new InvalidArgumentError(
+    field,
+    names,
+    'sharded indexes with names that differ, use a function for each table whose index names repeat',
+  );
+}
+
 /** What only the deployment knows counts for nothing here: what fails this check is certain to fail there. */
-function checkEnvironment(field: string, configs: Record<string, ShardedIndex['_config']>): void {
-  const known = JSON.stringify(configs, (_, value) => (Token.isUnresolved(value) ? '' : value));
-  const bytes = Buffer.byteLength(INDEXES) + Buffer.byteLength(known);
-  if (bytes <= MAX_ENVIRONMENT_BYTES) return;
+function checkEnvironment(field: string, configs: string | { 'Fn::Join': [string, unknown[]] }): string[] {
+  const parts = typeof configs === 'string' ? [configs] : configs['Fn::Join'][1];
+  const bytes = Buffer.byteLength([INDEXES, ...parts.filter((part) => typeof part === 'string')].join(''));
+  if (bytes <= MAX_ENVIRONMENT_BYTES) return [];
   throw new InvalidArgumentError(
     field,
     `${bytes} bytes`,

@@ -4,6 +4,7 @@ import { inConstructTerms } from '../construct-field';
 import { planIndex } from '../core/planning/plan-index';
 import { type ShardedIndexConfig, shardCountOf } from '../core/sharded-index/sharded-index-config';
 import type { ExpectedIndexTraffic } from './expected-index-traffic';
+import { sortedByKey } from './sorted-by-key';
 
 /**
  * Warns if an index, or a value of it, has fewer shards than its traffic is planned to need, and of what no number of
@@ -18,7 +19,7 @@ export function adviseOnIndexShards(
 ): void {
   const { indexName } = config;
   const { shards, byValue, boundBy, notMended } = inConstructTerms(table, `${indexName}.expectedTraffic`, () =>
-    planIndex(traffic),
+    planIndex({ ...traffic, shares: traffic.shares && sortedByKey(traffic.shares) }),
   );
   const tooFew =
     byValue === undefined

@@ -3,6 +3,7 @@ import { InvalidArgumentError, InvalidShardCountError } from '../core/foundation
 import { checkShardCount, MAX_INDEX_SHARDS } from '../core/foundation/shard-count';
 import type { IndexShards, ShardCount } from '../core/sharded-index/sharded-index-config';
 import { InvalidIndexValueError } from '../core/sharded-index/sharded-index-errors';
+import { sortedByKey } from './sorted-by-key';
 
 /**
  * How many shards each value of an index is spread over.
@@ -52,7 +53,7 @@ export class ShardCounts {
     return new ShardCounts({
       default: shardCount('shards.default', defaultCount),
       byValue: Object.fromEntries(
-        Object.entries(counts).map(([value, count]) => [
+        Object.entries(sortedByKey(counts)).map(([value, count]) => [
           value,
           shardCount(`shards.byValue[${JSON.stringify(value)}]`, count),
         ]),
@@ -77,7 +78,7 @@ export class ShardCounts {
    */
   public alsoReading(others: ShardCounts): ShardCounts {
     const [writers, readers] = [this._config, others._config];
-    const values = [...Object.keys(writers.byValue ?? {}), ...Object.keys(readers.byValue ?? {})];
+    const values = Object.keys(sortedByKey({ ...writers.byValue, ...readers.byValue }));
     const byValue = values.map((value) => {
       const field = `shards.byValue[${JSON.stringify(value)}]`;
       return [value, covering(field, countOf(writers, value), countOf(readers, value))] as const;

@@ -1,7 +1,7 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { ShardedIndexOptions } from './sharded-index-options';
 
-/** A sharded index that exists, as `ShardedIndex.fromAttributes` takes it: described as it was added. */
+/** A sharded index that exists, as `ShardedIndex.fromShardedIndexAttributes` takes it: described as it was added. */
 export interface ShardedIndexAttributes extends ShardedIndexOptions {
   /**
    * The table the index belongs to, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or

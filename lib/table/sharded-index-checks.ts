@@ -2,7 +2,7 @@ import { Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
-import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
+import { type ShardedIndexConfig, shardCountOf } from '../core/sharded-index/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../core/sharded-index/sharded-index-errors';
 import type { ShardedIndexOptions } from './sharded-index-options';
 
@@ -126,7 +126,7 @@ export function checkShardedIndex(
     'an attribute of its own, not one of the key of the table or of an index',
   );
   refuseIf(
-    sharing !== undefined && shardingOf(sharing) !== shardingOf(config),
+    sharing !== undefined && !haveSameSharding(sharing, config),
     `${indexName}.shardAttribute`,
     shardAttribute,
     `another attribute than that of ${sharing?.indexName}, or have the same value, layout, shards and strategy`,
@@ -157,7 +157,16 @@ function isNumber(text: string): boolean {
   return Number.isFinite(Number(text)) && String(Number(text)) === text;
 }
 
-/** What decides on the content of the shard attribute. */
-function shardingOf({ keyLayout, valueAttribute, shards, strategy }: ShardedIndexConfig): string {
-  return JSON.stringify([keyLayout, valueAttribute, shards, strategy]);
+/** Whether writers put the same into the shard attributes of both. Counts compare by what they mean for each value. */
+function haveSameSharding(a: ShardedIndexConfig, b: ShardedIndexConfig): boolean {
+  const values = [a, b].flatMap(({ shards }) => Object.keys(shards.byValue ?? {}));
+  return (
+    a.keyLayout === b.keyLayout &&
+    a.valueAttribute === b.valueAttribute &&
+    a.strategy === b.strategy &&
+    [undefined, ...values].every((value) => {
+      const [ofA, ofB] = [shardCountOf(a, value), shardCountOf(b, value)];
+      return ofA.write === ofB.write && ofA.read === ofB.read;
+    })
+  );
 }

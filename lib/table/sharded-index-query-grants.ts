@@ -1,5 +1,5 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type { ShardedIndex } from './sharded-index';
+import type { IShardedIndexRef } from './i-sharded-index-ref';
 
 /**
  * The least permissions that a fan-out query needs on a sharded index.
@@ -13,11 +13,11 @@ export class ShardedIndexQueryGrants {
    *
    * @param index the index to query
    */
-  public static fromIndex(index: ShardedIndex): ShardedIndexQueryGrants {
+  public static fromIndex(index: IShardedIndexRef): ShardedIndexQueryGrants {
     return new ShardedIndexQueryGrants(index);
   }
 
-  private constructor(private readonly index: ShardedIndex) {}
+  private constructor(private readonly index: IShardedIndexRef) {}
 
   /**
    * Allows `dynamodb:Query` on exactly this index, and `kms:Decrypt` on the table's customer-managed key if it has one.

@@ -1,5 +1,5 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type { ShardedIndex } from './sharded-index';
+import type { IShardedIndexRef } from './i-sharded-index-ref';
 
 /**
  * The least permissions that an application needs to write the items of a sharded index, which are the items of its
@@ -14,11 +14,11 @@ export class ShardedIndexWriteGrants {
    *
    * @param index the index whose items are written
    */
-  public static fromIndex(index: ShardedIndex): ShardedIndexWriteGrants {
+  public static fromIndex(index: IShardedIndexRef): ShardedIndexWriteGrants {
     return new ShardedIndexWriteGrants(index);
   }
 
-  private constructor(private readonly index: ShardedIndex) {}
+  private constructor(private readonly index: IShardedIndexRef) {}
 
   /**
    * Allows `dynamodb:PutItem` and `dynamodb:UpdateItem` on exactly this table, also within transactions, and on the

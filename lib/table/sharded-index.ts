@@ -3,6 +3,7 @@ import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
 import { bindConfig } from './bind-config';
+import type { IShardedIndex } from './i-sharded-index';
 import { indexConfig } from './index-config';
 import type { ShardedIndexAttributes } from './sharded-index-attributes';
 import type { ShardedIndexBinding } from './sharded-index-binding';
@@ -11,15 +12,14 @@ import { ShardedIndexQueryGrants } from './sharded-index-query-grants';
 import { ShardedIndexWriteGrants } from './sharded-index-write-grants';
 
 /**
- * A global secondary index whose values are spread over several shards each, made by `ShardedTable.addShardedIndex` or
- * imported by `ShardedIndex.fromAttributes`.
+ * A global secondary index whose values are spread over several shards each, made by `ShardedTable.addShardedIndex`.
  *
  * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to the table, or
  * that query it themselves.
  */
-export class ShardedIndex {
+export class ShardedIndex implements IShardedIndex {
   /**
-   * An index that exists: one of a table in another app, or one that was sharded by other means than
+   * Imports an index that exists: one of a table in another app, or one that was sharded by other means than
    * `ShardedTable.addShardedIndex`. Describe it as it is; nothing is created, changed or looked up.
    *
    * Throws `InvalidIndexConfigError` if the attributes contradict each other, and `InvalidIndexValueError` if shards are
@@ -27,7 +27,7 @@ export class ShardedIndex {
    *
    * @param attributes the table, the key of the table, and the index
    */
-  public static fromAttributes(attributes: ShardedIndexAttributes): ShardedIndex {
+  public static fromShardedIndexAttributes(attributes: ShardedIndexAttributes): IShardedIndex {
     const { table, tableKey } = attributes;
     const config = indexConfig(table.tableName, tableKey, attributes);
     checkTableKey(table, config);
@@ -42,16 +42,12 @@ export class ShardedIndex {
 
   /** The table the index belongs to. */
   public readonly table: dynamodb.ITableV2;
-
   /** The name of the index. */
   public readonly indexName: string;
-
   /** The ARN of the index: `<table ARN>/index/<index name>`. */
   public readonly indexArn: string;
-
   /** Permissions for whatever queries this index. */
   public readonly queryGrants: ShardedIndexQueryGrants;
-
   /** Permissions for whatever writes this index's items. */
   public readonly writeGrants: ShardedIndexWriteGrants;
 
@@ -68,32 +64,34 @@ export class ShardedIndex {
   }
 
   /**
-   * Lets a function write items so that they appear in this index: it gets the index's configuration as an environment
-   * variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items of the
-   * table, and nothing else.
+   * Lets a function write items so that they appear in this index: the function gets the index's configuration as an
+   * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items
+   * of the table, and nothing else.
    *
-   * Throws `InvalidArgumentError` if the environment variable has no name that Lambda takes, or holds another index.
+   * Throws `InvalidArgumentError` if Lambda does not take the name of the environment variable, or if the variable holds
+   * another index.
    *
    * @param writer the function that writes
    * @param binding how the function is told
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBinding = {}): iam.Grant {
-    bindConfig(this, writer, binding);
+    bindConfig(this._config, this.toConfigJson(), writer, binding);
     return this.writeGrants.write(writer);
   }
 
   /**
-   * Lets a function query this index by itself: it gets the index's configuration as an environment variable, for
-   * `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. Anything that is no Node.js
+   * Lets a function query this index by itself: the function gets the index's configuration as an environment variable,
+   * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. Anything that is not a Node.js
    * function invokes a `FanOutQueryFunction` instead.
    *
-   * Throws `InvalidArgumentError` if the environment variable has no name that Lambda takes, or holds another index.
+   * Throws `InvalidArgumentError` if Lambda does not take the name of the environment variable, or if the variable holds
+   * another index.
    *
    * @param reader the function that queries
    * @param binding how the function is told
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBinding = {}): iam.Grant {
-    bindConfig(this, reader, binding);
+    bindConfig(this._config, this.toConfigJson(), reader, binding);
     return this.queryGrants.query(reader);
   }
 

@@ -77,7 +77,7 @@ export class ShardedTable extends dynamodb.TableV2 {
       partitionKeys: partitionKeys(config, props.value),
       sortKeys: [...(props.sortKey ? [props.sortKey] : []), ...(props.tieBreakers ?? [])],
       projectionType: props.projectionType,
-      nonKeyAttributes: props.nonKeyAttributes,
+      nonKeyAttributes: props.nonKeyAttributes && [...props.nonKeyAttributes].sort(),
     });
     this.shardedIndexes.push(config);
     return ShardedIndex._of(this, config);

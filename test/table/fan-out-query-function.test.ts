@@ -132,7 +132,7 @@ describe('FanOutQueryFunction', () => {
   test('counts the name of a table towards that limit if it is known', () => {
     const counts = Object.fromEntries(Array.from({ length: 110 }, (_, tenant) => [`tenant-${tenant}`, 2]));
     const construct = (tableName: string) => () => {
-      const byTenant = ShardedIndex.fromAttributes({
+      const byTenant = ShardedIndex.fromShardedIndexAttributes({
         table: TableV2.fromTableName(stack, `Table${tableName.length}`, tableName),
         tableKey: ['jobId'],
         indexName: 'byTenant',

@@ -21,7 +21,7 @@ const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER 
 const TABLE_ARN = 'arn:aws:dynamodb:eu-west-1:111111111111:table/jobs';
 const KEY_ARN = 'arn:aws:kms:eu-west-1:111111111111:key/1234abcd-12ab-34cd-56ef-1234567890ab';
 
-describe('ShardedIndex.fromAttributes', () => {
+describe('ShardedIndex.fromShardedIndexAttributes', () => {
   let stack: Stack;
   let table: ITableV2;
   beforeEach(() => {
@@ -30,7 +30,7 @@ describe('ShardedIndex.fromAttributes', () => {
   });
 
   function importIndex(attributes: Partial<ShardedIndexAttributes> = {}): ShardedIndex {
-    return ShardedIndex.fromAttributes({
+    return ShardedIndex.fromShardedIndexAttributes({
       table,
       tableKey: ['tenant', 'jobId'],
       indexName: 'byStatus',
