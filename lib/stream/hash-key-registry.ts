@@ -14,8 +14,8 @@ import type { HashKeyRegistryAttributes } from './hash-key-registry-attributes';
 import { HashKeyRegistryGrants } from './hash-key-registry-grants';
 import type { IHashKeyRegistry } from './i-hash-key-registry';
 import { ImportedHashKeyRegistry } from './imported-hash-key-registry';
+import { checkOwnEnvironment } from './own-environment';
 import { checkRecordDistribution } from './record-distribution';
-import { checkStreamEnvironment } from './stream-environment';
 
 /** Properties of a `HashKeyRegistry`. */
 export interface HashKeyRegistryProps extends BundledFunctionOptions {
@@ -143,7 +143,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry {
   constructor(scope: Construct, id: string, props: HashKeyRegistryProps) {
     super(scope, id);
     const field = constructField(this, 'stream');
-    checkStreamEnvironment(field, props.stream, Stack.of(this));
+    checkOwnEnvironment(field, 'a stream', props.stream, Stack.of(this));
     checkRecordDistribution(field, props.stream);
     this.node.addValidation({
       validate: () => {

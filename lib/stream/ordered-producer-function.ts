@@ -16,10 +16,10 @@ import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import type { IHashKeyRegistry } from './i-hash-key-registry';
 import { maxRecordBytes } from './max-record-size';
+import { checkOwnEnvironment } from './own-environment';
 import { ProducerFifoQueue, type ProducerFifoQueueProps } from './producer-fifo-queue';
 import type { ProducerTableStreamProps } from './producer-table-stream';
 import { checkRecordDistribution } from './record-distribution';
-import { checkStreamEnvironment } from './stream-environment';
 import { StreamProduceGrants } from './stream-produce-grants';
 import { tableStreamSource } from './table-stream-source';
 
@@ -119,7 +119,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  *
  * Throws `InvalidArgumentError` if the stream's record distribution strategy is `AUTO`, when it is constructed or, if
  * that is set later, when the app is synthesized; if the stream is known to be in another account or region; if
- * the record size limit is none that a stream can have; and if the registry is known to be another stream's.
+ * the record size limit is none that a stream can have; and if the registry is known to be another stream's, or in
+ * another account or region.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  */
@@ -136,7 +137,7 @@ export class OrderedProducerFunction extends Construct {
    */
   constructor(scope: Construct, id: string, props: OrderedProducerFunctionProps) {
     super(scope, id);
-    checkStreamEnvironment(constructField(this, 'stream'), props.stream, Stack.of(this));
+    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', props.stream, Stack.of(this));
     const checkStream = () => checkRecordDistribution(constructField(this, 'stream'), props.stream);
     checkStream();
     this.node.addValidation({
@@ -146,7 +147,11 @@ export class OrderedProducerFunction extends Construct {
       },
     });
     const registry = props.hashKeyRegistry;
-    if (registry !== undefined) checkRegistry(constructField(this, 'hashKeyRegistry'), registry, props.stream);
+    if (registry !== undefined) {
+      const field = constructField(this, 'hashKeyRegistry');
+      checkOwnEnvironment(field, 'a registry', registry, Stack.of(this));
+      checkRegistry(field, registry, props.stream);
+    }
     this.function = addBundledFunction(this, {
       bundle: 'producer',
       description: 'Writes records to a Kinesis stream, in order per partition key',

@@ -20,7 +20,7 @@ import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-cou
 import { SCALE_IN_FRACTION } from '../core/resharding/thresholds';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
-import { checkStreamEnvironment } from './stream-environment';
+import { checkOwnEnvironment } from './own-environment';
 import { streamShardMetric } from './stream-metrics';
 import { checkProvisioned } from './stream-mode';
 import { StreamReshardGrants } from './stream-reshard-grants';
@@ -100,7 +100,7 @@ export class StreamAutoScaling extends Construct {
     super(scope, id);
     const { stream, minShards, maxShards, targetUtilisation = DEFAULT_TARGET_UTILISATION } = props;
     this.stream = stream;
-    checkStreamEnvironment(constructField(this, 'stream'), stream, Stack.of(this));
+    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
     checkProvisioned(constructField(this, 'stream'), stream);
     this.checkBounds(minShards, maxShards);
     this.checkTarget(targetUtilisation);

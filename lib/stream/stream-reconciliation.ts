@@ -12,7 +12,7 @@ import { STREAM_SHARD_METRICS } from '../core/foundation/function-metrics';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
-import { checkStreamEnvironment } from './stream-environment';
+import { checkOwnEnvironment } from './own-environment';
 import { streamShardMetric } from './stream-metrics';
 import { checkProvisioned } from './stream-mode';
 import { StreamReshardGrants } from './stream-reshard-grants';
@@ -76,7 +76,7 @@ export class StreamReconciliation extends Construct {
     super(scope, id);
     const { stream, shardCount, repair = false } = props;
     this.stream = stream;
-    checkStreamEnvironment(constructField(this, 'stream'), stream, Stack.of(this));
+    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
     checkProvisioned(constructField(this, 'stream'), stream);
     if (repair && shardCount === undefined) {
       throw new InvalidArgumentError(

@@ -3,8 +3,8 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
+import { checkOwnEnvironment } from './own-environment';
 import { ReshardProvider } from './reshard-provider';
-import { checkStreamEnvironment } from './stream-environment';
 import { checkProvisioned } from './stream-mode';
 import { StreamReshardGrants } from './stream-reshard-grants';
 
@@ -62,7 +62,7 @@ export class StreamResharding extends Construct {
     if (!Token.isUnresolved(shardCount)) {
       checkShardCount(constructField(this, 'shardCount'), shardCount, MAX_STREAM_SHARDS);
     }
-    checkStreamEnvironment(constructField(this, 'stream'), stream, Stack.of(this));
+    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
     checkProvisioned(constructField(this, 'stream'), stream);
     const provider = ReshardProvider.of(this);
     const grant = StreamReshardGrants.fromStream(stream).reshard(provider.function);

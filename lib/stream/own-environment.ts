@@ -1,0 +1,23 @@
+import { type IResource, type Stack, Token, TokenComparison } from 'aws-cdk-lib';
+import { InvalidArgumentError } from '../core/foundation/errors';
+
+/**
+ * Throws `InvalidArgumentError` if the resource is known to be in another account or region than the stack: there a
+ * function that looks it up by its name would find none, or another of the same name.
+ *
+ * @param kind what the resource is, such as "a stream"
+ */
+export function checkOwnEnvironment(
+  field: string,
+  kind: string,
+  { env }: Pick<IResource, 'env'>,
+  { account, region }: Stack,
+): void {
+  const differ = (a: string, b: string) => Token.compareStrings(a, b) === TokenComparison.DIFFERENT;
+  if (!differ(env.account, account) && !differ(env.region, region)) return;
+  throw new InvalidArgumentError(
+    field,
+    `aws://${env.account}/${env.region}`,
+    `${kind} of the function's own account and region, aws://${account}/${region}`,
+  );
+}
