@@ -1,4 +1,4 @@
-import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { App, Duration, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -6,7 +6,13 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
-import { HashKeyRegistry, type HashKeyRegistryProps, UniformStream } from '../../lib';
+import {
+  HashKeyRegistry,
+  type HashKeyRegistryAttributes,
+  type HashKeyRegistryProps,
+  OrderedProducerFunction,
+  UniformStream,
+} from '../../lib';
 import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 
 describe('HashKeyRegistry', () => {
@@ -207,5 +213,103 @@ describe('HashKeyRegistry', () => {
       setAuto(auto);
       expect(() => Template.fromStack(stack)).toThrow('ignores partition keys and explicit hash keys');
     });
+  });
+
+  describe('of another app', () => {
+    const functionArn = 'arn:aws:lambda:eu-west-1:111111111111:function:registry';
+    const tableArn = 'arn:aws:dynamodb:eu-west-1:111111111111:table/owners';
+    const imported = (attributes: Partial<HashKeyRegistryAttributes> = {}) =>
+      HashKeyRegistry.fromHashKeyRegistryAttributes(stack, 'Imported', {
+        functionArn,
+        tableArn,
+        stream,
+        ...attributes,
+      });
+
+    test('is known by its ARNs and its stream', () => {
+      const registry = imported();
+
+      expect(registry).toMatchObject({ functionArn, functionName: 'registry', tableArn, tableName: 'owners', stream });
+      expect(registry.env).toEqual({ account: '111111111111', region: 'eu-west-1' });
+    });
+
+    test('adds nothing to the template', () => {
+      const own = new Stack(stack.node.root as App, 'Own');
+      const attributes = { functionArn, tableArn, stream };
+      HashKeyRegistry.fromHashKeyRegistryAttributes(own, 'Imported', attributes);
+
+      expect(Template.fromStack(own).toJSON()).not.toHaveProperty('Resources');
+    });
+
+    test('is asked by a producer, which may invoke exactly its function', () => {
+      new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry: imported() });
+
+      const template = Template.fromStack(stack);
+      template.hasResourceProperties('AWS::Lambda::Function', {
+        Environment: { Variables: { EVEN_SHARDS_REGISTRY_FUNCTION_NAME: 'registry' } },
+      });
+      template.hasResourceProperties('AWS::IAM::Policy', {
+        PolicyDocument: {
+          Statement: Match.arrayWith([{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: functionArn }]),
+        },
+      });
+    });
+
+    test('grants single reads of its table, and of what its key encrypts', () => {
+      const keyArn = 'arn:aws:kms:eu-west-1:111111111111:key/1234abcd-12ab-34cd-56ef-1234567890ab';
+      const registry = imported({ encryptionKey: kms.Key.fromKeyArn(stack, 'Key', keyArn) });
+
+      registry.grants.read(new iam.Role(stack, 'Caller', { assumedBy: new iam.AccountRootPrincipal() }));
+
+      expectStatements(
+        [
+          { Effect: 'Allow', Action: 'dynamodb:GetItem', Resource: tableArn },
+          { Effect: 'Allow', Action: 'kms:Decrypt', Resource: keyArn },
+        ],
+        'Caller',
+      );
+    });
+
+    test('can be known by what only the deployment resolves', () => {
+      const registry = imported({ functionArn: Fn.importValue('RegistryArn'), tableArn: Fn.importValue('OwnersArn') });
+      new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry: registry });
+
+      const parts = { 'Fn::Split': [':', { 'Fn::ImportValue': 'RegistryArn' }] };
+      Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+        Environment: { Variables: { EVEN_SHARDS_REGISTRY_FUNCTION_NAME: { 'Fn::Select': [6, parts] } } },
+      });
+    });
+
+    test.each([
+      ['region', functionArn.replace('eu-west-1', 'eu-north-1')],
+      ['account', functionArn.replace('111111111111', '222222222222')],
+    ])('is no registry for a producer of another %s', (_, elsewhere) => {
+      const hashKeyRegistry = imported({ functionArn: elsewhere });
+
+      expect(() => new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry })).toThrow(
+        "EvenShards/Producer: hashKeyRegistry must be a registry of the function's own account and region",
+      );
+    });
+
+    test('is no registry for a producer of another stream', () => {
+      const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/';
+      const [clicks, events] = ['clicks', 'events'].map((name) =>
+        kinesis.Stream.fromStreamArn(stack, name, `${streamArn}${name}`),
+      );
+
+      expect(
+        () =>
+          new OrderedProducerFunction(stack, 'Producer', {
+            stream: events!,
+            hashKeyRegistry: imported({ stream: clicks }),
+          }),
+      ).toThrow('EvenShards/Producer: hashKeyRegistry must be a registry of the stream events, got "clicks"');
+    });
+  });
+
+  test('applies a removal policy to its table', () => {
+    registryWith().applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+
+    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', { DeletionPolicy: 'RetainExceptOnCreate' });
   });
 });

@@ -88,8 +88,8 @@ describe('FanOutQueryFunction', () => {
     Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
-          Match.objectLike({ Resource: stack.resolve(byStatus.indexArn) }),
           Match.objectLike({ Resource: stack.resolve(byKind.indexArn) }),
+          Match.objectLike({ Resource: stack.resolve(byStatus.indexArn) }),
         ]),
       },
     });
@@ -114,35 +114,48 @@ describe('FanOutQueryFunction', () => {
     expect(construct('Again')).toThrow(InvalidArgumentError);
   });
 
-  test('fails for a configuration that outgrows Lambda’s environment', () => {
+  test('fails at synthesis for a configuration that outgrows Lambda’s environment', () => {
     const counts = Object.fromEntries(Array.from({ length: 150 }, (_, tenant) => [`tenant-${tenant}`, 2]));
     const byTenant = table.addShardedIndex({
       indexName: 'byTenant',
       value: { name: 'tenant', type: AttributeType.STRING },
       shards: ShardCounts.byValue(counts, 1),
     });
-    const construct = (id: string) => () => new FanOutQueryFunction(stack, id, { indexes: [byTenant] });
+    new FanOutQueryFunction(stack, 'Query', { indexes: [byTenant] });
 
-    expect(construct('Query')).toThrow(
+    expect(() => Template.fromStack(stack)).toThrow(InvalidArgumentError);
+    expect(() => Template.fromStack(stack)).toThrow(
       /^EvenShards\/Query: indexes must be at most 4096 bytes of configuration, which is Lambda's limit for environment variables: spread the indexes over several functions, or count shards for fewer values, got "\d{4} bytes"$/,
     );
-    expect(construct('Again')).toThrow(InvalidArgumentError);
   });
 
-  test('counts the name of a table towards that limit if it is known', () => {
+  test.each([
+    ['jobs', true],
+    ['j'.repeat(255), false],
+  ])('counts the name of the table towards that limit: %s', (tableName, fits) => {
     const counts = Object.fromEntries(Array.from({ length: 110 }, (_, tenant) => [`tenant-${tenant}`, 2]));
-    const construct = (tableName: string) => () => {
-      const byTenant = ShardedIndex.fromShardedIndexAttributes({
-        table: TableV2.fromTableName(stack, `Table${tableName.length}`, tableName),
-        tableKey: ['jobId'],
-        indexName: 'byTenant',
-        value: { name: 'tenant', type: AttributeType.STRING },
-        shards: ShardCounts.byValue(counts, 1),
-      });
-      return new FanOutQueryFunction(stack, `Query${tableName.length}`, { indexes: [byTenant] });
-    };
+    const byTenant = ShardedIndex.fromShardedIndexAttributes({
+      table: TableV2.fromTableName(stack, 'Table', tableName),
+      tableKey: ['jobId'],
+      indexName: 'byTenant',
+      value: { name: 'tenant', type: AttributeType.STRING },
+      shards: ShardCounts.byValue(counts, 1),
+    });
+    new FanOutQueryFunction(stack, 'Query', { indexes: [byTenant] });
 
-    expect(construct('jobs')).not.toThrow();
-    expect(construct('j'.repeat(255))).toThrow(InvalidArgumentError);
+    const synthesis = expect(() => Template.fromStack(stack));
+    if (fits) synthesis.not.toThrow();
+    else synthesis.toThrow(InvalidArgumentError);
+  });
+
+  test('queries an index of another stack', () => {
+    const other = new Stack(stack.node.root as App, 'Other');
+    new FanOutQueryFunction(other, 'Query', { indexes: [byStatus] });
+
+    const functions = Template.fromStack(other).findResources('AWS::Lambda::Function');
+    const [query] = Object.values(functions);
+    expect(query!.Properties.Environment.Variables.EVEN_SHARDS_INDEXES['Fn::Join'][1]).toContainEqual({
+      'Fn::ImportValue': expect.stringMatching(/^EvenShards:ExportsOutputRefJobs/),
+    });
   });
 });

@@ -39,7 +39,7 @@ describe('a sharded index with expected traffic', () => {
       expectedTraffic: { writesPerSecond: 5_000, shares },
     });
     expect(warnings()).toEqual([
-      expect.stringContaining('set its shards to ShardCounts.byValue({"succeeded":53,"failed":22}, 1)'),
+      expect.stringContaining('set its shards to ShardCounts.byValue({"failed":22,"succeeded":53}, 1)'),
     ]);
   });
 
