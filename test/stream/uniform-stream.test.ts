@@ -66,6 +66,15 @@ describe('UniformStream', () => {
     });
   });
 
+  test('has the same shard-level metrics in whatever order they are given', () => {
+    const { INCOMING_BYTES, INCOMING_RECORDS } = kinesis.ShardLevelMetrics;
+    new UniformStream(stack, 'Events', { shardCount: 4, shardLevelMetrics: [INCOMING_RECORDS, INCOMING_BYTES] });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      DesiredShardLevelMetrics: ['IncomingBytes', 'IncomingRecords'],
+    });
+  });
+
   test('has no name, and thus can be replaced, unless it is given one', () => {
     new UniformStream(stack, 'Events', { shardCount: 4 });
 

@@ -8,7 +8,7 @@ import { FanOutQueryFunction, KeyLayout, ShardCounts, ShardedIndex, ShardedTable
 /** What a user can give in any order, and with it nothing else. */
 interface Arrangement {
   readonly byValue: [string, number][];
-  readonly alsoReading: [string, number][];
+  readonly alsoReading: [string, number][][];
   readonly shares: [string, number][];
   readonly nonKeyAttributes: string[];
   readonly queried: number[];
@@ -26,8 +26,9 @@ function outcomeOf(first: Declaration, second: Arrangement): string {
   const status = { name: 'status', type: first.numeric ? AttributeType.NUMBER : AttributeType.STRING };
   const options = ({ byValue, alsoReading, shares, nonKeyAttributes }: Arrangement) => ({
     value: status,
-    shards: ShardCounts.byValue(Object.fromEntries(byValue), first.defaultCount).alsoReading(
-      ShardCounts.byValue(Object.fromEntries(alsoReading), first.defaultCount),
+    shards: alsoReading.reduce(
+      (shards, others) => shards.alsoReading(ShardCounts.byValue(Object.fromEntries(others), 1)),
+      ShardCounts.byValue(Object.fromEntries(byValue), first.defaultCount),
     ),
     shardAttribute: 'statusShard',
     keyLayout: first.singleAttribute ? KeyLayout.SINGLE_ATTRIBUTE : KeyLayout.MULTI_ATTRIBUTE,
@@ -80,7 +81,7 @@ const shares = fc.oneof(
 );
 const declarations: fc.Arbitrary<Declaration> = fc.record({
   byValue: entries(counts),
-  alsoReading: entries(counts),
+  alsoReading: fc.array(entries(fc.integer({ min: 1, max: 60 })), { maxLength: 3 }),
   shares: entries(shares),
   nonKeyAttributes: fc.uniqueArray(fc.constantFrom('owner', 'Priority', 'note', 'size'), { minLength: 1 }),
   queried: fc.constantFrom([0], [0, 1], [0, 1, 2]),
@@ -94,7 +95,7 @@ const shuffled = <T>(list: readonly T[]) =>
 const rearranged = (declaration: Declaration): fc.Arbitrary<Declaration> =>
   fc.record({
     byValue: shuffled(declaration.byValue),
-    alsoReading: shuffled(declaration.alsoReading),
+    alsoReading: shuffled(declaration.alsoReading).chain((all) => fc.tuple(...all.map(shuffled))),
     shares: shuffled(declaration.shares),
     nonKeyAttributes: shuffled(declaration.nonKeyAttributes),
     queried: shuffled(declaration.queried),
