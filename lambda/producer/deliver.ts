@@ -1,7 +1,7 @@
 import type { SQSBatchResponse } from 'aws-lambda';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
-import type { PutReceipt } from '../../lib/core/producer/lane';
 import type { OrderedProducer } from '../../lib/core/producer/ordered-producer';
+import type { PutReceipt } from '../../lib/core/producer/pending-record';
 import { RecordRejectedError } from '../../lib/core/producer/producer-errors';
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
 import type { SourceMessage } from './event-source';

@@ -1,14 +1,15 @@
-import type { Lane, PendingRecord } from './lane';
+import type { Lane } from './lane';
+import type { PendingRecord } from './pending-record';
 
 export interface BacklogLimits {
   maxBufferedRecords: number;
   maxBufferedBytes: number;
 }
 
-/** The part of the buffer that one key may fill, so that others have room whatever it does. */
-const LARGEST_SHARE_OF_A_KEY = 1 / 4;
+/** The part of the buffer that one key may fill, so that the other keys always have room. */
+const MAX_SHARE_OF_A_KEY = 1 / 4;
 
-/** Counts what is neither acknowledged nor rejected, and lets sources wait for room. */
+/** Counts the records that are neither acknowledged nor rejected, and lets sources wait for room. */
 export class Backlog {
   private records = 0;
   private bytes = 0;
@@ -41,10 +42,10 @@ export class Backlog {
     const { maxBufferedRecords, maxBufferedBytes } = this.limits;
     if (this.records >= maxBufferedRecords || this.bytes >= maxBufferedBytes) return false;
     if (lane === undefined) return true;
-    const { pending, bytes } = lane;
+    const { length, bytes } = lane;
     return (
-      pending.length < Math.max(1, maxBufferedRecords * LARGEST_SHARE_OF_A_KEY) &&
-      bytes < Math.max(1, maxBufferedBytes * LARGEST_SHARE_OF_A_KEY)
+      length < Math.max(1, maxBufferedRecords * MAX_SHARE_OF_A_KEY) &&
+      bytes < Math.max(1, maxBufferedBytes * MAX_SHARE_OF_A_KEY)
     );
   }
 }

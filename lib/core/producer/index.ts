@@ -2,8 +2,8 @@
 export type { Clock } from '../foundation/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidHashKeyError } from '../foundation/errors';
 export type { RecordSequence } from '../foundation/record-sequence';
-export type { PutReceipt } from './lane';
 export { OrderedProducer } from './ordered-producer';
+export type { PutReceipt } from './pending-record';
 export {
   EarlierRecordFailedError,
   InvalidPartitionKeyError,

@@ -1,66 +1,146 @@
 import { Fifo } from './fifo';
-import type { RecordRejectedError } from './producer-errors';
-import type { ProducerRecord } from './producer-record';
-import type { PutRecordsRequestEntry } from './put-records-client';
-import type { ShardQueue } from './ready-lanes';
+import type { PendingRecord } from './pending-record';
+import type { Unit } from './unit';
 
-/** Where a record landed. */
-export interface PutReceipt {
-  shardId: string;
-  sequenceNumber: string;
-  /** Its position, from 0, in the aggregate that carried it; absent if none did. */
-  subSequenceNumber?: number;
-  /** How often the record was sent. */
-  attempts: number;
-}
+/**
+ * What a lane is doing.
+ *
+ * - `waiting`: its turn has not come. Its first record was just put or backs off, or the stream is asked about it.
+ * - `ready`: it queues for the next request.
+ * - `in flight`: a request carries its unit. Only the answer to that request may decide about its records.
+ * - `settling`: its first records are being told how they ended.
+ * - `ended`: it takes no more records. A record of its key that is put from now on starts a new lane.
+ */
+export type LaneState = 'waiting' | 'ready' | 'in flight' | 'settling' | 'ended';
 
-/** Hears of a record's end, in the moment the producer does: exactly one of the two, once. Must not throw. */
-export interface RecordEnd {
-  delivered(receipt: PutReceipt): void;
-  rejected(error: Error): void;
-}
+/** Every way from one state to another. */
+const TRANSITIONS = {
+  becomeReady: { from: ['waiting'], to: 'ready' },
+  depart: { from: ['ready'], to: 'in flight' },
+  backOff: { from: ['in flight'], to: 'waiting' },
+  settle: { from: ['waiting', 'ready', 'in flight'], to: 'settling' },
+  goOn: { from: ['settling'], to: 'waiting' },
+  end: { from: ['waiting', 'ready', 'settling'], to: 'ended' },
+} satisfies Record<string, { from: LaneState[]; to: LaneState }>;
 
-/** A record between `put` and its end. */
-export interface PendingRecord {
-  readonly record: ProducerRecord;
-  readonly bytes: number;
-  readonly end: RecordEnd;
-  readonly putAtMs: number;
-  /** Called when the record has ended. */
-  flushed?: (() => void)[];
-}
-
-/** What is sent of a lane at a time: its first record, or an aggregate of its first records. */
-export interface Unit {
-  readonly entry: PutRecordsRequestEntry;
-  /** What the entry counts against Kinesis' limits. */
-  readonly bytes: number;
-  /** How many records of the lane it carries. */
-  readonly records: number;
-  readonly isAggregate: boolean;
-  attempts: number;
-  /** Why the last attempt failed. */
-  failure?: RecordRejectedError;
-}
-
-/** The records of one partition key, in order. Only the first unit may be under way. */
+/**
+ * The records of one partition key, in order. At most one unit of them is in flight, always the first.
+ *
+ * Its state changes only by the methods below, each of which throws unless the lane is in a state that it may leave.
+ */
 export class Lane {
-  readonly pending = new Fifo<PendingRecord>();
-  /** What all its records count together, in bytes. */
-  bytes = 0;
-  /** Once formed it stays as it is until it ends, so that every copy a lost answer leaves is the same. */
-  unit?: Unit;
-  /** Only a waiting or a ready lane may be ended by others than its own answer. */
-  state: 'waiting' | 'ready' | 'under way' = 'waiting';
-  cancelBackoff?: () => void;
+  /** Cancels the timer that watches the age of the first record; undefined while there is no such timer. */
   cancelExpiry?: () => void;
-  /** Where it queues, and what for; kept by `ReadyLanes`. */
-  place?: { queue: ShardQueue; explicitHashKey: bigint | undefined; generation: number };
+  private readonly records = new Fifo<PendingRecord>();
+  private recordBytes = 0;
+  private current: LaneState = 'waiting';
+  private formed?: Unit;
+  private cancelBackoff?: () => void;
 
   constructor(readonly partitionKey: string) {}
 
-  /** The record whose turn it is. A lane that the producer knows has one. */
+  get state(): LaneState {
+    return this.current;
+  }
+
+  get hasEnded(): boolean {
+    return this.current === 'ended';
+  }
+
+  /** How many records have not ended. */
+  get length(): number {
+    return this.records.length;
+  }
+
+  /** What those records count together, in bytes. */
+  get bytes(): number {
+    return this.recordBytes;
+  }
+
+  /** The record whose turn it is. A lane that has not ended has one. */
   get head(): PendingRecord {
-    return this.pending.head!;
+    return this.records.head!;
+  }
+
+  /** The record that was put last. A lane that has not ended has one. */
+  get tail(): PendingRecord {
+    return this.records.tail!;
+  }
+
+  /** What the lane sends next, or has in flight; undefined until it is formed. */
+  get unit(): Unit | undefined {
+    return this.formed;
+  }
+
+  /** The record that has `index` others before it. */
+  at(index: number): PendingRecord | undefined {
+    return this.records.at(index);
+  }
+
+  /** Puts a record behind the others. */
+  add(record: PendingRecord): void {
+    if (this.hasEnded) throw new Error('a lane that is ended takes no more records');
+    this.records.push(record);
+    this.recordBytes += record.bytes;
+  }
+
+  /** Takes the first record out, to be told its end. */
+  shift(): PendingRecord {
+    if (this.current !== 'settling' && !this.hasEnded)
+      throw new Error(`a lane that is ${this.current} keeps its records`);
+    const record = this.records.shift()!;
+    this.recordBytes -= record.bytes;
+    return record;
+  }
+
+  /** The first record may be sent. */
+  becomeReady(): void {
+    this.transition('becomeReady');
+    this.cancelBackoff = undefined;
+  }
+
+  /** Sends a unit. Once formed it stays the same until it ends, so that every copy that a lost answer leaves is equal. */
+  depart(unit: Unit): void {
+    if (this.formed !== undefined && this.formed !== unit) throw new Error('a lane sends the same unit until it ends');
+    this.transition('depart');
+    this.formed = unit;
+    unit.attempts += 1;
+  }
+
+  /** Keeps the unit, to be sent again after a while. */
+  backOff(cancel: () => void): void {
+    this.transition('backOff');
+    this.cancelBackoff = cancel;
+  }
+
+  /** The first records are about to end: the unit's, or the first one if there is no unit. Forgets the unit. */
+  settle(): void {
+    this.transition('settle');
+    this.clear();
+  }
+
+  /** Those that ended were not all: the next record is the first now. */
+  goOn(): void {
+    this.transition('goOn');
+  }
+
+  /** The records that are left are about to end. */
+  end(): void {
+    this.transition('end');
+    this.clear();
+    this.cancelExpiry?.();
+    this.cancelExpiry = undefined;
+  }
+
+  private clear(): void {
+    this.cancelBackoff?.();
+    this.cancelBackoff = undefined;
+    this.formed = undefined;
+  }
+
+  private transition(name: keyof typeof TRANSITIONS): void {
+    const { from, to }: { from: LaneState[]; to: LaneState } = TRANSITIONS[name];
+    if (!from.includes(this.current)) throw new Error(`a lane that is ${this.current} cannot ${name}`);
+    this.current = to;
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { PutReceipt, RecordEnd } from './lane';
+import type { PutReceipt, RecordEnd } from './pending-record';
 import { EarlierRecordFailedError } from './producer-errors';
 import type { ProducerRecord } from './producer-record';
 

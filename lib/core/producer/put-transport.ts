@@ -6,7 +6,7 @@ import type {
 } from './put-records-client';
 import { isRetryableEntryError, isRetryableRequestError, mayHaveBeenApplied } from './retry';
 
-/** What became of one entry of a request. */
+/** How one entry of a request ended. */
 export type Outcome = Delivery | Failure;
 
 export interface Delivery {
@@ -20,12 +20,12 @@ export interface Failure {
   code: string;
   message: string;
   retryable: boolean;
-  /** No answer tells that the record was not stored. */
+  /** There was no answer, so the record may have been stored. */
   isAmbiguous: boolean;
   cause?: unknown;
 }
 
-/** Sends entries and tells what became of each, index for index. Never throws. */
+/** Sends entries and returns the outcome of each, index for index. Never throws. */
 export type PutTransport = (entries: PutRecordsRequestEntry[]) => Promise<Outcome[]>;
 
 /** Sends entries by PutRecords. */
@@ -44,10 +44,10 @@ export function bulkPuts(client: PutRecordsClient, stream: StreamIdentity): PutT
   };
 }
 
-/** How many keys keep their last sequence number while none of their records is under way. */
-const MOST_REMEMBERED_KEYS = 10_000;
+/** How many keys keep their last sequence number while none of their records is in flight. */
+const MAX_REMEMBERED_KEYS = 10_000;
 
-/** Sends single entries by PutRecord, each with the sequence number of the one of its key before. */
+/** Sends single entries by PutRecord, each with the sequence number of the record before it of its key. */
 export function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity): PutTransport {
   const lastSequenceNumbers = new Map<string, string>();
   return async ([entry]) => {
@@ -69,7 +69,7 @@ export function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity)
 function remember(sequenceNumbers: Map<string, string>, key: string, sequenceNumber: string): void {
   sequenceNumbers.delete(key);
   sequenceNumbers.set(key, sequenceNumber);
-  if (sequenceNumbers.size > MOST_REMEMBERED_KEYS) sequenceNumbers.delete(sequenceNumbers.keys().next().value!);
+  if (sequenceNumbers.size > MAX_REMEMBERED_KEYS) sequenceNumbers.delete(sequenceNumbers.keys().next().value!);
 }
 
 function entryOutcome({ ShardId, SequenceNumber, ErrorCode, ErrorMessage }: PutRecordsResultEntry): Outcome {

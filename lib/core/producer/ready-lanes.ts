@@ -3,10 +3,10 @@ import { Fifo } from './fifo';
 import type { Lane } from './lane';
 import { ShardLimiter } from './shard-limiter';
 import type { ShardMap } from './shard-map';
-import type { UnitFormer } from './unit';
+import type { UnitFormer } from './unit-former';
 
 /** The ready lanes of one shard, in turn. */
-export interface ShardQueue {
+interface ShardQueue {
   readonly shardId: string | undefined;
   readonly lanes: Fifo<Lane>;
   /** Undefined while nobody knows the shards. */
@@ -14,12 +14,19 @@ export interface ShardQueue {
   state: 'empty' | 'queued' | 'parked';
 }
 
+/** Where a lane queues, or queued last, and what for. */
+interface Place {
+  readonly queue: ShardQueue;
+  readonly explicitHashKey: bigint | undefined;
+  readonly generation: number;
+}
+
 /** Limits of one PutRecords request. Source: the Kinesis API reference, PutRecords. */
 export const MAX_REQUEST_RECORDS = 500;
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 
-/** Two requests: what can be sent while the shards are being asked for. */
-const MOST_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
+/** Two requests: no more can be sent while the stream is asked for its shards. */
+const MAX_SENT_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
 
 /**
  * The lanes whose turn it is to be sent, by shard. Shards take turns, and in a shard the lanes do: neither a hot shard
@@ -28,11 +35,12 @@ const MOST_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
 export class ReadyLanes {
   private readonly unmapped: ShardQueue = { shardId: undefined, lanes: new Fifo(), limiter: undefined, state: 'empty' };
   private queues = new Map<string, ShardQueue>();
+  private readonly places = new WeakMap<Lane, Place>();
   private turns = new Fifo<ShardQueue>();
   private parked: ShardQueue[] = [];
   private map?: ShardMap;
   private generation = 0;
-  /** What was sent before the shards were known, to be counted when they are. */
+  /** The units that were sent before the shards were known, to be counted when they are. */
   private readonly sentUnmapped: { partitionKey: string; explicitHashKey: bigint | undefined; bytes: number }[] = [];
 
   constructor(private readonly units: UnitFormer) {}
@@ -46,17 +54,25 @@ export class ReadyLanes {
   }
 
   push(lane: Lane): void {
-    lane.state = 'ready';
-    const queue = this.queueOf(lane);
-    queue.lanes.push(lane);
-    if (queue.state === 'empty') this.giveTurn(queue);
+    lane.becomeReady();
+    this.enqueue(lane);
   }
 
-  /** Forms the units of as many lanes as one request carries and their shards take now. */
-  takeBatch(mostRecords: number, nowMs: number): Lane[] {
+  /** The shard that the lane was sent to, as the shard map had it then; undefined if there was no map. */
+  shardIdOf(lane: Lane): string | undefined {
+    return this.places.get(lane)?.queue.shardId;
+  }
+
+  /** Hears that the lane's shard throttled the unit that was sent at this time. */
+  throttled(lane: Lane, sentAtMs: number, nowMs: number): void {
+    this.places.get(lane)?.queue.limiter?.throttled(sentAtMs, nowMs);
+  }
+
+  /** Takes as many lanes as one request carries and their shards take now, each with its unit. */
+  takeBatch(maxRecords: number, nowMs: number): Lane[] {
     const batch: Lane[] = [];
     let bytes = 0;
-    while (this.turns.length > 0 && batch.length < mostRecords) {
+    while (this.turns.length > 0 && batch.length < maxRecords) {
       const queue = this.turns.head!;
       const lane = queue.lanes.head!;
       if (lane.state !== 'ready') {
@@ -65,19 +81,19 @@ export class ReadyLanes {
         this.giveTurn(this.turns.shift()!);
         continue;
       }
-      const mostBytes = this.units.mostBytes(lane);
-      if (bytes > 0 && bytes + mostBytes > MAX_REQUEST_BYTES) break;
+      const maxBytes = this.units.maxBytes(lane);
+      if (bytes > 0 && bytes + maxBytes > MAX_REQUEST_BYTES) break;
       this.turns.shift();
-      if (queue.limiter?.allows(mostBytes, nowMs) === false) {
+      if (queue.limiter?.allows(maxBytes, nowMs) === false) {
         queue.state = 'parked';
         this.parked.push(queue);
         continue;
       }
       queue.lanes.shift();
-      lane.unit ??= this.units.form(lane);
-      lane.state = 'under way';
-      this.spend(queue, lane, lane.unit.bytes);
-      bytes += lane.unit.bytes;
+      const unit = lane.unit ?? this.units.form(lane);
+      lane.depart(unit);
+      this.spend(queue, lane, unit.bytes);
+      bytes += unit.bytes;
       batch.push(lane);
       this.giveTurn(queue);
     }
@@ -106,12 +122,18 @@ export class ReadyLanes {
     for (const { partitionKey, explicitHashKey, bytes } of this.sentUnmapped.splice(0)) {
       this.queueAt(explicitHashKey ?? hashPartitionKey(partitionKey)).limiter?.spend(bytes);
     }
-    for (const lane of lanes) if (lane.state === 'ready') this.push(lane);
+    for (const lane of lanes) if (lane.state === 'ready') this.enqueue(lane);
+  }
+
+  private enqueue(lane: Lane): void {
+    const queue = this.queueOf(lane);
+    queue.lanes.push(lane);
+    if (queue.state === 'empty') this.giveTurn(queue);
   }
 
   private spend(queue: ShardQueue, { partitionKey, head }: Lane, bytes: number): void {
     if (queue.limiter !== undefined) queue.limiter.spend(bytes);
-    else if (this.map === undefined && this.sentUnmapped.length < MOST_UNMAPPED) {
+    else if (this.map === undefined && this.sentUnmapped.length < MAX_SENT_UNMAPPED) {
       // Without the data: a stream whose shards nobody may read must not keep them.
       this.sentUnmapped.push({ partitionKey, explicitHashKey: head.record.explicitHashKey, bytes });
     }
@@ -125,11 +147,11 @@ export class ReadyLanes {
   private queueOf(lane: Lane): ShardQueue {
     if (this.map === undefined) return this.unmapped;
     const { explicitHashKey } = lane.head.record;
-    if (lane.place?.generation !== this.generation || lane.place.explicitHashKey !== explicitHashKey) {
-      const queue = this.queueAt(explicitHashKey ?? hashPartitionKey(lane.partitionKey));
-      lane.place = { queue, explicitHashKey, generation: this.generation };
-    }
-    return lane.place.queue;
+    const place = this.places.get(lane);
+    if (place?.generation === this.generation && place.explicitHashKey === explicitHashKey) return place.queue;
+    const queue = this.queueAt(explicitHashKey ?? hashPartitionKey(lane.partitionKey));
+    this.places.set(lane, { queue, explicitHashKey, generation: this.generation });
+    return queue;
   }
 
   private queueAt(hashKey: bigint): ShardQueue {

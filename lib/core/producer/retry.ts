@@ -1,8 +1,8 @@
 /**
- * Errors that pass by themselves, whatever status they come with.
+ * Transient errors: a later attempt can succeed, with any HTTP status.
  * Sources: the Kinesis API reference, PutRecords and Common Errors; the AWS SDK's own list of throttles.
  */
-const PASSING_ERRORS = new Set([
+const TRANSIENT_ERRORS = new Set([
   'ProvisionedThroughputExceededException',
   'InternalFailure',
   'InternalServerError',
@@ -22,7 +22,7 @@ const PASSING_ERRORS = new Set([
 
 /** Whether an entry that failed with this code may succeed when sent again. */
 export function isRetryableEntryError(code: string): boolean {
-  return PASSING_ERRORS.has(code);
+  return TRANSIENT_ERRORS.has(code);
 }
 
 /** Whether it says that a shard, or the stream, was offered more than it takes. */
@@ -46,7 +46,7 @@ interface RequestError {
  */
 export function isRetryableRequestError(error: unknown): boolean {
   const { name = '', cause, $retryable, $metadata }: RequestError = Object(error);
-  if ($retryable !== undefined || $metadata?.clockSkewCorrected || PASSING_ERRORS.has(name)) return true;
+  if ($retryable !== undefined || $metadata?.clockSkewCorrected || TRANSIENT_ERRORS.has(name)) return true;
   const status = $metadata?.httpStatusCode;
   if (status !== undefined) return status < 400 || status >= 500 || status === 408 || status === 429;
   return !neverLeft(name, cause);
@@ -60,7 +60,7 @@ export function mayHaveBeenApplied(error: unknown): boolean {
   const { name = '', cause, $metadata }: RequestError = Object(error);
   const status = $metadata?.httpStatusCode;
   if (status !== undefined) return status < 400 || status >= 500 || status === 408;
-  return !PASSING_ERRORS.has(name) && !neverLeft(name, cause);
+  return !TRANSIENT_ERRORS.has(name) && !neverLeft(name, cause);
 }
 
 /** A TypeError is a mistake in the client's code, unless it wraps a network error as fetch does. */

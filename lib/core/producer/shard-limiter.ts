@@ -8,7 +8,7 @@ const DECREASE = 0.85;
 /** How fast the share grows at first, as a part of the shard's limit a second; the pace doubles every second. */
 const PROBE_PER_SECOND = 0.01;
 
-const LEAST_SHARE = 0.01;
+const MIN_SHARE = 0.01;
 
 /**
  * How much one producer sends to one shard: a bucket of a second's records and bytes that fills at the producer's share
@@ -50,7 +50,7 @@ export class ShardLimiter {
     this.fill(nowMs);
     this.records = Math.min(0, this.records);
     this.bytes = Math.min(0, this.bytes);
-    this.shareAfterThrottle = Math.max(LEAST_SHARE, this.share(nowMs) * DECREASE);
+    this.shareAfterThrottle = Math.max(MIN_SHARE, this.share(nowMs) * DECREASE);
     this.throttledAtMs = nowMs;
   }
 

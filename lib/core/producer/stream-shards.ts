@@ -3,15 +3,15 @@ import type { PutRecordsClient, ShardDescription, StreamIdentity } from './put-r
 import { ShardMap } from './shard-map';
 
 /** The least time between two readings of the shard map, in milliseconds: it doubles while they fail. */
-const LEAST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const MIN_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 30_000;
 
 /** Reads a stream's shard map when asked, never twice at once and not too often. */
 export class StreamShards {
   map?: ShardMap;
   isLoading = false;
   private nextLoadAtMs = Number.NEGATIVE_INFINITY;
-  private pauseMs = LEAST_PAUSE_MS;
+  private pauseMs = MIN_PAUSE_MS;
 
   constructor(
     private readonly client: PutRecordsClient,
@@ -25,7 +25,7 @@ export class StreamShards {
    */
   refresh({ isUrgent }: { isUrgent: boolean }): Promise<boolean> | undefined {
     if (this.client.listShards === undefined || this.isLoading) return undefined;
-    const hasFailed = this.pauseMs > LEAST_PAUSE_MS;
+    const hasFailed = this.pauseMs > MIN_PAUSE_MS;
     if (this.clock.now() < this.nextLoadAtMs && !(isUrgent && !hasFailed)) return undefined;
     this.isLoading = true;
     return this.load();
@@ -34,10 +34,10 @@ export class StreamShards {
   private async load(): Promise<boolean> {
     try {
       this.map = new ShardMap(await this.openShards());
-      this.pauseMs = LEAST_PAUSE_MS;
+      this.pauseMs = MIN_PAUSE_MS;
       return true;
     } catch {
-      this.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.pauseMs);
+      this.pauseMs = Math.min(MAX_PAUSE_MS, 2 * this.pauseMs);
       return false;
     } finally {
       this.isLoading = false;

@@ -1,0 +1,260 @@
+import { setMaxListeners } from 'node:events';
+import { backoffMs } from '../foundation/backoff';
+import type { EvenShardsError } from '../foundation/errors';
+import { Backlog } from './backlog';
+import { Dispatcher, type DispatchListener } from './dispatcher';
+import { Lane } from './lane';
+import type { PendingRecord, PutReceipt, RecordEnd } from './pending-record';
+import {
+  EarlierRecordFailedError,
+  RecordExpiredError,
+  RecordRejectedError,
+  StreamDistributionError,
+} from './producer-errors';
+import type { ProducerSettings } from './producer-options';
+import { checkProducerRecord, type ProducerRecord, recordBytes } from './producer-record';
+import type { RecordSink } from './put-all';
+import type { PutRecordsClient } from './put-records-client';
+import type { Delivery, Failure, Outcome } from './put-transport';
+import { RecordSizeLimit } from './record-size-limit';
+import type { StatisticsCounter } from './statistics-counter';
+import { UnitFormer } from './unit-former';
+
+/** What rounding leaves of a time must not become a timer of its own, over and over. */
+const MIN_TIMER_MS = 1;
+
+/** A producer's lanes, from the moment a record is put to the moment its end is told. */
+export class Lanes implements RecordSink, DispatchListener {
+  readonly skipsRejected: boolean;
+  private readonly byKey = new Map<string, Lane>();
+  private readonly units: UnitFormer;
+  private readonly sizeLimit: RecordSizeLimit;
+  private readonly backlog: Backlog;
+  private readonly dispatcher: Dispatcher;
+  private readonly ending = new AbortController();
+  /** Why nothing more is sent. */
+  private stopped?: EvenShardsError;
+
+  constructor(
+    client: PutRecordsClient,
+    private readonly settings: ProducerSettings,
+    private readonly statistics: StatisticsCounter,
+  ) {
+    this.skipsRejected = settings.skipRejected;
+    this.units = new UnitFormer(settings);
+    this.sizeLimit = new RecordSizeLimit(settings.maxRecordBytes, client, settings.stream);
+    this.backlog = new Backlog(settings);
+    this.dispatcher = new Dispatcher(client, settings, this.units, statistics, this);
+    // One listener for each putAll that waits for its source: any number of them is right.
+    setMaxListeners(0, this.ending.signal);
+  }
+
+  get ended(): AbortSignal {
+    return this.ending.signal;
+  }
+
+  accept(record: ProducerRecord, end: RecordEnd): void {
+    try {
+      this.check(record, this.sizeLimit.highest);
+    } catch (error) {
+      end.rejected(error as Error);
+      return;
+    }
+    const pending: PendingRecord = { record, bytes: recordBytes(record), end, putAtMs: this.settings.clock.now() };
+    this.statistics.received();
+    this.backlog.add(pending);
+    const lane = this.laneOf(record.partitionKey);
+    lane.add(pending);
+    if (lane.length === 1) this.bringUp(lane);
+  }
+
+  room(partitionKey: string): Promise<void> | undefined {
+    return this.backlog.room(this.byKey.get(partitionKey));
+  }
+
+  /** Waits until every record put so far has ended, or every record of one key. */
+  async flush(partitionKey?: string): Promise<void> {
+    const lanes = partitionKey === undefined ? [...this.byKey.values()] : [this.byKey.get(partitionKey)];
+    await Promise.all(lanes.map((lane) => lane && flushed(lane.tail)));
+  }
+
+  /** Takes no more records, for the reason given; those that were put before go on. */
+  close(reason: EvenShardsError): void {
+    this.ending.abort(reason);
+  }
+
+  /** Sends nothing more: rejects the records that wait, and lets those in flight keep their answer. */
+  stop(reason: EvenShardsError): void {
+    if (this.stopped !== undefined) return;
+    this.stopped = reason;
+    this.close(reason);
+    for (const lane of [...this.byKey.values()]) {
+      if (lane.state === 'waiting' || lane.state === 'ready') this.rejectWaiting(lane, reason);
+    }
+  }
+
+  settle(lane: Lane, outcome: Outcome): void {
+    if (outcome.ok) this.acknowledge(lane, outcome);
+    else this.fail(lane, outcome);
+  }
+
+  private check(record: ProducerRecord, maxRecordBytes: number): void {
+    checkProducerRecord(record, { maxRecordBytes });
+    this.units.checkSize(record, maxRecordBytes);
+  }
+
+  private laneOf(partitionKey: string): Lane {
+    let lane = this.byKey.get(partitionKey);
+    if (lane === undefined) {
+      lane = new Lane(partitionKey);
+      this.byKey.set(partitionKey, lane);
+    }
+    return lane;
+  }
+
+  /** Brings up the first record of a lane that waits, unless that ended. */
+  private bringUp(lane: Lane): void {
+    // A loop, not a call from each record to the next: any number of them can expire together.
+    while (!lane.hasEnded && this.stopped === undefined && this.hasExpired(lane)) this.expire(lane);
+    if (lane.hasEnded) return;
+    if (this.stopped !== undefined) this.rejectWaiting(lane, this.stopped);
+    else {
+      this.watchAge(lane);
+      if (this.sizeLimit.isOpenFor(this.units.maxBytesAlone(lane.head))) void this.askSizeLimit(lane);
+      else this.dispatcher.push(lane);
+    }
+  }
+
+  private acknowledge(lane: Lane, { shardId, sequenceNumber }: Delivery): void {
+    const unit = lane.unit!;
+    const { records, attempts, isAggregate } = unit;
+    lane.settle();
+    this.statistics.acknowledged(unit);
+    for (let index = 0; index < records; index++) {
+      const receipt: PutReceipt = { shardId, sequenceNumber, attempts };
+      if (isAggregate) receipt.subSequenceNumber = index;
+      this.finish(lane, ({ record, end }) => {
+        this.statistics.delivered(record);
+        end.delivered(receipt);
+      });
+    }
+    if (lane.hasEnded) return;
+    lane.goOn();
+    this.bringUp(lane);
+  }
+
+  private fail(lane: Lane, { code, message, retryable, isAmbiguous, cause }: Failure): void {
+    const unit = lane.unit!;
+    const mayHaveBeenWritten = isAmbiguous || unit.failure?.mayHaveBeenWritten;
+    unit.failure = new RecordRejectedError(code, message, unit.attempts, { cause, mayHaveBeenWritten });
+    this.statistics.failed(code);
+    const isLast = unit.attempts >= this.settings.maxAttempts || this.stopped !== undefined || this.hasExpired(lane);
+    if (retryable && !isLast) this.backOff(lane, backoffMs(unit.attempts, this.settings));
+    else {
+      this.rejectFirst(lane, unit.records, unit.failure);
+      this.bringUp(lane);
+    }
+  }
+
+  private backOff(lane: Lane, delayMs: number): void {
+    lane.backOff(this.settings.clock.schedule(() => this.dispatcher.push(lane), delayMs));
+    this.watchAge(lane);
+  }
+
+  /** Rejects the first records of a lane for good, and with them the later ones unless these are to go on. */
+  private rejectFirst(lane: Lane, records: number, error: EvenShardsError): void {
+    lane.settle();
+    // Ended first: who hears of the rejection and puts the record again puts it into a new lane.
+    if (!this.skipsRejected) this.end(lane);
+    for (let index = 0; index < records; index++) this.reject(lane, error);
+    if (!lane.hasEnded) lane.goOn();
+    else if (lane.length > 0) this.rejectAll(lane, new EarlierRecordFailedError(lane.partitionKey, { cause: error }));
+  }
+
+  /** Rejects all records of a lane that is not in flight; those that were sent before, with what they failed of. */
+  private rejectWaiting(lane: Lane, error: EvenShardsError): void {
+    const { records = 0, failure = error } = lane.unit ?? {};
+    this.end(lane);
+    for (let index = 0; index < records; index++) this.reject(lane, failure);
+    this.rejectAll(lane, error);
+  }
+
+  private rejectAll(lane: Lane, error: EvenShardsError): void {
+    while (lane.length > 0) this.reject(lane, error);
+  }
+
+  private reject(lane: Lane, error: EvenShardsError): void {
+    this.finish(lane, ({ end }) => {
+      this.statistics.rejected();
+      end.rejected(error);
+    });
+  }
+
+  /** Takes the lane's first record out of the books, then tells its end. */
+  private finish(lane: Lane, tell: (record: PendingRecord) => void): void {
+    const record = lane.shift();
+    if (lane.length === 0 && !lane.hasEnded) this.end(lane);
+    this.backlog.remove(record);
+    tell(record);
+    for (const resolve of record.flushed ?? []) resolve();
+  }
+
+  private end(lane: Lane): void {
+    lane.end();
+    this.byKey.delete(lane.partitionKey);
+  }
+
+  private hasExpired({ head }: Lane): boolean {
+    const { maxRecordAgeMs, clock } = this.settings;
+    return maxRecordAgeMs !== undefined && clock.now() - head.putAtMs >= maxRecordAgeMs;
+  }
+
+  private expire(lane: Lane): void {
+    const { records = 1, failure = new RecordExpiredError(this.settings.maxRecordAgeMs!) } = lane.unit ?? {};
+    this.rejectFirst(lane, records, failure);
+  }
+
+  /** Sees to it that the lane's first record is rejected when its time is over. One timer a lane. */
+  private watchAge(lane: Lane): void {
+    const { maxRecordAgeMs, clock } = this.settings;
+    if (maxRecordAgeMs === undefined || lane.cancelExpiry !== undefined) return;
+    const leftMs = lane.head.putAtMs + maxRecordAgeMs - clock.now();
+    lane.cancelExpiry = clock.schedule(
+      () => {
+        lane.cancelExpiry = undefined;
+        if (lane.state === 'in flight') return;
+        if (!this.hasExpired(lane)) this.watchAge(lane);
+        else {
+          this.expire(lane);
+          this.bringUp(lane);
+        }
+      },
+      Math.max(MIN_TIMER_MS, leftMs),
+    );
+  }
+
+  /** Waits with a record for the stream's answer whether it takes one so large. */
+  private async askSizeLimit(lane: Lane): Promise<void> {
+    const { head } = lane;
+    let refusal: EvenShardsError | undefined;
+    try {
+      this.check(head.record, await this.sizeLimit.ask());
+    } catch (error) {
+      refusal = error as EvenShardsError;
+    }
+    if (refusal instanceof StreamDistributionError) this.stop(refusal);
+    else if (lane.head !== head) return;
+    else if (refusal === undefined) this.dispatcher.push(lane);
+    else {
+      this.rejectFirst(lane, 1, refusal);
+      this.bringUp(lane);
+    }
+  }
+}
+
+/** Resolves when a record has ended: the last of a lane, and with it the lane. */
+function flushed(record: PendingRecord): Promise<void> {
+  return new Promise((resolve) => {
+    record.flushed = [...(record.flushed ?? []), resolve];
+  });
+}
