@@ -58,6 +58,11 @@ export class Dispatcher {
     });
   }
 
+  /** Forgets a lane that has ended. */
+  forget(lane: Lane): void {
+    this.ready.forget(lane);
+  }
+
   private sendReady(): void {
     while (this.ready.hasTurns && this.mayStartRequest()) {
       const batch = this.ready.takeBatch(this.settings.maxRequestRecords, this.settings.clock.now());

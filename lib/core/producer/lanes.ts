@@ -202,6 +202,7 @@ export class Lanes implements RecordSink, DispatchListener {
   private end(lane: Lane): void {
     lane.end();
     this.byKey.delete(lane.partitionKey);
+    this.dispatcher.forget(lane);
   }
 
   private hasExpired({ head }: Lane): boolean {

@@ -17,8 +17,8 @@ export interface OrderedProducerOptions {
    */
   maxRecordBytes?: number;
   /**
-   * Packs consecutive records of a key into one record of the stream, in the format of the Kinesis Producer Library:
-   * all of them are stored, in order, or none. A key then moves at many records a round trip. Consumers take the
+   * Packs consecutive records of a key into one Kinesis record, in the format of the Kinesis Producer Library: all of
+   * them are stored, in order, or none. A key then moves at many records a round trip. Consumers take the
    * records apart with `deaggregate`, or the Kinesis Client Library.
    * @default false
    */
@@ -30,8 +30,9 @@ export interface OrderedProducerOptions {
    */
   maxAggregateBytes?: number;
   /**
-   * Numbers the records, so that `deduplicate` can tell a second copy that a lost answer left, even one that arrives
-   * late, and restores each key's order exactly once. Every record is then in an aggregate, perhaps alone.
+   * Gives each record its place in a sequence, so that `deduplicate` can tell a second copy that a lost answer left,
+   * even one that arrives late, and restores each key's order exactly once. Every record is then in an aggregate,
+   * perhaps alone.
    * @default false
    */
   sequence?: boolean;
@@ -47,13 +48,13 @@ export interface OrderedProducerOptions {
    */
   skipRejected?: boolean;
   /**
-   * How long after `put` a record may be sent, in milliseconds. What is under way then keeps its answer; what is not is
-   * rejected, with the last failure if it was sent before, with `RecordExpiredError` if not.
+   * How long after `put` a record may be sent, in milliseconds. A record that is in flight then keeps its answer. Any
+   * other record is rejected: with its last failure if it was sent before, with `RecordExpiredError` if not.
    * @default records wait until it is their turn
    */
   maxRecordAgeMs?: number;
   /**
-   * How many requests may be under way at once. Their partition keys are always disjoint.
+   * How many requests may be in flight at once. Their partition keys are always disjoint.
    * @default 8; 50 with `sequentialPuts`, where a request holds one record
    */
   maxRequestsInFlight?: number;
@@ -84,7 +85,7 @@ export interface OrderedProducerOptions {
    */
   backoffCapMs?: number;
   /**
-   * Ends the producer early: what waits is rejected, what is under way keeps its answer.
+   * Ends the producer early: records that wait are rejected, records in flight keep their answer.
    * @default the producer runs until it is closed
    */
   signal?: AbortSignal;
@@ -101,12 +102,12 @@ export interface ProducerSettings
     Pick<OrderedProducerOptions, OptionalSetting> {
   stream: StreamIdentity;
   maxRequestRecords: number;
-  /** Who numbers the records; undefined if nobody does. */
+  /** The producer in the sequence that each record is given; undefined if the records are given none. */
   producerId: string | undefined;
 }
 
-/** What a timer of Node.js can wait; it takes a longer delay for none. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** The longest delay of a Node.js timer: a timer with a longer delay fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const DEFAULT_MAX_AGGREGATE_BYTES = 51_200;
 
@@ -162,7 +163,7 @@ function checkWhole(field: string, value: number, max: number): void {
 }
 
 function checkDelay(field: string, value: number): void {
-  if (!(value >= 0 && value <= LONGEST_TIMER_MS)) {
-    throw new InvalidArgumentError(field, value, `a number of milliseconds from 0 to ${LONGEST_TIMER_MS}`);
+  if (!(value >= 0 && value <= MAX_TIMER_MS)) {
+    throw new InvalidArgumentError(field, value, `a number of milliseconds from 0 to ${MAX_TIMER_MS}`);
   }
 }

@@ -12,8 +12,8 @@ export interface ProducerRecord {
   /** 0 to 2^128 - 1. Decides the shard in place of the partition key. */
   explicitHashKey?: bigint;
   /**
-   * The number that the source of the record gave it, for records that are put again when the source delivers them
-   * again: a consumer can tell, which it cannot by the number that the option `sequence` gives each put.
+   * The place in a sequence that the source of the record gave it, for records that are put again when the source
+   * delivers them again: a consumer can tell. It cannot tell by the place that the option `sequence` gives each put.
    */
   sequence?: RecordSequence;
 }

@@ -35,7 +35,7 @@ const MAX_SENT_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
 export class ReadyLanes {
   private readonly unmapped: ShardQueue = { shardId: undefined, lanes: new Fifo(), limiter: undefined, state: 'empty' };
   private queues = new Map<string, ShardQueue>();
-  private readonly places = new WeakMap<Lane, Place>();
+  private readonly places = new Map<string, Place>();
   private turns = new Fifo<ShardQueue>();
   private parked: ShardQueue[] = [];
   private map?: ShardMap;
@@ -60,12 +60,17 @@ export class ReadyLanes {
 
   /** The shard that the lane was sent to, as the shard map had it then; undefined if there was no map. */
   shardIdOf(lane: Lane): string | undefined {
-    return this.places.get(lane)?.queue.shardId;
+    return this.places.get(lane.partitionKey)?.queue.shardId;
   }
 
   /** Hears that the lane's shard throttled the unit that was sent at this time. */
   throttled(lane: Lane, sentAtMs: number, nowMs: number): void {
-    this.places.get(lane)?.queue.limiter?.throttled(sentAtMs, nowMs);
+    this.places.get(lane.partitionKey)?.queue.limiter?.throttled(sentAtMs, nowMs);
+  }
+
+  /** Forgets where a lane queued that has ended. */
+  forget(lane: Lane): void {
+    this.places.delete(lane.partitionKey);
   }
 
   /** Takes as many lanes as one request carries and their shards take now, each with its unit. */
@@ -147,10 +152,10 @@ export class ReadyLanes {
   private queueOf(lane: Lane): ShardQueue {
     if (this.map === undefined) return this.unmapped;
     const { explicitHashKey } = lane.head.record;
-    const place = this.places.get(lane);
+    const place = this.places.get(lane.partitionKey);
     if (place?.generation === this.generation && place.explicitHashKey === explicitHashKey) return place.queue;
     const queue = this.queueAt(explicitHashKey ?? hashPartitionKey(lane.partitionKey));
-    this.places.set(lane, { queue, explicitHashKey, generation: this.generation });
+    this.places.set(lane.partitionKey, { queue, explicitHashKey, generation: this.generation });
     return queue;
   }
 

@@ -33,9 +33,8 @@ export class UnitFormer {
    * @throws RecordTooLargeError
    */
   checkSize(record: ProducerRecord, maxRecordBytes: number): void {
-    const { aggregation } = this.options;
-    const isSurelySmall = recordBytes(record) <= maxRecordBytes - MAX_AGGREGATE_OVERHEAD_BYTES;
-    if (isSurelySmall || (!aggregation && !this.isSequenced(record))) return;
+    if (!this.options.aggregation && !this.isSequenced(record)) return;
+    if (recordBytes(record) <= maxRecordBytes - MAX_AGGREGATE_OVERHEAD_BYTES) return;
     const builder = new AggregateBuilder({ maxBytes: maxRecordBytes });
     if (builder.tryAdd({ ...record, sequence: record.sequence ?? this.sequence(MAX_OWN_SEQUENCE_NUMBER) })) return;
     const allowed = `at most ${maxRecordBytes} bytes together with the partition key and what an aggregate adds`;
