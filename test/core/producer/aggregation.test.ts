@@ -1,17 +1,12 @@
-import { deaggregate, OrderedProducer, type OrderedProducerOptions, type ProducerRecord } from '../../../lib/core';
-import { FakeKinesis, type FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
-import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { deaggregate, type OrderedProducerOptions, type ProducerRecord } from '../../../lib/core';
+import type { FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
+import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
-const record = (partitionKey: string, data = 'x'): ProducerRecord => ({ partitionKey, data: Buffer.from(data) });
-
-function setUp(kinesisOptions: Partial<FakeKinesisOptions> = {}, options: Partial<OrderedProducerOptions> = {}) {
-  const clock = new VirtualClock();
-  const kinesis = new FakeKinesis({ clock, ...kinesisOptions });
-  const settings = { streamName: 'Events', aggregation: true, clock, random: () => 0.5, ...options };
-  const producer = new OrderedProducer(kinesis, settings);
+function setUp(kinesisOptions?: Partial<FakeKinesisOptions>, options?: Partial<OrderedProducerOptions>) {
+  const { kinesis, ...rest } = producerOnFakeStream(kinesisOptions, { aggregation: true, ...options });
   const userRecords = () => kinesis.records().flatMap(deaggregate);
   const texts = () => userRecords().map(({ data }) => Buffer.from(data).toString());
-  return { clock, kinesis, producer, userRecords, texts };
+  return { kinesis, ...rest, userRecords, texts };
 }
 
 describe('OrderedProducer with aggregation', () => {

@@ -1,21 +1,6 @@
-import {
-  InvalidArgumentError,
-  OrderedProducer,
-  type OrderedProducerOptions,
-  type ProducerRecord,
-  RecordExpiredError,
-} from '../../../lib/core';
-import { FakeKinesis, type FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
-import { VirtualClock } from '../../../lib/testing/virtual-clock';
-
-const record = (partitionKey: string, data = 'x'): ProducerRecord => ({ partitionKey, data: Buffer.from(data) });
-
-function setUp(kinesisOptions: Partial<FakeKinesisOptions> = {}, options: Partial<OrderedProducerOptions> = {}) {
-  const clock = new VirtualClock();
-  const kinesis = new FakeKinesis({ clock, ...kinesisOptions });
-  const producer = new OrderedProducer(kinesis, { streamName: 'Events', clock, random: () => 0.5, ...options });
-  return { clock, kinesis, producer };
-}
+import { InvalidArgumentError, OrderedProducer, RecordExpiredError } from '../../../lib/core';
+import type { FakeKinesis, FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
+import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
 const codes = (results: PromiseSettledResult<unknown>[]) =>
   results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'));
@@ -32,13 +17,15 @@ describe('a rejection', () => {
     ['denied with its request', { requestFate: () => 'denied' }, false],
     ['in requests without an answer', { requestFate: () => 'answer lost' }, true],
   ])('of a record that was %s says whether it may have been written: %#', async (_, script, expected) => {
-    const { clock, producer } = setUp(script, { maxAttempts: 2 });
+    const { clock, producer } = producerOnFakeStream(script, { maxAttempts: 2 });
     await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({ mayHaveBeenWritten: expected });
   });
 
   test('remembers an attempt without an answer, whatever the last one failed of', async () => {
     let requests = 0;
-    const { clock, producer } = setUp({ requestFate: () => (requests++ === 0 ? 'answer lost' : 'denied') });
+    const { clock, producer } = producerOnFakeStream({
+      requestFate: () => (requests++ === 0 ? 'answer lost' : 'denied'),
+    });
     await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
       serviceCode: 'AccessDeniedException',
       mayHaveBeenWritten: true,
@@ -47,7 +34,7 @@ describe('a rejection', () => {
 
   describe('with skipRejected', () => {
     test('leaves out the rejected record and goes on with its key', async () => {
-      const { clock, kinesis, producer } = setUp({ entryFate: refuse('2') }, { skipRejected: true });
+      const { clock, kinesis, producer } = producerOnFakeStream({ entryFate: refuse('2') }, { skipRejected: true });
       const puts = ['1', '2', '3', '4'].map((data) => producer.put(record('a', data)));
       const results = await clock.runUntil(Promise.allSettled(puts));
       expect(codes(results)).toEqual(['delivered', 'RECORD_REJECTED', 'delivered', 'delivered']);
@@ -55,7 +42,7 @@ describe('a rejection', () => {
     });
 
     test('goes on with what is pulled later, too', async () => {
-      const { clock, kinesis, producer } = setUp(
+      const { clock, kinesis, producer } = producerOnFakeStream(
         { entryFate: refuse('1') },
         { skipRejected: true, maxBufferedRecords: 1 },
       );
@@ -66,7 +53,10 @@ describe('a rejection', () => {
 
     test('stops for an abort all the same', async () => {
       const abort = new AbortController();
-      const { clock, producer } = setUp({ entryFate: refuse('1') }, { skipRejected: true, signal: abort.signal });
+      const { clock, producer } = producerOnFakeStream(
+        { entryFate: refuse('1') },
+        { skipRejected: true, signal: abort.signal },
+      );
       const puts = ['1', '2'].map((data) => producer.put(record('a', data)));
       puts[0]!.catch(() => abort.abort());
       await expect(clock.runUntil(puts[0]!)).rejects.toMatchObject({ code: 'RECORD_REJECTED' });
@@ -77,7 +67,7 @@ describe('a rejection', () => {
 
   describe('with maxRecordAgeMs', () => {
     test('comes at the age, for records that were not sent', async () => {
-      const { clock, kinesis, producer } = setUp({}, { maxRecordAgeMs: 50 });
+      const { clock, kinesis, producer } = producerOnFakeStream({}, { maxRecordAgeMs: 50 });
       const puts = ['1', '2', '3', '4'].map((data) => producer.put(record('a', data)));
       const results = await clock.runUntil(Promise.allSettled(puts));
       expect(codes(results)).toEqual(['delivered', 'delivered', 'delivered', 'RECORD_EXPIRED']);
@@ -87,7 +77,7 @@ describe('a rejection', () => {
     });
 
     test('ends a back-off at the age, and tells what the record failed of', async () => {
-      const { clock, producer } = setUp(
+      const { clock, producer } = producerOnFakeStream(
         { entryFate: () => 'throttled' },
         { maxRecordAgeMs: 100, backoffBaseMs: 1_000 },
       );
@@ -98,7 +88,7 @@ describe('a rejection', () => {
     });
 
     test('takes the records of a key one after the other with skipRejected', async () => {
-      const { clock, kinesis, producer } = setUp(
+      const { clock, kinesis, producer } = producerOnFakeStream(
         { entryFate: ({ Data }) => (String(Data) === '1' ? 'throttled' : 'stored') },
         { maxRecordAgeMs: 100, backoffBaseMs: 1_000, skipRejected: true },
       );
@@ -109,13 +99,23 @@ describe('a rejection', () => {
       expect(kinesis.dataOf('a')).toEqual(['2']);
     });
 
-    test('is not the end of a record that is under way', async () => {
-      const { clock, producer } = setUp({ roundTripMs: () => 200 }, { maxRecordAgeMs: 100 });
+    test('comes to any number of records of a key at once', async () => {
+      const { clock, producer } = producerOnFakeStream(
+        { roundTripMs: () => 200 },
+        { maxRecordAgeMs: 100, skipRejected: true },
+      );
+      const puts = Array.from({ length: 50_000 }, () => producer.put(record('a')));
+      const ends = codes(await clock.runUntil(Promise.allSettled(puts)));
+      expect(ends.filter((code) => code === 'RECORD_EXPIRED')).toHaveLength(49_999);
+    });
+
+    test('is not the end of a record that is in flight', async () => {
+      const { clock, producer } = producerOnFakeStream({ roundTripMs: () => 200 }, { maxRecordAgeMs: 100 });
       await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
     });
 
     test('leaves no timer behind', async () => {
-      const { clock, producer } = setUp({}, { maxRecordAgeMs: 60_000 });
+      const { clock, producer } = producerOnFakeStream({}, { maxRecordAgeMs: 60_000 });
       await clock.runUntil(producer.put(record('a')));
       await clock.runOut();
       expect(clock.nowMs).toBe(20);
@@ -125,7 +125,7 @@ describe('a rejection', () => {
 
 describe('flush of one key', () => {
   test('waits for what was put of it, and for nothing else', async () => {
-    const { clock, kinesis, producer } = setUp({
+    const { clock, kinesis, producer } = producerOnFakeStream({
       entryFate: ({ PartitionKey }) => (PartitionKey === 'b' ? 'throttled' : 'stored'),
     });
     const puts = ['1', '2'].map((data) => producer.put(record('a', data)));
@@ -140,7 +140,7 @@ describe('flush of one key', () => {
 
 describe('sequential puts', () => {
   test('name the sequence number of the record of the key before', async () => {
-    const { clock, kinesis } = setUp();
+    const { clock, kinesis } = producerOnFakeStream();
     const inputs: (string | undefined)[][] = [];
     const client = {
       putRecords: () => Promise.reject(new Error('no bulk puts')),
@@ -162,7 +162,7 @@ describe('sequential puts', () => {
 
   test('are retried, and rejected, as bulk puts are', async () => {
     let throttles = 1;
-    const { clock, kinesis, producer } = setUp(
+    const { clock, kinesis, producer } = producerOnFakeStream(
       { entryFate: ({ Data }) => (String(Data) === 'bad' ? 'refused' : throttles-- > 0 ? 'throttled' : 'stored') },
       { sequentialPuts: true },
     );

@@ -3,26 +3,17 @@ import { runInNewContext } from 'node:vm';
 import {
   HASH_KEY_SPACE,
   OrderedProducer,
-  type OrderedProducerOptions,
   type ProducerRecord,
   type PutRecordsClient,
   StreamDistributionError,
 } from '../../../lib/core';
-import { FakeKinesis, type FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
+import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
 import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
-
-const record = (partitionKey: string, data = 'x'): ProducerRecord => ({ partitionKey, data: Buffer.from(data) });
+import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
 /** Of two shards, keys 6 and 1 are in the first and the second. */
 const [FIRST, SECOND] = ['6', '1'];
-
-function setUp(kinesisOptions: Partial<FakeKinesisOptions> = {}, options: Partial<OrderedProducerOptions> = {}) {
-  const clock = new VirtualClock();
-  const kinesis = new FakeKinesis({ clock, ...kinesisOptions });
-  const producer = new OrderedProducer(kinesis, { streamName: 'Events', clock, random: () => 0.5, ...options });
-  return { clock, kinesis, producer };
-}
 
 /** Many keys of one shard: explicit hash keys spread over it. */
 function* recordsOfShard(kinesis: FakeKinesis, shard: number, count: number): Generator<ProducerRecord> {
@@ -34,20 +25,20 @@ function* recordsOfShard(kinesis: FakeKinesis, shard: number, count: number): Ge
 
 describe('OrderedProducer and the shards of its stream', () => {
   test('a single request asks for no shard map', async () => {
-    const { clock, kinesis, producer } = setUp();
+    const { clock, kinesis, producer } = producerOnFakeStream();
     await clock.runUntil(Promise.all([producer.put(record('a')), producer.put(record('b'))]));
     expect(kinesis.calls).toEqual([]);
   });
 
   test('reads all pages of the shard map, once, when a second request is due', async () => {
-    const { clock, kinesis, producer } = setUp({ shardCount: 1_200 });
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 1_200 });
     for (let index = 0; index < 5; index++) await clock.runUntil(producer.put(record(String(index))));
     await clock.runUntil(clock.sleep(100));
     expect(kinesis.calls).toEqual(['listShards', 'listShards']);
   });
 
   test('sends one request at a time while the map is on its way, and then as many as it may', async () => {
-    const { clock, kinesis, producer } = setUp({ shardCount: 64 });
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 64 });
     const puts = Array.from({ length: 5_000 }, (_, index) => producer.put(record(String(index))));
     await clock.runUntil(clock.sleep(15));
     expect(kinesis.mostInFlight).toBe(1);
@@ -56,14 +47,14 @@ describe('OrderedProducer and the shards of its stream', () => {
   });
 
   test('goes on without a map that it is not allowed to read', async () => {
-    const { clock, kinesis, producer } = setUp({ callFate: () => 'failed' });
+    const { clock, kinesis, producer } = producerOnFakeStream({ callFate: () => 'failed' });
     await clock.runUntil(producer.putAll(Array.from({ length: 2_000 }, (_, index) => record(String(index)))));
     expect(kinesis.allData()).toHaveLength(2_000);
     expect(kinesis.calls).toEqual(['listShards']);
   });
 
   test('sends a shard what it takes, so that next to nothing is throttled', async () => {
-    const { clock, kinesis, producer } = setUp(
+    const { clock, kinesis, producer } = producerOnFakeStream(
       { shardCount: 4, shardLimits: SERVICE_SHARD_LIMITS },
       { maxBufferedRecords: 100_000 },
     );
@@ -75,7 +66,7 @@ describe('OrderedProducer and the shards of its stream', () => {
   });
 
   test('lets a hot shard slow no other', async () => {
-    const { clock, kinesis, producer } = setUp({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
     const hot = [...recordsOfShard(kinesis, 0, 9_000)].map((each) => producer.put(each));
     await clock.runUntil(clock.sleep(1_000));
     const cold = await clock.runUntil(
@@ -88,7 +79,7 @@ describe('OrderedProducer and the shards of its stream', () => {
   });
 
   test('lets a key with many records hold up no other key of its shard', async () => {
-    const { clock, producer } = setUp({ shardLimits: SERVICE_SHARD_LIMITS });
+    const { clock, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS });
     for (let index = 0; index < 5_000; index++) producer.put(record('busy')).catch(() => {});
     await clock.runUntil(clock.sleep(1_000));
     await clock.runUntil(producer.put(record('quiet')));
@@ -96,7 +87,7 @@ describe('OrderedProducer and the shards of its stream', () => {
   });
 
   test('takes up no more than a quarter of the buffer for one key, so that another source goes on', async () => {
-    const { clock, kinesis, producer } = setUp({}, { maxBufferedRecords: 100 });
+    const { clock, kinesis, producer } = producerOnFakeStream({}, { maxBufferedRecords: 100 });
     const busy = producer.putAll(Array.from({ length: 1_000 }, () => record('busy')));
     await clock.runUntil(producer.putAll(Array.from({ length: 1_000 }, (_, index) => record(`other ${index}`))));
     expect(kinesis.dataOf('busy').length).toBeLessThan(50);
@@ -104,7 +95,7 @@ describe('OrderedProducer and the shards of its stream', () => {
   });
 
   test('follows the stream through a reshard: no record is sent again, none is lost, each key stays in order', async () => {
-    const { clock, kinesis, producer } = setUp({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
     const records = Array.from({ length: 12_000 }, (_, index) => record(String(index % 300), String(index)));
     const summary = producer.putAll(records);
     const input = { StreamName: 'Events', TargetShardCount: 4, ScalingType: 'UNIFORM_SCALING' as const };
@@ -124,7 +115,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     const AUTO = { shardCount: 2, streamMode: 'ON_DEMAND', distribution: 'AUTO' } as const;
 
     test('stops when a record lands in a shard that cannot hold its key, and a new map says the same', async () => {
-      const { clock, kinesis, producer } = setUp({ ...AUTO, random: () => 0 });
+      const { clock, kinesis, producer } = producerOnFakeStream({ ...AUTO, random: () => 0 });
       await clock.runUntil(producer.put(record(FIRST)));
       await clock.runUntil(producer.put(record(FIRST)));
       await clock.runUntil(clock.sleep(100));
@@ -136,7 +127,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     });
 
     test('stops when the stream says so', async () => {
-      const { clock, kinesis, producer } = setUp(AUTO);
+      const { clock, kinesis, producer } = producerOnFakeStream(AUTO);
       const large = producer.put({ ...record('a'), data: Buffer.alloc(1024 * 1024) });
       await expect(clock.runUntil(large)).rejects.toThrow(StreamDistributionError);
       expect(kinesis.requests).toHaveLength(0);
@@ -167,7 +158,7 @@ describe('OrderedProducer and the shards of its stream', () => {
   test('keeps nothing of what it sent while nobody tells it the shards', async () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
-    const { clock, kinesis, producer } = setUp({ callFate: () => 'failed', keepRecords: false });
+    const { clock, kinesis, producer } = producerOnFakeStream({ callFate: () => 'failed', keepRecords: false });
     const data = await (async () => {
       const large = Array.from({ length: 10 }, (_, index) => ({ ...record(String(index)), data: Buffer.alloc(1_000) }));
       await clock.runUntil(producer.putAll(large));
@@ -184,7 +175,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     const MIB = 1024 * 1024;
 
     test('asks the stream when a record is larger than 1 MiB, and not again', async () => {
-      const { clock, kinesis, producer } = setUp({ maxRecordKiB: 2_048 });
+      const { clock, kinesis, producer } = producerOnFakeStream({ maxRecordKiB: 2_048 });
       const puts = [producer.put(record('a')), producer.put(large(2 * MIB)), producer.put(large(2 * MIB))];
       await clock.runUntil(Promise.all(puts));
       expect(kinesis.calls.filter((call) => call === 'describeStreamSummary')).toHaveLength(1);
@@ -194,7 +185,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     });
 
     test('rejects the record that the stream does not take, and what was put behind it', async () => {
-      const { clock, kinesis, producer } = setUp();
+      const { clock, kinesis, producer } = producerOnFakeStream();
       const puts = [producer.put(record('a', '1')), producer.put(large(MIB + 1)), producer.put(record('a', '2'))];
       const results = await clock.runUntil(Promise.allSettled(puts));
       expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
@@ -206,7 +197,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     });
 
     test('asks too when it is the number of a record that makes it larger', async () => {
-      const { clock, kinesis, producer } = setUp({}, { sequence: true });
+      const { clock, kinesis, producer } = producerOnFakeStream({}, { sequence: true });
       const puts = [producer.put(large(MIB)), producer.put(record('b'))];
       const results = await clock.runUntil(Promise.allSettled(puts));
       expect(results).toMatchObject([{ reason: { code: 'RECORD_TOO_LARGE' } }, { status: 'fulfilled' }]);
@@ -214,13 +205,13 @@ describe('OrderedProducer and the shards of its stream', () => {
     });
 
     test('takes 1 MiB for the limit of a stream that does not answer', async () => {
-      const { clock, producer } = setUp({ maxRecordKiB: 2_048, callFate: () => 'failed' });
+      const { clock, producer } = producerOnFakeStream({ maxRecordKiB: 2_048, callFate: () => 'failed' });
       await expect(clock.runUntil(producer.put(large(2 * MIB)))).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
     });
   });
 
   test('finds the shard of an explicit hash key', async () => {
-    const { clock, kinesis, producer } = setUp({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
     const last = { ...record(FIRST), explicitHashKey: HASH_KEY_SPACE - 1n };
     await clock.runUntil(producer.put(last));
     await clock.runUntil(producer.put(last));

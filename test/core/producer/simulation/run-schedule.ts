@@ -39,7 +39,7 @@ class Run {
   readonly mostBuffered = { records: 0, bytes: 0 };
   answersWereLost = false;
   private readonly buffered = { records: 0, bytes: 0 };
-  private readonly keysUnderWay = new Set<string>();
+  private readonly keysInFlight = new Set<string>();
 
   constructor(
     private readonly schedule: Schedule,
@@ -57,7 +57,7 @@ class Run {
     this.ends = schedule.records.map(() => []);
   }
 
-  /** The stream, watched: no key may have two records under way. */
+  /** The stream, watched: no key may have two records in flight. */
   get client() {
     const { kinesis } = this;
     return {
@@ -118,13 +118,13 @@ class Run {
 
   private async watch<T>(entries: readonly PutRecordsRequestEntry[], send: () => Promise<T>): Promise<T> {
     for (const { PartitionKey: key } of entries) {
-      if (this.keysUnderWay.has(key)) throw new TypeError(`two records of ${key} are under way`);
-      this.keysUnderWay.add(key);
+      if (this.keysInFlight.has(key)) throw new TypeError(`two records of ${key} are in flight`);
+      this.keysInFlight.add(key);
     }
     try {
       return await send();
     } finally {
-      for (const { PartitionKey } of entries) this.keysUnderWay.delete(PartitionKey);
+      for (const { PartitionKey } of entries) this.keysInFlight.delete(PartitionKey);
     }
   }
 }
