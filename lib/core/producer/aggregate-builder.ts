@@ -18,7 +18,7 @@ export interface AggregatableRecord {
   sequence?: RecordSequence;
 }
 
-/** A record for the stream: an aggregate, or the one record that needs none. */
+/** A Kinesis record: an aggregate, or the one record that needs none. */
 export interface BuiltRecord {
   partitionKey: string;
   explicitHashKey?: bigint;
@@ -40,8 +40,8 @@ interface Part {
 }
 
 /**
- * Packs consecutive records of one partition key, and of one explicit hash key if they have any, into one record of the
- * stream, in the format of the Kinesis Producer Library.
+ * Packs consecutive records of one partition key, and of one explicit hash key if they have any, into one Kinesis
+ * record, in the format of the Kinesis Producer Library.
  *
  * The aggregate carries the very keys of its records, so it lands where each of them would, and lies in the range of its
  * shard however the stream is resharded. A single record stays as it is, unless it has a sequence to carry or begins as
@@ -58,7 +58,7 @@ export class AggregateBuilder {
   private messageBytes = 0;
   private bytes = 0;
 
-  /** @param options.maxBytes what a record of the stream may count: data and partition key, in bytes */
+  /** @param options.maxBytes what a Kinesis record may count: data and partition key, in bytes */
   constructor({ maxBytes }: { maxBytes: number }) {
     this.maxBytes = maxBytes;
   }
@@ -97,7 +97,7 @@ export class AggregateBuilder {
     return true;
   }
 
-  /** The record for the stream. Needs at least one record. */
+  /** The Kinesis record. Needs at least one record. */
   build(): BuiltRecord {
     const { head, parts } = this;
     const [first] = parts;

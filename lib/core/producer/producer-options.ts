@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
-import { DEFAULT_MAX_RECORD_BYTES, HIGHEST_MAX_RECORD_BYTES } from './producer-record';
+import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-record';
 import type { StreamIdentity } from './put-records-client';
 import { MAX_REQUEST_RECORDS } from './ready-lanes';
 
@@ -137,7 +137,7 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
     random: options.random ?? Math.random,
     clock: options.clock ?? systemClock,
   };
-  if (maxRecordBytes !== undefined) checkWhole('maxRecordBytes', maxRecordBytes, HIGHEST_MAX_RECORD_BYTES);
+  if (maxRecordBytes !== undefined) checkWhole('maxRecordBytes', maxRecordBytes, MAX_RECORD_LIMIT_BYTES);
   checkWhole('maxAggregateBytes', settings.maxAggregateBytes, maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES);
   for (const field of ['maxRequestsInFlight', 'maxBufferedRecords', 'maxBufferedBytes', 'maxAttempts'] as const) {
     checkWhole(field, settings[field], Number.MAX_SAFE_INTEGER);

@@ -28,7 +28,7 @@ export const MAX_PARTITION_KEY_LENGTH = 256;
 export const DEFAULT_MAX_RECORD_BYTES = 1024 * 1024;
 
 /** The highest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */
-export const HIGHEST_MAX_RECORD_BYTES = 10 * 1024 * 1024;
+export const MAX_RECORD_LIMIT_BYTES = 10 * 1024 * 1024;
 
 /** UTF-8 has no bytes for it: two such keys would become one. */
 const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -1,5 +1,5 @@
 import { StreamDistributionError } from './producer-errors';
-import { DEFAULT_MAX_RECORD_BYTES, HIGHEST_MAX_RECORD_BYTES } from './producer-record';
+import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-record';
 import type { PutRecordsClient, StreamIdentity } from './put-records-client';
 
 /** The stream's record size limit: given, or asked of the stream when a record makes it matter. */
@@ -14,7 +14,7 @@ export class RecordSizeLimit {
 
   /** The most a record can count, as far as is known. */
   get highest(): number {
-    return this.bytes ?? (this.client.describeStreamSummary ? HIGHEST_MAX_RECORD_BYTES : DEFAULT_MAX_RECORD_BYTES);
+    return this.bytes ?? (this.client.describeStreamSummary ? MAX_RECORD_LIMIT_BYTES : DEFAULT_MAX_RECORD_BYTES);
   }
 
   /** Whether it takes the stream's answer to tell if it takes a record of this size. */
