@@ -566,7 +566,7 @@ describe('the query function', () => {
       'no value for an index that has one',
       { index: 'byStatus' },
       'InvalidIndexValueError',
-      'value must be a non-empty string or a number: index byStatus is keyed by status, got undefined',
+      'value must be a non-empty string or a finite number because index byStatus is keyed by status, got undefined',
     ],
     [
       'a value of another type',
@@ -578,7 +578,7 @@ describe('the query function', () => {
       'a value for an index over the whole table',
       { index: 'byTime', value: 'succeeded' },
       'InvalidIndexValueError',
-      'value must be absent: index byTime covers the whole table, got "succeeded"',
+      'value must be absent because index byTime covers the whole table, got "succeeded"',
     ],
     [
       'a limit of 0',
@@ -596,13 +596,13 @@ describe('the query function', () => {
       'two sort-key conditions',
       { index: 'byTime', sortKey: { gt: 'a', lt: 'b' } },
       'InvalidSortKeyConditionError',
-      'sortKey must be exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
+      'sortKey must be an object with exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
     ],
     [
       'bounds the wrong way round',
       { index: 'byTime', sortKey: { between: ['b', 'a'] } },
       'InvalidSortKeyConditionError',
-      'sortKey.between must be the lower bound and then the upper bound, got ["b","a"]',
+      'sortKey.between must be an array of the lower bound and then the upper bound, got ["b","a"]',
     ],
     [
       'an unknown field',

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The aggregation format of the Kinesis Producer Library: magic, a protocol buffers message, the MD5 of the message.
+ * The aggregation format of the Kinesis Producer Library: four magic bytes, a protocol buffers message, and the MD5 of
+ * that message.
  *
  *     AggregatedRecord { repeated string partition_key_table = 1; repeated string explicit_hash_key_table = 2;
  *                        repeated Record records = 3; }
@@ -19,7 +20,7 @@ export const MAGIC = Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2);
 
 export const DIGEST_BYTES = 16;
 
-/** Whether data begins as an aggregate does. */
+/** Whether data starts with the magic bytes of an aggregate. */
 export function hasMagic(data: Uint8Array): boolean {
   return data.length >= MAGIC.length && MAGIC.every((byte, index) => data[index] === byte);
 }

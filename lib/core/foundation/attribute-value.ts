@@ -1,4 +1,7 @@
-/** An attribute's value as DynamoDB's API writes it; structurally the AWS SDK's own type. */
+/**
+ * The value of an attribute as DynamoDB's API writes it, such as `{ S: 'text' }`. It has the shape of the AWS SDK's own
+ * type.
+ */
 export type AttributeValue =
   | { S: string }
   | { N: string }
@@ -11,5 +14,5 @@ export type AttributeValue =
   | { NULL: boolean }
   | { BOOL: boolean };
 
-/** An item as DynamoDB's API writes it. */
+/** An item as DynamoDB's API writes it: the attribute values by attribute name. */
 export type DynamoDbItem = Record<string, AttributeValue>;

@@ -1,4 +1,4 @@
-/** The delays between attempts. */
+/** How long an engine waits between two attempts. */
 export interface BackoffOptions {
   /** Upper bound of the first delay, in milliseconds; it doubles with every attempt. */
   backoffBaseMs: number;
@@ -9,7 +9,7 @@ export interface BackoffOptions {
 }
 
 /**
- * The delay before attempt `attempts + 1`: exponential with full jitter.
+ * The delay in milliseconds before attempt number `attempts + 1`. It grows exponentially and has full jitter.
  * Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
  */
 export function backoffMs(attempts: number, { backoffBaseMs, backoffCapMs, random }: BackoffOptions): number {

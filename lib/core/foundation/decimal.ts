@@ -1,13 +1,16 @@
 import { EvenShardsError } from './errors';
 
-/** A decimal number as sign, position of its first digit, and digits: 0.00120 is + -2 "12". Zero has sign 0. */
+/**
+ * A decimal number as its sign, the position of its first digit, and its digits: 0.00120 is 1, -2, "12". Zero has sign
+ * 0.
+ */
 interface Decimal {
   sign: -1 | 0 | 1;
   exponent: number;
   digits: string;
 }
 
-/** Compares two decimal numbers exactly, in any notation DynamoDB accepts. */
+/** Compares two decimal numbers exactly. Each may be in any notation that DynamoDB accepts. */
 export function compareNumbers(a: string, b: string): number {
   const left = parseDecimal(a);
   const right = parseDecimal(b);
@@ -17,7 +20,7 @@ export function compareNumbers(a: string, b: string): number {
   return magnitude * left.sign;
 }
 
-/** A decimal number without exponent or needless zeros, as DynamoDB returns it: 1e3 is 1000. */
+/** A decimal number without an exponent and without needless zeros, as DynamoDB returns it: 1e3 becomes 1000. */
 export function plainDecimal(text: string): string {
   const { sign, exponent, digits } = parseDecimal(text);
   if (sign === 0) return '0';

@@ -1,5 +1,6 @@
-/** The base of every error this library throws. `code` is stable; messages may change. */
+/** The base class of every error that this library throws. */
 export class EvenShardsError extends Error {
+  /** Names the kind of error. Compare it rather than the message: a code is stable, a message may change. */
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -9,42 +10,42 @@ export class EvenShardsError extends Error {
   }
 }
 
-/** An argument outside its bounds. Thrown before anything is written. */
+/** An argument is not one of the allowed values. The library throws this before it writes anything. */
 export class InvalidArgumentError extends EvenShardsError {
   constructor(
-    /** The name of the field at fault, as the caller wrote it. */
+    /** The name of the wrong field, as the caller wrote it. */
     readonly field: string,
-    /** The offending value. */
+    /** The wrong value. */
     readonly value: unknown,
-    /** What is allowed instead, in words. */
+    /** What is allowed instead, in words that follow "must be". */
     readonly allowed: string,
   ) {
     super('INVALID_ARGUMENT', `${field} must be ${allowed}, got ${describeValue(value)}`);
   }
 }
 
-/** A shard count that is not a whole number within the service's bounds. */
+/** A shard count is not a whole number within the bounds of the service. */
 export class InvalidShardCountError extends InvalidArgumentError {
   override readonly code = 'INVALID_SHARD_COUNT';
 }
 
-/** A hash key outside the key space or outside every shard. */
+/** A hash key is not an integer of the key space, or no shard holds it. */
 export class InvalidHashKeyError extends InvalidArgumentError {
   override readonly code = 'INVALID_HASH_KEY';
 }
 
-/** Hash key ranges that do not cover a space once, in order. */
+/** Hash key ranges leave a gap, overlap, or do not reach from the start of the key space to its end. */
 export class InvalidHashKeyRangesError extends InvalidArgumentError {
   override readonly code = 'INVALID_HASH_KEY_RANGES';
 }
 
-const LONGEST_DESCRIPTION = 100;
+const MAX_DESCRIPTION_LENGTH = 100;
 
-/** A value as an error message shows it: readable, one line, and short even for a megabyte of input. */
+/** A value as an error message shows it: readable, on one line, and short even if the input has a megabyte. */
 function describeValue(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, LONGEST_DESCRIPTION)) : textOf(value);
+  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, MAX_DESCRIPTION_LENGTH)) : textOf(value);
   const length = typeof value === 'string' ? value.length : text.length;
-  return length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION)}… (${length} characters)` : text;
+  return length > MAX_DESCRIPTION_LENGTH ? `${text.slice(0, MAX_DESCRIPTION_LENGTH)}… (${length} characters)` : text;
 }
 
 function textOf(value: unknown): string {
@@ -52,6 +53,6 @@ function textOf(value: unknown): string {
   try {
     return JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner));
   } catch {
-    return 'an object that is no JSON';
+    return 'an object that cannot be written as JSON';
   }
 }

@@ -1,20 +1,29 @@
-/** One of the two records between which a partition key's records change their hash key. */
+/**
+ * One of the two marker records of a hand-over: the `end` fence is the last record of a partition key under its old
+ * hash key, the `start` fence is the first one under its new hash key.
+ */
 export interface Fence {
-  /** Names one attempt at one move. The same on both sides. */
+  /** Names one attempt at one move. Both fences of a hand-over carry the same id. */
   moveId: string;
-  /** `end`: the last record with the old hash key. `start`: the first with the new one. */
+  /** `end`: the last record with the old hash key. `start`: the first record with the new hash key. */
   side: 'end' | 'start';
 }
 
-/** No text starts with a NUL, and no aggregate of the Kinesis Producer Library. */
+/** Neither a text nor an aggregate of the Kinesis Producer Library starts with a NUL byte. */
 const MAGIC = Buffer.from('\0even-shards-fence\0');
 
-/** A fence as a record's data. */
+/** The data of the record that carries a fence. */
 export function fenceData({ moveId, side }: Fence): Uint8Array {
   return Buffer.concat([MAGIC, Buffer.from(JSON.stringify({ moveId, side }))]);
 }
 
-/** The fence that a record's data is; undefined for any other record. */
+/**
+ * The fence that a record carries. Use it to tell fences from your own records when you consume a stream without
+ * `FenceGate`.
+ *
+ * @param data the data of one user record
+ * @returns the fence, or undefined if the data is not a fence
+ */
 export function parseFence(data: Uint8Array): Fence | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;

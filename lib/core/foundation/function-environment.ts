@@ -1,4 +1,4 @@
-/** Environment variables of the bundled functions: the constructs set them, the handlers read them. */
+/** Environment variables of the bundled functions. The constructs set them; the handlers read them. */
 
 /** Producer, stream reconciler and stream scaler: the name of the stream. */
 export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
@@ -6,34 +6,34 @@ export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 /** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
-/** Producer: `true` where records of a key are aggregated. */
+/** Producer: `true` if the producer aggregates the records of a key. */
 export const AGGREGATION = 'EVEN_SHARDS_AGGREGATION';
 
-/** Producer: `true` where records are numbered. */
+/** Producer: `true` if the producer sends its records sequenced. */
 export const SEQUENCE = 'EVEN_SHARDS_SEQUENCE';
 
 /** Producer: the stream's record size limit in bytes. */
 export const MAX_RECORD_BYTES = 'EVEN_SHARDS_MAX_RECORD_BYTES';
 
-/** Stream reconciler: how many shards the stream is to have; absent where only their evenness matters. */
+/** Stream reconciler: how many shards the stream must have. Absent if the shards only have to be even. */
 export const SHARD_COUNT = 'EVEN_SHARDS_SHARD_COUNT';
 
-/** Stream reconciler: `true` to repair drift, anything else to report it. */
+/** Stream reconciler: `true` to repair drift. With any other value the function only reports it. */
 export const REPAIR = 'EVEN_SHARDS_REPAIR';
 
-/** Stream scaler: the bounds of the shard count. */
+/** Stream scaler: the lower and the upper bound of the shard count. */
 export const MIN_SHARDS = 'EVEN_SHARDS_MIN_SHARDS';
 export const MAX_SHARDS = 'EVEN_SHARDS_MAX_SHARDS';
 
-/** Stream scaler: the names of the alarms that ask for more shards, and for fewer. */
+/** Stream scaler: the name of the alarm that asks for more shards, and of the alarm that asks for fewer. */
 export const SCALE_OUT_ALARM = 'EVEN_SHARDS_SCALE_OUT_ALARM';
 export const SCALE_IN_ALARM = 'EVEN_SHARDS_SCALE_IN_ALARM';
 
-/** Hash key registry: the name of the table that has the owners. */
+/** Hash key registry: the name of the table that stores the owners. */
 export const REGISTRY_TABLE_NAME = 'EVEN_SHARDS_REGISTRY_TABLE_NAME';
 
 /** Producer: the name of the function of its hash key registry, if it has one. */
 export const REGISTRY_FUNCTION_NAME = 'EVEN_SHARDS_REGISTRY_FUNCTION_NAME';
 
-/** Producer: `true` to have the registry allocate a key to an owner that it does not know. */
+/** Producer: `true` if the registry allocates a key to an owner that it does not know yet. */
 export const ALLOCATE_HASH_KEYS = 'EVEN_SHARDS_ALLOCATE_HASH_KEYS';

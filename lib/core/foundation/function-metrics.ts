@@ -1,4 +1,7 @@
-/** CloudWatch metrics of the bundled functions: the handlers write them, the constructs draw and alarm on them. */
+/**
+ * CloudWatch metrics of the bundled functions. The handlers write them; the constructs put them on dashboards and
+ * alarms.
+ */
 
 export const METRICS_NAMESPACE = 'EvenShards';
 
@@ -6,8 +9,8 @@ export const METRICS_NAMESPACE = 'EvenShards';
 export const FUNCTION_NAME_DIMENSION = 'FunctionName';
 
 /**
- * Metrics of the producer, in the vocabulary of the Kinesis Producer Library. A user record is what the caller put; a
- * Kinesis record is what the stream stores, one user record or an aggregate of several.
+ * Metrics of the producer, in the vocabulary of the Kinesis Producer Library. A user record is what a caller puts. A
+ * Kinesis record is what the stream stores: one user record or one aggregate of several.
  */
 export const PRODUCER_METRICS = {
   userRecordsReceived: 'UserRecordsReceived',
@@ -31,26 +34,29 @@ export const QUERY_METRICS = {
   itemsReturned: 'ItemsReturned',
   itemsRead: 'ItemsRead',
   consumedReadUnits: 'ConsumedReadUnits',
-  /** Items read per item returned: 1 is a query that read nothing in vain. Not written for an empty page. */
+  /**
+   * Items read for each item returned. It is 1 if the query used every item that it read. An empty page does not write
+   * it.
+   */
   overRead: 'OverRead',
   throttledRequests: 'ThrottledRequests',
-  /** Requests sent a second time because the first was late. */
+  /** Requests that the function sent a second time because the first answer was late. */
   hedgedRequests: 'HedgedRequests',
-  /** Shards that a partial page lacks. */
+  /** Shards that are missing from a partial page. */
   missingShards: 'MissingShards',
 } as const;
 
-/** Dimension of the metrics of a stream, whichever function wrote them: the stream's name. */
+/** Dimension of the metrics of a stream: the stream's name. It does not depend on the function that wrote them. */
 export const STREAM_NAME_DIMENSION = 'StreamName';
 
-/** Metrics of a stream's shards, by the functions that look after them. */
+/** Metrics of a stream's shards. The functions that reconcile and scale the stream write them. */
 export const STREAM_SHARD_METRICS = {
-  /** The shards of the stream; while it is being scaled, those it is about to have. */
+  /** The open shards of the stream. While a request to scale the stream is in progress: the shards it will have. */
   openShards: 'OpenShards',
-  /** How many times the mean the widest shard holds. */
+  /** The keys of the widest shard divided by the mean. */
   skew: 'Skew',
-  /** Splits, merges and updates that it takes until the stream is as it should be: 0 is a stream without drift. */
+  /** The splits, merges and updates that would take the stream to its target. 0 means that it has not drifted. */
   drift: 'Drift',
-  /** How many updates of the shard count the day has left. */
+  /** How many updates of the shard count Kinesis still allows in the current 24 hours. */
   updatesLeft: 'ShardCountUpdatesLeft',
 } as const;

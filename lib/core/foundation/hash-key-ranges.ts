@@ -2,19 +2,22 @@ import { InvalidHashKeyError, InvalidHashKeyRangesError } from './errors';
 import { checkSpace, HASH_KEY_SPACE } from './hash-key-space';
 import { checkShardCount, MAX_STREAM_SHARDS } from './shard-count';
 
-/** The hash keys one shard holds, both ends inclusive, as Kinesis reports them. */
+/** The hash keys that one shard holds. Both ends are inclusive, as Kinesis reports them. */
 export interface HashKeyRange {
   startingHashKey: bigint;
   endingHashKey: bigint;
 }
 
 /**
- * The ranges a new stream of `shardCount` shards has: `floor(space / shardCount)` keys each, the last takes the rest.
+ * The ranges of a new stream with `shardCount` shards. Each range holds `floor(space / shardCount)` keys, and the last
+ * one also takes the rest. The ranges are in ascending order.
  *
  * Use it to reason about a stream that was created with this count. A stream that was resharded may look different:
  * read its open shards with ListShards instead.
  *
- * @param space size of the key space; the seed's examples use 128
+ * @param space size of the key space, from 1 to 2^128; the examples of the article "Kinesis Hash Key Space
+ *   Partitioning" use 128
+ * @default space is `HASH_KEY_SPACE`
  * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000 that the space has room for
  */
 export function uniformRanges(shardCount: number, space: bigint = HASH_KEY_SPACE): HashKeyRange[] {
@@ -28,7 +31,7 @@ export function uniformRanges(shardCount: number, space: bigint = HASH_KEY_SPACE
 }
 
 /**
- * The index of the range that holds `hashKey`, by binary search.
+ * The 0-based index of the range that holds `hashKey`. The search is binary. Use it to find the shard of a record.
  *
  * @param ranges contiguous and ascending, as `uniformRanges` returns them
  * @throws InvalidHashKeyRangesError if the search meets a gap, an overlap or no range at all
@@ -41,7 +44,8 @@ export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): 
     throw new InvalidHashKeyRangesError('ranges', ranges, 'at least one hash key range');
   }
   if (typeof hashKey !== 'bigint' || hashKey < first.startingHashKey || hashKey > last.endingHashKey) {
-    throw new InvalidHashKeyError('hashKey', hashKey, `from ${first.startingHashKey} to ${last.endingHashKey}`);
+    const allowed = `a bigint from ${first.startingHashKey} to ${last.endingHashKey}`;
+    throw new InvalidHashKeyError('hashKey', hashKey, allowed);
   }
   let low = 0;
   let high = ranges.length - 1;
@@ -54,18 +58,20 @@ export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): 
     throw new InvalidHashKeyRangesError(
       'ranges',
       ranges,
-      `contiguous and ascending, but ${hashKey} is in none of them`,
+      `contiguous and ascending, but none of them holds ${hashKey}`,
     );
   }
   return low;
 }
 
 /**
- * A copy of `ranges` in ascending order, which may come in any: ListShards lists a resharded stream's by shard id.
+ * A copy of `ranges` in ascending order. The ranges may be in any order: ListShards lists the shards of a resharded
+ * stream by shard id.
  *
- * @param space size of the key space they must cover from 0, each key once
- * @default space is where the last range ends
- * @throws InvalidHashKeyRangesError if there is no range, if they leave a gap or overlap, or miss an end of the space
+ * @param space size of the key space; together the ranges must hold each key of it once, from 0 on
+ * @default space ends where the last range ends
+ * @throws InvalidHashKeyRangesError if there is no range, if the ranges leave a gap or overlap, or if they do not reach
+ *   an end of the space
  */
 export function coveringRanges(field: string, ranges: readonly HashKeyRange[], space?: bigint): HashKeyRange[] {
   const fail = (allowed: string): never => {
@@ -73,7 +79,8 @@ export function coveringRanges(field: string, ranges: readonly HashKeyRange[], s
   };
   if (!Array.isArray(ranges) || ranges.length === 0) fail('at least one hash key range');
   const ends = ranges.flatMap((range) => [range?.startingHashKey, range?.endingHashKey]);
-  if (!ends.every((end) => typeof end === 'bigint')) fail('ranges from a startingHashKey to an endingHashKey, bigints');
+  if (!ends.every((end) => typeof end === 'bigint'))
+    fail('ranges from a startingHashKey to an endingHashKey, both of them bigints');
   const ascending = ranges.toSorted((a, b) => (a.startingHashKey < b.startingHashKey ? -1 : 1));
   let next = 0n;
   for (const { startingHashKey, endingHashKey } of ascending) {

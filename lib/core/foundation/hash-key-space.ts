@@ -2,14 +2,17 @@ import { hash } from 'node:crypto';
 import { InvalidArgumentError, InvalidHashKeyError } from './errors';
 
 /**
- * The number of hash keys a Kinesis stream has: keys run from 0 to `HASH_KEY_SPACE - 1n`.
+ * The number of hash keys that a Kinesis stream has, 2^128. The keys run from 0 to `HASH_KEY_SPACE - 1n`.
  * Source: the Kinesis API reference, HashKeyRange.
  */
 export const HASH_KEY_SPACE = 2n ** 128n;
 
 /**
  * The hash key that Kinesis derives from a partition key: the MD5 of its UTF-8 bytes as an unsigned big-endian integer.
- * A record with an explicit hash key ignores it.
+ * Use it to find out, with `shardIndexOf`, which shard holds the records of a partition key. For a record with an
+ * explicit hash key, Kinesis ignores this value.
+ *
+ * @returns an integer from 0 to 2^128 - 1
  */
 export function hashPartitionKey(partitionKey: string): bigint {
   return BigInt(`0x${hash('md5', partitionKey, 'hex')}`);
@@ -22,7 +25,7 @@ export function checkHashKey(field: string, hashKey: unknown): void {
   }
 }
 
-/** Throws `InvalidArgumentError` unless `space` is a bigint from 1 to 2^128: how many keys a key space has. */
+/** Throws `InvalidArgumentError` unless `space`, the number of keys of a key space, is a bigint from 1 to 2^128. */
 export function checkSpace(space: unknown): void {
   if (typeof space !== 'bigint' || space < 1n || space > HASH_KEY_SPACE) {
     throw new InvalidArgumentError('space', space, 'a bigint from 1 to 2^128');
@@ -32,7 +35,7 @@ export function checkSpace(space: unknown): void {
 /** Source: the Kinesis API reference, PutRecordsRequestEntry. */
 const DECIMAL = /^(?:0|[1-9]\d{0,38})$/;
 
-/** The hash key that a decimal text names; undefined if it names none. */
+/** The hash key that a decimal text holds. Undefined if the text does not hold a hash key. */
 export function parseHashKey(text: string): bigint | undefined {
   const hashKey = DECIMAL.test(text) ? BigInt(text) : HASH_KEY_SPACE;
   return hashKey < HASH_KEY_SPACE ? hashKey : undefined;

@@ -1,39 +1,40 @@
 /**
- * Where a record stands among the records of its partition key, as its producer counts them.
+ * The place of a record among the records of its partition key: the producer's id, and a number that the producer
+ * gives.
  *
- * It tells a record from a second copy of it, and nothing else does: Kinesis gives each copy a sequence number of its
- * own.
+ * A consumer needs it to tell a record from a copy of it. Nothing else tells them apart: Kinesis gives each copy its
+ * own sequence number.
  */
 export interface RecordSequence {
-  /** Whoever counts, 1 to 256 characters: a new one whenever the count starts again. */
+  /** Names the producer, in 1 to 256 characters. A producer whose numbers start again needs a new id. */
   producerId: string;
   /**
-   * From 0 to 10^40 - 1, higher with every record of a partition key. It may skip numbers, so that one count can serve
-   * any number of keys.
+   * An integer from 0 to 10^40 - 1 that grows with every record of a partition key. It may skip numbers, so one series
+   * of numbers can serve any number of partition keys.
    */
   sequenceNumber: bigint;
 }
 
-/** No sequence number is as high. Those of DynamoDB Streams have up to 40 digits. */
+/** Every sequence number is below this one. The sequence numbers of DynamoDB Streams have up to 40 digits. */
 export const MAX_SEQUENCE_NUMBER = 10n ** 40n;
 
-/** The key of the tag that carries a sequence in an aggregate. Other readers of the format pass over tags. */
+/** The key of the tag that carries a sequence in an aggregate. Other readers of the format ignore tags. */
 export const SEQUENCE_TAG = Buffer.from('even-shards');
 
 const SEQUENCE_TEXT = /^(0|[1-9]\d{0,39})\/(.{1,256})$/su;
 
-/** The value of the tag. */
+/** The value of the tag that carries this sequence. */
 export function sequenceText({ producerId, sequenceNumber }: RecordSequence): string {
   return `${sequenceNumber}/${producerId}`;
 }
 
-/** The sequence that a tag's value holds, or undefined if it holds none. */
+/** The sequence that the value of a tag holds. Undefined if the value does not hold a sequence. */
 export function parseSequenceText(text: string): RecordSequence | undefined {
   const match = SEQUENCE_TEXT.exec(text);
   return match === null ? undefined : { producerId: match[2]!, sequenceNumber: BigInt(match[1]!) };
 }
 
-/** The sequence of the record behind one of an aggregate that says nothing of its own. */
+/** The sequence of the next record of an aggregate, if that record does not carry its own. */
 export function nextSequence({ producerId, sequenceNumber }: RecordSequence): RecordSequence {
   return { producerId, sequenceNumber: sequenceNumber + 1n };
 }

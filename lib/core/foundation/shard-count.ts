@@ -1,14 +1,14 @@
 import { InvalidShardCountError } from './errors';
 
 /**
- * The most shards one stream can be given.
+ * The most shards that one stream can have.
  * Source: the Kinesis API reference, UpdateShardCount: "scale to more than 10,000 shards in a stream" is refused.
  */
 export const MAX_STREAM_SHARDS = 10_000;
 
 /**
- * The most shards one value of an index can be given. DynamoDB sets no such bound; this one is ours, and generous:
- * each page of a fan-out query asks every shard, at half a read unit or more each.
+ * The most shards that one value of an index can have. DynamoDB sets no such bound; this generous one is ours. Each
+ * page of a fan-out query asks every shard, and each shard costs half a read unit or more.
  */
 export const MAX_INDEX_SHARDS = 10_000;
 

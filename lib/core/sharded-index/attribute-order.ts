@@ -2,12 +2,12 @@ import type { AttributeValue } from '../foundation/attribute-value';
 import { compareNumbers } from '../foundation/decimal';
 import { EvenShardsError } from '../foundation/errors';
 
-/** An attribute that DynamoDB can sort by. */
+/** An attribute value that DynamoDB can sort by. */
 export type SortableValue = { S: string } | { N: string } | { B: Uint8Array };
 
 /**
- * Orders two values of one sort key as DynamoDB does: strings by their UTF-8 bytes, numbers by value with all 38
- * digits, binary by unsigned bytes. Negative, zero or positive, like every comparator.
+ * Compares two values of one sort key as DynamoDB does: strings by their UTF-8 bytes, numbers by value with all 38
+ * digits, and binary by unsigned bytes. Returns a negative number, zero or a positive number, as every comparator does.
  */
 export function compareAttributeValues(a: AttributeValue, b: AttributeValue): number {
   if ('S' in a && 'S' in b) return compareUtf8(a.S, b.S);
@@ -15,11 +15,11 @@ export function compareAttributeValues(a: AttributeValue, b: AttributeValue): nu
   if ('B' in a && 'B' in b) return Buffer.compare(a.B, b.B);
   throw new EvenShardsError(
     'INCOMPARABLE_SORT_KEYS',
-    `an index holds sort keys of one type, S, N or B, got ${Object.keys(a)} and ${Object.keys(b)}`,
+    `the sort keys of an index must be of one type, S, N or B, got ${Object.keys(a)} and ${Object.keys(b)}`,
   );
 }
 
-/** Doubles keep the order of all decimals of up to 15 digits, and compare ten times as fast. */
+/** Doubles keep the order of all decimals of up to 15 digits, and the comparison is ten times as fast. */
 const DOUBLE_DIGITS = 15;
 
 function compareShortNumbers(a: string, b: string): number | undefined {
@@ -29,8 +29,8 @@ function compareShortNumbers(a: string, b: string): number | undefined {
 }
 
 /**
- * UTF-8 bytes sort like code points. UTF-16, which `<` compares, differs in one place: surrogates (code points from
- * U+10000) stand below U+E000 to U+FFFF there, and above here.
+ * UTF-8 bytes sort like code points. The operator `<` compares UTF-16 units, which differ in one place: there,
+ * surrogates (code points from U+10000) come before U+E000 to U+FFFF, and here they come after.
  */
 function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);

@@ -3,11 +3,11 @@ import { InvalidArgumentError } from '../foundation/errors';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
 
 /**
- * The shard of an id, 0-based: the first 64 bits of the MD5 of its UTF-8 bytes, placed by jump consistent hash.
+ * The 0-based shard of an id: jump consistent hash of the first 64 bits of the MD5 of the id's UTF-8 bytes.
  *
- * The same id always gives the same shard, so an item that is written again stays where it is, and raising the count
- * from n to n + 1 moves only 1 / (n + 1) of the ids. Any language can compute it: `docs/calculated-shard-vectors.json`
- * holds test vectors.
+ * The same id always gives the same shard. So an item that is written again stays in its shard, and a change of the
+ * count from n to n + 1 moves only 1 / (n + 1) of the ids. Use it for items that change, and where readers look for one
+ * item by its id. Any language can compute it: `docs/calculated-shard-vectors.json` holds test vectors.
  *
  * Source of the placement: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
  *

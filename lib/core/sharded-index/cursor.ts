@@ -10,18 +10,18 @@ import type { ShardedIndexConfig } from './sharded-index-config';
 /** The position of the last item of a page: its shard, and the attributes of its table key and sort key. */
 export interface CursorPosition extends Position<DynamoDbItem> {
   item: Record<string, SortableValue>;
-  /** The sizes of the query's items, as far as they were seen. */
+  /** The sizes of the query's items, as far as the query has read them. */
   sizes: ItemSizes;
 }
 
 const VERSION = 2;
 
-/** Long enough that no altered cursor passes by accident; see docs/decisions for why it need not be a secret. */
+/** With so many bytes, no altered cursor passes by accident. docs/decisions says why the checksum needs no secret. */
 const CHECKSUM_BYTES = 16;
 
 /**
- * The cursor behind an item. It holds one key, whatever the number of shards, and a checksum over that key and the
- * query, so that an altered cursor, or one of another query, is refused.
+ * The cursor behind an item. It holds one key, for any number of shards, and a checksum over that key and the query. By
+ * the checksum, `decodeCursor` refuses an altered cursor and the cursor of another query.
  */
 export function encodeCursor(
   config: ShardedIndexConfig,
@@ -54,12 +54,15 @@ export function decodeCursor(config: ShardedIndexConfig, request: FanOutRequest)
   return { shard, item: Object.fromEntries(attributes), sizes: new ItemSizes(meanBytes, deviation) };
 }
 
-/** The attributes an item must come with so that a cursor can be made of it. */
+/** The attributes that a query must read of each item so that it can make a cursor. */
 export function positionAttributes(config: ShardedIndexConfig): string[] {
   return [...new Set([...config.tableKey, ...config.sortKeyAttributes])];
 }
 
-/** What makes two requests the same query: everything but the page size, the projection and the cursor itself. */
+/**
+ * The checksum of a cursor. Two requests are the same query if they differ in nothing but the page size, the projection
+ * and the cursor.
+ */
 function checksum(config: ShardedIndexConfig, request: FanOutRequest, payload: string): Buffer {
   const { value, sortKey, order = 'ascending', filterExpression } = request;
   const query = [

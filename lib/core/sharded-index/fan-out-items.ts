@@ -15,30 +15,41 @@ import { queryFailure } from './query-failure';
 import { checkShardedIndexConfig, type ShardedIndexConfig, shardCountOf } from './sharded-index-config';
 import { tableKeyIdentity } from './table-key-identity';
 
-/** What to stream from a sharded index: a query without an order, and so without a cursor. `limit` is that of all items. */
+/**
+ * What to stream from a sharded index: a request without an order and without a cursor. `limit` bounds all items
+ * together.
+ */
 export type FanOutItemsRequest = Omit<FanOutRequest, 'order' | 'cursor'>;
 
-/** The keys of so many items, and at most twice as many, are kept to tell what comes again: 10 to 20 MB for usual keys. */
+/**
+ * The table keys of at least so many items, and of at most twice as many, are kept to recognise an item that is read
+ * twice. Usual keys take 10 to 20 MB.
+ */
 const RECENT_KEYS = 100_000;
 
 /**
- * Streams the items of all shards of an index as their pages arrive, in no order: for reading everything, or a lot of it,
- * as fast as the consumer goes. To show pages, or for a few items, use `fanOutQuery`.
+ * Streams the items of all shards of an index as their pages arrive, in no order. Use it to read a whole index, or much
+ * of it, as fast as the consumer can take the items. To show pages, or to read a few items, use `fanOutQuery`.
  *
- * Up to `concurrency` shards are read at once, and read on only as items are taken; so many service pages, of up to 1 MB
- * each, and one more are held. Leaving the loop gives up what is under way; nothing is read before the first item is
- * asked for.
+ *     for await (const item of fanOutItems(client, config, { value: 'failed' })) await handle(item);
  *
- * Items that stay in their shard come exactly once. One that moves to another shard meanwhile can be read twice: it is left
- * out, told by its table key, if fewer than 100,000 other items came between, and otherwise comes twice. It is missed if
- * it moves from where is still to be read to where has been.
+ * The stream reads up to `concurrency` shards at once, and reads on only as the consumer takes items. It holds at most
+ * `concurrency` + 1 pages of DynamoDB, of up to 1 MB each. It reads nothing before the consumer asks for the first
+ * item. When the consumer leaves the loop, the stream aborts the requests in flight.
  *
- * `deadlineMs` counts from the first item asked for to the last, the consumer's time included. With `onShardFailure:
- * 'partial'` the items of the other shards still come, and then the error.
+ * An item that stays in its shard comes exactly once. An item that moves to another shard while the stream runs can be
+ * read twice. The stream then recognises it by its table key and leaves it out, if fewer than 100,000 other items came
+ * between the two reads; otherwise the item comes twice. The stream misses an item that moves from a part that is still
+ * to be read to a part that was read already.
  *
- * @throws a typed error, at once, if the request, the options or the configuration are invalid. While streaming: what the
- *   client throws if a shard cannot be read; ShardsUnavailableError, naming the shards that were not read to their end,
- *   at the deadline or after a partial read
+ * `deadlineMs` is the time from the request for the first item to the last item; the consumer's time counts too. With
+ * `onShardFailure: 'partial'` the stream returns the items of the other shards first and then throws.
+ *
+ * @throws InvalidArgumentError, or one of its subclasses, from the call itself, if the request, the options or the
+ *   configuration are invalid
+ * @throws the client's error, while streaming, if a shard cannot be read and `onShardFailure` is `fail`
+ * @throws ShardsUnavailableError, while streaming, at the deadline or after a partial read; it names the shards that
+ *   were not read to their end
  */
 export function fanOutItems(
   client: QueryClient,
@@ -49,8 +60,9 @@ export function fanOutItems(
   checkShardedIndexConfig(config);
   checkFanOutRequest(config, request);
   const { order, cursor }: FanOutRequest = request;
-  if (order !== undefined) throw new InvalidArgumentError('order', order, 'absent: items come as they arrive');
-  if (cursor !== undefined) throw new InvalidArgumentError('cursor', cursor, 'absent: a stream has no pages');
+  if (order !== undefined)
+    throw new InvalidArgumentError('order', order, 'absent because items come in the order in which they arrive');
+  if (cursor !== undefined) throw new InvalidArgumentError('cursor', cursor, 'absent because a stream has no pages');
   return itemsOf(client, config, request, readPolicy(options));
 }
 
@@ -62,20 +74,20 @@ async function* itemsOf(
 ): AsyncGenerator<DynamoDbItem, void, undefined> {
   const order = positionOrder('unordered', config.sortKeyAttributes);
   const query = { client, config, request, order, cursor: undefined };
-  const streams = Array.from(
+  const buffers = Array.from(
     { length: shardCountOf(config, request.value).read },
     (_, shard) => new ShardBuffer(new IndexShardReader(query, shard), order.behindAllShards),
   );
   const sizes = policy.history?.sizesOf(config.indexName) ?? new ItemSizes();
-  const requests = new ShardRequests(streams, policy, {
-    stats: noCost(streams.length),
+  const requests = new ShardRequests(buffers, policy, {
+    stats: noCost(buffers.length),
     sizes,
     failureOf: queryFailure,
   });
   const { limit = Number.MAX_SAFE_INTEGER, projection } = request;
   const bounds = { width: policy.concurrency, limit, isNew: notSeenLately(tableKeyIdentity(config.tableKey)) };
   try {
-    for await (const items of shardFlow(streams, bounds, requests)) {
+    for await (const items of shardFlow(buffers, bounds, requests)) {
       for (const item of items) yield projectedItem(item, projection);
     }
   } finally {
@@ -83,7 +95,7 @@ async function* itemsOf(
   }
 }
 
-/** Whether an item is none of the last ones, told by its identity. */
+/** Whether an item is not among the last items. Two items are the same if they have the same identity. */
 function notSeenLately(identityOf: (item: DynamoDbItem) => string): (item: DynamoDbItem) => boolean {
   let recent = new Set<string>();
   let older = new Set<string>();

@@ -16,38 +16,54 @@ import { tableKeyIdentity } from './table-key-identity';
 
 /** One page of the answer over all shards. */
 export interface FanOutPage {
+  /** The items of the page, in the order of the query, as DynamoDB's API writes them. */
   items: DynamoDbItem[];
-  /** Give it to the same query for the next page. Absent when nothing can follow; that page may turn out empty. */
+  /**
+   * Pass it with the same query to read the next page. Absent if nothing can follow this page. The next page may turn
+   * out to be empty.
+   */
   cursor?: string;
   /**
-   * Shards that could not be read, in part or at all; absent if all were. Their items are missing from this page, and
-   * the cursor goes on behind this page's last item: to have them, ask for this page again.
+   * The 0-based numbers of the shards that the query could not read, or could read only in part. Absent if it read all.
+   * The items of these shards are missing from this page, and the cursor goes on behind the last item of this page. To
+   * get the missing items, ask for this page again.
    */
   missingShards?: number[];
+  /** The cost of this page. */
   stats: FanOutStats;
 }
 
-/** Bounds that come from where the page goes, and how shards are asked. */
+/** How large a page may be, and how the query asks its shards. */
 export interface FanOutOptions extends FanOutReadOptions {
   /**
-   * Ends the page before its items take more than this many bytes, as `itemBytes` counts them.
-   * A page holds one item at least.
+   * The most bytes that the items of a page may take, as `itemBytes` measures them. The page ends before the item that
+   * would exceed it. A page that is not empty holds at least one item, even a larger one.
    * @default no bound
    */
   maxPageBytes?: number;
-  /** @default the length of the item's JSON in UTF-8 */
+  /**
+   * Measures an item, in bytes, for `maxPageBytes`.
+   * @default the length of the item's JSON in UTF-8
+   */
   itemBytes?(item: DynamoDbItem): number;
 }
 
 /**
- * Reads one page from all shards of an index, in one global order.
+ * Reads one page from all shards of an index, in one global order. Use it to show pages, or to read the first items. To
+ * read a whole index in any order, use `fanOutItems`.
  *
- * The items come by sort key, then by shard, then as DynamoDB keeps them within a shard. The page's cursor continues
- * behind its last item whatever was written or deleted since, and whatever became of the shard count.
+ * Items are ordered by their sort key, then by their shard, then as DynamoDB stores them within a shard. The cursor of
+ * the page goes on behind the last item of the page. It does so even if items were written or deleted since, and even
+ * if the shard count has changed.
  *
- * @throws a typed error before anything is read if the request, the options or the configuration are invalid; what the
- *   client throws if a shard cannot be read; ShardsUnavailableError if the deadline came before the first items were
- *   certain
+ * @param client sends the requests; create it with `maxAttempts: 1`, because this function makes the further attempts
+ * @param config the configuration that `ShardedIndex` emits
+ * @returns the items, the cursor of the next page if one can follow, and the cost
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
+ *   configuration are invalid
+ * @throws InvalidCursorError if the cursor was altered or belongs to another query
+ * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
+ * @throws ShardsUnavailableError if the deadline came before any item was certain, or if no shard could be read
  */
 export async function fanOutQuery(
   client: QueryClient,
@@ -77,10 +93,10 @@ export async function fanOutQuery(
   };
 }
 
-/** What each shard is taken to give to a page that is bounded by bytes alone, until sizes are known. */
+/** How many items each shard is assumed to have on a page that only bytes bound, as long as item sizes are unknown. */
 const UNSIZED_SHARE = 100;
 
-/** When the page ends, and what it holds once. */
+/** When the page ends, and how it tells items apart. */
 function boundsOf(
   config: ShardedIndexConfig,
   { limit, projection }: FanOutRequest,

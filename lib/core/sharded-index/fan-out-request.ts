@@ -5,12 +5,15 @@ import type { ShardedIndexConfig } from './sharded-index-config';
 import { InvalidIndexValueError, InvalidSortKeyConditionError } from './sharded-index-errors';
 
 /**
- * A value to compare a sort key with. A number that JavaScript cannot hold exactly is written as DynamoDB writes it:
- * `{ N: '12345678901234567890' }`.
+ * A value to compare a sort key with. Write a number that JavaScript cannot hold exactly as DynamoDB writes it, with up
+ * to 38 digits: `{ N: '12345678901234567890' }`.
  */
 export type SortKeyValue = string | number | Uint8Array | SortableValue;
 
-/** One condition on the first sort key attribute: exactly one of these. */
+/**
+ * A condition on the first sort key attribute: an object with exactly one of these fields. `between` includes both
+ * bounds.
+ */
 export type SortKeyCondition =
   | { eq: SortKeyValue }
   | { lt: SortKeyValue }
@@ -20,38 +23,52 @@ export type SortKeyCondition =
   | { between: [SortKeyValue, SortKeyValue] }
   | { beginsWith: string | Uint8Array | { S: string } | { B: Uint8Array } };
 
+/** The order of the items over all shards. `unordered` goes through one shard after the other. */
 export type FanOutOrder = 'ascending' | 'descending' | 'unordered';
 
 /** What to read from a sharded index. */
 export interface FanOutRequest {
-  /** The value to read. Required if the index is keyed by a value, and absent otherwise. */
+  /** The value whose items to read. Required if the index is keyed by a value, and absent otherwise. */
   value?: string | number;
-  /** Narrows the sort key, both in what is returned and in what is read. */
+  /**
+   * A condition on the sort key. The query reads, and pays for, only the items that meet it.
+   * @default every sort key
+   */
   sortKey?: SortKeyCondition;
   /**
-   * The order of the items over all shards. `unordered` is cheaper for small pages: it asks few shards at a time.
+   * The order of the items over all shards. `unordered` costs less for a small page because it asks few shards at a
+   * time.
    * @default 'ascending'
    */
   order?: FanOutOrder;
   /**
-   * The most items a page holds, at least 1.
-   * @default every item is read
+   * The most items on a page, at least 1.
+   * @default no bound
    */
   limit?: number;
-  /** The `cursor` of the page before, from a query that was otherwise the same. */
+  /**
+   * The `cursor` of the page before. The request must be the same as for that page, except for `limit` and
+   * `projection`.
+   * @default the first page
+   */
   cursor?: string;
   /**
-   * Top-level attributes to return.
-   * @default every attribute the index projects
+   * The names of the top-level attributes to return.
+   * @default every attribute that the index projects
    */
   projection?: string[];
-  /** A filter in DynamoDB's expression language. It hides items, but reading them costs the same. */
+  /**
+   * A filter in DynamoDB's expression language. It hides items, but DynamoDB charges for reading them all the same.
+   * @default no filter
+   */
   filterExpression?: string;
+  /** Attribute names for the placeholders of the filter, which start with `#`, and not with `#evenShards`. */
   expressionAttributeNames?: Record<string, string>;
+  /** Attribute values for the placeholders of the filter, which start with `:`, and not with `:evenShards`. */
   expressionAttributeValues?: Record<string, AttributeValue>;
 }
 
-/** Expression placeholders that start so belong to the library. */
+/** The library keeps expression placeholders that start with this word for itself. */
 export const RESERVED_PLACEHOLDER = 'evenShards';
 
 const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
@@ -69,7 +86,7 @@ const FIELDS = [
   'expressionAttributeValues',
 ];
 
-/** Throws a typed error unless the request can be asked of the index. */
+/** Throws a typed error if the index cannot answer the request. */
 export function checkFanOutRequest(config: ShardedIndexConfig, request: FanOutRequest): void {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     throw new InvalidArgumentError('request', request, 'an object');
@@ -99,13 +116,13 @@ export function toAttributeValue(value: SortKeyValue): SortableValue {
 function checkValue({ indexName, valueAttribute }: ShardedIndexConfig, value: unknown): void {
   if (valueAttribute === undefined) {
     if (value !== undefined) {
-      throw new InvalidIndexValueError('value', value, `absent: index ${indexName} covers the whole table`);
+      throw new InvalidIndexValueError('value', value, `absent because index ${indexName} covers the whole table`);
     }
   } else if (!(typeof value === 'string' && value !== '') && !(typeof value === 'number' && Number.isFinite(value))) {
     throw new InvalidIndexValueError(
       'value',
       value,
-      `a non-empty string or a number: index ${indexName} is keyed by ${valueAttribute}`,
+      `a non-empty string or a finite number because index ${indexName} is keyed by ${valueAttribute}`,
     );
   }
 }
@@ -115,36 +132,43 @@ function checkSortKeyCondition(
   condition: SortKeyCondition,
 ): void {
   if (sortKeyAttributes.length === 0) {
-    throw new InvalidSortKeyConditionError('sortKey', condition, `absent: index ${indexName} has no sort key`);
+    throw new InvalidSortKeyConditionError('sortKey', condition, `absent because index ${indexName} has no sort key`);
   }
   const kinds = typeof condition === 'object' && condition !== null ? Object.keys(condition) : [];
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1 || !CONDITIONS.includes(kind)) {
-    throw new InvalidSortKeyConditionError('sortKey', condition, `exactly one of ${CONDITIONS.join(', ')}`);
+    throw new InvalidSortKeyConditionError(
+      'sortKey',
+      condition,
+      `an object with exactly one of ${CONDITIONS.join(', ')}`,
+    );
   }
   const operand = (condition as Record<string, unknown>)[kind];
   const field = `sortKey.${kind}`;
   if (kind === 'between') {
     if (!Array.isArray(operand) || operand.length !== 2) {
-      throw new InvalidSortKeyConditionError(field, operand, 'an array of the lower and the upper bound');
+      throw new InvalidSortKeyConditionError(field, operand, 'an array of the lower bound and the upper bound');
     }
     for (const bound of operand) checkSortKeyValue(field, bound);
     const [lower, upper] = operand.map(toAttributeValue) as [SortableValue, SortableValue];
     if (typeOf(lower) !== typeOf(upper)) {
-      throw new InvalidSortKeyConditionError(field, operand, 'two bounds of one type');
+      throw new InvalidSortKeyConditionError(field, operand, 'an array of two bounds of the same type');
     }
     if (compareAttributeValues(lower, upper) > 0) {
-      throw new InvalidSortKeyConditionError(field, operand, 'the lower bound and then the upper bound');
+      throw new InvalidSortKeyConditionError(field, operand, 'an array of the lower bound and then the upper bound');
     }
   } else {
     checkSortKeyValue(field, operand);
     if (kind === 'beginsWith' && typeOf(toAttributeValue(operand as SortKeyValue)) === 'N') {
-      throw new InvalidSortKeyConditionError(field, operand, 'a string or binary: a number has no beginning');
+      throw new InvalidSortKeyConditionError(field, operand, 'a string or binary because a number has no prefix');
     }
   }
 }
 
-/** Source: the DynamoDB developer guide, "Data types": up to 38 digits; their magnitude is left to the service. */
+/**
+ * A number of up to 38 digits; DynamoDB itself checks its magnitude. Source: the DynamoDB developer guide, "Data
+ * types".
+ */
 const NUMBER = /^[+-]?(?=\.?\d)\d{0,126}(?:\.\d{0,130})?(?:[eE][+-]?\d{1,3})?$/;
 
 function checkSortKeyValue(field: string, value: unknown): void {
@@ -155,7 +179,7 @@ function checkSortKeyValue(field: string, value: unknown): void {
     (typeof N === 'string' && NUMBER.test(N)) ||
     (B instanceof Uint8Array && B.byteLength > 0);
   if (valid && Object.keys(attributeValue).length === 1) return;
-  const allowed = 'a non-empty string, a finite number or binary, or an attribute value of type S, N or B';
+  const allowed = 'a non-empty string, a finite number, binary, or an attribute value of type S, N or B';
   throw new InvalidSortKeyConditionError(field, value, allowed);
 }
 
@@ -186,11 +210,11 @@ function checkExpression(request: FanOutRequest): void {
       throw new InvalidArgumentError(field, placeholders, `an object with keys that start with "${sign}"`);
     }
     if (filterExpression === undefined) {
-      throw new InvalidArgumentError(field, placeholders, 'absent when there is no filterExpression to use it');
+      throw new InvalidArgumentError(field, placeholders, 'absent unless there is a filterExpression that uses it');
     }
     for (const placeholder of Object.keys(placeholders)) {
       if (!placeholder.startsWith(sign) || placeholder.startsWith(sign + RESERVED_PLACEHOLDER)) {
-        const allowed = `keyed by placeholders that start with "${sign}", and not with "${sign}${RESERVED_PLACEHOLDER}"`;
+        const allowed = `keyed by placeholders that start with "${sign}" and not with "${sign}${RESERVED_PLACEHOLDER}"`;
         throw new InvalidArgumentError(field, placeholder, allowed);
       }
     }

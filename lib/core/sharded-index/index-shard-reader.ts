@@ -9,7 +9,7 @@ import type { IndexQueryInput, QueryClient } from './query-client';
 import { type ShardedIndexConfig, shardAttributeValue } from './sharded-index-config';
 import { isInRange, rangeFrom, rangeUpTo, type SortKeyRange, sortKeyRange } from './sort-key-range';
 
-/** What the readers of one query have in common. */
+/** What the readers of one query share. */
 export interface IndexQuery {
   client: QueryClient;
   config: ShardedIndexConfig;
@@ -18,18 +18,18 @@ export interface IndexQuery {
   cursor: CursorPosition | undefined;
 }
 
-/** The part of a shard that a query still has to read. */
+/** The part of a shard that a query has yet to read. */
 interface Segment {
   range: SortKeyRange | undefined;
   exclusiveStartKey?: DynamoDbItem;
-  /** The range may cover more than the query does: items before the cursor, or behind the query's own end. */
+  /** Whether the range may cover more than the query: items before the cursor, or behind the end of the query. */
   widened?: boolean;
 }
 
-/** Sizes of so many items of an answer are enough to know the rest. */
+/** The sizes of so many items of an answer are enough to estimate the sizes of the others. */
 const SIZED_ITEMS = 20;
 
-/** The bytes of half a read unit, the least that an eventually consistent read is charged. */
+/** The bytes of half a read unit, the least that DynamoDB charges for an eventually consistent read. */
 const BLOCK_BYTES = 4_096;
 
 /** Reads one shard of a DynamoDB index, page by page, from its start or from a cursor. */
@@ -74,7 +74,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     };
   }
 
-  /** Drops what stands before the cursor, and ends the shard where the query ends. */
+  /** Drops the items before the cursor, and ends the shard where the query ends. */
   private narrowed(items: DynamoDbItem[]): { wanted: DynamoDbItem[]; ended: boolean } {
     const { config, request, order, cursor } = this.query;
     if (cursor === undefined) return { wanted: items, ended: false };
@@ -90,21 +90,23 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   }
 }
 
-/** Whether this is the cursor's own item, which has moved to another shard since it was shown. */
+/** Whether this is the item of the cursor, which has moved to another shard since the page that returned it. */
 function isMoved(config: ShardedIndexConfig, item: DynamoDbItem, cursor: CursorPosition): boolean {
   return positionAttributes(config).every(
     (attribute) => compareAttributeValues(item[attribute]!, cursor.item[attribute]!) === 0,
   );
 }
 
-/** An attribute that the answer leaves out is still charged for: what is known is what an item takes at most. */
+/**
+ * DynamoDB also charges for the attributes that an answer leaves out. So the units show how large an item is at most.
+ */
 function sizesByUnits(readUnits: number, items: number): number[] {
   return items === 0 ? [] : [(2 * readUnits * BLOCK_BYTES) / items];
 }
 
 /**
- * The range of a read that goes on within its segment, and ends with the sort key of a position. Where it goes on from, its
- * start key says: what that excludes, the range may include again.
+ * The range of a read that goes on within its segment and ends with the sort key of a position. The start key of the
+ * read says where it goes on; the range may include items that the start key excludes.
  */
 function endAt(
   { item }: Position<DynamoDbItem>,
@@ -118,8 +120,8 @@ function endAt(
 }
 
 /**
- * What is left of a shard behind a cursor: in the cursor's own shard, what follows its item; in the other shards, what
- * follows its sort key, or starts at it if they come later in the order.
+ * The part of a shard behind a cursor. In the shard of the cursor, it is what follows the cursor's item. In another
+ * shard it is what follows the cursor's sort key, and it includes that sort key if the shard comes later in the order.
  */
 function segmentOf({ config, request, order, cursor }: IndexQuery, shard: number): Segment | undefined {
   const range = sortKeyRange(request.sortKey);
@@ -135,7 +137,7 @@ function segmentOf({ config, request, order, cursor }: IndexQuery, shard: number
   return { range: cut(range, { sortKey: cursor.item[sortAttribute]!, inclusive }), widened: true };
 }
 
-/** The key that DynamoDB would have returned as LastEvaluatedKey behind the cursor's item. */
+/** The key that DynamoDB would return as LastEvaluatedKey after the cursor's item. */
 function startKey(config: ShardedIndexConfig, { value }: FanOutRequest, { item, shard }: CursorPosition): DynamoDbItem {
   return { ...item, ...partitionKey(config, value, shard) };
 }

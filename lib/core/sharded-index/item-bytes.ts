@@ -1,7 +1,7 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 
 /**
- * The bytes DynamoDB charges for an item.
+ * The size of an item in bytes, as DynamoDB charges for it.
  * Source: the DynamoDB developer guide, "DynamoDB item sizes and formats".
  */
 export function itemBytes(item: DynamoDbItem): number {
@@ -10,7 +10,7 @@ export function itemBytes(item: DynamoDbItem): number {
   return bytes;
 }
 
-/** A list or map takes 3 bytes, and each of its members 1 more than itself. */
+/** A list or a map takes 3 bytes, and each of its members takes 1 byte more than its own size. */
 const COLLECTION_BYTES = 3;
 const MEMBER_BYTES = 1;
 
@@ -26,7 +26,7 @@ function valueBytes(value: AttributeValue): number {
   return 1;
 }
 
-/** A byte for two digits, and one more. */
+/** A number takes one byte for every two digits, and one byte more. */
 function numberBytes(text: string): number {
   const digits = text.replace(/[eE].*$|[^0-9]/g, '').replace(/^0+|0+$/g, '');
   return Math.ceil(digits.length / 2) + 1;

@@ -3,40 +3,50 @@ import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
 import { checkIndexShards, type IndexShards, type ShardCount } from './sharded-index-config';
 
 /**
- * One step of a change of shard counts. A step is over when what it says holds everywhere; only then the next begins.
+ * One step of a change of shard counts. Begin a step only when the step before is complete everywhere.
  *
- * - `deploy`: every reader and every writer of the index has these counts, and what writers had under way before has
- *   been written. In which order they get them does not matter.
- * - `drain`: no item of the index is in one of these shards any more, because it was written again with its new shard
- *   attribute, or expired, or was deleted.
+ * - `deploy`: give these shard counts to every reader and every writer of the index, in any order. The step is complete
+ *   when all of them have the counts, and when no write with the earlier counts is still in flight.
+ * - `drain`: empty these shards. The step is complete when they hold no item of the index any more, because each item
+ *   was written again with its new shard attribute, or has expired, or was deleted.
  */
 export type IndexReshardStep =
   | { action: 'deploy'; shards: IndexShards; reason: string }
   | { action: 'drain'; ranges: DrainRange[]; reason: string };
 
-/** The shards `from` to `to`, both inclusive, of one value, or of all values without counts of their own. */
+/** A range of shards to drain: of one value, or of all values that have no counts of their own. */
 export interface DrainRange {
-  /** Absent: the values, or the whole table, that the default count is for. */
+  /** The value whose shards these are. Absent: the values, or the whole table, that the default count applies to. */
   value?: string;
+  /** The first shard of the range, 0-based. */
   from: number;
+  /** The last shard of the range, 0-based and inclusive. */
   to: number;
 }
 
-/** How many shards writers shall spread the items of each value over. */
+/** How many shards writers will spread the items of each value over. */
 export interface IndexShardTarget {
+  /** The shard count of the whole table, or of every value that `byValue` does not name. From 1 to 10,000. */
   default: number;
+  /**
+   * The shard counts of single values, each from 1 to 10,000.
+   * @default every value has the default count
+   */
   byValue?: Record<string, number>;
 }
 
 /**
- * The steps that take an index from the shard counts it is deployed with to new ones, such that at every moment, in
- * whatever order readers and writers take a step, readers ask every shard that writers have written to.
+ * The steps that take an index from its deployed shard counts to new ones. Use it whenever you change the shard count
+ * of an index that holds items. At every moment of the change, readers ask every shard that writers have written to, no
+ * matter in which order the readers and writers take a step.
  *
- * Readers come first when a count grows, and last when it shrinks: at most three steps, none if nothing changes. A plan
- * that was interrupted is taken up by planning again from the counts that are deployed.
+ * When a count grows, readers take it first. When it shrinks, readers take it last. A plan has two steps if counts only
+ * grow, three if they only shrink, at most four if both happen, and none if nothing changes. To go on with an
+ * interrupted plan, plan again from the counts that are deployed.
  *
  * @param current the counts that every reader and writer has now
- * @param target shards of each value: what writers shall spread items over
+ * @param target the shard counts that writers will have in the end
+ * @throws InvalidArgumentError if the target is not an object
  * @throws InvalidShardCountError unless every count is a whole number from 1 to 10,000
  * @throws InvalidIndexConfigError if a read count is smaller than its write count
  */
@@ -54,7 +64,7 @@ export function planIndexReshard(current: IndexShards, target: IndexShardTarget)
 
   deploy(
     ({ write, read }, goal) => ({ write, read: Math.max(read, goal) }),
-    'readers ask the new shards before anything is written to them',
+    'readers must ask the new shards before writers write to them',
   );
   deploy(({ read }, goal) => ({ write: goal, read }), 'writers spread items over the new number of shards');
   const ranges = drainRanges(deployed);
@@ -62,14 +72,14 @@ export function planIndexReshard(current: IndexShards, target: IndexShardTarget)
     steps.push({
       action: 'drain',
       ranges,
-      reason: 'items in shards that nothing is written to any more still have to be found',
+      reason: 'readers must still find the items in the shards that writers no longer use',
     });
   }
-  deploy(({ write }) => ({ write, read: write }), 'readers ask no more shards than writers write to');
+  deploy(({ write }) => ({ write, read: write }), 'readers need to ask only the shards that writers use');
   return steps;
 }
 
-/** New counts of the default and of every value that has counts of its own, now or in the end. */
+/** New counts of the default, and of every value that has its own counts now or in the end. */
 function eachCount(
   now: IndexShards,
   target: IndexShardTarget,
@@ -81,7 +91,7 @@ function eachCount(
     const count = next(countOf(now, value), ownOr(target.byValue, value, target.default));
     return [value, count] as const;
   });
-  // A value that has ended where all others are needs no counts of its own.
+  // A value that ends with the default counts needs no counts of its own.
   const distinct = byValue.filter(
     ([value, count]) => Object.hasOwn(target.byValue ?? {}, value) || !isSameCount(count, others),
   );

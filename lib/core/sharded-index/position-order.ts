@@ -3,7 +3,7 @@ import type { TotalOrder } from '../foundation/fan-out/total-order';
 import { compareAttributeValues } from './attribute-order';
 import type { FanOutOrder } from './fan-out-request';
 
-/** The order of index items. Descending is the exact reverse of ascending, unordered goes by shard alone. */
+/** The order of index items. Descending is the exact reverse of ascending. Unordered compares the shards alone. */
 export function positionOrder(order: FanOutOrder, sortKeyAttributes: readonly string[]): TotalOrder<DynamoDbItem> {
   if (order === 'unordered') {
     return { compare: (a, b) => a.shard - b.shard, behindAllShards: Number.POSITIVE_INFINITY };

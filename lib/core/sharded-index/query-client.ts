@@ -1,3 +1,4 @@
+/** The input of one DynamoDB Query request for one shard of an index, in the AWS SDK's terms. */
 export interface IndexQueryInput {
   TableName: string;
   IndexName: string;
@@ -14,6 +15,7 @@ export interface IndexQueryInput {
   ReturnConsumedCapacity: 'TOTAL';
 }
 
+/** The answer to one Query request, in the AWS SDK's terms. */
 export interface IndexQueryOutput {
   Items?: object[];
   ScannedCount?: number;
@@ -21,8 +23,14 @@ export interface IndexQueryOutput {
   ConsumedCapacity?: { CapacityUnits?: number };
 }
 
-/** What the fan-out query needs of DynamoDB. The AWS SDK's `new DynamoDB({})` satisfies it as it is. */
+/**
+ * The part of a DynamoDB client that a fan-out query uses. The AWS SDK's `new DynamoDB({ maxAttempts: 1 })` fits
+ * without an adapter, and so does `lightQueryClient`.
+ */
 export interface QueryClient {
-  /** Aborted when the answer is of no use any more: a hedge was faster, or the page has ended. */
+  /**
+   * Sends one Query request. The query aborts the signal when it no longer needs the answer, because a hedge was faster
+   * or the page has ended.
+   */
   query(input: IndexQueryInput, options?: { abortSignal?: AbortSignal }): Promise<IndexQueryOutput>;
 }

@@ -1,6 +1,8 @@
 import type { ReadFailure } from '../foundation/fan-out/read-failure';
 
-/** Sources: the DynamoDB API reference, Query and Common Errors; the AWS SDK's own list of throttles. */
+/**
+ * Sources: the DynamoDB API reference, "Query" and "Common Errors", and the AWS SDK's own list of throttling errors.
+ */
 const THROTTLES = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
@@ -12,7 +14,7 @@ const THROTTLES = new Set([
   'TooManyRequestsException',
 ]);
 
-const PASSING = new Set([
+const TRANSIENT = new Set([
   'InternalServerError',
   'InternalFailure',
   'ServiceUnavailable',
@@ -24,10 +26,10 @@ const PASSING = new Set([
   'RequestExpired',
 ]);
 
-/** Node's codes of a connection that was refused, lost or never made. */
+/** Node's error codes for a connection that was refused, was lost or could not be made. */
 const LOST_CONNECTIONS = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND']);
 
-/** What the SDK, or another client, says of a failed request. */
+/** The fields that the SDK, or another client, sets on the error of a failed request. */
 interface RequestError {
   name?: string;
   code?: string;
@@ -35,11 +37,11 @@ interface RequestError {
   $metadata?: { httpStatusCode?: number };
 }
 
-/** What a DynamoDB query that failed with this error means. */
+/** What it means that a DynamoDB query failed with this error. */
 export function queryFailure(error: unknown): ReadFailure {
   const { name = '', code = '', $retryable, $metadata }: RequestError = Object(error);
   const status = $metadata?.httpStatusCode ?? 0;
   if ($retryable?.throttling || THROTTLES.has(name) || status === 429) return 'throttled';
-  const passing = $retryable !== undefined || PASSING.has(name) || LOST_CONNECTIONS.has(code) || status >= 500;
-  return passing ? 'passing' : 'final';
+  const transient = $retryable !== undefined || TRANSIENT.has(name) || LOST_CONNECTIONS.has(code) || status >= 500;
+  return transient ? 'transient' : 'final';
 }

@@ -2,10 +2,11 @@ import { InvalidArgumentError } from '../foundation/errors';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
 
 /**
- * A shard drawn uniformly, 0-based. Use it when nothing about an item should decide its shard; an item that is written
- * again moves to another shard, so prefer `calculatedShard` for items that change.
+ * A 0-based shard that is drawn uniformly. Use it for items that are written once. An item that is written again can
+ * move to another shard, so use `calculatedShard` for items that change.
  *
  * @param random a source of numbers in [0, 1)
+ * @default random is `Math.random`
  * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000
  */
 export function randomShard(shardCount: number, random: () => number = Math.random): number {

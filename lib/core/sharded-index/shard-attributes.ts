@@ -12,14 +12,16 @@ import {
 import { InvalidIndexValueError } from './sharded-index-errors';
 
 /**
- * The attributes a writer adds to an item so that it appears in a sharded index, as plain JavaScript values:
+ * The attributes that a writer adds to an item so that the item appears in a sharded index. They are plain JavaScript
+ * values. Use it for every item that you put; for updates, use `shardUpdate`.
  *
  *     await documents.put({ TableName, Item: { ...item, ...shardAttributes(config, item) } });
  *
- * An item without the index's value attribute is not part of the index (it is sparse): nothing is added.
+ * An item without the index's value attribute is not part of the index, because the index is sparse. For such an item
+ * the result is empty.
  *
- * @param item the item as plain JavaScript values; must hold the value attribute to be indexed by value, and the table
- *   key if the strategy is `calculated`
+ * @param item the item as plain JavaScript values; it must hold the value attribute to appear in an index by value, and
+ *   the table key if the strategy is `calculated`
  * @throws InvalidIndexValueError if the value is neither a non-empty string nor a finite number
  * @throws InvalidArgumentError if the strategy is `calculated` and an attribute of the table key is missing
  */
@@ -44,13 +46,13 @@ function indexValue(config: ShardedIndexConfig, item: Record<string, unknown>): 
   throw new InvalidIndexValueError(
     `item.${config.valueAttribute}`,
     value,
-    'a non-empty string or a finite number, or absent to leave the item out of the index',
+    'a non-empty string, a finite number, or absent to leave the item out of the index',
   );
 }
 
 /**
- * The text that `calculatedShard` hashes: the table key's values, joined by "#" if there are two. A number is written
- * out in decimal digits, without an exponent, and binary in base64.
+ * The text that `calculatedShard` hashes: the values of the table key, joined by "#" if there are two. A number becomes
+ * decimal digits without an exponent, and binary becomes base64.
  */
 function tableKeyText(config: ShardedIndexConfig, item: Record<string, unknown>): string {
   return config.tableKey
@@ -63,7 +65,7 @@ function tableKeyText(config: ShardedIndexConfig, item: Record<string, unknown>)
       throw new InvalidArgumentError(
         `item.${attribute}`,
         value,
-        'a string, number or binary: the calculated shard follows from the table key',
+        'a string, a finite number or binary because the table key decides the calculated shard',
       );
     })
     .join(SHARD_SEPARATOR);

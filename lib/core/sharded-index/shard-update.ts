@@ -2,35 +2,40 @@ import { InvalidArgumentError } from '../foundation/errors';
 import { shardAttributes } from './shard-attributes';
 import { checkShardedIndexConfig, type ShardedIndexConfig } from './sharded-index-config';
 
-/** What an update does to an item: attributes to set, as plain JavaScript values, and attributes to remove. */
+/** The changes of an update. At least one attribute must change, and no attribute may be both set and removed. */
 export interface ItemChanges {
+  /** The attributes to set, as plain JavaScript values. None may be undefined. */
   set?: Record<string, unknown>;
+  /** The names of the attributes to remove. */
   remove?: readonly string[];
 }
 
-/** The part of an UpdateItem request that says what to change, with plain JavaScript values. */
+/** The part of an UpdateItem request that says what to change. Its values are plain JavaScript values. */
 export interface UpdateExpression {
+  /** `SET` and `REMOVE` clauses that use placeholders only. */
   UpdateExpression: string;
+  /** The attribute names of the placeholders, which start with `#evenShards`. */
   ExpressionAttributeNames: Record<string, string>;
-  /** Absent if nothing is set. */
+  /** The values of the placeholders, which start with `:evenShards`. Absent if the update sets nothing. */
   ExpressionAttributeValues?: Record<string, unknown>;
 }
 
 /**
- * An update that keeps an item where sharded indexes look for it: a new value moves the item to a shard of that value,
- * a removed one takes it out of the index, and an item that the update creates gets its shard.
+ * The update expression that changes an item and keeps it in the right shard of its sharded indexes. Use it for every
+ * UpdateItem request that sets or removes the value of an index, or that may create the item.
  *
  *     await documents.update({ TableName, Key, ...shardUpdate([byStatus], Key, { set: { status: 'shipped' } }) });
  *
- * An update that leaves the value alone leaves the item in its shard; it must not create the item then, since an index
- * by value has no place for it. Add a condition of your own as `ConditionExpression`, with placeholders that do not
- * start with `evenShards`.
+ * If the update sets a new value, it moves the item to a shard of that value. If it removes the value, it takes the
+ * item out of the index. If it creates the item, it gives the item a shard. An update that does not change the value
+ * leaves the item in its shard; such an update must not create the item, because an index by value has no place for it.
+ * You may add your own `ConditionExpression`, with placeholders that do not start with `evenShards`.
  *
- * @param configs every sharded index of the table that the changes concern
- * @param key the item's table key
- * @throws InvalidArgumentError if nothing changes, if an attribute is both set and removed, or if one that decides about
- *   the shard is changed by hand: a key attribute of the table, or a shard attribute
- * @throws InvalidIndexValueError if a value to set is none that an index can be keyed by
+ * @param configs the configurations of all sharded indexes of the table that the changes concern
+ * @param key the item's table key, as plain JavaScript values
+ * @throws InvalidArgumentError if nothing changes, if a value to set is undefined, if an attribute is both set and
+ *   removed, or if the changes name an attribute of the table key or a shard attribute
+ * @throws InvalidIndexValueError if a value to set is neither a non-empty string nor a finite number
  */
 export function shardUpdate(
   configs: readonly ShardedIndexConfig[],
@@ -56,16 +61,27 @@ export function shardUpdate(
 
 function checkChanges(configs: readonly ShardedIndexConfig[], { set = {}, remove = [] }: ItemChanges): void {
   const changed = [...Object.keys(set), ...remove];
-  if (changed.length === 0) throw new InvalidArgumentError('changes', { set, remove }, 'at least one attribute');
+  if (changed.length === 0)
+    throw new InvalidArgumentError('changes', { set, remove }, 'an object that sets or removes at least one attribute');
   const twice = changed.find((attribute, index) => changed.indexOf(attribute) !== index);
   const unset = Object.keys(set).find((attribute) => set[attribute] === undefined);
-  if (unset !== undefined) throw new InvalidArgumentError(`changes.set.${unset}`, undefined, 'a value, or in remove');
-  if (twice !== undefined) throw new InvalidArgumentError('changes.remove', twice, 'attributes that are named once');
+  if (unset !== undefined)
+    throw new InvalidArgumentError(
+      `changes.set.${unset}`,
+      undefined,
+      'a value; to remove the attribute, name it in remove',
+    );
+  if (twice !== undefined)
+    throw new InvalidArgumentError('changes.remove', twice, 'a list of attributes that changes names only once');
   for (const config of configs) {
     checkShardedIndexConfig(config);
     const fixed = [...config.tableKey, config.shardAttribute].find((attribute) => changed.includes(attribute));
     if (fixed === undefined) continue;
-    throw new InvalidArgumentError('changes', fixed, 'made of attributes other than the table key and the shard');
+    throw new InvalidArgumentError(
+      'changes',
+      fixed,
+      'an object without attributes of the table key and without the shard attribute',
+    );
   }
 }
 

@@ -2,48 +2,61 @@ import { plainDecimal } from '../foundation/decimal';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
 import { InvalidIndexConfigError } from './sharded-index-errors';
 
-/** How many shards writers spread new items over, and how many readers ask. */
+/** How many shards writers spread new items over, and how many shards readers ask. */
 export interface ShardCount {
+  /** The number of shards that writers use, from 1 to 10,000. */
   write: number;
-  /** At least `write`: readers must cover every shard that still holds an item. More while a count changes. */
+  /**
+   * The number of shards that readers ask, from `write` to 10,000. Readers must cover every shard that still holds an
+   * item, so it is greater than `write` while a count changes.
+   */
   read: number;
 }
 
-/** The shard counts of an index: those of single values, and the default for all others or for the whole table. */
+/** The shard counts of an index. */
 export interface IndexShards {
+  /** The counts of the whole table, or of every value that `byValue` does not name. */
   default: ShardCount;
+  /**
+   * The counts of single values.
+   * @default every value has the default counts
+   */
   byValue?: Record<string, ShardCount>;
 }
 
 /**
- * Everything an application or a function must know about a sharded index to write to it and to query it.
- * Plain JSON: the constructs emit it, and Lambdas and applications read it.
+ * What an application or a function must know about a sharded index to write to it and to query it. It is plain JSON:
+ * the construct `ShardedIndex` emits it, and Lambda functions and applications read it.
  */
 export interface ShardedIndexConfig {
+  /** The name of the base table. */
   tableName: string;
+  /** The name of the index. */
   indexName: string;
-  /** Attribute names of the base table's key: partition key, then the sort key if the table has one. */
+  /** The attribute names of the base table's key: the partition key, then the sort key if the table has one. */
   tableKey: string[];
   /**
-   * `multi-attribute`: the index is partitioned by [value, shard], the shard a number.
-   * `single-attribute`: one partition key; with a value it holds the string "value#shard", without one the number.
+   * `multi-attribute`: the partition key of the index is [value, shard], and the shard is a number. `single-attribute`:
+   * the partition key of the index is one attribute. It holds the string "value#shard", or the number of the shard if
+   * the index has no value.
    */
   keyLayout: 'multi-attribute' | 'single-attribute';
-  /** The attribute the index is keyed by. Absent: the index covers the whole table. */
+  /** The attribute that the index is keyed by. Absent: the index covers the whole table. */
   valueAttribute?: string;
-  /** The attribute that holds the shard, or "value#shard". Writers set it, with `shardAttributes`. */
+  /** The attribute that holds the shard, or "value#shard". Writers set it with `shardAttributes`. */
   shardAttribute: string;
-  /** `[]`, `[sort]` or `[sort, tie-breaker...]`: attribute names of the index's sort key. */
+  /** The attribute names of the index's sort key: `[]`, `[sort]` or `[sort, tie-breaker...]`. */
   sortKeyAttributes: string[];
+  /** How many shards the index has. */
   shards: IndexShards;
-  /** `calculated`: the shard follows from the table key. `random`: it is drawn for each write. */
+  /** `calculated`: the table key decides the shard. `random`: each write draws a shard. */
   strategy: 'random' | 'calculated';
 }
 
-/** Separates the value from the shard in a single-attribute key. The shard is what stands behind the last one. */
+/** Separates the value from the shard in a single-attribute key. The shard follows the last separator. */
 export const SHARD_SEPARATOR = '#';
 
-/** The shard count of a value, or of the whole table when the index has no value. */
+/** The shard count of a value, or of the whole table if the index has no value. */
 export function shardCountOf(config: ShardedIndexConfig, value: string | number | undefined): ShardCount {
   const { byValue } = config.shards;
   const key = String(value);
@@ -52,7 +65,7 @@ export function shardCountOf(config: ShardedIndexConfig, value: string | number 
     : config.shards.default;
 }
 
-/** What the index's shard attribute holds for one shard of a value. */
+/** The content of the index's shard attribute for one shard of a value. */
 export function shardAttributeValue(
   config: ShardedIndexConfig,
   value: string | number | undefined,
@@ -64,7 +77,7 @@ export function shardAttributeValue(
   return `${text}${SHARD_SEPARATOR}${shard}`;
 }
 
-/** Throws `InvalidIndexConfigError` or `InvalidShardCountError` unless the configuration can be worked with. */
+/** Throws `InvalidIndexConfigError` or `InvalidShardCountError` if the configuration is invalid. */
 export function checkShardedIndexConfig(config: ShardedIndexConfig): void {
   if (typeof config !== 'object' || config === null) {
     throw new InvalidIndexConfigError('config', config, 'a sharded index configuration, as ShardedIndex emits it');
@@ -82,7 +95,7 @@ export function checkShardedIndexConfig(config: ShardedIndexConfig): void {
     throw new InvalidIndexConfigError(
       'config.sortKeyAttributes',
       config.sortKeyAttributes,
-      'one attribute at most in the single-attribute layout',
+      'an array of at most one attribute name in the single-attribute layout',
     );
   }
   if (
@@ -94,7 +107,7 @@ export function checkShardedIndexConfig(config: ShardedIndexConfig): void {
   checkIndexShards('config.shards', config.shards);
 }
 
-/** Throws `InvalidIndexConfigError` or `InvalidShardCountError` unless readers cover what writers write to. */
+/** Throws `InvalidIndexConfigError` or `InvalidShardCountError` unless readers ask every shard that writers use. */
 export function checkIndexShards(field: string, shards: IndexShards): void {
   checkCounts(`${field}.default`, shards?.default);
   for (const [value, count] of Object.entries(shards.byValue ?? {})) {

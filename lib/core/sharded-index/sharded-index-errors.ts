@@ -1,21 +1,21 @@
 import { InvalidArgumentError } from '../foundation/errors';
 
-/** An index name that the function or application does not know. */
+/** The function or the application does not know an index of this name. */
 export class UnknownIndexError extends InvalidArgumentError {
   override readonly code = 'UNKNOWN_INDEX';
 }
 
-/** An index configuration that contradicts itself. */
+/** The configuration of an index is incomplete or contradicts itself. */
 export class InvalidIndexConfigError extends InvalidArgumentError {
   override readonly code = 'INVALID_INDEX_CONFIG';
 }
 
-/** A value asked of an index that does not have it. */
+/** The value of a request or an item does not fit the index: it is missing, of a wrong type, or not allowed. */
 export class InvalidIndexValueError extends InvalidArgumentError {
   override readonly code = 'INVALID_INDEX_VALUE';
 }
 
-/** A sort-key condition that is not exactly one of the conditions DynamoDB has. */
+/** A sort-key condition is not exactly one of the conditions of DynamoDB, or its operands do not fit it. */
 export class InvalidSortKeyConditionError extends InvalidArgumentError {
   override readonly code = 'INVALID_SORT_KEY_CONDITION';
 }

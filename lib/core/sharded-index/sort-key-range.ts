@@ -1,7 +1,7 @@
 import { compareAttributeValues, type SortableValue } from './attribute-order';
 import { type SortKeyCondition, type SortKeyValue, toAttributeValue } from './fan-out-request';
 
-/** A sort-key condition with its operands as DynamoDB writes them. */
+/** A sort-key condition whose operands are attribute values. */
 export interface SortKeyRange {
   kind: 'eq' | 'lt' | 'lte' | 'gt' | 'gte' | 'between' | 'beginsWith';
   operands: SortableValue[];
@@ -13,7 +13,7 @@ export function sortKeyRange(condition: SortKeyCondition | undefined): SortKeyRa
   return { kind, operands: (Array.isArray(operand) ? operand : [operand]).map(toAttributeValue) };
 }
 
-/** Whether a sort key lies in the range. */
+/** Whether a sort key is in the range. */
 export function isInRange(value: SortableValue, { kind, operands }: SortKeyRange): boolean {
   const [operand, upper] = operands as [SortableValue, SortableValue];
   switch (kind) {
@@ -34,16 +34,17 @@ export function isInRange(value: SortableValue, { kind, operands }: SortKeyRange
   }
 }
 
-/** Where a range is cut: at this sort key, or right beside it. */
+/** Where a range is cut: at this sort key, which the part includes or leaves out. */
 export interface RangeCut {
   sortKey: SortableValue;
   inclusive: boolean;
 }
 
 /**
- * The part of a range from a sort key on: where an ascending read goes on, or a descending one ends. DynamoDB takes one
- * condition on a sort key, so where the range has an upper end too, this is the narrowest condition that covers it: it
- * may include the cut itself and, behind a prefix, what follows. The reader drops both.
+ * The part of a range from a sort key on: an ascending read goes on there, and a descending read ends there. DynamoDB
+ * allows only one condition on a sort key. So if the range also has an upper end, this is the narrowest condition that
+ * covers the part. It may include the cut itself and, if the range is a prefix, items behind the prefix. The reader
+ * drops both.
  */
 export function rangeFrom(range: SortKeyRange | undefined, { sortKey, inclusive }: RangeCut): SortKeyRange {
   switch (range?.kind) {

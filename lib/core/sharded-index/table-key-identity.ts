@@ -1,7 +1,7 @@
 import type { DynamoDbItem } from '../foundation/attribute-value';
 import type { SortableValue } from './attribute-order';
 
-/** Tells items of one table apart by their key. */
+/** A text for each item that two items of one table share only if they have the same table key. */
 export function tableKeyIdentity(tableKey: readonly string[]): (item: DynamoDbItem) => string {
   return (item) => {
     const [partition = '', sort] = tableKey.map((attribute) => keyText(item[attribute] as SortableValue));
@@ -9,7 +9,7 @@ export function tableKeyIdentity(tableKey: readonly string[]): (item: DynamoDbIt
   };
 }
 
-/** Numbers as DynamoDB returns them have one notation each, so that equal ones are equal texts. */
+/** DynamoDB returns each number in one notation, so equal numbers are equal texts. */
 function keyText(value: SortableValue): string {
   if ('S' in value) return value.S;
   return 'N' in value ? value.N : Buffer.from(value.B).toString('latin1');

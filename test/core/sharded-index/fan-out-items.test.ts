@@ -291,8 +291,11 @@ describe('a deadline', () => {
 
 describe('bad input', () => {
   test.each<[object, string]>([
-    [{ order: 'ascending' }, 'order must be absent: items come as they arrive, got "ascending"'],
-    [{ cursor: 'abc' }, 'cursor must be absent: a stream has no pages, got "abc"'],
+    [
+      { order: 'ascending' },
+      'order must be absent because items come in the order in which they arrive, got "ascending"',
+    ],
+    [{ cursor: 'abc' }, 'cursor must be absent because a stream has no pages, got "abc"'],
     [{ limit: 0 }, 'limit must be a whole number of at least 1, got 0'],
   ])('%j is refused at once', (request, message) => {
     const jobs = new Jobs(2, 2);

@@ -81,7 +81,9 @@ describe('shardAttributes', () => {
   test('fails when the calculated shard misses the table key', () => {
     const write = () => shardAttributes(byStatus, { status: 'succeeded' });
     expect(write).toThrow(InvalidArgumentError);
-    expect(write).toThrow('item.jobId must be a string, number or binary');
+    expect(write).toThrow(
+      'item.jobId must be a string, a finite number or binary because the table key decides the calculated shard',
+    );
   });
 
   test.each<[string, Partial<ShardedIndexConfig>, new (...args: never[]) => Error]>([

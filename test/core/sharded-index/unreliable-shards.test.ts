@@ -284,11 +284,11 @@ describe('bad options', () => {
   test.each<[FanOutOptions, string]>([
     [{ concurrency: 0 }, 'concurrency must be a whole number of at least 1, got 0'],
     [{ attempts: 1.5 }, 'attempts must be a whole number of at least 1, got 1.5'],
-    [{ deadlineMs: -1 }, 'deadlineMs must be a number of milliseconds, at least 0, got -1'],
-    [{ backoffBaseMs: Number.NaN }, 'backoffBaseMs must be a number of milliseconds, at least 0, got NaN'],
+    [{ deadlineMs: -1 }, 'deadlineMs must be a number of milliseconds of at least 0, got -1'],
+    [{ backoffBaseMs: Number.NaN }, 'backoffBaseMs must be a number of milliseconds of at least 0, got NaN'],
     [{ onShardFailure: 'ignore' as never }, 'onShardFailure must be fail or partial, got "ignore"'],
-    [{ hedgeBudget: 0.5 }, 'hedgeBudget must be a share of the requests, 0 to 0.1, got 0.5'],
-    [{ hedgeBudget: 0.01 }, 'history must be a FanOutHistory if there is a hedgeBudget, got undefined'],
+    [{ hedgeBudget: 0.5 }, 'hedgeBudget must be a share of the requests, from 0 to 0.1, got 0.5'],
+    [{ hedgeBudget: 0.01 }, 'history must be a FanOutHistory if hedgeBudget is greater than 0, got undefined'],
   ])('%j is refused before it reads', async (options, message) => {
     const client = new Unreliable(() => 1);
     const query = client.page(options);

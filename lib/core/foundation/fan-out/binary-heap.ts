@@ -1,4 +1,4 @@
-/** A binary heap, the least element on top. An element may change while it is on top, if `topChanged` follows. */
+/** A binary heap with the least element on top. The top element may change; then `topChanged` must be called. */
 export class BinaryHeap<E> {
   private readonly elements: E[] = [];
 

@@ -1,14 +1,14 @@
 import { EvenShardsError, InvalidArgumentError } from '../errors';
 
-/** A cursor that was altered, or that belongs to another query. */
+/** A cursor was altered, or it belongs to another query. */
 export class InvalidCursorError extends InvalidArgumentError {
   override readonly code = 'INVALID_CURSOR';
 }
 
-/** Shards that could not be read, after all attempts or by the deadline. */
+/** A query could not read one or more shards: all attempts failed, or the deadline came first. */
 export class ShardsUnavailableError extends EvenShardsError {
   constructor(
-    /** The shards that are missing. */
+    /** The 0-based numbers of the missing shards. */
     readonly shards: readonly number[],
     options?: ErrorOptions,
   ) {

@@ -1,24 +1,27 @@
 import { InvalidArgumentError } from '../errors';
 import { ItemSizes } from './item-sizes';
 
-/** Latencies that the hedging threshold is taken from. */
+/** The hedging threshold follows from the last latencies; so many are kept. */
 const LATENCIES_KEPT = 1_000;
 
-/** Too few latencies say nothing about a tail. */
-const FEWEST_LATENCIES = 100;
+/** With fewer latencies than this, the slowest ones are not yet known. */
+const MIN_LATENCIES = 100;
 
-/** The threshold is computed anew after so many latencies. */
+/** The threshold is computed again after so many latencies. */
 const THRESHOLD_LASTS = 50;
 
-/** An answer is late after so many times the median. */
+/** An answer is late after this multiple of the median latency. */
 const LATE = 3;
 
-/** Hedges that can be saved up, so that a quiet hour does not pay for a storm. */
-const MOST_SAVED_HEDGES = 10;
+/** How many unused hedges can be saved. Without this bound, a quiet hour would allow a flood of hedges later. */
+const MAX_SAVED_HEDGES = 10;
 
 /**
- * What earlier queries have shown: how large an index's items are, which sizes the first reads, and how long answers
- * take, which says when one is late. Keep one for as long as the client, and pass it with every query.
+ * What earlier queries have measured. The sizes of an index's items decide how much the first reads ask for. The
+ * latencies of the answers decide when an answer is late, and a late request is sent a second time (see `hedgeBudget`).
+ *
+ * Create one history for each client, keep it as long as the client, and pass it with every query. It holds the last
+ * 1,000 latencies, and three numbers for each index.
  */
 export class FanOutHistory {
   private readonly sizes = new Map<string, ItemSizes>();
@@ -27,26 +30,34 @@ export class FanOutHistory {
   private threshold = { ms: 0, at: Number.NEGATIVE_INFINITY };
   private savedHedges = 0;
 
-  /** The sizes of an index's items, which the caller may go on observing. */
+  /**
+   * The sizes of an index's items. The caller may add further sizes to them.
+   *
+   * @param index the name of the index
+   * @param first the sizes to begin with if the history does not know the index yet
+   */
   sizesOf(index: string, first = new ItemSizes()): ItemSizes {
     const known = this.sizes.get(index) ?? first;
     this.sizes.set(index, known);
     return known;
   }
 
-  /** Counts a request that was answered, and with it a share of a hedge. */
+  /**
+   * Records the latency of an answered request. Each answer earns `hedgeBudget` of a hedge, and at most 10 are saved.
+   */
   observeLatency(ms: number, hedgeBudget: number): void {
     this.latencies[this.observed % LATENCIES_KEPT] = ms;
     this.observed += 1;
-    this.savedHedges = Math.min(MOST_SAVED_HEDGES, this.savedHedges + hedgeBudget);
+    this.savedHedges = Math.min(MAX_SAVED_HEDGES, this.savedHedges + hedgeBudget);
   }
 
   /**
-   * When to send a request a second time: after as long as all but `hedgeBudget` of the last requests took, and at
-   * least after a multiple of what is usual, so that the budget is there for answers that are truly late.
+   * After how many milliseconds to send a request a second time: later than all but `hedgeBudget` of the last requests
+   * took, and later than three times their median. So the budget is spent on answers that are truly late. Undefined
+   * before the history has 100 latencies.
    */
   hedgeAfterMs(hedgeBudget: number): number | undefined {
-    if (this.observed < FEWEST_LATENCIES) return undefined;
+    if (this.observed < MIN_LATENCIES) return undefined;
     if (this.observed - this.threshold.at >= THRESHOLD_LASTS) {
       const sorted = [...this.latencies].sort((a, b) => a - b);
       const quantile = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)]!;
@@ -56,7 +67,7 @@ export class FanOutHistory {
     return this.threshold.ms;
   }
 
-  /** Spends a hedge, if the requests so far have earned one. */
+  /** Spends one hedge if the requests so far have earned one, and returns whether it did. */
   takeHedge(): boolean {
     if (this.savedHedges < 1) return false;
     this.savedHedges -= 1;
@@ -64,12 +75,16 @@ export class FanOutHistory {
   }
 }
 
-/** The most of all requests that hedging may add. Beyond it, hedges make the trouble they are against. */
-const LARGEST_HEDGE_BUDGET = 0.1;
+/** The largest share of requests that hedging may add. More hedges would overload the shards that they wait for. */
+const MAX_HEDGE_BUDGET = 0.1;
 
 export function checkHedgeBudget(hedgeBudget: unknown): void {
-  const valid = typeof hedgeBudget === 'number' && hedgeBudget >= 0 && hedgeBudget <= LARGEST_HEDGE_BUDGET;
+  const valid = typeof hedgeBudget === 'number' && hedgeBudget >= 0 && hedgeBudget <= MAX_HEDGE_BUDGET;
   if (!valid) {
-    throw new InvalidArgumentError('hedgeBudget', hedgeBudget, `a share of the requests, 0 to ${LARGEST_HEDGE_BUDGET}`);
+    throw new InvalidArgumentError(
+      'hedgeBudget',
+      hedgeBudget,
+      `a share of the requests, from 0 to ${MAX_HEDGE_BUDGET}`,
+    );
   }
 }

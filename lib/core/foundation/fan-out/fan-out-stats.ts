@@ -1,22 +1,22 @@
-/** What a query cost. */
+/** The cost of a query. */
 export interface FanOutStats {
-  /** Shards the query covers. */
+  /** How many shards the query covers. */
   shards: number;
-  /** Requests sent, retries and hedges included. */
+  /** How many requests the query sent. Retries and hedges are included. */
   requests: number;
-  /** Rounds of requests that ran side by side. */
+  /** How many waves the query took. A wave is a set of requests that run side by side. */
   waves: number;
-  /** Requests that were answered with a throttle, and sent again unless that was the last attempt. */
+  /** How many requests were throttled. The query sent each of them again, unless it was the last attempt. */
   throttled: number;
-  /** Requests that were sent a second time because the first was late. */
+  /** How many requests the query sent a second time because the first answer was late. */
   hedged: number;
-  /** Items DynamoDB evaluated, whether they are in the page or not. */
+  /** How many items the store evaluated, on the page or not. */
   itemsRead: number;
-  /** Read units of the answers that were used. A request that was given up may have cost more. */
+  /** Read units of the answers that the query used. A request that the query aborted may have cost more. */
   consumedReadUnits: number;
 }
 
-/** The cost of a query that has read nothing yet. */
+/** The cost of a query before its first read. */
 export function noCost(shards: number): FanOutStats {
   return { shards, requests: 0, waves: 0, throttled: 0, hedged: 0, itemsRead: 0, consumedReadUnits: 0 };
 }

@@ -1,7 +1,7 @@
-/** Older sizes fade: each new one weighs at least this much. */
-const LEAST_WEIGHT = 1 / 1_000;
+/** Each new size has at least this weight, so that older sizes fade. */
+const MIN_WEIGHT = 1 / 1_000;
 
-/** What is known of the sizes of an index's items: their mean and standard deviation, in bytes. */
+/** The mean and the standard deviation of the sizes of an index's items, in bytes, as far as they were observed. */
 export class ItemSizes {
   private observed: number;
   private variance: number;
@@ -24,7 +24,7 @@ export class ItemSizes {
 
   observe(bytes: number): void {
     this.observed += 1;
-    const weight = Math.max(1 / this.observed, LEAST_WEIGHT);
+    const weight = Math.max(1 / this.observed, MIN_WEIGHT);
     const difference = bytes - this.meanBytes;
     this.meanBytes += weight * difference;
     this.variance = (1 - weight) * (this.variance + weight * difference ** 2);

@@ -7,41 +7,42 @@ import type { ComparePositions } from './total-order';
 import { planWave } from './wave-plan';
 
 /**
- * Fills a page from many ordered streams: a lazy k-way merge. An item is taken once every other stream is known to have
- * nothing before it; when that is not known, the streams that matter are read side by side, in one wave.
+ * Fills a page from many ordered buffers: a lazy k-way merge. The merge takes an item once it knows that every other
+ * buffer has nothing before that item. As long as it does not know this, it reads the buffers that matter side by side,
+ * in one wave.
  *
- * @returns whether something may follow
+ * @returns whether further items may follow the page
  */
 export async function orderedMerge<T>(
-  streams: readonly ShardBuffer<T>[],
+  buffers: readonly ShardBuffer<T>[],
   compare: ComparePositions<T>,
   page: PageInProgress<T>,
   sizes: ItemSizes,
   requests: ShardRequests<T>,
 ): Promise<boolean> {
   for (;;) {
-    const blocking = takeSettled(streams, compare, page);
-    if (blocking === undefined) return streams.some(({ mayHaveMore }) => mayHaveMore);
+    const blocking = takeSettled(buffers, compare, page);
+    if (blocking === undefined) return buffers.some(({ mayHaveMore }) => mayHaveMore);
     if (!blocking.readable) return true;
     if (!requests.open) {
       page.readTo = blocking.bound;
       if (page.end !== undefined) return true;
-      requests.giveUp(streams.filter(({ starving }) => starving));
+      requests.giveUp(buffers.filter(({ starving }) => starving));
     } else {
-      await requests.wave(planWave(streams, compare, page, sizes));
+      await requests.wave(planWave(buffers, compare, page, sizes));
     }
   }
 }
 
-/** Takes what is certain. Returns the stream that must be read before anything else is, or undefined at the end. */
+/** Takes every item that is certain. Returns the buffer that must be read first, or undefined at the end. */
 function takeSettled<T>(
-  streams: readonly ShardBuffer<T>[],
+  buffers: readonly ShardBuffer<T>[],
   compare: ComparePositions<T>,
   page: PageInProgress<T>,
 ): ShardBuffer<T> | undefined {
-  const unread = streams.find((stream) => stream.readable && stream.bound === undefined);
+  const unread = buffers.find((buffer) => buffer.readable && buffer.bound === undefined);
   if (unread !== undefined) return unread;
-  const waiting = streams.filter((stream) => stream.bound !== undefined);
+  const waiting = buffers.filter((buffer) => buffer.bound !== undefined);
   const heap = new BinaryHeap<ShardBuffer<T>>((a, b) => compare(a.bound!, b.bound!), waiting);
   for (let top = heap.top; top !== undefined; top = heap.top) {
     const { head } = top;

@@ -1,5 +1,5 @@
 /**
- * What a failed read means: `throttled`, the shard has too much to do; `passing`, the same read may succeed; `final`, it
- * will not.
+ * What a failed read means. `throttled`: the shard has too much to do. `transient`: another attempt can overcome the
+ * failure. `final`: every further attempt will fail too.
  */
-export type ReadFailure = 'throttled' | 'passing' | 'final';
+export type ReadFailure = 'throttled' | 'transient' | 'final';

@@ -2,57 +2,75 @@ import { type Clock, systemClock } from '../clock';
 import { InvalidArgumentError } from '../errors';
 import { checkHedgeBudget, type FanOutHistory } from './fan-out-history';
 
-/** How shards are asked: how many at a time, how often, and for how long. */
+/** How a query asks its shards: how many at a time, how often, and for how long. */
 export interface FanOutReadOptions {
   /**
-   * Most requests under way at once, at least 1. Give the client as many sockets (`maxSockets`): the SDK's own 50 are
-   * what the default is made for, and what goes beyond them waits in the client, where it looks late.
+   * The most requests in flight at once, at least 1. Give the client at least as many sockets (`maxSockets`). The
+   * default fits the SDK's own 50 sockets; a request that waits for a socket looks late.
    * @default 50
    */
   concurrency?: number;
   /**
-   * How often a read is tried in all, if it is throttled, times out or loses its connection. The engine waits between
-   * attempts, with full jitter; keep the client from retrying by itself (`maxAttempts: 1`), or the two multiply, and a
-   * throttled shard is taken for a slow one.
+   * The most attempts at one read, at least 1. The engine makes another attempt if a read is throttled, times out or
+   * loses its connection, and waits between attempts with full jitter. Create the client with `maxAttempts: 1`:
+   * otherwise the retries of the client and of the engine multiply, and a throttled shard looks like a slow one.
    * @default 5
    */
   attempts?: number;
-  /** Upper bound of the first wait between attempts, in milliseconds; it doubles each time. @default 50 */
+  /**
+   * Upper bound of the wait before the second attempt, in milliseconds, at least 0. It doubles with every attempt.
+   * @default 50
+   */
   backoffBaseMs?: number;
-  /** Upper bound of every wait between attempts, in milliseconds. @default 1000 */
+  /**
+   * Upper bound of every wait between attempts, in milliseconds, at least 0.
+   * @default 1000
+   */
   backoffCapMs?: number;
   /**
-   * When the page has to be done, in milliseconds from the call. It then ends with what is certain, and its cursor goes
-   * on from there. If nothing is, `onShardFailure` decides.
-   * @default none
+   * The time by which the page must be complete, in milliseconds from the call, at least 0. At the deadline the page
+   * ends with the items that are certain, and its cursor goes on behind them. If no item is certain, `onShardFailure`
+   * decides.
+   * @default no deadline
    */
   deadlineMs?: number;
   /**
-   * What becomes of a page when a shard cannot be read, after all attempts or by the deadline. `fail`: the query throws.
-   * `partial`: the page is made of the other shards and names the missing ones in `missingShards`; if none can be read,
-   * the query still throws. Errors that no attempt can mend, such as a refused filter, always throw.
+   * What a query does if it cannot read a shard, because all attempts failed or the deadline came. `fail`: the query
+   * throws. `partial`: the page holds the items of the other shards and names the missing shards in `missingShards`; if
+   * no shard can be read, the query still throws. A failure that no attempt can overcome, such as an invalid filter,
+   * always throws.
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';
   /**
-   * The share of requests that may be sent a second time because they are late: later than all but this share of the
-   * requests before, and than three times their median; 0 to 0.1. The first answer counts. A shard that throttles is never asked twice at a time. Needs
-   * `history`, which knows what late means.
-   * @default 0, no hedging
+   * The share of requests, from 0 to 0.1, that the engine may send a second time because they are late. A request is
+   * late if it takes longer than all but this share of the earlier requests, and longer than three times their median.
+   * The engine uses the first answer. It never sends a second request to a shard that throttles. More than 0 needs
+   * `history`, which holds the latencies.
+   * @default 0, so that no request is sent twice
    */
   hedgeBudget?: number;
-  /** What earlier queries have shown. @default what the cursor carries, and what this query sees */
+  /**
+   * What earlier queries have measured. Pass the same history with every query of a client.
+   * @default the sizes that the cursor carries, and those of the items that this query reads
+   */
   history?: FanOutHistory;
-  /** @default the system's clock */
+  /**
+   * The clock for the deadline, for waits and for latencies.
+   * @default the clock of the system
+   */
   clock?: Clock;
-  /** A source of numbers in [0, 1). @default Math.random */
+  /**
+   * A source of numbers in [0, 1), for the jitter of the waits.
+   * @default Math.random
+   */
   random?: () => number;
 }
 
 /** The SDK's default number of sockets. */
 export const DEFAULT_CONCURRENCY = 50;
 
-/** Read options, checked, with their defaults filled in. */
+/** Read options after the check, with a value for every option that has a default. */
 export type ReadPolicy = Required<Omit<FanOutReadOptions, 'history' | 'deadlineMs'>> &
   Pick<FanOutReadOptions, 'history' | 'deadlineMs'>;
 
@@ -77,7 +95,7 @@ export function readPolicy(options: FanOutReadOptions): ReadPolicy {
   for (const field of ['backoffBaseMs', 'backoffCapMs', 'deadlineMs'] as const) {
     const ms = policy[field];
     if (ms !== undefined && !(Number.isFinite(ms) && ms >= 0)) {
-      throw new InvalidArgumentError(field, ms, 'a number of milliseconds, at least 0');
+      throw new InvalidArgumentError(field, ms, 'a number of milliseconds of at least 0');
     }
   }
   if (!['fail', 'partial'].includes(policy.onShardFailure)) {
@@ -85,7 +103,7 @@ export function readPolicy(options: FanOutReadOptions): ReadPolicy {
   }
   checkHedgeBudget(policy.hedgeBudget);
   if (policy.hedgeBudget > 0 && policy.history === undefined) {
-    throw new InvalidArgumentError('history', undefined, 'a FanOutHistory if there is a hedgeBudget');
+    throw new InvalidArgumentError('history', undefined, 'a FanOutHistory if hedgeBudget is greater than 0');
   }
   return policy;
 }

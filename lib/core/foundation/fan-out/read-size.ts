@@ -1,40 +1,42 @@
 import type { ItemSizes } from './item-sizes';
 
 /**
- * What an eventually consistent read is charged by: half a read unit for each 4 KB, begun or full.
+ * The size of a block, in bytes. An eventually consistent read costs half a read unit for each block, full or not.
  * Source: the DynamoDB developer guide, "Read consumption".
  */
 const BLOCK_BYTES = 4_096;
 
-/** Beyond it a read is left to the store's own bound, in DynamoDB a megabyte. */
-const LARGEST_LIMIT = 10_000;
+/** A larger read sends no limit, so that the store's own bound ends it: a megabyte in DynamoDB. */
+const MAX_LIMIT = 10_000;
 
-/** As long as nothing is known of the items' sizes, a page may need a second wave of reads so often. */
+/** How likely a page may need a second wave of reads, as long as the sizes of the items are unknown. */
 const SECOND_WAVE_PROBABILITY = 0.1;
 
-/** What the wait for a second wave is taken to cost: as much as reading so many times what the page takes at least. */
+/** The assumed cost of the wait for a second wave, as a multiple of the least that the page can cost. */
 const SECOND_WAVE_COST = 2;
 
-/** The most that may be read, second wave included: as many times what the page takes at least. */
-const MOST_OVER_FLOOR = 2.5;
+/** The most that the page may cost, its second wave included, as a multiple of the least that it can cost. */
+const MAX_OVER_FLOOR = 2.5;
 
 /**
- * How many items to ask of each of `shards` shards so that together they most likely hold the next `wanted` items.
+ * How many items to ask each of `shards` shards for, so that together the shards most likely return the next `wanted`
+ * items.
  *
- * Items lie in the shards at random, so a shard holds a binomial number of the wanted ones: their mean share, give or
- * take its square root. While nothing is known of their size, the read is as large as makes a second wave rare. Then, if
- * the share and two deviations fit one block, the least that is charged, the read is one block. Otherwise it costs least,
- * counting read units and the wait for a second wave. What is left of the last block is filled with more items.
+ * Items lie in the shards at random. So the number of wanted items in a shard is binomial: it differs from the mean
+ * share by about the square root of that share. As long as the sizes of the items are unknown, the read is so large
+ * that a second wave is rare. Once the sizes are known, the read is one block, the least that the store charges, if the
+ * share and two deviations fit into one. Otherwise the read has the lowest cost in read units and in the wait for a
+ * second wave. More items fill the rest of the last block.
  *
- * @returns undefined for more than the store gives at once anyway
+ * @returns undefined if that is more than the store returns at once
  */
 export function readSize(wanted: number, shards: number, sizes: ItemSizes): number | undefined {
-  if (wanted > LARGEST_LIMIT) return undefined;
+  if (wanted > MAX_LIMIT) return undefined;
   const tail = shardTail(wanted, shards);
   const { mean } = sizes;
   if (mean === undefined) return tail.length;
 
-  // A sum of sizes varies; two standard deviations of room keep most of them within their blocks.
+  // A sum of sizes varies. With two standard deviations of room, most sums stay within their blocks.
   const blocksOf = (items: number): number =>
     Math.ceil((items * mean + 2 * Math.sqrt(items) * sizes.deviation) / BLOCK_BYTES);
   const filled = (items: number): number => {
@@ -46,10 +48,10 @@ export function readSize(wanted: number, shards: number, sizes: ItemSizes): numb
   if (blocksOf(Math.ceil(share + 2 * Math.sqrt(share))) === 1) return filled(1);
 
   const floor = Math.max(shards, (wanted * mean) / BLOCK_BYTES);
-  // What was not asked for is read in a second wave: a block for each shard that may have more, and its further items.
+  // A second wave reads the rest: a block of each shard that may have more items, and those items.
   const further = tail.map(() => 0);
   for (let index = tail.length - 3; index >= 0; index--) further[index] = further[index + 1]! + tail[index + 2]!;
-  // With fewer, the worst item of the first wave stands so far behind the page's end that it bounds nothing.
+  // With fewer items, the worst item of the first wave is so far behind the end of the page that it is no useful bound.
   const fewest = Math.min(tail.length, Math.ceil(share + Math.sqrt(share) / 2));
   let size = fewest;
   let least = Number.POSITIVE_INFINITY;
@@ -58,46 +60,50 @@ export function readSize(wanted: number, shards: number, sizes: ItemSizes): numb
     const blocks = blocksOf(items) + atLeast + (further[items - 1]! * mean) / BLOCK_BYTES;
     const overFloor = (shards * blocks) / floor;
     const cost = overFloor + SECOND_WAVE_COST * (1 - (1 - atLeast) ** shards);
-    if (cost >= least || (overFloor > MOST_OVER_FLOOR && items > fewest)) continue;
+    if (cost >= least || (overFloor > MAX_OVER_FLOOR && items > fewest)) continue;
     size = items;
     least = cost;
   }
   return filled(size);
 }
 
-/** A filter that hides nearly everything is met with larger reads, but with no leap from a handful to a megabyte. */
-const LARGEST_GROWTH = 4;
+/**
+ * If a filter hides nearly every item, reads grow by at most this factor at a time, not from a few items to a megabyte.
+ */
+const MAX_GROWTH = 4;
 
-/** What has been seen of one shard. */
+/** What the reads of one shard have returned so far. */
 export interface ShardYield {
-  /** Items that were evaluated, and those of them that passed the filter. */
+  /** Items that the store has evaluated. */
   evaluated: number;
+  /** Items that have passed the filter. */
   matched: number;
-  /** The most items a read has asked for so far. */
+  /** The most items that a read has asked for. */
   largestLimit: number;
 }
 
 /**
- * How many items of a shard to evaluate so that about `wanted` of them pass the filter, judged by what has passed so far.
+ * How many items of a shard the store should evaluate so that about `wanted` of them pass the filter, if as many pass
+ * as have passed so far.
  *
- * @returns undefined for more than the store gives at once anyway
+ * @returns undefined if that is more than the store returns at once
  */
 export function evaluatedFor(wanted: number, { evaluated, matched, largestLimit }: ShardYield): number | undefined {
   const estimate = matched === evaluated ? wanted : Math.ceil((wanted * evaluated) / Math.max(matched, 1));
-  const limit = Math.max(wanted, Math.min(estimate, LARGEST_GROWTH * largestLimit));
-  return limit > LARGEST_LIMIT ? undefined : limit;
+  const limit = Math.max(wanted, Math.min(estimate, MAX_GROWTH * largestLimit));
+  return limit > MAX_LIMIT ? undefined : limit;
 }
 
 /**
- * For n = 1, 2, ...: the probability that one shard of several holds at least n of the wanted items. Ends at the n for
- * which it is unlikely that any shard holds so many.
+ * For n = 1, 2, ...: the probability that one shard of several holds at least n of the wanted items. The list ends at
+ * the n for which it is unlikely that any shard holds that many.
  */
 function shardTail(wanted: number, shards: number): number[] {
   const probabilities: number[] = [];
   let logOfExactly = wanted * Math.log1p(-1 / shards);
   let atLeast = 1;
   for (let items = 1; items <= wanted; items++) {
-    // In logarithms, for the first of these probabilities can be smaller than any double.
+    // The sum is of logarithms because the first of these probabilities can be smaller than any double.
     atLeast -= Math.exp(logOfExactly);
     logOfExactly += Math.log((wanted - items + 1) / items) - Math.log(shards - 1);
     probabilities.push(Math.max(0, atLeast));

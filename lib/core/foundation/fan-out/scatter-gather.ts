@@ -10,42 +10,42 @@ import { ShardRequests } from './shard-requests';
 import { shardWalk } from './shard-walk';
 import type { Position, TotalOrder } from './total-order';
 
-/** What the engine must know of a store's items and errors. */
+/** What the engine must know about the items and errors of a store. */
 export interface Gathering<T> {
-  /** How items compare over all shards. */
+  /** The order of the items over all shards. */
   order: TotalOrder<T>;
-  /** Whether the order is that of the shards alone, so that a page needs only as many shards as fill it. */
+  /** Whether shards follow one another in the order. Then a page needs only as many shards as fill it. */
   shardByShard: boolean;
   sizes: ItemSizes;
   failureOf(error: unknown): ReadFailure;
 }
 
-/** One page of what all shards hold together. */
+/** One page of the items of all shards. */
 export interface GatheredPage<T> {
   positions: Position<T>[];
-  /** Where the next page goes on; absent if nothing can follow. */
+  /** Where the next page goes on. Undefined if nothing can follow. */
   end: Position<T> | undefined;
-  /** Shards that could not be read, in part or at all. */
+  /** Shards that the query could not read, or could read only in part. */
   missingShards: number[];
   stats: FanOutStats;
 }
 
-/** Gathers one page from shards of any store. */
+/** Gathers one page from the shards of any store. */
 export async function gatherPage<T>(
   readers: readonly ShardReader<T>[],
   { order, shardByShard, sizes, failureOf }: Gathering<T>,
   bounds: PageBounds<T>,
   policy: ReadPolicy,
 ): Promise<GatheredPage<T>> {
-  const streams = readers.map((reader) => new ShardBuffer(reader, order.behindAllShards));
+  const buffers = readers.map((reader) => new ShardBuffer(reader, order.behindAllShards));
   const stats = noCost(readers.length);
-  const requests = new ShardRequests(streams, policy, { stats, sizes, failureOf });
+  const requests = new ShardRequests(buffers, policy, { stats, sizes, failureOf });
   const page = new PageInProgress(bounds);
   try {
     const more = shardByShard
-      ? await shardWalk(streams, page, requests)
-      : await orderedMerge(streams, order.compare, page, sizes, requests);
-    const missingShards = streams.filter(({ missing }) => missing).map(({ shard }) => shard);
+      ? await shardWalk(buffers, page, requests)
+      : await orderedMerge(buffers, order.compare, page, sizes, requests);
+    const missingShards = buffers.filter(({ missing }) => missing).map(({ shard }) => shard);
     return { positions: page.positions, end: more ? page.end : undefined, missingShards, stats };
   } finally {
     requests.close();

@@ -2,24 +2,25 @@ import type { ShardPage, ShardRead, ShardReader } from './shard-reader';
 import type { Position } from './total-order';
 
 /** One read of a wave. */
-export interface StreamRead<T> {
-  stream: ShardBuffer<T>;
+export interface BufferRead<T> {
+  buffer: ShardBuffer<T>;
   limit?: number;
   until?: Position<T>;
 }
 
-/** A shard reader with what it has read but not yet given away. */
+/** The items of a shard that a query has read and not yet returned, and the reader for the rest. */
 export class ShardBuffer<T> {
-  /** Items that were evaluated, and those of them that passed the filter. */
+  /** Items that the store has evaluated. */
   evaluated = 0;
+  /** Items that have passed the filter. */
   matched = 0;
-  /** The most items a read has asked for so far. */
+  /** The most items that a read has asked for. */
   largestLimit = 0;
   /**
-   * `cut`: read to the last position the page can need, and no further. `missing`: given up.
+   * `cut`: read to the last position that the page can need, and no further. `missing`: the query goes on without it.
    */
   private state: 'readable' | 'exhausted' | 'cut' | 'missing';
-  private buffer: Position<T>[] = [];
+  private held: Position<T>[] = [];
   private next = 0;
   private from: unknown;
   private readTo: Position<T> | undefined;
@@ -35,30 +36,30 @@ export class ShardBuffer<T> {
     return this.reader.shard;
   }
 
-  /** The next item, if it is already here. */
+  /** The next item, if the buffer holds one. */
   get head(): Position<T> | undefined {
-    return this.buffer[this.next];
+    return this.held[this.next];
   }
 
-  /** Nothing of this stream comes before it: its head or, without one, how far it was read. */
+  /** Nothing of this shard comes before this position. It is the head or, without one, how far the shard was read. */
   get bound(): Position<T> | undefined {
-    return this.buffer[this.next] ?? this.readTo;
+    return this.held[this.next] ?? this.readTo;
   }
 
-  /** How far the shard was read; what is not here yet stands behind it. */
+  /** How far the shard was read. All further items of the shard are behind this position. */
   get frontier(): Position<T> | undefined {
     return this.readTo;
   }
 
   get buffered(): readonly Position<T>[] {
-    return this.next === 0 ? this.buffer : this.buffer.slice(this.next);
+    return this.next === 0 ? this.held : this.held.slice(this.next);
   }
 
   get bufferedCount(): number {
-    return this.buffer.length - this.next;
+    return this.held.length - this.next;
   }
 
-  /** Whether more can be read for this page. */
+  /** Whether the query can read more of this shard for this page. */
   get readable(): boolean {
     return this.state === 'readable';
   }
@@ -67,12 +68,12 @@ export class ShardBuffer<T> {
     return this.state === 'missing';
   }
 
-  /** Whether nothing is here, but something may come. */
+  /** Whether the buffer is empty and a read may fill it. */
   get starving(): boolean {
     return this.readable && this.bufferedCount === 0;
   }
 
-  /** Whether this page or a later one can have something of this stream. */
+  /** Whether this page or a later one can hold further items of this shard. */
   get mayHaveMore(): boolean {
     return this.bufferedCount > 0 || this.state === 'readable' || this.state === 'cut';
   }
@@ -81,10 +82,10 @@ export class ShardBuffer<T> {
     this.next += 1;
   }
 
-  /** Gives away everything that is here. */
+  /** Empties the buffer, and returns its items. */
   drain(): T[] {
     const items = this.buffered.map(({ item }) => item);
-    this.buffer = [];
+    this.held = [];
     this.next = 0;
     return items;
   }
@@ -96,7 +97,7 @@ export class ShardBuffer<T> {
 
   absorb(page: ShardPage<T>, until: Position<T> | undefined): void {
     const positions = page.items.map((item) => ({ item, shard: this.shard }));
-    this.buffer = this.next === this.buffer.length ? positions : [...this.buffer.slice(this.next), ...positions];
+    this.held = this.next === this.held.length ? positions : [...this.held.slice(this.next), ...positions];
     this.next = 0;
     this.evaluated += page.itemsRead;
     this.matched += positions.length;
@@ -113,7 +114,7 @@ export class ShardBuffer<T> {
     }
   }
 
-  /** Leaves out what has not been read. */
+  /** Leaves out the items that were not read. */
   giveUp(): void {
     this.state = 'missing';
     this.readTo = undefined;

@@ -3,55 +3,56 @@ import { evaluatedFor } from './read-size';
 import type { ShardBuffer } from './shard-buffer';
 import type { ShardRequests } from './shard-requests';
 
-/** What flows, and how fast. */
+/** How many items a flow returns, and how many shards it reads at once. */
 export interface FlowBounds<T> {
-  /** Most shards that are read, or have been read and not yet taken from, at once. */
+  /** The most shards with a page that is being read, or that was read and not yet returned. */
   width: number;
-  /** The most items. */
+  /** The most items that the flow returns. */
   limit: number;
   isNew(item: T): boolean;
 }
 
 /**
- * Gives the items of all shards page by page, as they arrive. The shards take turns, so that all get on alike.
+ * Returns the items of all shards page by page, as the pages arrive. The shards take turns, so that all advance alike.
  *
- * A shard is read on only after its page has been taken, so that however slow the consumer is, what is held are `width`
- * pages and the one being consumed. Reads together ask for no more than is still wanted.
+ * The flow reads the next page of a shard only after the consumer has taken the page before. So it holds at most
+ * `width` pages and the one that the consumer works on, even for a slow consumer. Together the reads ask for no more
+ * items than are still wanted.
  *
- * @throws ShardsUnavailableError in the end, if it is not the end of every shard
+ * @throws ShardsUnavailableError after the last item, if the flow did not read every shard to its end
  */
 export async function* shardFlow<T>(
-  streams: readonly ShardBuffer<T>[],
+  buffers: readonly ShardBuffer<T>[],
   { width, limit, isNew }: FlowBounds<T>,
   requests: ShardRequests<T>,
 ): AsyncGenerator<T[], void, undefined> {
-  const idle = streams.filter(({ readable }) => readable);
-  const underWay = new Map<ShardBuffer<T>, Promise<{ stream: ShardBuffer<T>; share: number }>>();
+  const idle = buffers.filter(({ readable }) => readable);
+  const inFlight = new Map<ShardBuffer<T>, Promise<{ buffer: ShardBuffer<T>; share: number }>>();
   let wanted = limit;
   let asked = 0;
   const readOn = (): void => {
-    for (let slots = width - underWay.size; slots > 0 && idle.length > 0 && wanted > asked; slots--) {
+    for (let slots = width - inFlight.size; slots > 0 && idle.length > 0 && wanted > asked; slots--) {
       const share = Math.ceil((wanted - asked) / Math.min(slots, idle.length));
-      const stream = idle.shift()!;
-      const arrival = requests.fill({ stream, limit: evaluatedFor(share, stream) }).then(() => ({ stream, share }));
-      arrival.catch(() => 'thrown once the consumer asks for more');
-      underWay.set(stream, arrival);
+      const buffer = idle.shift()!;
+      const arrival = requests.fill({ buffer, limit: evaluatedFor(share, buffer) }).then(() => ({ buffer, share }));
+      arrival.catch(() => 'the error is thrown when the consumer asks for more');
+      inFlight.set(buffer, arrival);
       asked += share;
     }
   };
   readOn();
-  while (wanted > 0 && underWay.size > 0) {
-    const arrived = await requests.inTime(Promise.race(underWay.values()));
+  while (wanted > 0 && inFlight.size > 0) {
+    const arrived = await requests.inTime(Promise.race(inFlight.values()));
     if (arrived === undefined) break;
-    const { stream, share } = arrived;
-    underWay.delete(stream);
+    const { buffer, share } = arrived;
+    inFlight.delete(buffer);
     asked -= share;
-    const items = stream.drain().filter(isNew).slice(0, wanted);
+    const items = buffer.drain().filter(isNew).slice(0, wanted);
     wanted -= items.length;
-    if (stream.readable) idle.push(stream);
+    if (buffer.readable) idle.push(buffer);
     readOn();
     yield items;
   }
-  const unread = streams.filter(({ mayHaveMore, missing }) => mayHaveMore || missing);
+  const unread = buffers.filter(({ mayHaveMore, missing }) => mayHaveMore || missing);
   if (wanted > 0 && unread.length > 0) throw new ShardsUnavailableError(unread.map(({ shard }) => shard));
 }

@@ -1,26 +1,26 @@
 import type { Position } from './total-order';
 
-/** What is asked of one shard. */
+/** One read of one shard. */
 export interface ShardRead<T> {
-  /** Where the page before ended, as the reader said; absent for the first page. */
+  /** The `next` of the page before. Absent for the first page. */
   from?: unknown;
-  /** The most items the store evaluates. Without it the store decides. */
+  /** The most items that the store evaluates. If absent, the store decides. */
   limit?: number;
-  /** Nothing behind the sort key of this position is wanted. */
+  /** The query needs nothing behind the sort key of this position. */
   until?: Position<T>;
-  /** Aborted when the answer is of no use any more. */
+  /** The engine aborts this signal when it no longer needs the answer. */
   signal?: AbortSignal;
 }
 
-/** One answer of a store about one shard. */
+/** The answer of a store to one read of one shard. */
 export interface ShardPage<T> {
-  /** The next items of the shard, in the order of the query. May be empty although more follow. */
+  /** The next items of the shard, in the order of the query. The list may be empty although more items follow. */
   items: T[];
-  /** Where the next page goes on. Absent at the end of what was asked for. */
+  /** Where the next page goes on. Absent at the end of the shard, or of the part that the read asked for. */
   next?: unknown;
-  /** How far the shard has been read, as far as the store says; filters can hide the items before it. */
+  /** How far the store says that the shard was read. A filter can hide the items before this one. */
   readTo?: T;
-  /** How many items the store evaluated, before filters. */
+  /** How many items the store evaluated before it applied the filter. */
   itemsRead: number;
   consumedReadUnits: number;
   /** The sizes of some of the items, in bytes as the store charges for them. */
@@ -28,12 +28,12 @@ export interface ShardPage<T> {
 }
 
 /**
- * Reads one shard of what a query covers, page by page: the port between the engine and a store. A reader keeps no state
- * between reads, so the same read may be repeated, or under way twice.
+ * Reads one shard of a query page by page. It is the port between the engine and a store. A reader keeps no state
+ * between reads, so the engine may repeat a read, or have it in flight twice.
  */
 export interface ShardReader<T> {
   readonly shard: number;
-  /** Whether nothing is left to read, before any read. */
+  /** Whether the query needs nothing of this shard. It is known before the first read. */
   readonly exhausted: boolean;
   read(read: ShardRead<T>): Promise<ShardPage<T>>;
 }

@@ -4,34 +4,34 @@ import type { FanOutStats } from './fan-out-stats';
 import type { ItemSizes } from './item-sizes';
 import type { ReadFailure } from './read-failure';
 import type { ReadPolicy } from './read-policy';
-import type { ShardBuffer, StreamRead } from './shard-buffer';
+import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { ShardPage } from './shard-reader';
 
-/** A request under way. */
+/** A request in flight. */
 interface Attempt<T> {
   answer: Promise<ShardPage<T>>;
   abort(): void;
 }
 
-/** What the requests of one query have in common besides their policy. */
+/** What the requests of one query share besides their policy. */
 export interface RequestContext {
   stats: FanOutStats;
   sizes: ItemSizes;
   failureOf(error: unknown): ReadFailure;
 }
 
-/** Sends the reads of one query: several at a time, again when they fail, twice when they are late. */
+/** Sends the reads of one query, several at a time. It sends a failed read again, and a late one a second time. */
 export class ShardRequests<T> {
-  /** Whether reads may still be sent: neither closed nor past the deadline. */
+  /** Whether reads may still be sent: nobody has closed it, and the deadline has not come. */
   open = true;
-  private readonly underWay = new Set<Attempt<T>>();
+  private readonly inFlight = new Set<Attempt<T>>();
   private readonly waiting: (() => void)[] = [];
   private readonly timers = new Set<() => void>();
   private readonly expiry: Promise<void> | undefined;
   private busy = 0;
 
   constructor(
-    private readonly streams: readonly ShardBuffer<T>[],
+    private readonly buffers: readonly ShardBuffer<T>[],
     private readonly policy: ReadPolicy,
     private readonly context: RequestContext,
   ) {
@@ -39,58 +39,58 @@ export class ShardRequests<T> {
     if (deadlineMs !== undefined) this.expiry = this.sleep(deadlineMs).then(() => this.close());
   }
 
-  /** Reads side by side, until all have answered or the deadline has come. */
-  async wave(reads: readonly StreamRead<T>[]): Promise<void> {
+  /** Sends reads side by side, and waits until all are answered or the deadline comes. */
+  async wave(reads: readonly BufferRead<T>[]): Promise<void> {
     this.context.stats.waves += 1;
     await this.inTime(Promise.all(reads.map((read) => this.fill(read))));
   }
 
-  /** Waits for answers until the deadline, then for nothing. */
+  /** Waits for answers until the deadline. Resolves to undefined if the deadline comes first. */
   async inTime<R>(answers: Promise<R>) {
     return this.expiry === undefined ? answers : Promise.race([answers, this.expiry]);
   }
 
-  /** Reads one stream on, and leaves it as it is if the answer comes too late. */
-  async fill({ stream, ...read }: StreamRead<T>): Promise<void> {
+  /** Reads the next items into one buffer. Does not change the buffer if the answer comes too late. */
+  async fill({ buffer, ...read }: BufferRead<T>): Promise<void> {
     try {
-      const page = await this.withRetries({ stream, ...read });
+      const page = await this.withRetries({ buffer, ...read });
       if (!this.open) return;
       const { stats, sizes } = this.context;
       stats.itemsRead += page.itemsRead;
       stats.consumedReadUnits += page.consumedReadUnits;
       for (const bytes of page.itemSizes) sizes.observe(bytes);
-      stream.absorb(page, read.until);
+      buffer.absorb(page, read.until);
     } catch (error) {
       if (!this.open) return;
       if (this.context.failureOf(error) === 'final' || this.policy.onShardFailure === 'fail') throw error;
-      this.giveUp([stream], error);
+      this.giveUp([buffer], error);
     }
   }
 
   /**
    * Goes on without these shards.
    *
-   * @throws ShardsUnavailableError if the policy says so, or if no shard would be left
+   * @throws ShardsUnavailableError if the policy does not allow a partial page, or if no shard would be left
    */
-  giveUp(streams: readonly ShardBuffer<T>[], cause?: unknown): void {
-    for (const stream of streams) stream.giveUp();
-    if (this.policy.onShardFailure === 'partial' && !this.streams.every(({ missing }) => missing)) return;
-    const missing = this.streams.filter((stream) => stream.missing);
+  giveUp(buffers: readonly ShardBuffer<T>[], cause?: unknown): void {
+    for (const buffer of buffers) buffer.giveUp();
+    if (this.policy.onShardFailure === 'partial' && !this.buffers.every(({ missing }) => missing)) return;
+    const missing = this.buffers.filter((buffer) => buffer.missing);
     throw new ShardsUnavailableError(
       missing.map(({ shard }) => shard),
       { cause },
     );
   }
 
-  /** Gives up whatever is under way. */
+  /** Aborts all requests in flight. */
   close(): void {
     this.open = false;
     this.waiting.length = 0;
     for (const cancel of this.timers) cancel();
-    for (const { abort } of this.underWay) abort();
+    for (const { abort } of this.inFlight) abort();
   }
 
-  private async withRetries(read: StreamRead<T>): Promise<ShardPage<T>> {
+  private async withRetries(read: BufferRead<T>): Promise<ShardPage<T>> {
     const { attempts: most, hedgeBudget } = this.policy;
     let throttled = false;
     for (let attempts = 1; ; attempts++) {
@@ -111,8 +111,8 @@ export class ShardRequests<T> {
     }
   }
 
-  /** Sends a read, and again if it is late and the budget allows. The first answer counts. */
-  private hedged(read: StreamRead<T>): Promise<ShardPage<T>> {
+  /** Sends a read, and a second time if it is late and the budget allows it. Resolves to the first answer. */
+  private hedged(read: BufferRead<T>): Promise<ShardPage<T>> {
     const { history, hedgeBudget, clock, concurrency } = this.policy;
     const first = this.send(read);
     const lateAfterMs = history?.hedgeAfterMs(hedgeBudget);
@@ -136,7 +136,7 @@ export class ShardRequests<T> {
       };
       const stopWaiting = clock.schedule(() => {
         this.timers.delete(stopWaiting);
-        // A hedge that had to wait for a socket would be late itself.
+        // A hedge that has to wait for a socket would be late itself.
         if (this.busy >= concurrency || !history?.takeHedge()) return;
         this.context.stats.hedged += 1;
         this.busy += 1;
@@ -150,27 +150,27 @@ export class ShardRequests<T> {
     });
   }
 
-  private send({ stream, limit, until }: StreamRead<T>): Attempt<T> {
+  private send({ buffer, limit, until }: BufferRead<T>): Attempt<T> {
     const { history, hedgeBudget, clock } = this.policy;
     const controller = new AbortController();
     const { signal } = controller;
     const sentAt = clock.now();
     const observe = (): void => history?.observeLatency(clock.now() - sentAt, hedgeBudget);
-    const answer = stream.read({ limit, until, signal }).then(
+    const answer = buffer.read({ limit, until, signal }).then(
       (page) => {
-        this.underWay.delete(attempt);
+        this.inFlight.delete(attempt);
         observe();
         return page;
       },
       (error) => {
-        this.underWay.delete(attempt);
-        // Of a request that was given up, this is what it took at least. Another error says nothing about answers.
+        this.inFlight.delete(attempt);
+        // An aborted request would have taken at least this long. Another error says nothing about latencies.
         if (signal.aborted) observe();
         throw error;
       },
     );
     const attempt: Attempt<T> = { answer, abort: () => controller.abort() };
-    this.underWay.add(attempt);
+    this.inFlight.add(attempt);
     this.context.stats.requests += 1;
     return attempt;
   }
@@ -180,7 +180,7 @@ export class ShardRequests<T> {
     else this.busy += 1;
   }
 
-  /** Hands the slot to whoever waits longest. */
+  /** Gives the slot to the read that has waited longest. */
   private freeSlot(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.busy -= 1;

@@ -4,33 +4,33 @@ import type { ShardBuffer } from './shard-buffer';
 import type { ShardRequests } from './shard-requests';
 
 /**
- * Fills a page in no order but the shards' own: one shard after the other. A bounded page asks one shard first, and
- * twice as many with each wave that did not fill it; an unbounded one asks all of them at once.
+ * Fills a page with one shard after the other, each in its own order. A bounded page asks one shard first. After each
+ * wave that does not fill the page, it asks twice as many. An unbounded page asks all shards at once.
  *
- * @returns whether something may follow
+ * @returns whether further items may follow the page
  */
 export async function shardWalk<T>(
-  streams: readonly ShardBuffer<T>[],
+  buffers: readonly ShardBuffer<T>[],
   page: PageInProgress<T>,
   requests: ShardRequests<T>,
 ): Promise<boolean> {
-  let width = page.expected === undefined ? streams.length : 1;
-  for (const stream of streams) {
-    while (stream.mayHaveMore) {
-      const { head } = stream;
+  let width = page.expected === undefined ? buffers.length : 1;
+  for (const buffer of buffers) {
+    while (buffer.mayHaveMore) {
+      const { head } = buffer;
       if (page.room === 0) return true;
       if (head !== undefined) {
         if (!page.take(head)) return true;
-        stream.advance();
+        buffer.advance();
       } else if (requests.open) {
         const wanted = page.expected;
-        const starving = streams.filter((other) => other.starving).slice(0, width);
-        await requests.wave(starving.map((other) => ({ stream: other, limit: wanted && evaluatedFor(wanted, other) })));
+        const starving = buffers.filter((other) => other.starving).slice(0, width);
+        await requests.wave(starving.map((other) => ({ buffer: other, limit: wanted && evaluatedFor(wanted, other) })));
         width *= 2;
       } else {
-        page.readTo = stream.frontier;
+        page.readTo = buffer.frontier;
         if (page.end !== undefined) return true;
-        requests.giveUp(streams.filter(({ starving }) => starving));
+        requests.giveUp(buffers.filter(({ starving }) => starving));
       }
     }
   }

@@ -1,6 +1,7 @@
 /**
- * Where an item stands in the answer over all shards: by its sort key, then by its shard, then as its shard has it.
- * The last of these is the store's own and cannot be compared, only continued.
+ * The place of an item in the answer over all shards. Items are ordered by their sort key, then by their shard, then as
+ * their shard stores them. Only the store knows that last order: a query cannot compare by it, only go on behind an
+ * item.
  */
 export interface Position<T> {
   item: T;
@@ -11,8 +12,8 @@ export type ComparePositions<T> = (a: Position<T>, b: Position<T>) => number;
 
 /** The order of a query over all shards. */
 export interface TotalOrder<T> {
-  /** 0 for two items of one shard with one sort key, and only for them. */
+  /** Returns 0 if two items have the same shard and the same sort key, and only then. */
   compare: ComparePositions<T>;
-  /** A shard number behind all others: with it, a position stands behind every item of its sort key. */
+  /** A shard number behind all others. A position with this number is behind every item with the same sort key. */
   behindAllShards: number;
 }

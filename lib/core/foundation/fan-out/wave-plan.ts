@@ -2,37 +2,38 @@ import { BinaryHeap } from './binary-heap';
 import type { ItemSizes } from './item-sizes';
 import type { PageInProgress } from './page-in-progress';
 import { evaluatedFor, readSize } from './read-size';
-import type { ShardBuffer, StreamRead } from './shard-buffer';
+import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';
 
 /**
- * The reads of the next wave of an ordered page. Pure.
+ * The reads of the next wave of an ordered page. This function is pure.
  *
- * Once as many items are here as the page has room for, the last of them is the worst the page can end with: only
- * shards that were not read up to there can still contribute, no shard more items than it has places to win, and none
- * behind that position. Until then, every shard is filled up to the share it most likely has in the page.
+ * Once the buffers hold as many items as the page has room for, the page cannot end behind the last of them. From then
+ * on only a shard that was not read up to that position can still contribute: at most as many items as the page has
+ * places behind the shard's frontier, and no item behind that position. Until then, the wave fills the buffer of every
+ * shard up to the share of the page that the shard most likely has.
  */
 export function planWave<T>(
-  streams: readonly ShardBuffer<T>[],
+  buffers: readonly ShardBuffer<T>[],
   compare: ComparePositions<T>,
   page: PageInProgress<T>,
   sizes: ItemSizes,
-): StreamRead<T>[] {
-  const readable = streams.filter((stream) => stream.readable);
+): BufferRead<T>[] {
+  const readable = buffers.filter((buffer) => buffer.readable);
   const { room, expected } = page;
   if (room !== undefined) {
-    const best = firstBuffered(streams, compare, room);
+    const best = firstBuffered(buffers, compare, room);
     const worst = best[room - 1];
     if (worst !== undefined) return boundedReads(readable, compare, best, worst);
   }
-  if (expected === undefined) return withRunningLow(readable).map((stream) => ({ stream }));
+  if (expected === undefined) return withRunningLow(readable).map((buffer) => ({ buffer }));
 
-  const settled = streams.reduce((sum, stream) => sum + (stream.readable ? 0 : stream.bufferedCount), 0);
+  const settled = buffers.reduce((sum, buffer) => sum + (buffer.readable ? 0 : buffer.bufferedCount), 0);
   const size = readSize(Math.max(1, expected - settled), readable.length, sizes);
-  if (size === undefined) return withRunningLow(readable).map((stream) => ({ stream }));
+  if (size === undefined) return withRunningLow(readable).map((buffer) => ({ buffer }));
   return readable
-    .filter((stream) => stream.bufferedCount < size)
-    .map((stream) => ({ stream, limit: evaluatedFor(size - stream.bufferedCount, stream) }));
+    .filter((buffer) => buffer.bufferedCount < size)
+    .map((buffer) => ({ buffer, limit: evaluatedFor(size - buffer.bufferedCount, buffer) }));
 }
 
 function boundedReads<T>(
@@ -40,22 +41,22 @@ function boundedReads<T>(
   compare: ComparePositions<T>,
   best: readonly Position<T>[],
   worst: Position<T>,
-): StreamRead<T>[] {
-  return readable.flatMap((stream) => {
-    const { frontier } = stream;
+): BufferRead<T>[] {
+  return readable.flatMap((buffer) => {
+    const { frontier } = buffer;
     const places = frontier === undefined ? best.length : best.length - countUpTo(best, frontier, compare);
-    return places === 0 ? [] : [{ stream, limit: evaluatedFor(places, stream), until: worst }];
+    return places === 0 ? [] : [{ buffer, limit: evaluatedFor(places, buffer), until: worst }];
   });
 }
 
-/** The first `count` of the items that are here, in order. */
+/** The first `count` of the buffered items, in order. Empty if fewer are buffered. */
 function firstBuffered<T>(
-  streams: readonly ShardBuffer<T>[],
+  buffers: readonly ShardBuffer<T>[],
   compare: ComparePositions<T>,
   count: number,
 ): Position<T>[] {
-  if (streams.reduce((sum, { bufferedCount }) => sum + bufferedCount, 0) < count) return [];
-  const runs = streams.map(({ buffered }) => ({ buffered, at: 0 })).filter(({ buffered }) => buffered.length > 0);
+  if (buffers.reduce((sum, { bufferedCount }) => sum + bufferedCount, 0) < count) return [];
+  const runs = buffers.map(({ buffered }) => ({ buffered, at: 0 })).filter(({ buffered }) => buffered.length > 0);
   const heap = new BinaryHeap((a, b) => compare(a.buffered[a.at]!, b.buffered[b.at]!), runs);
   const first: Position<T>[] = [];
   while (first.length < count) {
@@ -68,7 +69,7 @@ function firstBuffered<T>(
   return first;
 }
 
-/** How many of the sorted positions stand before or at `bound`. */
+/** How many of the sorted positions are before `bound` or at it. */
 function countUpTo<T>(sorted: readonly Position<T>[], bound: Position<T>, compare: ComparePositions<T>): number {
   let low = 0;
   let high = sorted.length;
@@ -80,7 +81,7 @@ function countUpTo<T>(sorted: readonly Position<T>[], bound: Position<T>, compar
   return low;
 }
 
-/** The streams that starve, and those that soon would, so that shards do not take turns. */
+/** The buffers that are empty, and those that soon will be. Together they need one wave instead of one each. */
 function withRunningLow<T>(readable: readonly ShardBuffer<T>[]): ShardBuffer<T>[] {
   const enough = Math.max(...readable.map(({ bufferedCount }) => bufferedCount)) / 2;
   return readable.filter(({ bufferedCount }) => bufferedCount === 0 || bufferedCount < enough);

@@ -1,14 +1,14 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
 
-/** Attribute values as DynamoDB's JSON has them: binary is base64 text. */
+/** Attribute values as DynamoDB's JSON holds them: binary is base64 text. */
 export type AttributeJson = Record<string, unknown>;
 
-/** An item as JSON that can be sent. */
+/** An item as the JSON of a request. */
 export function itemToJson(item: DynamoDbItem): AttributeJson {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueToJson(value)]));
 }
 
-/** An item as it was sent, its binary turned into bytes. Works in place: the JSON was parsed for this. */
+/** An item with bytes in place of base64 text. It changes the JSON in place, which was parsed only for this. */
 export function itemFromJson(json: AttributeJson): DynamoDbItem {
   for (const name in json) decodeBinary(json[name] as AttributeJson);
   return json as DynamoDbItem;

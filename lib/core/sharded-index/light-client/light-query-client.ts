@@ -5,16 +5,18 @@ import { type AttributeJson, itemFromJson, itemToJson } from './attribute-json';
 import { type Route, Routes, type SdkMiddlewareStack } from './routes';
 import type { SigningCredentials } from './signature';
 
+/** Options of one request. */
 export interface QueryOptions {
+  /** Aborts the request. */
   abortSignal?: AbortSignal;
 }
 
-/** What the light client needs of the AWS SDK's `new DynamoDB({})`, which satisfies it as it is. */
+/** The part of the AWS SDK's DynamoDB client that the light client uses. `new DynamoDB({})` fits without an adapter. */
 export interface SdkQueryClient {
   query(input: IndexQueryInput, options?: QueryOptions): Promise<IndexQueryOutput>;
   readonly config: {
     credentials(): Promise<SigningCredentials>;
-    /** Milliseconds by which the service's clock is ahead of this machine's, as the SDK found out. */
+    /** By how many milliseconds the clock of the service is ahead of this machine's, as far as the SDK knows. */
     readonly systemClockOffset: number;
     readonly requestHandler: {
       // biome-ignore lint/suspicious/noExplicitAny: the SDK's request is a class, with methods that no handler needs
@@ -25,16 +27,20 @@ export interface SdkQueryClient {
 }
 
 /**
- * A client for fan-out queries that takes a third of the CPU time that the AWS SDK takes for a query, which is most of
- * the time of a wide page.
+ * A client for fan-out queries that needs a third of the CPU time of the AWS SDK's client. Use it for wide indexes:
+ * most of the time of a wide page is CPU time.
  *
- *     const page = await fanOutQuery(lightQueryClient(new DynamoDB({})), config, request);
+ *     const page = await fanOutQuery(lightQueryClient(new DynamoDB({ maxAttempts: 1 })), config, request);
  *
- * Whatever needs a decision stays with the SDK's client: credentials, region, endpoint, sockets and time-outs are its
- * own. A failure that another attempt may mend, such as a throttle, is thrown in the SDK's terms, for `fanOutQuery` to
- * try again; a query that fails otherwise is handed to the SDK's client, to mend, as with a wrong clock, or to throw as
- * always. Left out is the SDK's middleware: what an application adds to the client's own does not see these queries.
- * See docs/decisions.
+ * The SDK's client still decides everything: the credentials, the region, the endpoint, the sockets and the time-outs
+ * are those of `dynamoDb`. If another attempt can overcome a failure, such as a throttle, the light client throws it as
+ * the SDK would, so that `fanOutQuery` tries again. The light client sends every other failed query once more through
+ * the SDK's client, which can fix the cause, such as a wrong clock, or throws its own error.
+ *
+ * The light client does not run the SDK's middleware: middleware that an application adds to `dynamoDb` does not see
+ * these queries. docs/decisions has the reasons and the measurements.
+ *
+ * @param dynamoDb the client whose credentials, endpoint and sockets to use; keep it as long as the light client
  */
 export function lightQueryClient(dynamoDb: SdkQueryClient): QueryClient {
   const routes = new Routes(dynamoDb.middlewareStack);
@@ -51,7 +57,7 @@ export function lightQueryClient(dynamoDb: SdkQueryClient): QueryClient {
   };
 }
 
-/** Sends a query once. Undefined if the service refuses it for what it is: its signature, its time, what it asks. */
+/** Sends a query once. Undefined if the service refuses it because of its signature, its time or its content. */
 async function attempt(
   { config }: SdkQueryClient,
   route: Route,
@@ -94,14 +100,14 @@ function fromJson(output: IndexQueryOutput): IndexQueryOutput {
   };
 }
 
-/** An error as the SDK would throw it, named by the last part of the answer's type. */
+/** An error as the SDK would throw it. Its name is the last part of the answer's type. */
 function serviceError(httpStatusCode: number, text: string): Error {
   const { __type = 'UnknownError', message = '' } = jsonObject(text);
   const name = String(__type).split('#').at(-1);
   return Object.assign(new Error(String(message)), { name, $metadata: { httpStatusCode } });
 }
 
-/** What is between the client and the service may answer with something else. */
+/** An empty object if the text is not JSON. A proxy between the client and the service may answer with other text. */
 function jsonObject(text: string): { __type?: unknown; message?: unknown } {
   try {
     return Object(JSON.parse(text));
@@ -110,7 +116,7 @@ function jsonObject(text: string): { __type?: unknown; message?: unknown } {
   }
 }
 
-/** The whole body of an answer. By events: a stream's iterator would cost as much as parsing what it reads. */
+/** The whole body of an answer. It uses events because a stream's iterator would cost as much as parsing the body. */
 function textOf(body: NodeJS.ReadableStream): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

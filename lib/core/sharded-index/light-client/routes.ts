@@ -1,6 +1,6 @@
 import { requestSigner, type SignHeaders } from './signature';
 
-/** Where the SDK sends the queries of a table, and how they are signed there. */
+/** Where the SDK sends the queries of a table, and how it signs them. */
 export interface Route {
   target: { method: 'POST'; protocol: string; hostname: string; port?: number; path: '/' };
   signedHeaders: Record<string, string>;
@@ -8,7 +8,7 @@ export interface Route {
   sign: SignHeaders;
 }
 
-/** The part of the AWS SDK's middleware stack that shows its requests as they are sent. */
+/** The part of the AWS SDK's middleware stack that shows each request just before it is sent. */
 export interface SdkMiddlewareStack {
   // biome-ignore lint/suspicious/noExplicitAny: the SDK types a middleware by the inputs and outputs of all its commands
   add(middleware: any, options: { step: 'finalizeRequest'; priority: 'low'; name: string; override: boolean }): void;
@@ -25,8 +25,8 @@ interface SdkRequest {
 type Next<T> = (args: { input: { TableName?: string }; request: SdkRequest }) => T;
 
 /**
- * The routes of a client's queries by table, learned from the queries that the client sends itself: what decides them,
- * from environment and profile to the account of the credentials, stays the SDK's affair.
+ * The routes of a client's queries, by table. It learns them from the queries that the client sends itself. So only the
+ * SDK has to know what decides a route: the environment, the profile, the account of the credentials and more.
  */
 export class Routes {
   private readonly routes = new Map<string, Route | undefined>();
@@ -49,8 +49,8 @@ export class Routes {
   }
 
   /**
-   * The table's route; undefined if the SDK is to send the query: because only it can, or because it is the first one,
-   * which shows the route, and for which those that ask meanwhile wait. Its end is told with `asked`.
+   * The table's route. Undefined if the SDK must send the query: because only the SDK can, or because it is the first
+   * query, which shows the route. The caller then sends the query and calls `asked`; other callers wait until then.
    */
   async find(table: string): Promise<Route | undefined> {
     if (!this.routes.has(table)) {
@@ -61,7 +61,7 @@ export class Routes {
     return this.routes.get(table);
   }
 
-  /** The SDK has sent a table's query, or failed to. */
+  /** Call this when the SDK has sent a query of the table, or has failed to send it. */
   asked(table: string): void {
     this.pending.get(table)?.resolve();
     this.pending.delete(table);
@@ -86,10 +86,10 @@ function deferred(): Deferred {
   return { promise, resolve };
 }
 
-/** Region and service of a Signature Version 4. */
+/** Finds the region and the service in the authorization header of Signature Version 4. */
 const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/([^/]+)\/aws4_request,/;
 
-/** Undefined for another kind of authorization, or an endpoint with a path, which is signed in a way of its own. */
+/** Undefined for another kind of authorization, and for an endpoint with a path, which needs another signature. */
 function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route | undefined {
   const [, region, service] = AUTHORIZATION.exec(headers.authorization ?? '') ?? [];
   if (region === undefined || service === undefined || path !== '/') return undefined;

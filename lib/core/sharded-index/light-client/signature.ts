@@ -1,19 +1,19 @@
 import { createHmac, hash } from 'node:crypto';
 
-/** What a request is signed with. */
+/** The credentials that sign a request. */
 export interface SigningCredentials {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string;
 }
 
-/** What a signature is good for. */
+/** The region and the service that a signature is valid for. */
 export interface SigningScope {
   region: string;
   service: string;
 }
 
-/** The headers of a signed request, its own included. */
+/** Returns all headers of a signed request: the given headers and those of the signature. */
 export type SignHeaders = (
   headers: Record<string, string>,
   body: string,
@@ -24,9 +24,10 @@ export type SignHeaders = (
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 /**
- * Signs `POST /` with AWS Signature Version 4. Header names are lower case, and every header given is signed.
+ * Signs `POST /` requests with AWS Signature Version 4. Header names must be in lower case. Every given header is
+ * signed.
  *
- * The key, four hashes deep, holds for a day, a region and a service: it is derived once and kept.
+ * The signing key takes four hashes, and is valid for a day, a region and a service. So it is derived once and kept.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
