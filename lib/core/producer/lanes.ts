@@ -133,10 +133,10 @@ export class Lanes implements RecordSink, DispatchListener {
     for (let index = 0; index < records; index++) {
       const receipt: PutReceipt = { shardId, sequenceNumber, attempts };
       if (isAggregate) receipt.subSequenceNumber = index;
-      this.finish(lane, ({ record, end }) => {
-        this.statistics.delivered(record);
-        end.delivered(receipt);
-      });
+      const first = this.takeFirst(lane);
+      this.statistics.delivered(first.record);
+      first.end.delivered(receipt);
+      tellFlushed(first);
     }
     if (lane.hasEnded) return;
     lane.goOn();
@@ -184,19 +184,18 @@ export class Lanes implements RecordSink, DispatchListener {
   }
 
   private reject(lane: Lane, error: EvenShardsError): void {
-    this.finish(lane, ({ end }) => {
-      this.statistics.rejected();
-      end.rejected(error);
-    });
+    const first = this.takeFirst(lane);
+    this.statistics.rejected();
+    first.end.rejected(error);
+    tellFlushed(first);
   }
 
-  /** Takes the lane's first record out of the books, then tells its end. */
-  private finish(lane: Lane, tell: (record: PendingRecord) => void): void {
-    const record = lane.shift();
+  /** Takes the lane's first record out of the books, before its end is told. */
+  private takeFirst(lane: Lane): PendingRecord {
+    const first = lane.shift();
     if (lane.length === 0 && !lane.hasEnded) this.end(lane);
-    this.backlog.remove(record);
-    tell(record);
-    for (const resolve of record.flushed ?? []) resolve();
+    this.backlog.remove(first);
+    return first;
   }
 
   private end(lane: Lane): void {
@@ -251,6 +250,10 @@ export class Lanes implements RecordSink, DispatchListener {
       this.bringUp(lane);
     }
   }
+}
+
+function tellFlushed({ flushed }: PendingRecord): void {
+  if (flushed !== undefined) for (const resolve of flushed) resolve();
 }
 
 /** Resolves when a record has ended: the last of a lane, and with it the lane. */
