@@ -15,7 +15,7 @@ import type {
   UpdateShardCountInput,
   UpdateShardCountOutput,
 } from '@aws-sdk/client-kinesis';
-import { type HashKeyRange, uniformRanges } from '../core/registry';
+import { type HashKeyRange, uniformRanges } from '../core/foundation/hash-key-ranges';
 import { attempt } from './attempt';
 import type { FakeShard } from './fake-shard';
 import { answerLost, serviceError } from './service-error';

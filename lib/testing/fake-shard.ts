@@ -1,7 +1,8 @@
 import type { Shard } from '@aws-sdk/client-kinesis';
-import type { HashKeyRange } from '../core/registry';
+import type { HashKeyRange } from '../core/foundation/hash-key-ranges';
 import type { ShardTokenBucket } from './shard-token-bucket';
 
+/** A record of a shard. */
 export interface StoredRecord {
   readonly shardId: string;
   readonly sequenceNumber: string;
@@ -16,12 +17,14 @@ export class FakeShard {
   readonly records: StoredRecord[] = [];
   endingSequenceNumber?: string;
 
+  /** @internal */
   constructor(
     readonly shardId: string,
     readonly range: HashKeyRange,
     readonly startingSequenceNumber: string,
     /** None for a shard the stream was created with, one after a split, two after a merge. */
     readonly parents: readonly FakeShard[],
+    /** @internal */
     readonly bucket: ShardTokenBucket | undefined,
   ) {}
 

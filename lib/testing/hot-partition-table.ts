@@ -1,4 +1,5 @@
-import { hashPartitionKey, shardIndexOf, uniformRanges } from '../core/registry';
+import { shardIndexOf, uniformRanges } from '../core/foundation/hash-key-ranges';
+import { hashPartitionKey } from '../core/foundation/hash-key-space';
 import { serviceError } from './service-error';
 
 /** Source: the DynamoDB developer guide: a partition takes 1,000 write units and gives 3,000 read units a second. */

@@ -1,7 +1,12 @@
-/** `cdk-even-shards/testing`: deterministic stand-ins for Kinesis, DynamoDB and time, for your own tests. */
-export { FakeControlPlane, type FakeControlPlaneOptions } from './fake-control-plane';
+/**
+ * `cdk-even-shards/testing`: deterministic stand-ins for Kinesis, DynamoDB and time, for your own tests.
+ *
+ * @module testing
+ */
+export { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from './fake-control-plane';
 export { type EntryFate, FakeKinesis, type FakeKinesisOptions, type RequestFate } from './fake-kinesis';
-export type { StoredRecord } from './fake-shard';
+export type { FakeShard, StoredRecord } from './fake-shard';
 export { HotPartitionTable, type HotPartitionTableOptions } from './hot-partition-table';
 export { seededRandom } from './seeded-random';
+export { SERVICE_SHARD_LIMITS, type ShardLimits } from './shard-token-bucket';
 export { VirtualClock } from './virtual-clock';

@@ -1,4 +1,5 @@
-import { type HashKeyRange, hashPartitionKey, shardIndexOf, uniformRanges } from '../core/registry';
+import { type HashKeyRange, shardIndexOf, uniformRanges } from '../core/foundation/hash-key-ranges';
+import { hashPartitionKey } from '../core/foundation/hash-key-space';
 import { FakeShard } from './fake-shard';
 import { type ShardLimits, ShardTokenBucket } from './shard-token-bucket';
 

@@ -1,9 +1,10 @@
+/** What a shard takes a second. */
 export interface ShardLimits {
   recordsPerSecond: number;
   bytesPerSecond: number;
 }
 
-/** What a shard takes a second. Source: the Kinesis API reference, PutRecords. */
+/** What a shard of the service takes a second. Source: the Kinesis API reference, PutRecords. */
 export const SERVICE_SHARD_LIMITS: ShardLimits = { recordsPerSecond: 1_000, bytesPerSecond: 1_000_000 };
 
 /**

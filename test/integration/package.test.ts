@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import packageJson from '../../package.json';
+import EXPORTS from './door-exports.json';
 import { synthesizeReferenceApp } from './reference-app';
 
 /** The package as users get it: packed, installed from the tarball, and used from projects that know nothing of this one. */
@@ -97,7 +98,7 @@ describe('the package', () => {
       ['.jsii', 'API.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json'].sort(),
     );
     expect(readdirSync(join(installed, 'dist')).sort()).toEqual(
-      ['THIRD-PARTY-LICENSES.txt', 'bin', 'lambda', 'lib', 'local'].sort(),
+      ['THIRD-PARTY-LICENSES.txt', 'bin', 'lambda', 'lib'].sort(),
     );
     const files = filesOf(installed);
     expect(files).toEqual(
@@ -128,6 +129,52 @@ describe('the package', () => {
   test('brings no other package along', () => {
     expect(others).toEqual([]);
   });
+
+  test('tells bundlers that they may leave out what is not used', () => {
+    expect(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')).sideEffects).toBe(false);
+  });
+});
+
+describe('the doors', () => {
+  const doors = Object.keys(packageJson.exports)
+    .filter((door) => door !== '.' && !/json$|jsii$/.test(door))
+    .map((door) => door.slice('./'.length));
+  const valuesOf = (door: string) => {
+    const lists: Record<string, { values: string[] }> = EXPORTS;
+    return door === 'core' ? [] : lists[`${NAME}/${door}`]!.values;
+  };
+
+  test.each(doors)(
+    '%s is required where nothing else is installed, and loads only the core and the stand-ins',
+    (door) => {
+      const code = `
+      const names = Object.keys(require('${NAME}/${door}'));
+      console.log(JSON.stringify({ names, loaded: Object.keys(require.cache) }));`;
+      const { names, loaded } = run(bare, `${door}.cjs`, code) as { names: string[]; loaded: string[] };
+      expect(names).toEqual(expect.arrayContaining(valuesOf(door)));
+      const rooms = door === 'testing' ? ['core', 'testing'] : ['core'];
+      const foreign = loaded
+        .map((file) => relative(bare, file))
+        .filter((file) => !rooms.some((room) => file.startsWith(`node_modules/${NAME}/dist/lib/${room}/`)));
+      expect(foreign).toEqual([`${door}.cjs`]);
+    },
+  );
+
+  test.each(doors)('%s is imported by name from an ES module', (door) => {
+    const [name] = door === 'core' ? ['OrderedProducer'] : valuesOf(door);
+    const code = `
+      import { ${name} } from '${NAME}/${door}';
+      console.log(JSON.stringify(typeof ${name}));`;
+    expect(run(bare, `${door}.mjs`, code)).toBe('function');
+  });
+
+  test('are all that can be imported', () => {
+    const files = ['dist/lib/core/index.js', 'dist/lib/core/producer/index.js', 'dist/lib/core/foundation/errors.js'];
+    const code = `
+      const imports = ${JSON.stringify(files)}.map((file) => import('${NAME}/' + file).catch(({ code }) => code));
+      console.log(JSON.stringify(await Promise.all(imports)));`;
+    expect(run(bare, 'deep.mjs', code)).toEqual(files.map(() => 'ERR_PACKAGE_PATH_NOT_EXPORTED'));
+  });
 });
 
 describe('the core', () => {
@@ -140,31 +187,19 @@ describe('the core', () => {
       sortKeyAttributes: [], shards: { default: { write: 2, read: 2 } }, strategy: 'calculated',
     }, {}).then(({ items }) => items.length);`;
 
-  test('is required where nothing else is installed, and loads only itself', () => {
-    const code = `
-      const { fanOutQuery } = require('${NAME}/core');
-      ${USE}
-      page.then((items) => console.log(JSON.stringify({ items, loaded: Object.keys(require.cache) })));`;
-    const { items, loaded } = run(bare, 'core.cjs', code) as { items: number; loaded: string[] };
-    expect(items).toBe(2);
-    const foreign = loaded
-      .map((file) => relative(bare, file))
-      .filter((file) => !file.startsWith(`node_modules/${NAME}/dist/lib/core/`));
-    expect(foreign).toEqual(['core.cjs']);
+  test.each(['core', 'sharded-index'])('reads a page through %s where nothing else is installed', (door) => {
+    const required = `const { fanOutQuery } = require('${NAME}/${door}'); ${USE} page.then((n) => console.log(n));`;
+    expect(run(bare, 'page.cjs', required)).toBe(2);
+    const imported = `import { fanOutQuery } from '${NAME}/${door}'; ${USE} console.log(await page);`;
+    expect(run(bare, 'page.mjs', imported)).toBe(2);
   });
 
-  test('is imported by name from an ES module', () => {
+  test('has the classes of the doors, not copies of them', () => {
     const code = `
-      import { fanOutQuery, OrderedProducer } from '${NAME}/core';
-      ${USE}
-      console.log(JSON.stringify({ items: await page, producer: typeof OrderedProducer }));`;
-    expect(run(bare, 'core.mjs', code)).toEqual({ items: 2, producer: 'function' });
-  });
-
-  test('is the only folder that can be imported', () => {
-    const code = `
-      import('${NAME}/dist/lib/core/index.js').catch(({ code }) => console.log(JSON.stringify(code)));`;
-    expect(run(bare, 'deep.mjs', code)).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED');
+      const { InvalidArgumentError } = require('${NAME}/core');
+      const doors = ['consumer', 'registry'].map((door) => require('${NAME}/' + door).InvalidArgumentError);
+      console.log(JSON.stringify(doors.every((each) => each === InvalidArgumentError)));`;
+    expect(run(bare, 'same.cjs', code)).toBe(true);
   });
 });
 

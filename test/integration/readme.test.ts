@@ -37,7 +37,11 @@ describe('README', () => {
 });
 
 describe('the documents', () => {
-  const documents = ['README.md', 'CONTRIBUTING.md', ...markdownIn('docs/guides'), ...markdownIn('docs/decisions')];
+  const documents = [
+    'README.md',
+    'CONTRIBUTING.md',
+    ...['docs/guides', 'docs/decisions', 'docs/reference'].flatMap(markdownIn),
+  ];
 
   test('of the guides have examples that compile against the published package', () => {
     expect(typeCheck(markdownIn('docs/guides').flatMap(examplesIn))).toEqual([]);
@@ -68,13 +72,19 @@ function linksOf(document: string): string[] {
   return links.filter((link) => !link.startsWith('http'));
 }
 
-/** The anchors that a page of headings has, as GitHub names them. */
+/** The anchors that a page has: its own, and those of its headings, as GitHub names and numbers them. */
 function anchorsOf(document: string): string[] {
-  const headings = [...readFileSync(join(root, document), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, text]) => text!);
-  return headings.map((text) =>
-    text
+  const text = readFileSync(join(root, document), 'utf8');
+  const anchors = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, anchor]) => anchor!);
+  const seen = new Map<string, number>();
+  for (const [, heading] of text.matchAll(/^#+ (.+)$/gm)) {
+    const name = heading!
       .toLowerCase()
       .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+      .replaceAll(' ', '-');
+    const earlier = seen.get(name) ?? 0;
+    seen.set(name, earlier + 1);
+    anchors.push(earlier === 0 ? name : `${name}-${earlier}`);
+  }
+  return anchors;
 }

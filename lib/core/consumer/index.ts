@@ -1,4 +1,8 @@
-/** `cdk-even-shards/consumer`: takes aggregated records apart, drops second copies, and keeps order while keys move. */
+/**
+ * `cdk-even-shards/consumer`: takes aggregated records apart, drops second copies, and keeps order while keys move.
+ *
+ * @module consumer
+ */
 export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 export { type Fence, parseFence } from '../foundation/fence';
 export type { RecordSequence } from '../foundation/record-sequence';

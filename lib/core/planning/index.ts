@@ -1,4 +1,8 @@
-/** `cdk-even-shards/planning`: computes how many shards a stream or an index needs. */
+/**
+ * `cdk-even-shards/planning`: computes how many shards a stream or an index needs.
+ *
+ * @module planning
+ */
 export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
 export { LIST_PRICES, type ListPrices } from './list-prices';
 export { type OverloadThreshold, overloadProbability } from './overload-probability';

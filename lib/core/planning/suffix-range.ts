@@ -22,8 +22,7 @@ export function writeUnits(itemKb: number): number {
  * Source: "Choosing the right DynamoDB partition key", AWS Database Blog; its invoice example, 5,000 writes a second of
  * 1 KB, gives 5.
  *
- * @param writesPerSecond at peak, at least 0
- * @param itemKb size of an item in kilobytes, above 0
+ * @param writes how many writes there are a second at the peak, at least 0, and the size of an item in kilobytes, above 0
  * @returns a whole number of at least 1
  * @throws InvalidArgumentError for a number outside its bounds
  */

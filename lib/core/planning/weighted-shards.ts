@@ -11,8 +11,8 @@ import { ceilOf } from './rounding';
  * writes get 35, 35, 10, 10 and 10 of 100 shards (the example of "GSI Sharding in DynamoDB"). Rounding up can add one
  * shard for each value; a value with little traffic has one shard, and its pages ask no other.
  *
- * @param shards for all values together, before rounding: a whole number from 1 to 100,000
- * @param shares each value's part of the writes, in any unit: percent, records, writes a second
+ * @param index its `shards` for all values together, before rounding, a whole number from 1 to 100,000, and the `shares`
+ *   of the writes that each value has, in any unit: percent, records, writes a second
  * @throws InvalidArgumentError unless every share is a number of at least 0, and one of them above 0
  */
 export function weightedShards({

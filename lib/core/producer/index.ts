@@ -1,4 +1,8 @@
-/** `cdk-even-shards/producer`: writes records to a Kinesis stream in bulk and keeps the order of every partition key. */
+/**
+ * `cdk-even-shards/producer`: writes records to a Kinesis stream in bulk and keeps the order of every partition key.
+ *
+ * @module producer
+ */
 export type { Clock } from '../foundation/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidHashKeyError } from '../foundation/errors';
 export type { RecordSequence } from '../foundation/record-sequence';

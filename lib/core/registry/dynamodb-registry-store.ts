@@ -2,27 +2,28 @@ import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from './registry-table';
 
+/** An item of a registry's table, or its key, in the SDK's types. */
 // biome-ignore lint/suspicious/noExplicitAny: the SDK's AttributeValue has a further member for unknown types
-type SdkItem = Record<string, any>;
+export type RegistryItem = Record<string, any>;
 
 export interface RegistryGetItemInput {
   TableName: string;
-  Key: SdkItem;
+  Key: RegistryItem;
   ConsistentRead: boolean;
 }
 
 export interface RegistryPutItemInput {
   TableName: string;
-  Item: SdkItem;
+  Item: RegistryItem;
   ConditionExpression: string;
   ExpressionAttributeNames: Record<string, string>;
-  ExpressionAttributeValues?: SdkItem;
+  ExpressionAttributeValues?: RegistryItem;
 }
 
 export interface RegistryScanInput {
   TableName: string;
   ConsistentRead: boolean;
-  ExclusiveStartKey?: SdkItem;
+  ExclusiveStartKey?: RegistryItem;
 }
 
 /** What a registry needs of DynamoDB. The AWS SDK's `new DynamoDB({})` satisfies it as it is. */

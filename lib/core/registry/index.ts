@@ -1,4 +1,8 @@
-/** `cdk-even-shards/registry`: the hash key space of a stream, balanced hash keys, and the registry that hands them out. */
+/**
+ * `cdk-even-shards/registry`: the hash key space of a stream, balanced hash keys, and the registry that hands them out.
+ *
+ * @module registry
+ */
 export type { Clock } from '../foundation/clock';
 export {
   EvenShardsError,
@@ -13,6 +17,7 @@ export { BalancedKeyAllocator, type BalancedKeyAllocatorOptions, type WeightedHa
 export {
   DynamoDbRegistryStore,
   type RegistryGetItemInput,
+  type RegistryItem,
   type RegistryPutItemInput,
   type RegistryScanInput,
   type RegistryTableClient,

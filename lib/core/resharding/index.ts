@@ -1,4 +1,8 @@
-/** `cdk-even-shards/resharding`: takes a Kinesis stream to another number of even shards. */
+/**
+ * `cdk-even-shards/resharding`: takes a Kinesis stream to another number of even shards.
+ *
+ * @module resharding
+ */
 export type { Clock } from '../foundation/clock';
 export {
   EvenShardsError,

@@ -16,6 +16,7 @@ export class DailyUpdateLimitError extends EvenShardsError {
   /** When the updates are allowed again, as far as this library made those that are counted. */
   readonly allowedAgainAt: Date | undefined;
 
+  /** @internal */
   constructor(
     readonly streamName: string,
     /** How many updates it takes. */

@@ -38,7 +38,7 @@ const MOST_MOVES_IN_PLACE_OF_UPDATES = 30;
 /**
  * Looks at a stream and says what takes it to `shardCount` even shards. Changes nothing.
  *
- * @param shardCount the count to be; without one, the count that the stream has
+ * @param target the stream, and the `shardCount` that it is to have; without one, the count that it has
  * @param now the time, in milliseconds since 1970
  * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000
  * @throws StreamNotReshardableError for a stream in on-demand mode, whose shard count is the service's choice

@@ -1,4 +1,8 @@
-/** `cdk-even-shards/sharded-index`: writes items to sharded DynamoDB indexes and reads them back in ordered pages. */
+/**
+ * `cdk-even-shards/sharded-index`: writes items to sharded DynamoDB indexes and reads them back in ordered pages.
+ *
+ * @module sharded-index
+ */
 export type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 export type { Clock } from '../foundation/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
@@ -6,11 +10,14 @@ export { InvalidCursorError, ShardsUnavailableError } from '../foundation/fan-ou
 export { FanOutHistory } from '../foundation/fan-out/fan-out-history';
 export type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
 export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
+export type { SortableValue } from './attribute-order';
 export { calculatedShard } from './calculated-shard';
 export { type FanOutItemsRequest, fanOutItems } from './fan-out-items';
 export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out-query';
 export type { FanOutOrder, FanOutRequest, SortKeyCondition, SortKeyValue } from './fan-out-request';
-export { lightQueryClient, type SdkQueryClient } from './light-client/light-query-client';
+export { lightQueryClient, type SdkQueryClient, type SdkQueryOptions } from './light-client/light-query-client';
+export type { SdkMiddlewareStack } from './light-client/routes';
+export type { SigningCredentials } from './light-client/signature';
 export { type DrainRange, type IndexReshardStep, type IndexShardTarget, planIndexReshard } from './plan-index-reshard';
 export type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
 export { randomShard } from './random-shard';

@@ -35,6 +35,8 @@ export class FanOutHistory {
    *
    * @param index the name of the index
    * @param first the sizes to begin with if the history does not know the index yet
+   *
+   * @internal
    */
   sizesOf(index: string, first = new ItemSizes()): ItemSizes {
     const known = this.sizes.get(index) ?? first;
@@ -44,6 +46,8 @@ export class FanOutHistory {
 
   /**
    * Records the latency of an answered request. Each answer earns `hedgeBudget` of a hedge, and at most 10 are saved.
+   *
+   * @internal
    */
   observeLatency(ms: number, hedgeBudget: number): void {
     this.latencies[this.observed % LATENCIES_KEPT] = ms;
@@ -55,6 +59,8 @@ export class FanOutHistory {
    * After how many milliseconds to send a request a second time: later than all but `hedgeBudget` of the last requests
    * took, and later than three times their median. So the budget is spent on answers that are truly late. Undefined
    * before the history has 100 latencies.
+   *
+   * @internal
    */
   hedgeAfterMs(hedgeBudget: number): number | undefined {
     if (this.observed < MIN_LATENCIES) return undefined;
@@ -67,7 +73,7 @@ export class FanOutHistory {
     return this.threshold.ms;
   }
 
-  /** Spends one hedge if the requests so far have earned one, and returns whether it did. */
+  /** Spends one hedge if the requests so far have earned one, and returns whether it did. @internal */
   takeHedge(): boolean {
     if (this.savedHedges < 1) return false;
     this.savedHedges -= 1;

@@ -6,21 +6,21 @@ import { type Route, Routes, type SdkMiddlewareStack } from './routes';
 import type { SigningCredentials } from './signature';
 
 /** Options of one request. */
-export interface QueryOptions {
+export interface SdkQueryOptions {
   /** Aborts the request. */
   abortSignal?: AbortSignal;
 }
 
 /** The part of the AWS SDK's DynamoDB client that the light client uses. `new DynamoDB({})` fits without an adapter. */
 export interface SdkQueryClient {
-  query(input: IndexQueryInput, options?: QueryOptions): Promise<IndexQueryOutput>;
+  query(input: IndexQueryInput, options?: SdkQueryOptions): Promise<IndexQueryOutput>;
   readonly config: {
     credentials(): Promise<SigningCredentials>;
     /** By how many milliseconds the clock of the service is ahead of this machine's, as far as the SDK knows. */
     readonly systemClockOffset: number;
     readonly requestHandler: {
       // biome-ignore lint/suspicious/noExplicitAny: the SDK's request is a class, with methods that no handler needs
-      handle(request: any, options?: QueryOptions): Promise<{ response: { statusCode: number; body?: any } }>;
+      handle(request: any, options?: SdkQueryOptions): Promise<{ response: { statusCode: number; body?: any } }>;
     };
   };
   readonly middlewareStack: SdkMiddlewareStack;
@@ -45,7 +45,7 @@ export interface SdkQueryClient {
 export function lightQueryClient(dynamoDb: SdkQueryClient): QueryClient {
   const routes = new Routes(dynamoDb.middlewareStack);
   return {
-    async query(input: IndexQueryInput, options?: QueryOptions): Promise<IndexQueryOutput> {
+    async query(input: IndexQueryInput, options?: SdkQueryOptions): Promise<IndexQueryOutput> {
       const viaSdk = () => dynamoDb.query(input, options);
       const route = await routes.find(input.TableName);
       if (route === undefined) return viaSdk().finally(() => routes.asked(input.TableName));
@@ -62,7 +62,7 @@ async function attempt(
   { config }: SdkQueryClient,
   route: Route,
   input: IndexQueryInput,
-  options: QueryOptions | undefined,
+  options: SdkQueryOptions | undefined,
 ): Promise<IndexQueryOutput | undefined> {
   const body = JSON.stringify(toJson(input));
   const at = new Date(Date.now() + config.systemClockOffset);

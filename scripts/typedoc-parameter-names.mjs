@@ -1,0 +1,18 @@
+import { Converter, ReflectionKind } from 'typedoc';
+
+/**
+ * A TypeDoc plugin: a parameter that a function takes apart where it declares it has no name of its own, and TypeDoc
+ * calls it `__namedParameters`. It gets the last word of its type's name: a `RebalancePlan` is `plan`.
+ */
+export function load({ converter }) {
+  converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
+    for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter)) {
+      if (parameter.name === '__namedParameters') parameter.name = nameOf(parameter.type);
+    }
+  });
+}
+
+function nameOf(type) {
+  const [word] = /[A-Z][a-z]+$/.exec(type?.name ?? '') ?? ['options'];
+  return word.toLowerCase();
+}

@@ -1,0 +1,103 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import ts from 'typescript';
+import packageJson from '../../package.json';
+import EXPORTS from './door-exports.json';
+
+/** What a user can import, and what an import brings along: of the built package, through the doors of its manifest. */
+
+const ROOT = join(__dirname, '../..');
+const NAME = packageJson.name;
+
+const modules = Object.keys(packageJson.exports)
+  .filter((door) => !door.endsWith('.jsii') && !door.endsWith('.json'))
+  .map((door) => join(NAME, door));
+const doors = modules.filter((name) => name !== NAME && name !== `${NAME}/core`);
+
+const exportsOf = exportReader(modules);
+
+describe('the exports', () => {
+  test.each([NAME, ...doors])('of %s are the ones that door-exports.json lists', (name) => {
+    expect(exportsOf(name)).toEqual(EXPORTS[name as keyof typeof EXPORTS]);
+  });
+
+  test('of the core are those of all doors but the one for tests', () => {
+    const others = doors.filter((name) => name !== `${NAME}/testing`).map(exportsOf);
+    const union = (kind: 'values' | 'types') => [...new Set(others.flatMap((each) => each[kind]))].sort();
+    expect(exportsOf(`${NAME}/core`)).toEqual({ values: union('values'), types: union('types') });
+  });
+
+  test('of every door have a page in the reference', () => {
+    for (const door of doors) {
+      const { values, types } = exportsOf(door);
+      const page = join(ROOT, 'docs/reference', `${door.slice(NAME.length + 1)}.md`);
+      expect({ page, exists: existsSync(page) }).toEqual({ page, exists: true });
+      const headings = [...readFileSync(page, 'utf8').matchAll(/^### (\w.*)$/gm)].map(([, text]) =>
+        text!.replaceAll('\\', '').replace('()', ''),
+      );
+      expect(headings.sort()).toEqual([...values, ...types].sort());
+    }
+  });
+});
+
+describe('an application that imports one name', () => {
+  /** Minified bytes at most: 15 percent more than they were when this was written, and 15 kB for a consumer. */
+  const LIMITS = {
+    'consumer: deaggregate': 15_000,
+    'producer: OrderedProducer': 44_500,
+    'sharded-index: fanOutQuery': 57_000,
+    'registry: balancedKey': 32_000,
+    'resharding: planStreamReshard': 19_500,
+    'planning: planIndex': 22_700,
+    'testing: FakeKinesis': 26_000,
+  };
+
+  test.each(Object.entries(LIMITS))('%s carries at most %i bytes', (entry, limit) => {
+    const [door, name] = entry.split(': ');
+    expect(minifiedBytes(`export { ${name} } from '${NAME}/${door}';`)).toBeLessThanOrEqual(limit);
+  });
+
+  test('is measured for every door', () => {
+    const measured = Object.keys(LIMITS).map((entry) => `${NAME}/${entry.split(': ')[0]}`);
+    expect(measured.sort()).toEqual([...doors].sort());
+  });
+
+  test('carries nothing if it does not use it', () => {
+    expect(minifiedBytes(modules.map((name) => `import '${name}';`).join('\n'))).toBe(0);
+  });
+});
+
+/** Bundles a module beside the package as an application does: by its doors, for Node, minified. */
+function minifiedBytes(contents: string): number {
+  const { outputFiles } = buildSync({
+    stdin: { contents, resolveDir: ROOT },
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['aws-cdk-lib', 'constructs'],
+    write: false,
+    logLevel: 'error',
+  });
+  return outputFiles[0]!.contents.byteLength;
+}
+
+/** Reads the names that modules export: values, which exist at run time, and types. */
+function exportReader(names: readonly string[]): (name: string) => { values: string[]; types: string[] } {
+  const declarations = (name: string) => createRequire(__filename).resolve(name).replace(/\.js$/, '.d.ts');
+  const program = ts.createProgram(names.map(declarations), {
+    module: ts.ModuleKind.Node20,
+    target: ts.ScriptTarget.ES2023,
+    noEmit: true,
+    types: ['node'],
+  });
+  const checker = program.getTypeChecker();
+  return (name) => {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(declarations(name))!)!;
+    const values = Object.keys(createRequire(__filename)(name)).sort();
+    const all = checker.getExportsOfModule(module).map((symbol) => symbol.name);
+    return { values, types: all.filter((each) => !values.includes(each)).sort() };
+  };
+}
