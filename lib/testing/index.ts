@@ -1,8 +1,11 @@
 /**
- * `cdk-even-shards/testing`: deterministic stand-ins for Kinesis, DynamoDB and time, for your own tests.
+ * `cdk-even-shards/testing`: deterministic stand-ins for Kinesis, DynamoDB, CloudWatch and time, for your own tests.
  *
  * @module testing
  */
+export type { AlarmProperties, MetricIdentity } from './alarm-definition';
+export type { AlarmStateValue } from './alarm-state';
+export { FakeCloudWatch, type FakeCloudWatchOptions, type MetricDatum } from './fake-cloudwatch';
 export { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from './fake-control-plane';
 export { type EntryFate, FakeKinesis, type FakeKinesisOptions, type RequestFate } from './fake-kinesis';
 export type { FakeShard, StoredRecord } from './fake-shard';

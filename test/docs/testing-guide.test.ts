@@ -10,7 +10,7 @@ const examples = [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) 
 async function run(example: string): Promise<{ printed: unknown[][]; promised: string[] }> {
   const body = example
     .replace(/^import .*\n/gm, '')
-
+    .replaceAll(': number)', ')')
     .replaceAll('(error as Error)', 'error');
   const printed: unknown[][] = [];
   const names = { OrderedProducer, ...testing, console: { log: (...values: unknown[]) => printed.push(values) } };
@@ -27,11 +27,12 @@ describe('the guide to testing', () => {
       [[1_000, 'ProvisionedThroughputExceededException']],
       '1000 ProvisionedThroughputExceededException',
     ],
+    ['an alarm whose metrics are late', 2, [['OK', 'ALARM']], 'OK ALARM'],
   ])('has an example of %s that prints what it says', async (_name, index, printed, promised) => {
     expect(await run(examples[index]!)).toEqual({ printed, promised: [promised] });
   });
 
-  test('has no other example', () => expect(examples).toHaveLength(2));
+  test('has no other example', () => expect(examples).toHaveLength(3));
 
   test('names every stand-in', () => {
     for (const name of Object.keys(testing)) expect(guide).toContain(`\`${name}\``);

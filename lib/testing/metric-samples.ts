@@ -1,0 +1,61 @@
+import type { Series } from './metric-math';
+
+interface Sample {
+  readonly atMs: number;
+  readonly value: number;
+}
+
+export type Statistic = 'Sum' | 'Average' | 'Maximum' | 'Minimum' | 'SampleCount';
+
+/** Older samples are forgotten: no alarm that is evaluated every minute looks back further than a day. */
+const RETENTION_MS = 25 * 60 * 60 * 1_000;
+
+const STATISTICS: Readonly<Record<Statistic, (values: readonly number[]) => number>> = {
+  Sum: (values) => values.reduce((sum, value) => sum + value, 0),
+  Average: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
+  Maximum: (values) => Math.max(...values),
+  Minimum: (values) => Math.min(...values),
+  SampleCount: (values) => values.length,
+};
+
+/** What was measured of one metric, by the time it was measured at. */
+export class MetricSamples {
+  /** In the order of `atMs`. */
+  private readonly samples: Sample[] = [];
+
+  add(atMs: number, value: number): void {
+    const { samples } = this;
+    let place = samples.length;
+    while (place > 0 && samples[place - 1]!.atMs > atMs) place -= 1;
+    samples.splice(place, 0, { atMs, value });
+    if (samples.length > 4_096 && samples[0]!.atMs < atMs - RETENTION_MS) {
+      samples.splice(0, this.firstAt(atMs - RETENTION_MS));
+    }
+  }
+
+  /** The statistic of each of so many periods, the last of which ends at `endMs`; NaN of one without samples. */
+  series(statistic: Statistic, periodMs: number, periods: number, endMs: number): Series {
+    const summarise = STATISTICS[statistic];
+    const values: number[] = Array(periods).fill(Number.NaN);
+    let from = this.firstAt(endMs - periods * periodMs);
+    for (let period = 0; period < periods; period += 1) {
+      const periodEndMs = endMs - (periods - 1 - period) * periodMs;
+      const inPeriod: number[] = [];
+      for (; from < this.samples.length && this.samples[from]!.atMs < periodEndMs; from += 1) {
+        inPeriod.push(this.samples[from]!.value);
+      }
+      if (inPeriod.length > 0) values[period] = summarise(inPeriod);
+    }
+    return values;
+  }
+
+  private firstAt(atMs: number): number {
+    let [low, high] = [0, this.samples.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.samples[middle]!.atMs < atMs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
