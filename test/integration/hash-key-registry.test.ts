@@ -56,7 +56,7 @@ describe('the registry of the reference app', () => {
 
   test('refuses what is malformed', async () => {
     await expect(ask({ action: 'steal' })).rejects.toThrow('action must be one of allocate');
-    await expect(ask({ action: 'allocate', owners: [''] })).rejects.toThrow('owners[0] must be text of 1 to 256');
+    await expect(ask({ action: 'allocate', owners: [''] })).rejects.toThrow('owners[0] must be a string of 1 to 256');
     const weightless = { action: 'allocate', owners: [{ owner: 'a', weight: 0 }] };
     await expect(ask(weightless)).rejects.toThrow('owners[0].weight must be a number greater than 0');
     expect(await ask({ action: 'list' })).toEqual({ owners: [] });
@@ -97,7 +97,7 @@ describe('the registry of the reference app', () => {
       { partitionKey: 'p', data: 'x', hashKeyOwner: '' },
     ];
     await expect(stack.invoke(PRODUCER, { records })).rejects.toThrow(
-      'records[1].hashKeyOwner must be text of 1 to 256',
+      'records[1].hashKeyOwner must be a string of 1 to 256',
     );
   });
 });

@@ -218,7 +218,7 @@ describe('the function behind the custom resource, when things take long', () =>
     const { payload } = await resharder.invoke(JSON.stringify(event('Slow', 16, minutesAgo(51))));
     expect(JSON.parse(payload)).toMatchObject({
       errorType: 'ReshardTimeOutError',
-      errorMessage: 'Slow has 4 of 16 shards after 51 minutes; run the same again, it goes on where it stands',
+      errorMessage: 'Slow has 4 of 16 shards after 51 minutes; run it again to go on from there',
     });
     await expectOpenShards('Slow', 4);
   });

@@ -1,11 +1,11 @@
 import { EvenShardsError } from '../foundation/errors';
 
-/** A record of a stream that begins as an aggregate of the Kinesis Producer Library does, and is none. */
+/** A Kinesis record starts like an aggregate of the Kinesis Producer Library but is not a valid aggregate. */
 export class CorruptAggregateError extends EvenShardsError {
   constructor(
-    /** What is wrong with it, in words. */
+    /** What is wrong with the record, in words. */
     readonly reason: string,
   ) {
-    super('CORRUPT_AGGREGATE', `corrupt aggregated record: ${reason}`);
+    super('CORRUPT_AGGREGATE', `corrupt aggregate: ${reason}`);
   }
 }

@@ -13,36 +13,41 @@ import { nextSequence, parseSequenceText, type RecordSequence, SEQUENCE_TAG } fr
 import { CorruptAggregateError } from './corrupt-aggregate-error';
 import { MessageReader } from './message-reader';
 
-/** A record as it was put, alone or as one of an aggregate. */
+/** A record as its producer put it, on its own or in an aggregate. */
 export interface UserRecord {
+  /** The partition key of the user record. */
   partitionKey: string;
-  /** The explicit hash key it was put with. Kinesis does not tell that of a record that stands alone. */
+  /** The explicit hash key of the user record. Kinesis does not return it for a user record outside an aggregate. */
   explicitHashKey?: bigint;
+  /** The data of the user record. It is a view of the data of the Kinesis record, not a copy. */
   data: Uint8Array;
-  /** Its position in the aggregate, from 0; 0 for a record that stands alone. */
+  /** The 0-based position in the aggregate. It is 0 for a user record outside an aggregate. */
   subSequenceNumber: number;
-  /** Where it stands among the records of its partition key, if its producer counts them. */
+  /** The sequence of the record. Absent if its producer does not send its records sequenced. */
   sequence?: RecordSequence;
 }
 
-/** A record of a stream. */
+/** A Kinesis record: what the stream stores, one user record or one aggregate of several. */
 export interface StreamRecord {
+  /** The partition key of the Kinesis record. */
   partitionKey: string;
+  /** The data of the Kinesis record, as bytes. Decode base64 first. */
   data: Uint8Array;
-  /** The explicit hash key it was put with, where that is known; in decimal if it is text. */
+  /** The explicit hash key of the Kinesis record, if you know it. Text must be in decimal digits. */
   explicitHashKey?: string | bigint;
 }
 
 /**
- * The user records in a record of a stream, in the order they were put: those of an aggregate of the Kinesis Producer
- * Library, or else the record itself.
+ * The user records in a Kinesis record, in the order in which they were put. If the Kinesis record is an aggregate of
+ * the Kinesis Producer Library, these are the records of the aggregate. Otherwise it is the record itself. Use it for
+ * every record that you read from a stream with aggregation.
  *
- * Their data are views of the record's data, not copies.
+ * The data of the user records are views of the data of the Kinesis record, not copies.
  *
- * @throws CorruptAggregateError if the record begins as an aggregate does, and is none: its MD5 does not match, or what
- *   it holds is not what the format says. A producer that aggregates never writes such a record. A raw record of
- *   arbitrary bytes begins so by chance, once in 2^32; the Kinesis Client Library takes each such record as it is
- * @throws InvalidArgumentError if it is no record, such as one whose data is still in base64
+ * @throws CorruptAggregateError if the record starts like an aggregate but is not valid: its MD5 does not match, or its
+ *   content does not follow the format. A producer that aggregates never writes such a record. A record of random bytes
+ *   starts like an aggregate once in 2^32; the Kinesis Client Library passes such a record on unchanged
+ * @throws InvalidArgumentError if the argument is not a record, for example if its data is still in base64
  */
 export function deaggregate(record: StreamRecord): UserRecord[] {
   if (!(record?.data instanceof Uint8Array)) throw new InvalidArgumentError('data', record?.data, 'a Uint8Array');
@@ -52,12 +57,12 @@ export function deaggregate(record: StreamRecord): UserRecord[] {
 function rawRecord({ partitionKey, data, explicitHashKey }: StreamRecord): UserRecord {
   if (explicitHashKey === undefined) return { partitionKey, data, subSequenceNumber: 0 };
   const hashKey = typeof explicitHashKey === 'string' ? parseHashKey(explicitHashKey) : explicitHashKey;
-  // Text that names no hash key is itself what the error shows.
+  // If the text is not a hash key, the error shows the text itself.
   checkHashKey('explicitHashKey', hashKey ?? explicitHashKey);
   return { partitionKey, explicitHashKey: hashKey, data, subSequenceNumber: 0 };
 }
 
-/** The message between the magic and its MD5. */
+/** The message between the magic bytes and its MD5. */
 function verifiedMessage(data: Uint8Array): Uint8Array {
   const end = data.length - DIGEST_BYTES;
   if (end < MAGIC.length) throw new CorruptAggregateError('it ends before its MD5');
@@ -66,7 +71,7 @@ function verifiedMessage(data: Uint8Array): Uint8Array {
   return message;
 }
 
-/** An aggregate as its message has it: records that name their keys by their positions in tables. */
+/** An aggregate as its message stores it. Records refer to their keys by positions in tables. */
 interface Aggregate {
   partitionKeys: string[];
   explicitHashKeys: bigint[];
@@ -80,9 +85,12 @@ interface AggregatedRecord {
   sequence?: RecordSequence;
 }
 
-/** Looks the keys up, which may stand behind the records, and counts on from the sequence before. */
+/**
+ * Looks up the keys, which may come after the records in the message. A record without its own sequence follows the one
+ * before.
+ */
 function userRecords({ partitionKeys, explicitHashKeys, records }: Aggregate): UserRecord[] {
-  if (records.length === 0) throw new CorruptAggregateError('it holds no record');
+  if (records.length === 0) throw new CorruptAggregateError('it does not hold a record');
   let sequence: RecordSequence | undefined;
   return records.map((record, subSequenceNumber) => {
     const name = `record ${subSequenceNumber}`;
@@ -100,7 +108,8 @@ function userRecords({ partitionKeys, explicitHashKeys, records }: Aggregate): U
 
 function entryOf<T>(table: readonly T[], index: number, name: string): T {
   const entry = table[index];
-  if (entry === undefined) throw new CorruptAggregateError(`${name} is number ${index} in a table of ${table.length}`);
+  if (entry === undefined)
+    throw new CorruptAggregateError(`${name} refers to entry ${index} of a table with ${table.length} entries`);
   return entry;
 }
 
@@ -138,7 +147,7 @@ function readRecord(message: Uint8Array, name: string): AggregatedRecord {
   return { partitionKeyIndex, explicitHashKeyIndex, data, sequence };
 }
 
-/** The sequence in a tag; undefined if the tag is somebody else's. */
+/** The sequence in a tag. Undefined if the tag belongs to another program. */
 function readTag(message: Uint8Array, name: string): RecordSequence | undefined {
   let key: Uint8Array | undefined;
   let value: Uint8Array | undefined;
@@ -151,7 +160,7 @@ function readTag(message: Uint8Array, name: string): RecordSequence | undefined 
   if (key === undefined) throw new CorruptAggregateError(`${name} has no key`);
   if (!SEQUENCE_TAG.equals(key)) return undefined;
   const sequence = value && parseSequenceText(textOf(value, name));
-  if (sequence === undefined) throw new CorruptAggregateError(`${name} holds no sequence`);
+  if (sequence === undefined) throw new CorruptAggregateError(`${name} does not hold a sequence`);
   return sequence;
 }
 
@@ -167,6 +176,6 @@ function textOf(bytes: Uint8Array, name: string): string {
 
 function hashKeyOf(bytes: Uint8Array, name: string): bigint {
   const hashKey = parseHashKey(textOf(bytes, name));
-  if (hashKey === undefined) throw new CorruptAggregateError(`${name} is no hash key`);
+  if (hashKey === undefined) throw new CorruptAggregateError(`${name} is not a hash key`);
   return hashKey;
 }

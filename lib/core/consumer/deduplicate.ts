@@ -1,13 +1,17 @@
 import type { SequencedRecord, SequenceHistory } from './sequence-history';
 
 /**
- * The records without second copies: each counted record once, in the order of its partition key. Records that are not
- * counted pass.
- *
- * A record is remembered as taken when the next is asked for, so not if the loop ends with it, be it by an error: it
- * comes again when the records are read again.
+ * Returns the records without copies: each sequenced record comes once, in the order of its partition key. A record
+ * that is not sequenced always passes. Use it in a consumer that must handle each record once.
  *
  *     for (const record of deduplicate(deaggregate(streamRecord), history)) await handle(record);
+ *
+ * The history remembers a record as taken when the loop asks for the next one. If the loop ends with a record, for
+ * example because of an error, the history does not remember that record, and it comes again when you read the records
+ * again.
+ *
+ * @param records the records of a shard, in their order
+ * @param history remembers the records that were taken; it can serve all shards of a consumer
  */
 export function* deduplicate<R extends SequencedRecord>(records: Iterable<R>, history: SequenceHistory): Generator<R> {
   for (const record of records) {

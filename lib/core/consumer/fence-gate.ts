@@ -1,36 +1,44 @@
 import { parseFence } from '../foundation/fence';
 
-/** What a consumer knows of a record. */
+/** The part of a record that a `FenceGate` reads. */
 export interface ConsumedRecord {
+  /** The partition key of the record. */
   partitionKey: string;
+  /** The data of the record. */
   data: Uint8Array;
 }
 
 /**
- * Keeps the order of a partition key whose records have moved from one shard to another by `handOver`, for a consumer that
- * reads the shards of a stream at the same time.
+ * Keeps the order of a partition key whose records have moved from one shard to another with `handOver`. Use it in a
+ * consumer that reads several shards of a stream at the same time.
  *
- * Give it every record of every shard, in the order of the shard, and process what it returns, in that order. It takes out
- * the fences. Behind a fence that starts a key on a shard it holds the records of that key, there alone, until the fence
- * that ended them elsewhere was given to it; everything else passes at once.
+ * Give the gate every record of every shard, in the order of the shard, and process the records that it returns, in
+ * that order. The gate removes the fences. When it meets a `start` fence of a key on a shard, it holds the later
+ * records of that key on that shard. It releases them when it meets the `end` fence of the same move on the other
+ * shard. All other records pass at once.
  *
- * A fence can be within an aggregate, so give it what `deaggregate` returns. Drop second copies behind it, never in front:
- * `deduplicate` would take the records that still wait on the old shard for copies.
+ * A fence can be part of an aggregate, so give the gate the result of `deaggregate`. Drop copies of records after the
+ * gate, never before it: before the gate, `deduplicate` would take the records that still wait on the old shard for
+ * copies.
  *
- * As ever with resharding, read a shard to its end before its children: a shard that `holds` records has not ended. Records
- * that are held have not been processed: do not checkpoint past them. Start to read all shards at `TRIM_HORIZON`, or at
- * one time without a move under way: a key whose end fence is never read stays held.
+ * As always with resharding, read a shard to its end before you read its children; a shard whose records the gate
+ * `holds` has not ended. Held records are not processed yet, so do not write a checkpoint behind them. Start to read
+ * all shards at `TRIM_HORIZON`, or at one time at which no move was in progress: the gate never releases a key whose
+ * `end` fence it does not meet.
  *
- * A consumer that spreads its shards over several processes needs the same rule with the ended moves in a store that they
- * share.
+ * If several processes share the shards of a stream, one gate is not enough. They need the same rule, with the ended
+ * moves in a store that they share.
  */
 export class FenceGate<R extends ConsumedRecord> {
-  /** Moves whose end fence has passed, by move and partition key. Kept: a fence can come twice. */
+  /** The moves whose end fence has passed, by move and partition key. They are kept because a fence can come twice. */
   private readonly ended = new Set<string>();
-  /** By shard and partition key, the records from a start fence on whose move has not ended. */
+  /** By shard and partition key: the records from a start fence on, as long as its move has not ended. */
   private readonly held = new Map<string, Map<string, R[]>>();
 
-  /** What to process now: the record, and records of other shards that waited for it; nothing if the record waits. */
+  /**
+   * Takes the next record of a shard. Returns the records to process now, in order: the record itself, or the records
+   * of another shard that have waited for it. The result is empty if the record must wait.
+   */
   accept(shardId: string, record: R): R[] {
     const queue = this.held.get(shardId)?.get(record.partitionKey);
     if (queue !== undefined) {
@@ -40,12 +48,12 @@ export class FenceGate<R extends ConsumedRecord> {
     return this.pass(shardId, [record]);
   }
 
-  /** Whether records of the shard are held. */
+  /** Whether the gate holds records of the shard. */
   holds(shardId: string): boolean {
     return this.held.has(shardId);
   }
 
-  /** Passes records of one shard and key until one must wait. */
+  /** Passes records of one shard and key until a record must wait. */
   private pass(shardId: string, records: readonly R[]): R[] {
     const passed: R[] = [];
     for (const [index, record] of records.entries()) {

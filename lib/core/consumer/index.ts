@@ -1,5 +1,5 @@
 /**
- * `cdk-even-shards/consumer`: takes aggregated records apart, drops second copies, and keeps order while keys move.
+ * `cdk-even-shards/consumer`: takes aggregates apart, drops copies of records, and keeps order while keys move.
  *
  * @module consumer
  */

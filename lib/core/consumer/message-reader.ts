@@ -1,37 +1,41 @@
 import { CorruptAggregateError } from './corrupt-aggregate-error';
 
-/** Wire types of protocol buffers. The two of groups, deprecated before this format was made, are not among them. */
+/**
+ * Wire types of protocol buffers. The two types of groups are missing: they were deprecated before this format existed.
+ */
 const VARINT = 0;
 const EIGHT_BYTES = 1;
 const LENGTH_DELIMITED = 2;
 const FOUR_BYTES = 5;
 
-/** Source: the protocol buffers encoding guide: a varint has at most ten bytes, a field number 29 bits. */
-const LONGEST_VARINT = 10;
-const HIGHEST_FIELD = 2 ** 29 - 1;
+/** Source: the protocol buffers encoding guide. A varint has at most ten bytes, and a field number has 29 bits. */
+const MAX_VARINT_BYTES = 10;
+const MAX_FIELD = 2 ** 29 - 1;
 
-/** Reads a protocol buffers message field by field, and throws `CorruptAggregateError` where it is none. */
+/**
+ * Reads a protocol buffers message field by field. It throws `CorruptAggregateError` if the bytes are not a message.
+ */
 export class MessageReader {
   private position = 0;
   private wireType = VARINT;
 
-  /** @param name what the message is, for errors */
+  /** @param name names the message in errors */
   constructor(
     private readonly message: Uint8Array,
     private readonly name: string,
   ) {}
 
-  /** The number of the next field; undefined at the end. Read or skip its value before the next. */
+  /** The number of the next field. Undefined at the end. Read or skip the value before you ask for the next field. */
   nextField(): number | undefined {
     if (this.position === this.message.length) return undefined;
     const tag = this.readVarint();
     const field = Math.floor(tag / 8);
     this.wireType = tag % 8;
-    if (field < 1 || field > HIGHEST_FIELD) throw this.corrupt(`has a field of the number ${field}`);
+    if (field < 1 || field > MAX_FIELD) throw this.corrupt(`has a field with the number ${field}`);
     return field;
   }
 
-  /** The value of an integer field; one above 2^53 is not exact. */
+  /** The value of an integer field. A value above 2^53 is not exact. */
   integer(field: number): number {
     this.expect(field, VARINT);
     return this.readVarint();
@@ -48,25 +52,25 @@ export class MessageReader {
     else if (this.wireType === EIGHT_BYTES) this.take(8);
     else if (this.wireType === LENGTH_DELIMITED) this.take(this.readVarint());
     else if (this.wireType === FOUR_BYTES) this.take(4);
-    else throw this.corrupt(`has a field of the wire type ${this.wireType}`);
+    else throw this.corrupt(`has a field with the wire type ${this.wireType}`);
   }
 
   private expect(field: number, wireType: number): void {
     if (this.wireType === wireType) return;
-    throw this.corrupt(`has field ${field} in the wire type ${this.wireType} instead of ${wireType}`);
+    throw this.corrupt(`has field ${field} with the wire type ${this.wireType} instead of ${wireType}`);
   }
 
   private readVarint(): number {
     let value = 0;
     let factor = 1;
-    for (let length = 1; length <= LONGEST_VARINT; length++) {
+    for (let length = 1; length <= MAX_VARINT_BYTES; length++) {
       const byte = this.message[this.position++];
       if (byte === undefined) throw this.corrupt('ends within a number');
       value += (byte & 0x7f) * factor;
       if (byte < 0x80) return value;
       factor *= 0x80;
     }
-    throw this.corrupt(`has a number of more than ${LONGEST_VARINT} bytes`);
+    throw this.corrupt(`has a number of more than ${MAX_VARINT_BYTES} bytes`);
   }
 
   private take(length: number): Uint8Array {

@@ -1,51 +1,66 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import type { RecordSequence } from '../foundation/record-sequence';
 
-/** A record that may be a second copy: one of `deaggregate`, usually. */
+/** A record that may be a copy of an earlier one. The user records that `deaggregate` returns have this shape. */
 export interface SequencedRecord {
+  /** The partition key of the record. */
   partitionKey: string;
+  /** The sequence of the record. Absent if the record is not sequenced. */
   sequence?: RecordSequence;
 }
 
-/** How far a consumer has come with a partition key. Plain JSON. */
+/** How far a consumer has read the records of one partition key. It is plain JSON. */
 export interface KeyHistory {
+  /** The partition key. */
   partitionKey: string;
-  /** The last record taken of each producer, the producers that wrote last at the end. */
+  /** The highest number that the consumer has taken from each producer. The producer that wrote last comes last. */
   producers: { producerId: string; sequenceNumber: string }[];
 }
 
+/** How much a `SequenceHistory` remembers, and what it starts with. */
 export interface SequenceHistoryOptions {
   /**
-   * How many partition keys are remembered; beyond that the one that was not written for the longest is forgotten.
+   * The most partition keys to remember, at least 1. Beyond it, the history forgets the key whose last record is
+   * oldest.
    * @default 100000
    */
   maxKeys?: number;
   /**
-   * How many producers of a key are remembered; beyond that the one that has not written for the longest is forgotten.
+   * The most producers of one key to remember, at least 1. Beyond it, the history forgets the producer whose last
+   * record is oldest.
    * @default 16
    */
   maxProducersPerKey?: number;
-  /** What `toJSON` said of an earlier history, or the parts of it that are needed now. */
+  /**
+   * The result of `toJSON` of an earlier history, or the part of it for the keys that the consumer will read.
+   * @default the history starts empty
+   */
   saved?: Iterable<KeyHistory>;
 }
 
 /**
- * Remembers which counted records a consumer has taken, to tell second copies of them.
+ * Remembers which sequenced records a consumer has taken, so that the consumer can recognise copies of them. Use it
+ * with `deduplicate`, or on its own if you process records in another way.
  *
- * It keeps one number for each producer of each partition key, the highest: a producer sends a record of a key when the
- * one before is acknowledged, so the first copy of a record never comes behind a later record of its key, and whatever
- * does is a copy. It never needs to know what is missing, and it cannot tell: numbers may be skipped.
+ * It keeps one number for each producer of each partition key: the highest that the consumer has taken. That is enough.
+ * A producer sends a record of a key only after the record before is acknowledged, so a record whose number is not
+ * above the highest one must be a copy. The history does not know whether a record is missing, because a producer may
+ * skip numbers.
  *
- * It forgets beyond its bounds. A copy passes if its key or its producer was forgotten meanwhile; copies come late by
- * the time a request can be under way, seconds at most, not hours.
+ * Beyond its bounds the history forgets. It then misses a copy whose key or producer it has forgotten since the first
+ * record. A copy comes late by the time that a request can be in flight: seconds at most, not hours.
  */
 export class SequenceHistory {
   private readonly maxKeys: number;
   private readonly maxProducersPerKey: number;
-  /** Producer to highest number, by partition key; both maps have what was written last at the end. */
+  /**
+   * By partition key, the highest number of each producer. In both maps, the entry that was written last comes last.
+   */
   private readonly keys = new Map<string, Map<string, bigint>>();
 
-  /** @throws InvalidArgumentError if a bound is no positive whole number, or what was saved is no history */
+  /**
+   * @throws InvalidArgumentError if a bound is not a positive whole number, or if `saved` is not the result of `toJSON`
+   */
   constructor({ maxKeys = 100_000, maxProducersPerKey = 16, saved = [] }: SequenceHistoryOptions = {}) {
     for (const [field, bound] of Object.entries({ maxKeys, maxProducersPerKey })) {
       if (!Number.isInteger(bound) || bound < 1)
@@ -56,14 +71,14 @@ export class SequenceHistory {
     for (const key of saved) this.restore(key);
   }
 
-  /** Whether a record is a second copy. Never of a record that is not counted. */
+  /** Whether a record is a copy of a record that was taken. It is false for a record that is not sequenced. */
   has({ partitionKey, sequence }: SequencedRecord): boolean {
     if (sequence === undefined) return false;
     const last = this.keys.get(partitionKey)?.get(sequence.producerId);
     return last !== undefined && sequence.sequenceNumber <= last;
   }
 
-  /** Remembers a record as taken. Does nothing for one that is not counted, or was taken before. */
+  /** Remembers a record as taken. It does nothing if the record is not sequenced, or is a copy. */
   add(record: SequencedRecord): void {
     const { partitionKey, sequence } = record;
     if (sequence === undefined || this.has(record)) return;
@@ -72,7 +87,7 @@ export class SequenceHistory {
     putLast(this.keys, partitionKey, producers, this.maxKeys);
   }
 
-  /** All of it, for `JSON.stringify` and for a checkpoint; the keys that were written last at the end. */
+  /** The whole history as plain JSON, for a checkpoint. The key that was written last comes last. */
   toJSON(): KeyHistory[] {
     return [...this.keys].map(([partitionKey, producers]) => ({
       partitionKey,
@@ -89,7 +104,7 @@ export class SequenceHistory {
   }
 }
 
-/** Sets an entry as the map's last, and deletes its first beyond the bound. */
+/** Sets an entry as the last of the map. Deletes the first entry if the map then exceeds the bound. */
 function putLast<K, V>(map: Map<K, V>, key: K, value: V, bound: number): void {
   map.delete(key);
   map.set(key, value);
@@ -97,5 +112,5 @@ function putLast<K, V>(map: Map<K, V>, key: K, value: V, bound: number): void {
 }
 
 function notSaved(value: unknown): InvalidArgumentError {
-  return new InvalidArgumentError('saved', value, 'what toJSON of a history returned');
+  return new InvalidArgumentError('saved', value, 'the result of toJSON of a history');
 }

@@ -7,63 +7,70 @@ import { Lightest } from './lightest';
 import { KeySpaceExhaustedError } from './registry-errors';
 import { checkWeight } from './weight';
 
-/** A hash key that an owner has, and how much traffic the owner brings. */
+/** A hash key that has an owner, and the traffic of that owner. */
 export interface WeightedHashKey {
+  /** A hash key of one of the ranges. */
   hashKey: bigint;
-  /** Relative to the others: an owner with three times the traffic weighs three times as much. Above 0. */
+  /**
+   * The owner's traffic in relation to that of the other owners, greater than 0. An owner with three times the traffic
+   * weighs three times as much.
+   */
   weight: number;
 }
 
-/** What a `BalancedKeyAllocator` starts from. */
+/** The state that a `BalancedKeyAllocator` starts with. */
 export interface BalancedKeyAllocatorOptions {
   /**
-   * Size of the key space.
-   * @default the end of the last range; without ranges 2^128, all that Kinesis has
+   * The size of the key space, from 1 to 2^128.
+   * @default the space ends where the last range ends; without ranges it is 2^128, the key space of Kinesis
    */
   space?: bigint;
   /**
-   * The ranges of the stream's open shards, in any order: of any number and widths, but covering the space once. Read
-   * them with ListShards; only a stream that was never resharded has those that `uniformRanges` computes.
-   * @default one shard, and keys in the seed's order
+   * The ranges of the stream's open shards, in any order. There may be any number of ranges, of any width, but together
+   * they must hold each key of the space once. Read them with ListShards: only a stream that was never resharded has
+   * the ranges that `uniformRanges` computes.
+   * @default one range, so that keys come in the order of the article "Kinesis Hash Key Space Partitioning"
    */
   ranges?: readonly HashKeyRange[];
   /**
-   * Keys that have owners already. A bare key weighs 1.
-   * @default none
+   * The keys that already have owners. A key without a weight weighs 1.
+   * @default no key has an owner
    */
   allocated?: Iterable<bigint | WeightedHashKey>;
 }
 
 /**
- * Hands out explicit hash keys so that the owners who get them load the shards of a stream evenly, now and after the next
- * split.
+ * Hands out explicit hash keys so that their owners load the shards of a stream evenly, now and after the next split.
+ * Use it where one process knows all owners. For owners that several processes share, use `HashKeyLedger`, which stores
+ * them.
  *
- * With the `ranges` of a stream's k shards, the next key is one of the lightest shard's: the mth owner never raises a
- * shard above ceil(m/k) owners, as long as other shards have keys left. Within the shard, and without ranges in the whole
- * space, the next key is the one that the seed's tree has next: the middle, then the middle of whichever half is lighter,
- * and so on. So after every shard is split in the middle, none has more than ceil(m/2k).
+ * With the `ranges` of a stream's k shards, the next key comes from the lightest shard. So the mth owner never raises a
+ * shard above ceil(m/k) owners, as long as other shards have keys left. Within a shard, and in the whole space if there
+ * are no ranges, the next key is the next one of the tree of the article "Kinesis Hash Key Space Partitioning": the
+ * middle of the interval, then the middle of its lighter half, and so on. So after every shard is split in the middle,
+ * no shard has more than ceil(m/2k) owners.
  *
- * Released keys are handed out again when their turn comes, and what they leave uneven is evened out by the allocations
- * that follow. Keys that stay where they are can also be too uneven for that: `rebalancePlan` says which to move.
+ * The allocator hands out released keys again when their turn comes. Releases can leave the shards uneven; the
+ * allocations that follow make them even again. If there are too few of those, `rebalancePlan` says which keys to move.
  *
  * With weights, the heaviest shard carries at most 2 - 1/k times the least possible load if owners come in any order,
- * and at most 4/3 - 1/(3k) times if the heaviest come first.
+ * and at most 4/3 - 1/(3k) times if the heaviest owners come first.
  * Source: R. L. Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17 (1969).
  *
- * A step takes time logarithmic in the number of keys and shards; a key takes 150 to 250 bytes of memory.
+ * A step takes time logarithmic in the number of keys and shards. A key takes 150 to 250 bytes of memory.
  */
 export class BalancedKeyAllocator {
   private readonly ranges: readonly HashKeyRange[];
   private readonly trees: readonly BalancedTree[];
   private readonly lightest: Lightest;
-  /** Of equally light shards the next is the next in balanced order, so that they are also even after a merge. */
+  /** Among equally light shards, the next one in the balanced order is next. So the shards stay even after a merge. */
   private readonly shardAt: readonly number[];
   private readonly turnOf: readonly number[];
 
   /**
-   * @throws InvalidHashKeyRangesError if the ranges leave a gap, overlap, or do not cover the space
-   * @throws InvalidHashKeyError if an allocated key is outside every range, or listed twice
-   * @throws InvalidWeightError if a weight is not a number above 0
+   * @throws InvalidHashKeyRangesError if the ranges leave a gap, overlap, or do not reach the end of the space
+   * @throws InvalidHashKeyError if no range holds an allocated key, or if a key is listed twice
+   * @throws InvalidWeightError if a weight is not a number from 1e-9 to 2^53 - 1
    */
   constructor({ space, ranges, allocated = [] }: BalancedKeyAllocatorOptions = {}) {
     if (space !== undefined) checkSpace(space);
@@ -100,10 +107,11 @@ export class BalancedKeyAllocator {
   }
 
   /**
-   * Allocates the next key.
+   * Allocates the next key, and returns it.
    *
-   * @param weight the new owner's traffic, relative to the others'
-   * @throws InvalidWeightError if the weight is not a number above 0
+   * @param weight the new owner's traffic in relation to that of the other owners
+   * @default weight is 1
+   * @throws InvalidWeightError if the weight is not a number from 1e-9 to 2^53 - 1
    * @throws KeySpaceExhaustedError if every key is allocated
    */
   allocate(weight = 1): bigint {
@@ -116,18 +124,19 @@ export class BalancedKeyAllocator {
   }
 
   /**
-   * Allocates this very key, which somebody else handed out.
+   * Allocates a given key. Use it for a key that another allocator has handed out.
    *
-   * @param weight the owner's traffic, relative to the others'
-   * @throws InvalidHashKeyError if the key is outside every range or allocated
-   * @throws InvalidWeightError if the weight is not a number above 0
+   * @param weight the owner's traffic in relation to that of the other owners
+   * @default weight is 1
+   * @throws InvalidHashKeyError if no range holds the key, or if the key is allocated
+   * @throws InvalidWeightError if the weight is not a number from 1e-9 to 2^53 - 1
    */
   claim(hashKey: bigint, weight = 1): void {
     if (this.has(hashKey)) throw new InvalidHashKeyError('hashKey', hashKey, 'a key that is not allocated');
     this.allocateKey('hashKey', hashKey, weight);
   }
 
-  /** Frees a key for another owner. False if it is not allocated. */
+  /** Frees a key for another owner. Returns false if the key is not allocated. */
   release(hashKey: bigint): boolean {
     const shard = this.shardOf(hashKey);
     if (shard === undefined) return false;
@@ -136,7 +145,7 @@ export class BalancedKeyAllocator {
     return true;
   }
 
-  /** The shard that has the key allocated. */
+  /** The shard of an allocated key. Undefined if the key is not allocated. */
   private shardOf(hashKey: bigint): number | undefined {
     if (typeof hashKey !== 'bigint' || hashKey < 0n || hashKey > this.ranges.at(-1)!.endingHashKey) return undefined;
     const shard = shardIndexOf(hashKey, this.ranges);
@@ -146,7 +155,7 @@ export class BalancedKeyAllocator {
   private allocateKey(field: string, hashKey: bigint, weight: number): void {
     const last = this.ranges.at(-1)!.endingHashKey;
     if (typeof hashKey !== 'bigint' || hashKey < 0n || hashKey > last) {
-      throw new InvalidHashKeyError(field, hashKey, `a hash key within a range, from 0 to ${last}`);
+      throw new InvalidHashKeyError(field, hashKey, `a hash key of one of the ranges, from 0 to ${last}`);
     }
     checkWeight(`${field}.weight`, weight);
     const shard = shardIndexOf(hashKey, this.ranges);

@@ -2,16 +2,19 @@ import { InvalidArgumentError } from '../foundation/errors';
 import { checkSpace, HASH_KEY_SPACE } from '../foundation/hash-key-space';
 
 /**
- * The nth key, counted from 0, of the balanced order: every prefix of it puts as many keys, give or take one, into the
- * lower half of the space as into the upper, and so in each half of a half, all the way down.
+ * The nth key (0-based) of the balanced order. The first m keys of this order are even: the lower half of the space
+ * holds as many of them as the upper half, or one more or fewer. The same holds within each half, and so on.
  *
- * It is the order in which a `BalancedKeyAllocator` without ranges hands keys out, in closed form: within a level of the
- * tree, the path to the nth key is n with its bits reversed. Use it where owners are numbered and never leave. On k
- * shards it puts ceil(m/k) of m owners on each if k is a power of two; for any other k use the allocator with the
- * stream's ranges. Every key of the space comes once: the last, for `n = space - 1`, is always one of the lowest level.
+ * A `BalancedKeyAllocator` without ranges hands out keys in this order. This function is its closed form: within a
+ * level of the tree, the path to the nth key is n with its bits reversed. Use it where owners have consecutive numbers
+ * and never leave. If the number k of shards is a power of two, it puts at most ceil(m/k) of m owners on each shard.
+ * For any other k, use the allocator with the ranges of the stream. Each key of the space comes once; the last one, for
+ * `n = space - 1`, is always on the lowest level.
  *
  * @param n a whole number from 0 to `space - 1`
- * @param space size of the key space; the seed's examples use 128
+ * @param space size of the key space, from 1 to 2^128; the examples of the article "Kinesis Hash Key Space
+ *   Partitioning" use 128
+ * @default space is `HASH_KEY_SPACE`
  * @throws InvalidArgumentError if the space has no nth key
  */
 export function balancedKey(n: number, space: bigint = HASH_KEY_SPACE): bigint {
@@ -34,13 +37,15 @@ export function balancedKey(n: number, space: bigint = HASH_KEY_SPACE): bigint {
 }
 
 /**
- * The nth key, counted from 0, of a tree that is filled level by level from left to right: the seed's first order.
+ * The nth key (0-based) of a tree that is filled level by level, from left to right. This is the first order of the
+ * article "Kinesis Hash Key Space Partitioning".
  *
- * It is here for comparison: while a level fills, up to twice as many keys are in the lower half of the space as in the
- * upper. Use `balancedKey`.
+ * Use it for comparison only: while a level fills, the lower half of the space holds up to twice as many keys as the
+ * upper half. To allocate keys, use `balancedKey`.
  *
  * @param n a whole number from 0 to `space - 1`
- * @param space size of the key space; the seed's examples use 128
+ * @param space size of the key space, from 1 to 2^128; the article's examples use 128
+ * @default space is `HASH_KEY_SPACE`
  * @throws InvalidArgumentError if the space has no nth key
  */
 export function leftToRightKey(n: number, space: bigint = HASH_KEY_SPACE): bigint {
@@ -50,14 +55,15 @@ export function leftToRightKey(n: number, space: bigint = HASH_KEY_SPACE): bigin
 }
 
 /**
- * The nth key, counted from 0, of a tree that is filled level by level, the left child of every parent first, then every
- * right child: the seed's second order.
+ * The nth key (0-based) of a tree that is filled level by level: on each level first the left child of every parent,
+ * then the right child of every parent. This is the second order of the article "Kinesis Hash Key Space Partitioning".
  *
- * It is here for comparison: the two children of a parent stay even, but the left children come from left to right, so
- * that while a level fills, the lower half of the space is ahead of the upper. Use `balancedKey`.
+ * Use it for comparison only: the two children of a parent stay even, but the left children come from left to right. So
+ * while a level fills, the lower half of the space is ahead of the upper half. To allocate keys, use `balancedKey`.
  *
  * @param n a whole number from 0 to `space - 1`
- * @param space size of the key space; the seed's examples use 128
+ * @param space size of the key space, from 1 to 2^128; the article's examples use 128
+ * @default space is `HASH_KEY_SPACE`
  * @throws InvalidArgumentError if the space has no nth key
  */
 export function alternatingKey(n: number, space: bigint = HASH_KEY_SPACE): bigint {
@@ -68,7 +74,7 @@ export function alternatingKey(n: number, space: bigint = HASH_KEY_SPACE): bigin
   return keyAt(level, position < lefts ? 2n * position : 2n * (position - lefts) + 1n, space);
 }
 
-/** The key at a position, counted from the left, among those that a level of the tree has. */
+/** The key at a position, from the left, among the keys of one level of the tree. */
 function keyAt(level: bigint, position: bigint, space: bigint): bigint {
   let low = 0n;
   let high = space;
@@ -86,14 +92,16 @@ function keyAt(level: bigint, position: bigint, space: bigint): bigint {
   return (low + high) >> 1n;
 }
 
-/** Halving keeps a tree of any size even: each of its levels is full but the last. */
+/** Halving keeps a tree of any size even: every level of the tree is full, except the last one. */
 function keysOfLevel(level: bigint, keys: bigint): bigint {
   const full = 2n ** level;
   const left = keys - (full - 1n);
   return left < full ? left : full;
 }
 
-/** How many keys from `low` to below `key` no ancestor has: `low` itself is one's, unless it is where the space starts. */
+/**
+ * How many keys from `low` to below `key` belong to no ancestor. `low` belongs to one, unless the space starts there.
+ */
 function leftKeys(low: bigint, key: bigint): bigint {
   return low === 0n ? key : key - low - 1n;
 }
@@ -105,6 +113,6 @@ function levelOf(n: number): bigint {
 function checkPosition(n: unknown, space: bigint): void {
   checkSpace(space);
   if (!Number.isSafeInteger(n) || (n as number) < 0 || (n as number) >= space) {
-    throw new InvalidArgumentError('n', n, `a whole number from 0 to ${space - 1n}, exact in a double`);
+    throw new InvalidArgumentError('n', n, `a whole number from 0 to ${space - 1n} and at most 2^53 - 1`);
   }
 }

@@ -1,12 +1,15 @@
-/** Where an interval from `low` to below `high` is halved: its key that comes first. */
+/** The key that halves the interval from `low` to below `high`. It comes first among the keys of the interval. */
 export type Middle = (low: bigint, high: bigint) => bigint;
 
-/** The seed's: of an odd number of keys the lower half is the smaller. */
+/**
+ * The middle of the article's tree, which belongs to the upper half: of an odd number of keys, the lower half is
+ * smaller.
+ */
 export const lowerMiddle: Middle = (low, high) => (low + high) >> 1n;
 
 /**
- * For shards: of an odd number of keys the upper half is the smaller. Where a service puts the boundary when it splits
- * such a shard is not documented; this key is in the upper half either way.
+ * The middle for shards: of an odd number of keys, the upper half is smaller. Kinesis does not document where it
+ * puts the boundary when it splits such a shard; this key is in the upper half either way.
  */
 export const upperMiddle: Middle = (low, high) => {
   const middle = (low + high + 1n) >> 1n;
@@ -14,16 +17,16 @@ export const upperMiddle: Middle = (low, high) => {
 };
 
 /**
- * A key and all that stand below it. Halving an interval again and again reaches every key of it once, and so makes a
- * tree of all keys; of that tree only what is needed is kept: allocated keys, and the forks of two subtrees that have
- * some. So a tree of m keys has fewer than 2m nodes, whichever keys they are.
+ * A key and all keys below it. Halving an interval again and again reaches each of its keys once, so it makes a tree of
+ * all keys. Of that tree, only two kinds of nodes are stored: allocated keys, and forks whose two subtrees both hold
+ * allocated keys. So a tree of any m allocated keys has fewer than 2m nodes.
  */
 interface Node {
   readonly key: bigint;
-  /** The interval that the key halves. Of a leaf it is unknown, and may be wider: finding it takes up to 128 steps. */
+  /** The interval that the key halves. For a leaf it may be wider, because it takes up to 128 steps to find. */
   low: bigint;
   high: bigint;
-  /** 0: the key is not allocated, the node is a fork. */
+  /** 0 if the key is not allocated and the node is only a fork. */
   weight: number;
   totalWeight: number;
   size: number;
@@ -32,8 +35,9 @@ interface Node {
 }
 
 /**
- * The seed's binary tree over the keys from `low` to below `high`. It hands out the highest key of the tree that is free,
- * where two subtrees have one that of the lighter, and of equals that of the left.
+ * The binary tree of the article "Kinesis Hash Key Space Partitioning", over the keys from `low` to below `high`. It
+ * hands out the free key that is highest in the tree. If both subtrees of a node have a free key, it takes the lighter
+ * subtree, or the left one if both weigh the same.
  */
 export class BalancedTree {
   private root: Node | undefined;
@@ -48,7 +52,7 @@ export class BalancedTree {
     return this.root?.size ?? 0;
   }
 
-  /** Of all keys. Summed anew at every change, so that no rounding outlives the weights it came from. */
+  /** The weight of all keys. Every change sums it again, so that a rounding error does not outlive its weights. */
   get weight(): number {
     return weightOf(this.root);
   }
@@ -68,7 +72,7 @@ export class BalancedTree {
     return key;
   }
 
-  /** Allocates this key of the interval; one that is allocated gets this weight. */
+  /** Allocates this key of the interval. A key that is allocated already gets this weight. */
   add(key: bigint, weight: number): void {
     this.root = this.grown(this.root, this.low, this.high, key, weight);
   }
@@ -78,7 +82,7 @@ export class BalancedTree {
     this.root = pruned(this.root!, key);
   }
 
-  /** The key without which the tree is the most even: the last of those that it handed out. The tree must have keys. */
+  /** The key whose removal leaves the tree the most even: the last key that it handed out. The tree must have keys. */
   last(): bigint {
     let node = this.root!;
     while (isFork(node)) node = weightOf(node.left) > weightOf(node.right) ? node.left! : node.right!;
@@ -111,7 +115,7 @@ export class BalancedTree {
     return sizeOf(left) < key - low - (this.startsAt(low) ? 0n : 1n);
   }
 
-  /** The subtree with one more key; `low` and `high` are the interval it has to itself. */
+  /** The subtree with one more key. The whole interval from `low` to below `high` belongs to the subtree. */
   private grown(node: Node | undefined, low: bigint, high: bigint, key: bigint, weight: number): Node {
     if (node === undefined) return leaf(key, low, high, weight);
     if (node.key === key) node.weight = weight;
@@ -124,7 +128,7 @@ export class BalancedTree {
     return key < high && (key > low || (key === low && this.startsAt(low)));
   }
 
-  /** Everywhere else, the key that an interval starts with is one that halved an interval above. */
+  /** Whether the whole tree starts at `low`. Any other interval starts with a key that halves an interval above. */
   private startsAt(low: bigint): boolean {
     return low === this.low;
   }
@@ -134,7 +138,7 @@ export class BalancedTree {
     else node.right = this.grown(node.right, node.key, node.high, key, weight);
   }
 
-  /** A key and a subtree that stand below the same free key, or one of them below the other. */
+  /** Joins a key and a subtree: below a free key that is above both, or one of them below the other. */
   private forked(node: Node, low: bigint, high: bigint, key: bigint, weight: number): Node {
     let [from, to] = [low, high];
     let middle = this.middle(from, to);

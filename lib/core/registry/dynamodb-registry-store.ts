@@ -6,12 +6,14 @@ import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from './registry-tabl
 // biome-ignore lint/suspicious/noExplicitAny: the SDK's AttributeValue has a further member for unknown types
 export type RegistryItem = Record<string, any>;
 
+/** The input of a GetItem request, in the AWS SDK's terms. */
 export interface RegistryGetItemInput {
   TableName: string;
   Key: RegistryItem;
   ConsistentRead: boolean;
 }
 
+/** The input of a PutItem request, in the AWS SDK's terms. */
 export interface RegistryPutItemInput {
   TableName: string;
   Item: RegistryItem;
@@ -20,13 +22,14 @@ export interface RegistryPutItemInput {
   ExpressionAttributeValues?: RegistryItem;
 }
 
+/** The input of a Scan request, in the AWS SDK's terms. */
 export interface RegistryScanInput {
   TableName: string;
   ConsistentRead: boolean;
   ExclusiveStartKey?: RegistryItem;
 }
 
-/** What a registry needs of DynamoDB. The AWS SDK's `new DynamoDB({})` satisfies it as it is. */
+/** The part of a DynamoDB client that a registry uses. The AWS SDK's `new DynamoDB({})` fits without an adapter. */
 export interface RegistryTableClient {
   getItem(input: RegistryGetItemInput): Promise<{ Item?: object }>;
   putItem(input: RegistryPutItemInput): Promise<object>;
@@ -37,15 +40,16 @@ const HEAD_ID = 'head';
 const OWNER_PREFIX = 'owner/';
 
 /**
- * An entry that says that its owner was released must outlive every process that might still write the one before it. A
- * Lambda function lives for 15 minutes.
+ * The entry of a released owner must outlive every process that might still write an earlier entry of that owner. A
+ * Lambda invocation takes at most 15 minutes.
  */
 const RELEASED_ENTRY_SECONDS = 7 * 24 * 60 * 60;
 
 /**
- * A registry's table: an item with the head, and one for each owner.
+ * Stores a registry in a DynamoDB table: one item for the head, and one for each owner.
  *
- * The table has the partition key `id`, a string, and no sort key; `HashKeyRegistry` makes one.
+ * The table must have a partition key `id` of type string, and no sort key. It may delete released owners by the
+ * time-to-live attribute `expiresAt`. The construct `HashKeyRegistry` makes such a table.
  */
 export class DynamoDbRegistryStore implements RegistryStore {
   constructor(
@@ -133,7 +137,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
   }
 }
 
-/** An entry within the head: 100 of them are read and written with every commit. */
+/** An entry within the head. It is compact because every commit reads and writes 100 of them. */
 type CompactEntry = [owner: string, version: number, hashKey: string | null, weight: number];
 
 function toCompact({ owner, version, hashKey, weight }: RegistryEntry): CompactEntry {

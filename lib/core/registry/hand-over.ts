@@ -4,34 +4,46 @@ import { type Fence, fenceData } from '../foundation/fence';
 import { checkHashKey } from '../foundation/hash-key-space';
 import type { OrderedProducer } from '../producer';
 
+/** The move of one owner to another hash key. */
 export interface HandOver {
-  /** The owner's partition keys: at least one. */
+  /** The owner's partition keys, at least one. */
   partitionKeys: readonly string[];
+  /** The hash key of the owner's records so far. */
   fromHashKey: bigint;
+  /** The hash key of the owner's records from the move on. */
   toHashKey: bigint;
 }
 
 /**
- * Moves an owner's records to another hash key, and thereby to another shard, such that a consumer can keep their order.
+ * Moves an owner's records to another hash key, and so to another shard, in a way that lets consumers keep their order.
+ * Use it for each move of a `RebalancePlan` if the order of the owner's records matters.
  *
- * It waits until everything put so far has its receipt, writes a fence as the last record with the old hash key, then one
- * as the first with the new, and then switches: `switchKey` makes the move known, usually by the registry's action `move`.
- * Each step waits for the one before. Put no record of these partition keys until it is done, then put them with the new
- * hash key; no other producer may put any of them meanwhile. Consumers read through a `FenceGate`.
+ * The hand-over has four steps, and each waits for the one before:
  *
- * If it fails, or the process ends, before the switch, the owner goes on with the old key, and the move can be made again:
- * whatever was written with the old key in between is in front of the next attempt's fence.
+ * 1. It waits until every record that was put for these partition keys has its receipt or its rejection.
+ * 2. It puts an `end` fence for each partition key, as the last record with the old hash key.
+ * 3. It puts a `start` fence for each partition key, as the first record with the new hash key.
+ * 4. It calls `switchKey`, which records the move, usually by the registry's action `move`.
  *
- * @param switchKey may be called again for a move that it has made already
- * @throws InvalidArgumentError or InvalidHashKeyError if an argument is malformed, before anything is written
- * @throws what the producer rejects a fence with, or what `switchKey` throws
+ * Put no record of these partition keys until the hand-over is complete, and from then on put them with the new hash
+ * key. No other producer may put records of these partition keys meanwhile. Consumers must read through a `FenceGate`.
+ *
+ * If the hand-over fails, or if the process ends, before the switch, the owner keeps the old key, and you can start the
+ * hand-over again. The records that were put with the old key in between are in front of the fences of the next
+ * attempt.
+ *
+ * @param producer the only producer that puts records of these partition keys
+ * @param switchKey records the move; it must succeed if it is called again for a move that it has recorded already
+ * @throws InvalidArgumentError or InvalidHashKeyError before anything is written, if an argument is invalid
+ * @throws the error with which the producer rejects a fence, or the error of `switchKey`
  */
 export async function handOver(
   producer: Pick<OrderedProducer, 'put' | 'flush'>,
   { partitionKeys, fromHashKey, toHashKey }: HandOver,
   switchKey: () => Promise<unknown>,
 ): Promise<void> {
-  if (partitionKeys.length === 0) throw new InvalidArgumentError('partitionKeys', partitionKeys, 'at least one');
+  if (partitionKeys.length === 0)
+    throw new InvalidArgumentError('partitionKeys', partitionKeys, 'an array of at least one');
   checkHashKey('fromHashKey', fromHashKey);
   checkHashKey('toHashKey', toHashKey);
   const moveId = randomUUID();

@@ -11,68 +11,83 @@ import { RegistryState } from './registry-state';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
 import { checkWeight } from './weight';
 
-/** An owner who asks for a key. */
+/** An owner who needs a hash key. */
 export interface OwnerRequest {
+  /** The name of the owner, of 1 to 256 characters. */
   owner: string;
   /**
-   * The owner's traffic, relative to the others'.
-   * @default what the registry has for the owner, 1 for a new one
+   * The owner's traffic in relation to that of the other owners, from 1e-9 to 2^53 - 1.
+   * @default the weight that the registry has recorded for the owner, or 1 for a new owner
    */
   weight?: number;
 }
 
-/** A change of an owner's key, as a plan has it. */
+/** One move of a plan: the owner, its hash key so far, and its new hash key. */
 export type HashKeyMove = Pick<RebalanceMove, 'owner' | 'fromHashKey' | 'toHashKey'>;
 
+/** Options of a `HashKeyLedger`. */
 export interface HashKeyLedgerOptions {
   /**
-   * How many owners one commit changes, and the head holds entries of, at most.
-   * @default 100, which even with the longest names are far from the 400 KB that a DynamoDB item can have
+   * The most owners that one commit changes, and the most entries that the head holds.
+   * @default 100; even with the longest names, so many entries are far from the 400 KB limit of a DynamoDB item
    */
-  mostEntries?: number;
-  /** Waits between attempts at a commit. @default the system's clock */
+  maxEntries?: number;
+  /**
+   * The clock for the waits between attempts at a commit.
+   * @default the clock of the system
+   */
   clock?: Clock;
-  /** A source of numbers in [0, 1). @default Math.random */
+  /**
+   * A source of numbers in [0, 1), for the jitter of those waits.
+   * @default Math.random
+   */
   random?(): number;
 }
 
-const DEFAULT_MOST_ENTRIES = 100;
+const DEFAULT_MAX_ENTRIES = 100;
 
-/** Attempts at one commit. Each fails only because another commit succeeded. */
-const MOST_ATTEMPTS = 100;
+/** The most attempts at one commit. An attempt fails only because another commit has succeeded. */
+const MAX_ATTEMPTS = 100;
 const BACKOFF_BASE_MS = 10;
-/** Long enough for the others to get through, even if a slow store makes each attempt take a second. */
+/** With waits of this length the other commits succeed, even if each attempt takes a second in a slow store. */
 const BACKOFF_CAP_MS = 5_000;
 
 /**
- * Hands out hash keys durably: the same owner always gets the same key, no two owners get one, and every allocation is on
- * the shard that is the lightest by then, however many ledgers work on one store and wherever they crash.
+ * Hands out hash keys and stores them. The same owner always gets the same key, no two owners get the same key, and
+ * every new key is on the shard that is the lightest at that moment. This holds for any number of ledgers on one store,
+ * even if some of them crash at any point. The construct `HashKeyRegistry` runs a ledger in a Lambda function; use the
+ * class itself to embed a registry in your own service.
  *
- * Every change is a commit, and commits are in one order: each is computed from all that came before, and written by
- * replacing the head of the version before. That write is the only one that decides. The entries of owners are written
- * after it, and before the next commit, by whoever comes first: until then the head itself has them.
+ * Every change is a commit, and all commits are in one order. A commit is computed from all commits before it, and it
+ * replaces the head of the version before; only this one write decides. The entries of the owners are written after
+ * that, by the first ledger that gets to it, and always before the next commit. Until then the head holds them.
  * Source: docs/decisions, "One write decides".
  *
- * A ledger keeps the state it has seen, and reads only what was committed since. Calls of one ledger take turns.
+ * A ledger keeps the state that it has read, and reads only later commits. Calls of one ledger run one after the other.
+ * A call that must commit throws `RegistryBusyError` if 100 attempts fail because of other commits.
  */
 export class HashKeyLedger {
   private state: RegistryState | undefined;
   private settledVersion = 0;
-  private readonly mostEntries: number;
+  private readonly maxEntries: number;
   private turn: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly store: RegistryStore,
     private readonly options: HashKeyLedgerOptions = {},
   ) {
-    this.mostEntries = options.mostEntries ?? DEFAULT_MOST_ENTRIES;
+    this.maxEntries = options.maxEntries ?? DEFAULT_MAX_ENTRIES;
   }
 
   /**
-   * The keys of owners, index for index, each allocated now unless the owner has one. New owners are placed heaviest
-   * first. A weight other than the recorded one is recorded, and the key stays.
+   * Returns the key of each owner, and allocates a key for an owner that has none. It places new owners heaviest first.
+   * It records a changed weight of an owner that has a key; the key stays the same.
    *
-   * @param ranges the ranges of the stream's open shards
+   * @param requests the owners, each listed once
+   * @param ranges the ranges of the stream's open shards, in any order
+   * @returns the owners, in the order of the requests
+   * @throws InvalidArgumentError or InvalidWeightError before anything is written, if a request is invalid
+   * @throws KeySpaceExhaustedError if every key is allocated
    */
   async allocate(requests: readonly OwnerRequest[], ranges: readonly HashKeyRange[]): Promise<HashKeyOwner[]> {
     checkNames(requests.map(({ owner }) => owner));
@@ -81,7 +96,7 @@ export class HashKeyLedger {
     });
     const heaviestFirst = requests.toSorted((a, b) => (b.weight ?? 1) - (a.weight ?? 1));
     const owners = new Map<string, HashKeyOwner>();
-    for (const some of chunks(heaviestFirst, this.mostEntries)) {
+    for (const some of chunks(heaviestFirst, this.maxEntries)) {
       await this.commit((state) => {
         const decided = decidedOwners(state, some, ranges);
         for (const owner of decided) owners.set(owner.owner, owner);
@@ -91,11 +106,15 @@ export class HashKeyLedger {
     return requests.map(({ owner }) => owners.get(owner)!);
   }
 
-  /** Frees the keys of owners. Index for index what they had, undefined for one who has none. */
+  /**
+   * Frees the keys of owners.
+   *
+   * @returns what each owner had, in the order of the names; undefined for an owner without a key
+   */
   async release(names: readonly string[]): Promise<(HashKeyOwner | undefined)[]> {
     checkNames(names);
     const released = new Map<string, HashKeyOwner>();
-    for (const some of chunks(names, this.mostEntries)) {
+    for (const some of chunks(names, this.maxEntries)) {
       await this.commit((state) => {
         const owners = some.flatMap((name) => state.owners.get(name) ?? []);
         for (const owner of owners) released.set(owner.owner, owner);
@@ -111,24 +130,29 @@ export class HashKeyLedger {
     return [...owners.values()].sort((a, b) => (a.owner < b.owner ? -1 : 1));
   }
 
-  /** What `rebalance` would do. */
+  /** The moves that `rebalance` would make. It changes nothing. */
   async plan(ranges: readonly HashKeyRange[]): Promise<RebalancePlan> {
     const whole = coveringRanges('ranges', ranges, HASH_KEY_SPACE);
     const { owners } = await this.caughtUp();
     return rebalancePlan(owners.values(), whole);
   }
 
-  /** Makes the moves of a plan, those with the most gain first, and at most so many. Returns what was moved. */
+  /**
+   * Makes the moves of a plan, those that relieve the heaviest shard first, and at most `mostMoves` of them. It changes
+   * only the registry: to keep the order of an owner's records, use `handOver` with `move` instead.
+   *
+   * @returns the moves that were made
+   */
   async rebalance(ranges: readonly HashKeyRange[], mostMoves: number): Promise<RebalanceMove[]> {
     const whole = coveringRanges('ranges', ranges, HASH_KEY_SPACE);
     if (!Number.isInteger(mostMoves) || mostMoves < 0) {
-      throw new InvalidArgumentError('mostMoves', mostMoves, 'a whole number, at least 0');
+      throw new InvalidArgumentError('mostMoves', mostMoves, 'a whole number of at least 0');
     }
     const made: RebalanceMove[] = [];
     for (;;) {
       let moves: RebalanceMove[] = [];
       await this.commit((state) => {
-        const room = Math.min(this.mostEntries, mostMoves - made.length);
+        const room = Math.min(this.maxEntries, mostMoves - made.length);
         moves = rebalancePlan(state.owners.values(), whole).moves.slice(0, room);
         return moves.map(({ owner, weight, toHashKey }) => ({ owner, weight, hashKey: toHashKey }));
       });
@@ -138,11 +162,11 @@ export class HashKeyLedger {
   }
 
   /**
-   * Gives an owner another key, unless something has come between since it was planned. A move that is made already is
-   * made.
+   * Gives an owner another key, if the plan for this move is still valid. It does nothing if the owner already has the
+   * new key, so a caller can repeat it.
    *
-   * @throws InvalidHashKeyError if the new key is none that a stream has
-   * @throws StaleMoveError if the owner has neither of the two keys, or another has the new one
+   * @throws InvalidHashKeyError if the new key is not an integer from 0 to 2^128 - 1
+   * @throws StaleMoveError if the owner has neither of the two keys, or if another owner has the new key
    */
   async move({ owner: name, fromHashKey, toHashKey }: HashKeyMove): Promise<void> {
     checkNames([name]);
@@ -158,29 +182,27 @@ export class HashKeyLedger {
     });
   }
 
-  /** Writes the changes that follow from the state, or none if none follow. */
+  /** Commits the changes that `decide` derives from the latest state. Commits nothing if there are no changes. */
   private async commit(decide: (state: RegistryState) => Omit<RegistryEntry, 'version'>[]): Promise<void> {
     await this.inTurn(async () => {
-      for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const head = await this.catchUp();
         const version = head.version + 1;
         const commit = decide(this.state!).map((change) => ({ ...change, version }));
         if (commit.length === 0) return;
         await this.settle(head);
-        if (
-          await this.store.writeHead({ version, recent: recentAfter(head, commit, this.mostEntries) }, head.version)
-        ) {
+        if (await this.store.writeHead({ version, recent: recentAfter(head, commit, this.maxEntries) }, head.version)) {
           this.state!.apply(version, commit);
           await this.settle({ version, recent: commit });
           return;
         }
         await this.backOff(attempt);
       }
-      throw new RegistryBusyError(MOST_ATTEMPTS);
+      throw new RegistryBusyError(MAX_ATTEMPTS);
     });
   }
 
-  /** Writes the entries of the head's own commit, in case whoever committed it has not. */
+  /** Writes the entries of the latest commit, in case its own ledger did not. */
   private async settle({ version, recent }: RegistryHead): Promise<void> {
     if (this.settledVersion === version) return;
     const own = recent.filter((entry) => entry.version === version);
@@ -195,14 +217,16 @@ export class HashKeyLedger {
     });
   }
 
-  /** Brings the state to the head: by what was committed since, or if the head no longer has all of it, anew. */
+  /**
+   * Brings the state up to the head: by the commits since, or from all entries if the head no longer holds them all.
+   */
   private async catchUp(): Promise<RegistryHead> {
     const head = await readHead(this.store);
     if (this.state !== undefined && hasAllSince(head, this.state.version)) {
       applyRecent(this.state, head);
       return head;
     }
-    for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const before = await readHead(this.store);
       const entries = await this.store.readEntries();
       const after = await readHead(this.store);
@@ -212,7 +236,7 @@ export class HashKeyLedger {
         return after;
       }
     }
-    throw new RegistryBusyError(MOST_ATTEMPTS);
+    throw new RegistryBusyError(MAX_ATTEMPTS);
   }
 
   private backOff(attempt: number): Promise<void> {
@@ -229,15 +253,17 @@ export class HashKeyLedger {
 }
 
 /**
- * The owners with these names, index for index, undefined for one who has no key. It reads two items where a ledger reads
- * all, and needs no more than permission to read.
+ * Reads the owners with these names. Use it in a producer that only looks keys up: it reads one item, and one more for
+ * each name, where a ledger reads all items, and it needs only permission to read.
+ *
+ * @returns the owners, in the order of the names; undefined for an owner without a key
  */
 export async function readOwners(
   store: RegistryStore,
   names: readonly string[],
 ): Promise<(HashKeyOwner | undefined)[]> {
   checkNames(names);
-  // The head first: what it no longer has was in the entries before.
+  // The head comes first: an entry that the head no longer holds is among the entries by now.
   const { recent } = await readHead(store);
   const entries = await Promise.all(names.map((name) => store.readEntry(name)));
   const found = new Map(
@@ -253,7 +279,7 @@ async function readHead(store: RegistryStore): Promise<RegistryHead> {
   return (await store.readHead()) ?? { version: 0, recent: [] };
 }
 
-/** The owners as they are after their allocation, which the state's allocator computes and then forgets. */
+/** The owners after their allocation. It changes the state's allocator to compute them, and then undoes the changes. */
 function decidedOwners(
   state: RegistryState,
   requests: readonly OwnerRequest[],
@@ -264,7 +290,7 @@ function decidedOwners(
   const weights = new Map(requests.map(({ owner, weight }) => [owner, weight]));
   const allocated: bigint[] = [];
   try {
-    // First what the owners that are there already weigh from now on: it decides which shard is the lightest.
+    // New weights of known owners come first, because they decide which shard is the lightest.
     for (const { owner, hashKey, weight } of known) reweigh(allocator, hashKey, weights.get(owner) ?? weight);
     return requests.map(({ owner, weight }) => {
       const before = state.owners.get(owner);
@@ -284,7 +310,7 @@ function reweigh(allocator: BalancedKeyAllocator, hashKey: bigint, weight: numbe
   allocator.claim(hashKey, weight);
 }
 
-/** A head of before that version is of another table, one that was restored. */
+/** Whether the head holds all commits since a version. A head before that version belongs to a restored table. */
 function hasAllSince(head: RegistryHead, version: number): boolean {
   if (head.version <= version) return head.version === version;
   return head.recent[0]!.version <= version + 1;
@@ -299,7 +325,7 @@ function applyRecent(state: RegistryState, { version, recent }: RegistryHead): v
   }
 }
 
-/** The commit, and as many of the commits before as there is room for. */
+/** The entries of the commit, and of as many earlier commits as there is room for. */
 function recentAfter({ recent }: RegistryHead, commit: readonly RegistryEntry[], most: number): RegistryEntry[] {
   const all = [...recent, ...commit];
   const cut = all[all.length - most - 1]?.version ?? 0;

@@ -1,17 +1,18 @@
 import { InvalidArgumentError } from '../foundation/errors';
 
-/** Who has a hash key: an account, a tenant, whatever must keep its order and shares a shard with others. */
+/** An owner of a hash key: for example an account or a tenant, whose records must keep their order within one shard. */
 export interface HashKeyOwner {
-  /** 1 to 256 characters. */
+  /** The name of the owner, of 1 to 256 characters. */
   owner: string;
+  /** The explicit hash key for the owner's records, from 0 to 2^128 - 1. */
   hashKey: bigint;
-  /** The owner's traffic, relative to the others'. */
+  /** The owner's traffic in relation to that of the other owners, from 1e-9 to 2^53 - 1. */
   weight: number;
 }
 
 const MAX_OWNER_CHARACTERS = 256;
 
-/** In UTF-8 all of them are the same replacement character, and two owners would become one. */
+/** In UTF-8, every unpaired surrogate becomes the same replacement character, so two owners could become one. */
 const UNPAIRED_SURROGATE = /\p{Surrogate}/u;
 
 /** Throws `InvalidArgumentError` unless `owner` is text of 1 to 256 characters. */
@@ -19,5 +20,9 @@ export function checkOwner(field: string, owner: unknown): void {
   if (typeof owner === 'string' && owner.length > 0 && !UNPAIRED_SURROGATE.test(owner)) {
     if ([...owner].length <= MAX_OWNER_CHARACTERS) return;
   }
-  throw new InvalidArgumentError(field, owner, `text of 1 to ${MAX_OWNER_CHARACTERS} characters, well-formed Unicode`);
+  throw new InvalidArgumentError(
+    field,
+    owner,
+    `a string of 1 to ${MAX_OWNER_CHARACTERS} characters in well-formed Unicode`,
+  );
 }

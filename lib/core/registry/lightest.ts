@@ -1,13 +1,14 @@
 /**
- * Finds the least of some loads, and of equal ones the first, in constant time; a load changes in logarithmic time.
+ * Finds the least of several loads in constant time, and the first of them if several are equal. A load changes in
+ * logarithmic time.
  *
- * It is a tournament: each place of the binary tree holds the winner of the two below it.
+ * It is a tournament: each node of the binary tree holds the winner of the two nodes below it.
  */
 export class Lightest {
   private readonly loads: Float64Array;
   private readonly winners: Int32Array;
 
-  /** All loads are 0. */
+  /** Starts with `count` loads of 0. */
   constructor(count: number) {
     const leaves = 2 ** Math.ceil(Math.log2(count));
     this.loads = new Float64Array(leaves).fill(0, 0, count).fill(Number.POSITIVE_INFINITY, count);

@@ -6,30 +6,35 @@ import { Lightest } from './lightest';
 import { KeySpaceExhaustedError } from './registry-errors';
 import { checkWeight } from './weight';
 
-/** One owner that changes its key, and with it the shard. */
+/** The move of one owner to another hash key, and so to another shard. */
 export interface RebalanceMove {
+  /** The name of the owner. */
   owner: string;
+  /** The owner's weight. */
   weight: number;
+  /** The hash key that the owner has now. */
   fromHashKey: bigint;
+  /** The hash key that the owner will have. */
   toHashKey: bigint;
-  /** Index of the shard it leaves, among the ranges in ascending order. */
+  /** The 0-based index of the shard that the owner leaves, among the ranges in ascending order. */
   fromShard: number;
+  /** The 0-based index of the shard that the owner goes to, among the ranges in ascending order. */
   toShard: number;
-  /** The load of the heaviest shard once this move and those before it are made. */
+  /** The load of the heaviest shard after this move and all moves before it. */
   heaviest: number;
 }
 
-/** What `rebalancePlan` proposes. Nothing is done by planning. */
+/** The moves that `rebalancePlan` proposes. A plan changes nothing by itself. */
 export interface RebalancePlan {
-  /** Those that relieve the heaviest shard first, so that a plan can be followed in part. */
+  /** The moves that relieve the heaviest shard come first, so you can also make only the first part of a plan. */
   moves: RebalanceMove[];
-  /** The load that the plan gets every shard down to, or below. */
+  /** The most load that any shard has after the plan. Loads are sums of weights. */
   bound: number;
-  /** The load of the heaviest shard as things are. */
+  /** The load of the heaviest shard now. */
   heaviest: number;
 }
 
-/** Sums of the same weights in another order differ by rounding. */
+/** Sums of the same weights in different orders differ by rounding. */
 const ROUNDING = 1e-9;
 
 interface PlacedOwner extends HashKeyOwner {
@@ -37,26 +42,29 @@ interface PlacedOwner extends HashKeyOwner {
 }
 
 /**
- * The moves that make a stream's shards even again, after releases or a change of shards.
+ * The moves that make the loads of a stream's shards even again. Use it after owners were released or after the stream
+ * was resharded.
  *
- * A plan brings every shard down to the bound: the load of the heaviest shard if all owners were placed anew, heaviest
- * first, each on the lightest shard. With equal weights that is ceil(m/k) owners, which is optimal; with any weights it is
- * at most 4/3 - 1/(3k) times the optimum (Graham, 1969). A shard within the bound is left alone.
+ * A plan brings every shard down to the bound. The bound is the load of the heaviest shard if all owners were placed
+ * again from the start, heaviest first, each on the lightest shard. With equal weights it is ceil(m/k) for m owners on
+ * k shards, which is optimal. With any weights it is at most 4/3 - 1/(3k) times the optimum (Graham, 1969). A shard
+ * within the bound gives no owner away while the others fit.
  *
- * With equal weights no plan has fewer moves: each shard gives away what it has above the bound, and nothing else moves.
- * With weights the least number of moves is hard to find (it decides number partitioning), and the plan may have more: a
- * shard gives away its heaviest owners until it is within the bound, they are placed heaviest first, and as long as one
- * does not fit, the heaviest owners that have stayed so far are placed anew too.
+ * With equal weights, no plan has fewer moves: each shard gives away the owners above the bound, and no other owner
+ * moves. With different weights, the least number of moves is hard to find, because it would solve number partitioning,
+ * and the plan may have more. A shard then gives away its heaviest owners until it is within the bound, and these
+ * owners are placed heaviest first. As long as one of them does not fit, the heaviest owners that have stayed so far
+ * are placed again too.
  *
- * To plan for a split ahead of it, give the ranges that the shards will have. A key that an owner leaves is not given to
- * another in the same plan.
+ * To plan ahead of a split, pass the ranges that the shards will have after it. A plan gives a key that an owner leaves
+ * to no other owner.
  *
  * @param owners all owners of the stream
  * @param ranges the ranges of its open shards, in any order
- * @throws InvalidArgumentError, InvalidHashKeyError or InvalidWeightError if an owner is malformed, outside every range,
- * or if an owner or a key is listed twice
+ * @throws InvalidArgumentError, InvalidHashKeyError or InvalidWeightError if an owner is invalid, if no range holds its
+ *   key, or if an owner or a key is listed twice
  * @throws InvalidHashKeyRangesError if the ranges leave a gap or overlap
- * @throws KeySpaceExhaustedError if a shard has fewer keys than the plan would give it
+ * @throws KeySpaceExhaustedError if a shard has fewer keys than the plan needs
  */
 export function rebalancePlan(owners: Iterable<HashKeyOwner>, ranges: readonly HashKeyRange[]): RebalancePlan {
   const ascending = coveringRanges('ranges', ranges);
@@ -84,7 +92,7 @@ function placedOwners(
     if (names.has(owner)) throw new InvalidArgumentError(`${field}.owner`, owner, 'listed once');
     names.add(owner);
     if (typeof hashKey !== 'bigint' || hashKey < 0n || hashKey > last) {
-      throw new InvalidHashKeyError(`${field}.hashKey`, hashKey, `a hash key within a range, from 0 to ${last}`);
+      throw new InvalidHashKeyError(`${field}.hashKey`, hashKey, `a hash key of one of the ranges, from 0 to ${last}`);
     }
     const shard = shardIndexOf(hashKey, ranges);
     if (trees[shard]!.has(hashKey)) throw new InvalidHashKeyError(`${field}.hashKey`, hashKey, 'listed once');
@@ -93,7 +101,7 @@ function placedOwners(
   });
 }
 
-/** The shard that each owner who leaves goes to, such that every shard is within the limit. */
+/** The new shard of each owner that leaves its shard, so that every shard is within the limit. */
 function newShards(
   placed: readonly PlacedOwner[],
   heaviestFirst: readonly PlacedOwner[],
@@ -111,7 +119,7 @@ function newShards(
   }
 }
 
-/** Of each shard the fewest owners that it must lose to be within the limit. */
+/** For each shard, the fewest owners that must leave it so that it is within the limit. */
 function ownersInExcess(
   placed: readonly PlacedOwner[],
   trees: readonly BalancedTree[],
@@ -133,7 +141,9 @@ function ownersInExcess(
   });
 }
 
-/** In the reverse of the order in which the tree hands keys out, so that what stays is even within the shard. */
+/**
+ * The owners in the reverse of the order in which the tree hands out keys. So the remaining keys are even in the shard.
+ */
 function lastComeFirst(owners: readonly PlacedOwner[], tree: BalancedTree): PlacedOwner[] {
   const ofKey = new Map(owners.map((owner) => [String(owner.hashKey), owner]));
   const order = owners.map(() => {
@@ -145,7 +155,7 @@ function lastComeFirst(owners: readonly PlacedOwner[], tree: BalancedTree): Plac
   return order;
 }
 
-/** Places one owner after the other on the shard that is the lightest by then. */
+/** Places one owner after the other, each on the shard that is the lightest at that moment. */
 function loadsAfter(before: readonly number[], owners: readonly PlacedOwner[]): { loads: number[]; shards: number[] } {
   const loads = [...before];
   const lightest = new Lightest(loads.length);
@@ -171,7 +181,7 @@ function heaviestOf(loads: readonly number[]): number {
   return loads.reduce((heaviest, load) => Math.max(heaviest, load), 0);
 }
 
-/** The moves in the order of what they relieve: of the shards that still give owners away, the heaviest gives its next. */
+/** The moves, ordered so that the heaviest of the shards that still give owners away always gives the next one. */
 function movesInOrder(
   placed: readonly PlacedOwner[],
   targets: ReadonlyMap<PlacedOwner, number>,
@@ -205,9 +215,9 @@ function movesInOrder(
   return moves;
 }
 
-/** A plan as lines of text, to read before it is followed. */
+/** A plan as lines of text, so that a person can read it before the moves are made. */
 export function describeRebalancePlan({ moves, bound, heaviest }: RebalancePlan): string[] {
-  if (moves.length === 0) return [`no move: the heaviest shard carries ${heaviest}, the bound is ${bound}`];
+  if (moves.length === 0) return [`no move is needed: the heaviest shard carries ${heaviest}, the bound is ${bound}`];
   return [
     `${moves.length} move(s): the heaviest shard carries ${heaviest}, the bound is ${bound}`,
     ...moves.map(

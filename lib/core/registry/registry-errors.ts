@@ -1,11 +1,11 @@
 import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 
-/** A weight that is no measure of traffic. */
+/** A weight is not a number from 1e-9 to 2^53 - 1. */
 export class InvalidWeightError extends InvalidArgumentError {
   override readonly code = 'INVALID_WEIGHT';
 }
 
-/** Every hash key of the space is allocated. */
+/** Every hash key of the space, or of a shard that a plan needs, is allocated. */
 export class KeySpaceExhaustedError extends EvenShardsError {
   constructor(
     /** How many keys are allocated. */
@@ -15,22 +15,29 @@ export class KeySpaceExhaustedError extends EvenShardsError {
   }
 }
 
-/** Others kept changing a registry before this change could be written. Nothing was written. */
+/**
+ * A change could not be committed because other processes changed the registry before each attempt. Nothing of that
+ * commit was written. Try again later.
+ */
 export class RegistryBusyError extends EvenShardsError {
   constructor(
-    /** How often the change was tried. */
+    /** How many attempts were made. */
     readonly attempts: number,
   ) {
-    super('REGISTRY_BUSY', `not written: others changed the registry before each of ${attempts} attempts`);
+    super(
+      'REGISTRY_BUSY',
+      `the change was not written because others changed the registry before each of ${attempts} attempts`,
+    );
   }
 }
 
-/** A move that was planned for an owner whose key has changed since, or to a key that has an owner by now. */
+/** A planned move cannot be made: the owner's key has changed since the plan, or the new key has an owner now. */
 export class StaleMoveError extends EvenShardsError {
   constructor(
+    /** The name of the owner. */
     readonly owner: string,
     reason: string,
   ) {
-    super('STALE_MOVE', `${JSON.stringify(owner)} was not moved: ${reason}, plan anew`);
+    super('STALE_MOVE', `owner ${JSON.stringify(owner)} was not moved because ${reason}; make a new plan`);
   }
 }

@@ -4,7 +4,7 @@ import { BalancedKeyAllocator } from './balanced-key-allocator';
 import type { HashKeyOwner } from './hash-key-owner';
 import type { RegistryEntry } from './registry-store';
 
-/** All owners of a registry as of one version. */
+/** All owners of a registry at one version. */
 export class RegistryState {
   private readonly byName = new Map<string, HashKeyOwner>();
   private ranges = '';
@@ -27,7 +27,7 @@ export class RegistryState {
     return this.byName;
   }
 
-  /** An allocator that has all owners' keys. Leave it as it is: what a commit changes comes back through `apply`. */
+  /** An allocator that holds the keys of all owners. Undo every change of it: `apply` makes the changes of a commit. */
   allocatorFor(ranges: readonly HashKeyRange[]): BalancedKeyAllocator {
     const key = ranges.map(({ startingHashKey, endingHashKey }) => `${startingHashKey}-${endingHashKey}`).join();
     if (this.allocator === undefined || this.ranges !== key) {
@@ -37,7 +37,7 @@ export class RegistryState {
     return this.allocator;
   }
 
-  /** Brings the state to the version of one commit. All its entries leave their old keys before any takes a new one. */
+  /** Applies one commit. All owners of the commit release their old keys before any of them takes a new one. */
   apply(version: number, commit: readonly RegistryEntry[]): void {
     for (const { owner } of commit) {
       const before = this.byName.get(owner);

@@ -1,33 +1,37 @@
-/** What a commit says of one owner. */
+/** The state of one owner after one commit. */
 export interface RegistryEntry {
+  /** The name of the owner. */
   owner: string;
-  /** The commit's version. */
+  /** The version of the commit. */
   version: number;
-  /** The owner's key; absent: the owner was released. */
+  /** The owner's hash key. Absent if the commit released the owner. */
   hashKey?: bigint;
+  /** The owner's weight. */
   weight: number;
 }
 
-/** Where a registry stands. Its version counts commits; whoever writes the head of the next version has committed it. */
+/** The latest version of a registry. To commit a change is to write the head of the next version. */
 export interface RegistryHead {
+  /** The number of commits so far. */
   version: number;
-  /** The entries of the latest commits, whole commits in ascending order, the head's own among them. */
+  /** The entries of the latest commits, that of this version included. They are whole commits in ascending order. */
   recent: readonly RegistryEntry[];
 }
 
 /**
- * What a registry needs of a database: strongly consistent reads, and conditional writes of single items. No transaction,
- * no order between two items.
+ * What a registry needs from a database: strongly consistent reads, and conditional writes of single items. It needs no
+ * transactions, and no order between the writes of two items. Implement it to keep a registry in another database than
+ * DynamoDB.
  */
 export interface RegistryStore {
-  /** Undefined before the first commit. */
+  /** Reads the head. Undefined before the first commit. */
   readHead(): Promise<RegistryHead | undefined>;
-  /** Writes the head if its version is still `expected`, 0 for none yet. False if it is not. */
+  /** Writes the head if the stored version is `expected`, or if none is stored and `expected` is 0. False otherwise. */
   writeHead(head: RegistryHead, expected: number): Promise<boolean>;
-  /** The owner's entry, if one was ever written. */
+  /** Reads the owner's entry. Undefined if no entry of the owner is stored. */
   readEntry(owner: string): Promise<RegistryEntry | undefined>;
-  /** Every owner's entry. One that is written meanwhile may be read before or after. */
+  /** Reads the entries of all owners. An entry that is written meanwhile may be read as it was before or after. */
   readEntries(): Promise<RegistryEntry[]>;
-  /** Writes the owner's entry unless one of the same or a later version is there. */
+  /** Writes the owner's entry, unless an entry of the same or a later version is stored. */
   writeEntry(entry: RegistryEntry): Promise<void>;
 }

@@ -1,9 +1,11 @@
 import { InvalidWeightError } from './registry-errors';
 
-const LEAST_WEIGHT = 1e-9;
+const MIN_WEIGHT = 1e-9;
 
-/** Throws `InvalidWeightError` unless `weight` is above 0, and neither too small nor too large to be added up and stored. */
+/**
+ * Throws `InvalidWeightError` unless `weight` is greater than 0 and within the bounds that can be added up and stored.
+ */
 export function checkWeight(field: string, weight: unknown): void {
-  if (typeof weight === 'number' && weight >= LEAST_WEIGHT && weight <= Number.MAX_SAFE_INTEGER) return;
-  throw new InvalidWeightError(field, weight, `a number greater than 0, from ${LEAST_WEIGHT} to 2^53 - 1`);
+  if (typeof weight === 'number' && weight >= MIN_WEIGHT && weight <= Number.MAX_SAFE_INTEGER) return;
+  throw new InvalidWeightError(field, weight, `a number from ${MIN_WEIGHT} to 2^53 - 1`);
 }

@@ -2,7 +2,7 @@ import { type HashKeyRange, uniformRanges } from '../foundation/hash-key-ranges'
 import { HASH_KEY_SPACE } from '../foundation/hash-key-space';
 import { MAX_SKEW } from './thresholds';
 
-/** One shard becomes two: `[start, at - 1]` and `[at, end]`. */
+/** One shard becomes two: `[start, at - 1]` and `[at, end]`, both ends inclusive. */
 export interface SplitShard {
   readonly type: 'split';
   readonly range: HashKeyRange;
@@ -16,20 +16,25 @@ export interface MergeShards {
   readonly right: HashKeyRange;
 }
 
+/** One request that adds or removes one boundary between shards. */
 export type BoundaryMove = SplitShard | MergeShards;
 
-/** How far from its ideal place a boundary may lie, in thousandths of the ideal width: two of them make `MAX_SKEW`. */
+/**
+ * How far a boundary may be from its ideal place, in thousandths of the ideal width. Two such boundaries make
+ * `MAX_SKEW`.
+ */
 const TOLERANCE = BigInt(Math.round(((MAX_SKEW - 1) / 2) * 1000));
 
 /**
- * The splits and merges, in order, that divide a key space evenly into `shardCount` shards, whatever its shards are now.
+ * The splits and merges, in order, that divide a key space evenly into `shardCount` shards. They can start from any
+ * shards.
  *
- * A boundary that is near its ideal place stays; every other one costs a merge, and each that is missing a split. No
- * sequence can do with fewer moves, for each adds or removes one boundary. Splits and merges take turns, so that the
- * stream never has fewer shards than the lower of both counts, nor more than one above the higher.
+ * A boundary near its ideal place stays. Every other boundary costs a merge, and every missing boundary costs a split.
+ * No sequence has fewer moves, because each move adds or removes only one boundary. Splits and merges take turns. So
+ * the stream never has fewer shards than the lower of the two counts, and never more than the higher count plus one.
  *
- * What is left to do after some of the moves is the rest of them: planned anew from where the stream stands, it is what
- * was planned before. So it takes no memory to go on after a crash.
+ * After some of the moves, a new plan is exactly the rest of the old plan. So nothing has to be stored to go on after a
+ * crash.
  *
  * @param ranges contiguous and ascending over the whole key space
  */
@@ -63,7 +68,7 @@ function takeTurns(boundaries: Boundaries, missing: readonly bigint[], surplus: 
   return moves;
 }
 
-/** The starts of all shards but the first, and with them the shards. */
+/** The boundaries between shards: the starts of all shards except the first. */
 class Boundaries {
   constructor(private readonly sorted: bigint[]) {}
 
@@ -81,7 +86,7 @@ class Boundaries {
     return move;
   }
 
-  /** How many boundaries lie below. */
+  /** How many boundaries are below this one. */
   private indexOf(boundary: bigint): number {
     let low = 0;
     let high = this.sorted.length;

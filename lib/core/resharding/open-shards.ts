@@ -2,12 +2,12 @@ import type { HashKeyRange } from '../foundation/hash-key-ranges';
 import { HASH_KEY_SPACE } from '../foundation/hash-key-space';
 import type { ListedShard, ReshardClient } from './reshard-client';
 
-/** A shard that takes records. */
+/** A shard that accepts writes. */
 export interface OpenShard extends HashKeyRange {
   readonly shardId: string;
 }
 
-/** The open shards of a stream in the order of their hash keys, over as many pages as they take. */
+/** The open shards of a stream, in the order of their hash keys. It reads as many pages as there are. */
 export async function listOpenShards(
   client: Pick<ReshardClient, 'listShards'>,
   streamName: string,
@@ -27,7 +27,7 @@ export async function listOpenShards(
     .sort((a, b) => (a.startingHashKey < b.startingHashKey ? -1 : 1));
 }
 
-/** Whether the shards hold every hash key once. A list that was read while they changed may not. */
+/** Whether the shards hold every hash key once. This can be false for a list that was read while the shards changed. */
 export function isWhole(shards: readonly HashKeyRange[]): boolean {
   let next = 0n;
   for (const { startingHashKey, endingHashKey } of shards) {

@@ -5,38 +5,44 @@ import { shardCountSteps } from './shard-count-steps';
 import { areShardsEven } from './skew';
 import { DAILY_UPDATES } from './update-history';
 
-/** One UpdateShardCount, which leaves `shardCount` shards of the same width. */
+/** One UpdateShardCount request. It gives the stream `shardCount` shards of the same width. */
 export interface UpdateShardCount {
   readonly type: 'update';
+  /** The number of shards after the update. */
   readonly shardCount: number;
 }
 
-/** One request, after which the stream is busy until it is ACTIVE again. */
+/** One request that reshards a stream. After it, the stream is busy until its status is ACTIVE again. */
 export type ReshardOperation = UpdateShardCount | BoundaryMove;
 
+/** What a plan must know about earlier updates of the stream. */
 export interface StreamReshardPlanOptions {
-  /** How many UpdateShardCount requests the stream may still have today. @default 10, a whole day's */
+  /**
+   * How many UpdateShardCount requests Kinesis still allows in the current 24 hours.
+   * @default 10, all updates of a day
+   */
   updatesLeft?: number;
   /**
-   * The count of the last update. If it is the count to be, the update has left the stream uneven, or what has happened
-   * since was no update: another one to the same count is not tried.
-   *
-   * @default - none
+   * The shard count that the last update asked for. If it is the planned count, the plan uses splits and merges: either
+   * the update has left the stream uneven, or someone has split or merged shards since.
+   * @default the stream was not updated
    */
   lastUpdateTo?: number;
 }
 
 /**
- * What takes a stream from its shards as they are to `shardCount` even ones, in order; empty if it is there.
+ * The requests that take a stream from any shards to `shardCount` even shards, in order. Use it to see what a change
+ * would do. To make the change, use `reshardStream`.
  *
- * There are two ways: UpdateShardCount step by step, and splits and merges. Each request of either makes the stream busy
- * for a while, so the way with fewer requests is taken, and of two equal ones the splits and merges: they go exactly
- * where they should, and do not count towards the ten updates of a day.
+ * There are two ways: UpdateShardCount in steps, or splits and merges. Each request makes the stream busy for a while,
+ * so the plan takes the way with fewer requests. If both have the same number, it takes splits and merges, because they
+ * put boundaries exactly where they should be and do not count towards the ten updates of a day.
  *
- * Carried out a request at a time, with the rest planned anew from what the stream has become, it ends: each request
- * leaves a plan that is shorter by one.
+ * You may make a new plan after each request: the new plan is one request shorter, so the work always ends.
  *
- * @param ranges contiguous and ascending over the whole key space
+ * @param ranges the ranges of the open shards, contiguous and ascending over the whole key space
+ * @param shardCount the number of shards at the end
+ * @returns the requests in order; empty if the stream has `shardCount` even shards already
  * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000
  */
 export function planStreamReshard(
@@ -53,7 +59,9 @@ export function planStreamReshard(
     : moves;
 }
 
-/** A stream that has the count already takes a detour: over a quarter more, which asks for little of the quota. */
+/**
+ * A stream that already has the count takes a detour over a quarter more shards, so that it needs little of the quota.
+ */
 function updateSteps(current: number, target: number): number[] {
   const steps = shardCountSteps(current, target);
   if (steps.length > 0) return steps;
@@ -61,7 +69,9 @@ function updateSteps(current: number, target: number): number[] {
   return [detour <= MAX_STREAM_SHARDS ? detour : current - 1, target];
 }
 
-/** One line for a log or a dry run. Hash keys are in hexadecimal, 32 digits, so that their leading digits compare. */
+/**
+ * One line of text for a log or a dry run. Hash keys have 32 hexadecimal digits, so that you can compare their start.
+ */
 export function describeOperation(operation: ReshardOperation): string {
   switch (operation.type) {
     case 'update':

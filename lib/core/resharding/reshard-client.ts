@@ -1,4 +1,4 @@
-/** What resharding needs of Kinesis, shaped so that the SDK's `new Kinesis({})` fits. */
+/** The part of a Kinesis client that resharding uses. The AWS SDK's `new Kinesis({})` fits without an adapter. */
 export interface ReshardClient {
   describeStreamSummary(input: { StreamName: string }): Promise<{
     StreamDescriptionSummary?: StreamSummary | undefined;
@@ -22,12 +22,14 @@ export interface ReshardClient {
   addTagsToStream(input: { StreamName: string; Tags: Record<string, string> }): Promise<unknown>;
 }
 
+/** The part of the summary of a stream that resharding reads, in the AWS SDK's terms. */
 export interface StreamSummary {
   StreamStatus?: string | undefined;
   StreamModeDetails?: { StreamMode?: string | undefined } | undefined;
   OpenShardCount?: number | undefined;
 }
 
+/** A shard as ListShards returns it, in the AWS SDK's terms. */
 export interface ListedShard {
   ShardId?: string | undefined;
   HashKeyRange?: { StartingHashKey?: string | undefined; EndingHashKey?: string | undefined } | undefined;

@@ -1,9 +1,10 @@
 import { EvenShardsError } from '../foundation/errors';
 import { allowedAgainAt, DAILY_UPDATES, type PastUpdate } from './update-history';
 
-/** A stream whose shards are not ours to count: one in on-demand mode, or one that is being deleted. */
+/** A stream cannot be resharded because it is in on-demand mode, or because it is being deleted. */
 export class StreamNotReshardableError extends EvenShardsError {
   constructor(
+    /** The name of the stream. */
     readonly streamName: string,
     reason: string,
   ) {
@@ -11,17 +12,20 @@ export class StreamNotReshardableError extends EvenShardsError {
   }
 }
 
-/** More updates of the shard count than the stream may have in 24 hours. */
+/** A change needs more updates of the shard count than Kinesis allows the stream in the current 24 hours. */
 export class DailyUpdateLimitError extends EvenShardsError {
-  /** When the updates are allowed again, as far as this library made those that are counted. */
+  /**
+   * When the updates are allowed again. Undefined if this is not known because others have made some of the updates.
+   */
   readonly allowedAgainAt: Date | undefined;
 
   /** @internal */
   constructor(
+    /** The name of the stream. */
     readonly streamName: string,
-    /** How many updates it takes. */
+    /** How many updates the change needs. */
     readonly updates: number,
-    /** The updates of the last 24 hours that are known, oldest first. */
+    /** The known updates of the last 24 hours, oldest first. */
     history: readonly PastUpdate[],
     options?: ErrorOptions & { refusal?: string },
   ) {
@@ -29,8 +33,8 @@ export class DailyUpdateLimitError extends EvenShardsError {
     const refused = options?.refusal === undefined ? '' : `: ${options.refusal}`;
     super(
       'DAILY_UPDATE_LIMIT',
-      `${streamName} needs ${updates} more update(s) of its shard count, and Kinesis allows ${DAILY_UPDATES} in any ` +
-        `24 hours, of which ${history.length} are known to be used${refused}; ${waitUntil(again, updates)}`,
+      `${streamName} needs ${updates} more update(s) of its shard count; Kinesis allows ${DAILY_UPDATES} in any ` +
+        `24 hours, and ${history.length} of them are known to be used${refused}; ${waitUntil(again, updates)}`,
       options,
     );
     this.allowedAgainAt = again;
@@ -40,17 +44,17 @@ export class DailyUpdateLimitError extends EvenShardsError {
 function waitUntil(again: Date | undefined, updates: number): string {
   if (updates > DAILY_UPDATES) return `go to the count in parts, at most ${DAILY_UPDATES} doublings or halvings a day`;
   return again === undefined
-    ? 'others have used the rest, which are allowed again within 24 hours'
+    ? 'others have used the rest; these updates are allowed again within 24 hours'
     : `they are allowed again at ${again.toISOString()}`;
 }
 
-/** A stream that is still on its way to its shard count when nobody can wait for it any longer. */
+/** A stream did not reach its shard count in the time that was allowed. The work can go on: run it again. */
 export class ReshardTimeOutError extends EvenShardsError {
   constructor(target: { streamName: string; shardCount: number }, openShardCount: number, elapsedMs: number) {
     super(
       'RESHARD_TIME_OUT',
       `${target.streamName} has ${openShardCount} of ${target.shardCount} shards after ` +
-        `${Math.round(elapsedMs / 60_000)} minutes; run the same again, it goes on where it stands`,
+        `${Math.round(elapsedMs / 60_000)} minutes; run it again to go on from there`,
     );
   }
 }

@@ -11,38 +11,43 @@ import { skewOf } from './skew';
 import { describeStream } from './stream-state';
 import { type PastUpdate, updatesLeft } from './update-history';
 
-/** Where a stream stands on its way to a shard count. */
+/** The progress of a stream towards a shard count. */
 export interface ReshardProgress {
-  /** `busy` while the stream is being changed: what follows from its shards is not known. */
+  /**
+   * `even`: the stream has the shard count, and its shards are even. `uneven`: operations are left. `busy`: Kinesis is
+   * changing the stream, so `skew` and `plan` are not known.
+   */
   readonly state: 'even' | 'uneven' | 'busy';
-  /** How many shards are open; while the stream is busy, as far as it tells. */
+  /** The number of open shards. While the stream is busy, it is the number that Kinesis reports. */
   readonly openShardCount: number;
-  /** How many times the mean the widest shard holds. */
+  /** The keys of the widest shard divided by the mean, at least 1. Absent while the stream is busy. */
   readonly skew?: number;
-  /** What is left to do, first things first. */
+  /** The operations that are left, in order. Empty while the stream is busy. */
   readonly plan: readonly ReshardOperation[];
 }
 
 export interface ReshardTarget {
   readonly streamName: string;
-  /** How many shards the stream is to have, a whole number from 1 to 10,000. */
+  /** How many shards the stream will have, a whole number from 1 to 10,000. */
   readonly shardCount: number;
 }
 
 /**
- * The most splits and merges that are made in place of updates which the daily limit forbids: at up to a minute each,
- * more would not end within the hour that CloudFormation waits.
+ * The most splits and merges that replace updates which the daily limit forbids. Each takes up to a minute, so more of
+ * them would not end within the hour that CloudFormation waits.
  */
-const MOST_MOVES_IN_PLACE_OF_UPDATES = 30;
+const MAX_MOVES_IN_PLACE_OF_UPDATES = 30;
 
 /**
- * Looks at a stream and says what takes it to `shardCount` even shards. Changes nothing.
+ * Looks at a stream and returns the operations that would take it to `shardCount` even shards. It changes nothing. Use
+ * it for a dry run, or to check a stream for drift.
  *
- * @param target the stream, and the `shardCount` that it is to have; without one, the count that it has
+ * @param target the stream, and the number of shards to plan for; without `shardCount`, the count that the stream has
  * @param now the time, in milliseconds since 1970
  * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000
- * @throws StreamNotReshardableError for a stream in on-demand mode, whose shard count is the service's choice
- * @throws DailyUpdateLimitError if the daily limit forbids the updates it takes, and splits and merges would take too long
+ * @throws StreamNotReshardableError if the stream is in on-demand mode, where Kinesis chooses the shards, or is being
+ *   deleted
+ * @throws DailyUpdateLimitError if the daily limit forbids the updates, and splits and merges would take too long
  */
 export async function inspectStream(
   client: ReshardClient,
@@ -54,15 +59,15 @@ export async function inspectStream(
 }
 
 /**
- * Looks at a stream and, if it is ready, asks it for the first operation that takes it to `shardCount` even shards.
+ * Looks at a stream and, if it is ready, requests the first operation that takes it to `shardCount` even shards.
  *
- * Call it again and again, with seconds in between, until it says `even`. It remembers nothing and plans anew each time,
- * so it does not matter who calls it, whether the last call failed half way, or what else happened to the stream.
+ * Call it every few seconds until the state is `even`. It remembers nothing and makes a new plan each time. So any
+ * process can make the next call, also after a call that failed half way or after other changes to the stream.
  *
- * Throws what `inspectStream` throws.
+ * It throws the same errors as `inspectStream`.
  *
  * @param now the time, in milliseconds since 1970
- * @returns how the stream stood before
+ * @returns the progress before the request
  */
 export async function advanceReshard(
   client: ReshardClient,
@@ -80,28 +85,41 @@ export async function advanceReshard(
   return progress;
 }
 
+/** Options of `reshardStream`. */
 export interface ReshardOptions {
-  /** Ends the work between two looks at the stream: it throws the signal's reason, and can be gone on with any time. */
+  /**
+   * Ends the work before the next look at the stream. `reshardStream` then throws the signal's reason. To go on, call
+   * it again at any time.
+   * @default the work ends only when the stream is even
+   */
   signal?: AbortSignal;
-  /** Told how the stream stood at each look. */
+  /** Receives the progress at each look at the stream, every five seconds. */
   onProgress?(progress: ReshardProgress): void;
-  /** Waits between two looks. @default the system's clock */
+  /**
+   * The clock for the waits between two looks.
+   * @default the clock of the system
+   */
   clock?: Clock;
-  /** The time of day, in milliseconds since 1970: the stream keeps its updates of a day by it. @default Date.now */
+  /**
+   * Returns the time of day, in milliseconds since 1970. The history of the stream's updates is kept by it.
+   * @default Date.now
+   */
   timeOfDay?(): number;
 }
 
-/** Kinesis answers 20 DescribeStreamSummary a second for the whole account. */
+/** Kinesis answers 20 DescribeStreamSummary requests a second for the whole account. */
 const LOOK_INTERVAL_MS = 5_000;
 
 /**
- * Takes a stream to `shardCount` even shards and waits until it is there: minutes for each step.
+ * Takes a stream to `shardCount` even shards, and waits until it has them. Each step takes minutes. Use it in a script
+ * or in an operator's tool; the construct `StreamResharding` does the same with each deployment.
  *
- * Records can be written and read all the while. To go on after a failure, call it again.
+ * Records can be written and read meanwhile. To go on after a failure, call it again.
  *
- * Throws what `inspectStream` throws, and what the client throws.
+ * It throws the same errors as `inspectStream`, and the errors of the client.
  *
- * @returns how the stream stands in the end: open shards, skew
+ * @param client the AWS SDK's `new Kinesis({})`, or another object with its methods
+ * @returns the progress at the end, with the open shards and the skew
  */
 export async function reshardStream(
   client: ReshardClient,
@@ -120,7 +138,7 @@ export async function reshardStream(
 interface Survey {
   readonly progress: ReshardProgress;
   readonly shards: readonly OpenShard[];
-  /** The updates of the last 24 hours; left unread where the plan does without them. */
+  /** The updates of the last 24 hours. It is empty if the plan does not need them. */
   readonly history: readonly PastUpdate[];
 }
 
@@ -142,7 +160,7 @@ async function survey(
   return { progress: { state, openShardCount: shards.length, skew: skewOf(shards), plan }, shards, history };
 }
 
-/** What the updates of the last 24 hours leave of the plan one would wish for. */
+/** The best plan that the updates of the last 24 hours still allow. */
 function planWithin(
   history: readonly PastUpdate[],
   wish: ReshardOperation[],
@@ -152,11 +170,11 @@ function planWithin(
   const left = updatesLeft(history);
   const plan = planStreamReshard(shards, shardCount, { updatesLeft: left, lastUpdateTo: history.at(-1)?.shardCount });
   const limited = wish[0]?.type === 'update' && wish.length > left;
-  if (!limited || plan.length <= MOST_MOVES_IN_PLACE_OF_UPDATES || shards.length === shardCount) return plan;
+  if (!limited || plan.length <= MAX_MOVES_IN_PLACE_OF_UPDATES || shards.length === shardCount) return plan;
   throw new DailyUpdateLimitError(streamName, wish.length, history);
 }
 
-/** A stream that is not ready is left alone: the next look will find what is to do. */
+/** Requests a split or a merge. It does nothing if the stream is not ready, because the next look makes a new plan. */
 async function moveBoundary(
   client: ReshardClient,
   streamName: string,

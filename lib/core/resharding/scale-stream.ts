@@ -12,24 +12,26 @@ export interface ScaleRequest extends ScalingBounds {
   readonly now: number;
 }
 
-/** How a stream was found, and what it was asked for. */
+/** The result of one look at a stream. */
 export interface Scaling {
   readonly openShardCount: number;
-  /** How many shards it should have now. */
+  /** How many shards the stream should have now. */
   readonly desiredShardCount: number;
-  /** How many it has, or was asked for: one step of the way to the desired count. */
+  /**
+   * How many shards the stream has or, if an update was requested, will have. It is one step towards the desired count.
+   */
   readonly shardCount: number;
-  /** How many updates of its shard count the day has left. */
+  /** How many further updates of its shard count Kinesis allows in the current 24 hours. */
   readonly updatesLeft: number;
 }
 
 /**
- * Looks at a stream once and asks it for the next step to the shard count that its load calls for; `undefined` while the
- * stream is being changed.
+ * Looks at a stream once, and requests the next step to the shard count that its load needs. Returns `undefined` while
+ * Kinesis is changing the stream.
  *
- * Call it every minute. It remembers nothing but the stream's history of updates, which the stream itself keeps.
+ * Call it every minute. It remembers nothing: the history of updates is in a tag of the stream.
  *
- * @throws StreamNotReshardableError for a stream in on-demand mode, which scales by itself
+ * @throws StreamNotReshardableError if the stream is in on-demand mode, where Kinesis scales it, or is being deleted
  */
 export async function scaleStream(
   client: UpdateClient & Pick<ReshardClient, 'describeStreamSummary'>,

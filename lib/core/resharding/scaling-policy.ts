@@ -6,7 +6,7 @@ export interface ScalingBounds {
   readonly maxShards: number;
 }
 
-/** What a stream's alarms say of its load. */
+/** The load of a stream, according to its alarms. */
 export type Load = 'high' | 'normal' | 'low';
 
 export interface ScalingSituation extends ScalingBounds {
@@ -18,20 +18,23 @@ export interface ScalingSituation extends ScalingBounds {
   readonly now: number;
 }
 
-/** After an update the load needs so long to show on the new shards: the alarm's three minutes, and some to arrive. */
+/** After an update, the new load shows only after the alarm's three minutes and the delay of the metrics. */
 export const SCALE_OUT_PAUSE_MS = 5 * 60_000;
 
-/** No two updates that take shards away are closer than this. */
+/** Two updates that take shards away are at least this far apart. */
 export const SCALE_IN_PAUSE_MS = 60 * 60_000;
 
-/** Of the updates of a day, so many are kept for growing: taking shards away saves money, adding them saves records. */
+/**
+ * How many updates of a day are reserved for more shards. Fewer shards only save money, but more shards can prevent
+ * throttling.
+ */
 export const UPDATES_KEPT_FOR_SCALE_OUT = DAILY_UPDATES / 2;
 
 /**
  * How many shards a stream should have now.
  *
- * It doubles under a high load and halves under a low one, for its updates are few: ten a day. Whoever grows by a little
- * has used them up before a steep rise is over. Bounds that were changed are kept at once, whatever the load.
+ * The count doubles under a high load and halves under a low load, because a stream has only ten updates a day. With
+ * smaller steps, a steep rise could use up all updates before it is over. Changed bounds apply at once, under any load.
  */
 export function desiredShardCount(situation: ScalingSituation): number {
   const { openShardCount, minShards, maxShards, load } = situation;

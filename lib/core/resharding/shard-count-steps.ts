@@ -1,11 +1,15 @@
 import { checkShardCount, MAX_STREAM_SHARDS } from '../foundation/shard-count';
 
 /**
- * The targets of UpdateShardCount that take a stream from one shard count to another, the last of them `target`: as few
- * as the service allows, which at most doubles and at least halves a count at a time.
+ * The targets of the UpdateShardCount requests that take a stream from one shard count to another. The last one is
+ * `target`. There are as few requests as Kinesis allows: one request can at most double a count, and at least halve it.
+ * Use it to see how many of the ten updates of a day a change needs.
  *
- * All but the last are doublings or halvings, which split or merge each shard once.
+ * Each request except the last one doubles or halves the count, so it splits or merges each shard once.
  *
+ * @param current the number of open shards now
+ * @param target the number of open shards at the end
+ * @returns the target of each request, in order; empty if the counts are equal
  * @throws InvalidShardCountError unless both are whole numbers from 1 to 10,000
  * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
  */
@@ -19,12 +23,14 @@ export function shardCountSteps(current: number, target: number): number[] {
   return steps;
 }
 
-/** The most shards that one update can give a stream. */
+/** The most shards that a stream can have after one update. */
 export function mostShards(count: number): number {
   return Math.min(2 * count, MAX_STREAM_SHARDS);
 }
 
-/** The fewest shards that one update can leave a stream. Half of an odd count is rounded up, to be no less than half. */
+/**
+ * The fewest shards that a stream can have after one update. Half of an odd count is rounded up, so as not to go below.
+ */
 export function fewestShards(count: number): number {
   return Math.ceil(count / 2);
 }

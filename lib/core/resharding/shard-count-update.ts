@@ -4,7 +4,7 @@ import { formatUpdateHistory, type PastUpdate, parseUpdateHistory, UPDATE_HISTOR
 
 export type UpdateClient = Pick<ReshardClient, 'updateShardCount' | 'listTagsForStream' | 'addTagsToStream'>;
 
-/** The updates of the stream's shard count in the last 24 hours, as its tag says. */
+/** The updates of the stream's shard count in the last 24 hours, according to the stream's tag. */
 export async function readUpdateHistory(client: UpdateClient, streamName: string, now: number): Promise<PastUpdate[]> {
   let start: string | undefined;
   do {
@@ -22,17 +22,18 @@ export async function readUpdateHistory(client: UpdateClient, streamName: string
 export interface UpdateRequest {
   readonly streamName: string;
   readonly shardCount: number;
-  /** How many updates it takes from here on, this one included. */
+  /** How many updates are still needed, this one included. */
   readonly updates: number;
   readonly history: readonly PastUpdate[];
   readonly now: number;
 }
 
 /**
- * Asks for an update of the shard count and adds it to the stream's history; `false` if the stream is not ready for it.
+ * Asks for an update of the shard count and adds it to the stream's history. Returns `false` if the stream is not
+ * ready.
  *
- * The history is written after the update: one that is missing costs a refusal at worst, and Kinesis, which counts for
- * itself, has the last word. One too many would forbid what is allowed.
+ * The history is written after the update. If an entry is missing, the worst case is that Kinesis, which counts the
+ * updates itself, refuses a later one. An entry too many would forbid an update that Kinesis allows.
  */
 export async function updateShardCount(
   client: UpdateClient,
@@ -53,7 +54,10 @@ export async function updateShardCount(
   return true;
 }
 
-/** The API reference lets a stream that is busy refuse tags, and this one is, with the update: that is no failure of it. */
+/**
+ * According to the API reference, a busy stream may refuse tags, and the update makes this stream busy. So a refused
+ * tag does not make the update fail.
+ */
 async function writeUpdateHistory(
   client: UpdateClient,
   streamName: string,
@@ -69,13 +73,13 @@ async function writeUpdateHistory(
   }
 }
 
-/** Whether a request came while the stream was busy, or too soon after another one, and will be welcome later. */
+/** Whether Kinesis refused a request only because the stream was busy, or because the last request was too recent. */
 export function isNotReady(error: unknown): boolean {
   const { name, message } = error as Error;
   return name === 'ResourceInUseException' || (name === 'LimitExceededException' && /\brate\b/i.test(message));
 }
 
-/** The same exception tells of the account's quota of shards, in words of its own. */
+/** The same exception has another message if the account's quota of shards is exceeded. */
 function isDailyLimit(error: unknown): error is Error {
   const { name, message } = error as Error;
   return name === 'LimitExceededException' && !/shard (limit|quota)/i.test(message);

@@ -2,8 +2,11 @@ import type { HashKeyRange } from '../foundation/hash-key-ranges';
 import { MAX_SKEW } from './thresholds';
 
 /**
- * How many times the mean the widest shard holds: 1 is perfectly even. Under keys that a hash spreads, it is how many
- * times the mean load the hottest shard bears, so a stream of `n` shards does the work of `n / skew`.
+ * The keys of the widest shard divided by the mean. It is 1 if all shards are equally wide. If a hash spreads the
+ * records evenly over the key space, the hottest shard has `skew` times the mean load, so n shards do the work of n /
+ * skew.
+ *
+ * @param ranges the ranges of the open shards, in any order
  */
 export function skewOf(ranges: readonly HashKeyRange[]): number {
   const widths = ranges.map(widthOf);
@@ -12,6 +15,7 @@ export function skewOf(ranges: readonly HashKeyRange[]): number {
   return Number((widest * BigInt(ranges.length) * 1_000_000n) / space) / 1_000_000;
 }
 
+/** Whether shards are even: their skew is at most `MAX_SKEW`, which is 1.05. */
 export function areShardsEven(ranges: readonly HashKeyRange[]): boolean {
   return skewOf(ranges) <= MAX_SKEW;
 }

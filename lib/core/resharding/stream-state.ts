@@ -2,12 +2,12 @@ import type { ReshardClient } from './reshard-client';
 import { StreamNotReshardableError } from './reshard-errors';
 
 export interface StreamState {
-  /** Whether shards can be split, merged or updated now. */
+  /** Whether Kinesis accepts a split, a merge or an update of the shard count now. */
   readonly active: boolean;
   readonly openShardCount: number;
 }
 
-/** Throws `StreamNotReshardableError` for a stream whose shards are not ours to count. */
+/** Throws `StreamNotReshardableError` if the stream is in on-demand mode or is being deleted. */
 export async function describeStream(
   client: Pick<ReshardClient, 'describeStreamSummary'>,
   streamName: string,
@@ -17,8 +17,8 @@ export async function describeStream(
   if (StreamModeDetails?.StreamMode === 'ON_DEMAND') {
     throw new StreamNotReshardableError(
       streamName,
-      'it is in on-demand mode, in which Kinesis chooses the shards, and may be set to ignore partition keys and ' +
-        'explicit hash keys (record distribution AUTO); switch it to provisioned mode, or leave its shards to Kinesis',
+      'it is in on-demand mode, in which Kinesis chooses the shards and may ignore partition keys and explicit hash ' +
+        'keys (record distribution AUTO); switch the stream to provisioned mode, or leave its shards to Kinesis',
     );
   }
   if (StreamStatus === 'DELETING') throw new StreamNotReshardableError(streamName, 'it is being deleted');

@@ -1,13 +1,13 @@
 /**
- * The skew up to which a stream counts as even: its widest shard has at most 5 % more hash keys than the mean.
+ * The skew up to which shards are even: the widest shard has at most 5 % more hash keys than the mean.
  *
- * Exact evenness would be no use: nobody documents how UpdateShardCount rounds, and boundaries that are a key apart could
- * not be moved, for a split must leave both halves more than a key.
+ * Exact evenness would not be useful. AWS does not document how UpdateShardCount rounds. A boundary that is one key
+ * away from its ideal place could not be moved either, because a split must leave more than one key in both halves.
  */
 export const MAX_SKEW = 1.05;
 
 /**
- * Under which part of the target utilisation shards are taken away. Half the shards then have at most 80 % of the target:
- * far enough from it that they are not given back at once.
+ * Shards are taken away if the utilisation is below this part of the target. Half as many shards then have at most 80 %
+ * of the target. That is so far below it that the shards are not needed again at once.
  */
 export const SCALE_IN_FRACTION = 0.4;

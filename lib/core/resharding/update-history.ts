@@ -1,26 +1,26 @@
 /**
- * How often the shard count of one stream can be updated in any 24 hours.
+ * How often Kinesis allows an update of the shard count of one stream in any 24 hours.
  * Source: the Kinesis API reference, UpdateShardCount: "more than ten times per rolling 24-hour period per stream".
  */
 export const DAILY_UPDATES = 10;
 
 /**
- * The tag of a stream that tells of the updates of its shard count in the last 24 hours. Kinesis counts them too, but
- * does not say how far it has counted until it refuses.
+ * The tag in which a stream carries the updates of its shard count in the last 24 hours. Kinesis counts them too, but
+ * it does not report their number; it only refuses the update that is too many.
  */
 export const UPDATE_HISTORY_TAG = 'even-shards:shard-count-updates';
 
 /** An update that this library has asked for. */
 export interface PastUpdate {
-  /** When, in milliseconds since 1970. */
+  /** The time of the update, in milliseconds since 1970. */
   readonly time: number;
-  /** The count it was to. */
+  /** The shard count that the update asked for. */
   readonly shardCount: number;
 }
 
 const MINUTE_MS = 60_000;
 
-/** A day, and the minute that the tag leaves open. */
+/** A day and a minute, because the tag stores the time in whole minutes. */
 const RETENTION_MS = (24 * 60 + 1) * MINUTE_MS;
 
 const ENTRY = /^(\d{4}-\d\d-\d\dT\d\d:\d\dZ)=(\d{1,5})$/;
@@ -37,7 +37,7 @@ export function parseUpdateHistory(tagValue: string | undefined, now: number): P
     .sort((a, b) => a.time - b.time);
 }
 
-/** The value of the tag: ten entries, to the minute, so that they fit into the 256 characters that it can have. */
+/** The value of the tag: ten entries in whole minutes, which fit into the 256 characters of a tag value. */
 export function formatUpdateHistory(history: readonly PastUpdate[]): string {
   return history
     .slice(-DAILY_UPDATES)
@@ -49,7 +49,7 @@ export function updatesLeft(history: readonly PastUpdate[]): number {
   return Math.max(0, DAILY_UPDATES - history.length);
 }
 
-/** When so many updates are allowed again; `undefined` if they are now, or never within a day. */
+/** When so many updates are allowed again. Undefined if they are allowed now, or are never allowed within a day. */
 export function allowedAgainAt(history: readonly PastUpdate[], updates: number): Date | undefined {
   const last = history[history.length - 1 - (DAILY_UPDATES - updates)];
   return last === undefined ? undefined : new Date(last.time + RETENTION_MS);

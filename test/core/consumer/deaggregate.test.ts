@@ -98,7 +98,7 @@ describe('deaggregate', () => {
     });
   });
 
-  describe('of records that are counted', () => {
+  describe('of sequenced records', () => {
     const tag = (text: string) => {
       const value = Buffer.from(text);
       const length = (bytes: number) => bytes.toString(16).padStart(2, '0');
@@ -127,7 +127,7 @@ describe('deaggregate', () => {
 
     test.each(['', '7', '7/', '/p', '-1/p', '01/p', `1${'0'.repeat(40)}/p`])('a tag of %j is corrupt', (text) => {
       expect(() => sequences(record(tag(text)))).toThrow(
-        'corrupt aggregated record: a tag of record 0 holds no sequence',
+        'corrupt aggregate: a tag of record 0 does not hold a sequence',
       );
     });
   });
@@ -135,17 +135,17 @@ describe('deaggregate', () => {
   describe('refuses', () => {
     const ONE = '1a 05 08 00 1a 01 61';
     test.each<[string, ReturnType<typeof recordOf>, string]>([
-      ['no record', recordOf(KEY), 'it holds no record'],
+      ['no record', recordOf(KEY), 'it does not hold a record'],
       ['a number cut off', recordOf(KEY, '1a'), 'it ends within a number'],
       ['a field cut off', recordOf(KEY, ONE, '1a 05 08 00'), 'it ends 3 bytes too early'],
       ['a number of eleven bytes', recordOf('20', 'ff'.repeat(10), '01'), 'it has a number of more than 10 bytes'],
       ['a length of 2^63', recordOf('1a', 'ff'.repeat(8), '7f'), 'it ends 9223372036854776000 bytes too early'],
-      ['field 0', recordOf('02 00'), 'it has a field of the number 0'],
-      ['a field above 2^29 - 1', recordOf('80 80 80 80 10 00'), 'it has a field of the number 536870912'],
-      ['a group', recordOf(KEY, '23 24'), 'it has a field of the wire type 3'],
-      ['a table that is a number', recordOf('08 00'), 'it has field 1 in the wire type 0 instead of 2'],
-      ['an index that is text', recordOf(KEY, '1a 06 0a 01 61 1a 01 61'), 'record 0 has field 1 in the wire type 2'],
-      ['data that are a number', recordOf(KEY, '1a 04 08 00 18 00'), 'record 0 has field 3 in the wire type 0'],
+      ['field 0', recordOf('02 00'), 'it has a field with the number 0'],
+      ['a field above 2^29 - 1', recordOf('80 80 80 80 10 00'), 'it has a field with the number 536870912'],
+      ['a group', recordOf(KEY, '23 24'), 'it has a field with the wire type 3'],
+      ['a table that is a number', recordOf('08 00'), 'it has field 1 with the wire type 0 instead of 2'],
+      ['an index that is text', recordOf(KEY, '1a 06 0a 01 61 1a 01 61'), 'record 0 has field 1 with the wire type 2'],
+      ['data that are a number', recordOf(KEY, '1a 04 08 00 18 00'), 'record 0 has field 3 with the wire type 0'],
       ['a record without a key', recordOf(KEY, ONE, '1a 03 1a 01 61'), 'record 1 has no partition key'],
       ['a record without data', recordOf(KEY, '1a 02 08 00'), 'record 0 has no data'],
       ['a tag without a key', recordOf(KEY, '1a 07 08 00 1a 01 61 22 00'), 'a tag of record 0 has no key'],
@@ -153,25 +153,25 @@ describe('deaggregate', () => {
       [
         'no such partition key',
         recordOf(KEY, '1a 05 08 01 1a 01 61'),
-        'the partition key of record 0 is number 1 in a table of 1',
+        'the partition key of record 0 refers to entry 1 of a table with 1 entries',
       ],
       [
         'no such explicit hash key',
         recordOf(KEY, '1a 07 08 00 10 00 1a 01 61'),
-        'the explicit hash key of record 0 is number 0 in a table of 0',
+        'the explicit hash key of record 0 refers to entry 0 of a table with 0 entries',
       ],
       ['a key that is no UTF-8', recordOf('0a 02 c3 28', ONE), 'partition key 0 is not UTF-8'],
-      ['a hash key that is no number', recordOf(KEY, '12 01 78', ONE), 'explicit hash key 0 is no hash key'],
+      ['a hash key that is no number', recordOf(KEY, '12 01 78', ONE), 'explicit hash key 0 is not a hash key'],
       [
         'a hash key of 2^128',
         recordOf(KEY, `12 27 ${inHex(String(2n ** 128n))}`, ONE),
-        'explicit hash key 0 is no hash key',
+        'explicit hash key 0 is not a hash key',
       ],
       ['another MD5', { partitionKey: 'a', data: recordOf(KEY, ONE).data.fill(0, 15) }, 'its MD5 does not match'],
       ['the magic alone', { partitionKey: 'a', data: Buffer.from(MAGIC) }, 'it ends before its MD5'],
     ])('%s', (_, record, reason) => {
       expect(() => deaggregate(record)).toThrow(CorruptAggregateError);
-      expect(() => deaggregate(record)).toThrow(`corrupt aggregated record: ${reason}`);
+      expect(() => deaggregate(record)).toThrow(`corrupt aggregate: ${reason}`);
     });
   });
 

@@ -43,13 +43,13 @@ describe('deduplicate', () => {
 
   test.each(['__proto__', 'constructor', '0'])('knows the key and the producer %j', (name) => {
     const history = new SequenceHistory();
-    const counted = { partitionKey: name, sequence: { producerId: name, sequenceNumber: 0n } };
-    expect([...deduplicate([counted, counted], history)]).toHaveLength(1);
+    const sequenced = { partitionKey: name, sequence: { producerId: name, sequenceNumber: 0n } };
+    expect([...deduplicate([sequenced, sequenced], history)]).toHaveLength(1);
     const restored = new SequenceHistory({ saved: JSON.parse(JSON.stringify(history)) });
-    expect(restored.has(counted)).toBe(true);
+    expect(restored.has(sequenced)).toBe(true);
   });
 
-  test('lets pass, and does not remember, records that nobody counted', () => {
+  test('lets pass, and does not remember, records that are not sequenced', () => {
     const history = new SequenceHistory();
     expect([...deduplicate([{ partitionKey: 'a' }, { partitionKey: 'a' }], history)]).toHaveLength(2);
     expect(history.toJSON()).toEqual([]);
@@ -114,7 +114,7 @@ describe('SequenceHistory', () => {
   test.each([
     [{ maxKeys: 0 }, 'maxKeys must be a positive whole number, got 0'],
     [{ maxProducersPerKey: 1.5 }, 'maxProducersPerKey must be a positive whole number, got 1.5'],
-    [{ saved: [{ partitionKey: 'a' }] }, 'saved must be what toJSON of a history returned'],
+    [{ saved: [{ partitionKey: 'a' }] }, 'saved must be the result of toJSON of a history'],
     [{ saved: [{ partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '-1' }] }] }, 'saved must be'],
   ])('refuses %j', (options, message) => {
     expect(() => new SequenceHistory(options as never)).toThrow(InvalidArgumentError);

@@ -13,7 +13,7 @@ import {
 const shardCounts = fc.integer({ min: 1, max: 10_000 });
 
 describe('uniformRanges', () => {
-  test('splits the space of two shards where the seed does', () => {
+  test('splits the space of two shards where the article does', () => {
     expect(uniformRanges(2)).toEqual([
       { startingHashKey: 0n, endingHashKey: 170141183460469231731687303715884105727n },
       {
@@ -28,7 +28,7 @@ describe('uniformRanges', () => {
     [2, ['0-63', '64-127']],
     [4, ['0-31', '32-63', '64-95', '96-127']],
     [8, ['0-15', '16-31', '32-47', '48-63', '64-79', '80-95', '96-111', '112-127']],
-  ])('splits the 7-bit space of the seed into %d shards', (shards, ranges) => {
+  ])('splits the 7-bit space of the article into %d shards', (shards, ranges) => {
     const split = uniformRanges(shards, 128n);
     expect(split.map(({ startingHashKey, endingHashKey }) => `${startingHashKey}-${endingHashKey}`)).toEqual(ranges);
   });
@@ -85,7 +85,7 @@ describe('shardIndexOf', () => {
     );
   });
 
-  test('puts the seed keys 1 to 14 on two shards, 3 and 11', () => {
+  test('puts the article keys 1 to 14 on two shards, 3 and 11', () => {
     const ranges = uniformRanges(2);
     const shards = Array.from({ length: 14 }, (_, index) => shardIndexOf(hashPartitionKey(String(index + 1)), ranges));
     expect(shards.filter((shard) => shard === 0)).toHaveLength(3);

@@ -1,6 +1,6 @@
 import { HASH_KEY_SPACE, hashPartitionKey } from '../../../lib/core';
 
-/** Golden values from the seed "Kinesis Hash Key Space Partitioning". */
+/** Golden values from the article "Kinesis Hash Key Space Partitioning". */
 const SEED_HASHES: [string, bigint][] = [
   ['1', 261578874264819908609102035485573088411n],
   ['2', 266003691477286198901011725417809479212n],
@@ -32,7 +32,7 @@ describe('hashPartitionKey', () => {
     [24, 9, 15],
     [49, 23, 26],
     [99, 45, 54],
-  ])('skews the seed keys 1 to %d over two shards: %d and %d', (keys, first, second) => {
+  ])('skews the article keys 1 to %d over two shards: %d and %d', (keys, first, second) => {
     const hashes = Array.from({ length: keys }, (_, index) => hashPartitionKey(String(index + 1)));
     expect(hashes.filter((hash) => hash < HASH_KEY_SPACE / 2n)).toHaveLength(first);
     expect(hashes.filter((hash) => hash >= HASH_KEY_SPACE / 2n)).toHaveLength(second);

@@ -20,7 +20,7 @@ function take(allocator: BalancedKeyAllocator, count: number): number[] {
   return Array.from({ length: count }, () => Number(allocator.allocate()));
 }
 
-/** The seed's nextBalancedAvailableKey, said over a plain list of keys; it takes the other side where one is full. */
+/** The article's nextBalancedAvailableKey, said over a plain list of keys; it takes the other side where one is full. */
 function seedKey(keys: readonly [bigint, number][], low: bigint, high: bigint, lowTaken: boolean, up: boolean): bigint {
   const middle = up && high - low > 1n ? (low + high + 1n) / 2n : (low + high) / 2n;
   if (!keys.some(([key]) => key === middle)) return middle;
@@ -116,16 +116,16 @@ function follow(model: Model, plan: typeof steps extends fc.Arbitrary<infer T> ?
 }
 
 describe('BalancedKeyAllocator without ranges', () => {
-  test('hands out the keys of the seed tree in its order', () => {
+  test('hands out the keys of the article tree in its order', () => {
     expect(take(new BalancedKeyAllocator({ space: SEED_SPACE }), 7)).toEqual([64, 32, 96, 16, 80, 48, 112]);
   });
 
-  test('goes on from the keys 0, 32, 9 and 57 as the seed does', () => {
+  test('goes on from the keys 0, 32, 9 and 57 as the article does', () => {
     const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [0n, 32n, 9n, 57n] });
     expect(take(allocator, 8)).toEqual([64, 96, 80, 112, 72, 48, 104, 16]);
   });
 
-  test('refills the right side of the severely skewed seed tree first', () => {
+  test('refills the right side of the severely skewed tree of the article first', () => {
     const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [64n, 32n, 16n, 8n, 4n] });
     expect(take(allocator, 4).every((key) => key > 64)).toBe(true);
     expect(take(allocator, 1)[0]).toBeLessThan(64);
@@ -150,7 +150,7 @@ describe('BalancedKeyAllocator without ranges', () => {
     );
   });
 
-  test('follows the seed at every step of allocations, releases and restarts', () => {
+  test('follows the article at every step of allocations, releases and restarts', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 40n }), steps, (space, plan) => {
         follow(new Model(uniformRanges(1, space), false), plan);
@@ -158,7 +158,7 @@ describe('BalancedKeyAllocator without ranges', () => {
     );
   });
 
-  test('follows the seed from any keys of the space of Kinesis', () => {
+  test('follows the article from any keys of the space of Kinesis', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.bigInt({ min: 0n, max: HASH_KEY_SPACE - 1n }), { maxLength: 30 }), (allocated) => {
         const allocator = new BalancedKeyAllocator({ allocated });
@@ -376,7 +376,7 @@ describe('BalancedKeyAllocator', () => {
       const restore = () =>
         new BalancedKeyAllocator({ ranges: uniformRanges(2, SEED_SPACE), allocated: [1n, key as bigint] });
       expect(restore).toThrow(InvalidHashKeyError);
-      expect(restore).toThrow('allocated[1] must be a hash key within a range, from 0 to 127, got ');
+      expect(restore).toThrow('allocated[1] must be a hash key of one of the ranges, from 0 to 127, got ');
     },
   );
 
@@ -394,7 +394,7 @@ describe('BalancedKeyAllocator', () => {
       expect(allocator.size).toBe(0);
       const allocated = [{ hashKey: 0n, weight: weight as number }];
       expect(() => new BalancedKeyAllocator({ allocated })).toThrow(
-        'allocated[0].weight must be a number greater than 0',
+        'allocated[0].weight must be a number from 1e-9 to 2^53 - 1',
       );
     },
   );

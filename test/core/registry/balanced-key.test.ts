@@ -17,7 +17,7 @@ function firstKeys(count: number, keyOf: typeof balancedKey, space = SEED_SPACE)
   return Array.from({ length: count }, (_, n) => Number(keyOf(n, space)));
 }
 
-/** Levels of the tree that the seed's halving makes of a space: its keys from left to right. */
+/** Levels of the tree that the article's halving makes of a space: its keys from left to right. */
 function levels(space: bigint): bigint[][] {
   let intervals = [{ low: 0n, high: space, lowTaken: false }];
   const keys: bigint[][] = [];
@@ -41,7 +41,7 @@ function reversedBits(n: number): bigint {
 }
 
 describe('leftToRightKey', () => {
-  test('gives the order of the seed', () => {
+  test('gives the order of the article', () => {
     expect(firstKeys(10, leftToRightKey)).toEqual([64, 32, 96, 16, 48, 80, 112, 8, 24, 40]);
   });
 
@@ -62,12 +62,12 @@ describe('leftToRightKey', () => {
 });
 
 describe('alternatingKey', () => {
-  test('gives the order of the seed', () => {
+  test('gives the order of the article', () => {
     const keys = [64, 32, 96, 16, 80, 48, 112, 8, 40, 72, 104, 24, 56, 88, 120];
     expect(firstKeys(15, alternatingKey)).toEqual(keys);
   });
 
-  test('gives the seed tree of 23 keys', () => {
+  test('gives the article tree of 23 keys', () => {
     const keys = [64, 32, 96, 16, 48, 80, 112, 8, 24, 40, 56, 72, 88, 104, 120, 4, 20, 36, 52, 68, 84, 100, 116];
     expect(new Set(firstKeys(23, alternatingKey))).toEqual(new Set(keys));
   });
@@ -90,7 +90,7 @@ describe('alternatingKey', () => {
 });
 
 describe('balancedKey', () => {
-  test('gives the order of the seed tree', () => {
+  test('gives the order of the article tree', () => {
     expect(firstKeys(7, balancedKey)).toEqual([64, 32, 96, 16, 80, 48, 112]);
   });
 
@@ -118,7 +118,7 @@ describe('balancedKey', () => {
     });
   });
 
-  test('puts the 14 owners of the seed on two shards, 7 and 7, where MD5 puts 3 and 11', () => {
+  test('puts the 14 owners of the article on two shards, 7 and 7, where MD5 puts 3 and 11', () => {
     const perShard = (keyOf: (n: number) => bigint) => {
       const shards = Array.from({ length: 14 }, (_, n) => shardIndexOf(keyOf(n), uniformRanges(2)));
       return [0, 1].map((shard) => shards.filter((other) => other === shard).length);
@@ -137,7 +137,9 @@ describe.each([
     'fails for the position %p in a space of 128',
     (n) => {
       expect(() => keyOf(n as number, SEED_SPACE)).toThrow(InvalidArgumentError);
-      expect(() => keyOf(n as number, SEED_SPACE)).toThrow('n must be a whole number from 0 to 127, ');
+      expect(() => keyOf(n as number, SEED_SPACE)).toThrow(
+        'n must be a whole number from 0 to 127 and at most 2^53 - 1, ',
+      );
     },
   );
 

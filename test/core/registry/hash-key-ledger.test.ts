@@ -170,7 +170,9 @@ describe('HashKeyLedger', () => {
     const move = (owner: string, fromHashKey: bigint, toHashKey: bigint) =>
       ledger.move({ owner, fromHashKey, toHashKey });
     await expect(move('a', a!.hashKey, b!.hashKey)).rejects.toThrow(StaleMoveError);
-    await expect(move('a', 1n, 2n)).rejects.toThrow('"a" was not moved: its key has changed, plan anew');
+    await expect(move('a', 1n, 2n)).rejects.toThrow(
+      'owner "a" was not moved because its key has changed; make a new plan',
+    );
     await expect(move('nobody', 1n, 2n)).rejects.toThrow(StaleMoveError);
     expect(await ledger.list()).toEqual([a, b]);
   });
@@ -208,7 +210,7 @@ describe('HashKeyLedger', () => {
   });
 
   test('never reads an entry that was written late, after one that it does not know of', async () => {
-    const forgetful = new HashKeyLedger(table.store(schedule, 0), { mostEntries: 1 });
+    const forgetful = new HashKeyLedger(table.store(schedule, 0), { maxEntries: 1 });
     await forgetful.allocate([{ owner: 'a' }], ranges);
     const late = table.entries.get('a')!;
     await forgetful.release(['a']);
@@ -255,15 +257,15 @@ describe('HashKeyLedger', () => {
       'an empty owner',
       () => ledger.allocate([{ owner: '' }], ranges),
       InvalidArgumentError,
-      'owners[0] must be text of',
+      'owners[0] must be a string of',
     ],
     [
       'a long owner',
       () => ledger.release(['x'.repeat(257)]),
       InvalidArgumentError,
-      'owners[0] must be text of 1 to 256',
+      'owners[0] must be a string of 1 to 256',
     ],
-    ['a number', () => ledger.release([5 as never]), InvalidArgumentError, 'owners[0] must be text of 1 to 256'],
+    ['a number', () => ledger.release([5 as never]), InvalidArgumentError, 'owners[0] must be a string of 1 to 256'],
     [
       'an owner twice',
       () => ledger.allocate([{ owner: 'a' }, { owner: 'a' }], ranges),
@@ -308,7 +310,7 @@ describe('HashKeyLedgers of many processes', () => {
             new HashKeyLedger(table.store(schedule, 0.02), {
               clock: { ...systemClock, sleep: schedule.pause },
               random: schedule.random,
-              mostEntries: 1 + (seed & 7),
+              maxEntries: 1 + (seed & 7),
             });
           const jobs = names(10).map((owner) => async (ledger: HashKeyLedger) => {
             const [{ hashKey }] = (await ledger.allocate([{ owner }], ranges)) as [HashKeyOwner];
@@ -350,7 +352,7 @@ describe('HashKeyLedgers of many processes', () => {
           new HashKeyLedger(table.store(schedule, 0.02), {
             clock: { ...systemClock, sleep: schedule.pause },
             random,
-            mostEntries: 3 + (seed & 7),
+            maxEntries: 3 + (seed & 7),
           });
         const job = () => {
           const kind = random();

@@ -188,22 +188,32 @@ describe('rebalancePlan', () => {
       '"owner-0" of weight 1 from shard 0, 0, to shard 1, 900: the heaviest shard then carries 2',
     ]);
     expect(describeRebalancePlan(rebalancePlan([], uniformRanges(2)))).toEqual([
-      'no move: the heaviest shard carries 0, the bound is 0',
+      'no move is needed: the heaviest shard carries 0, the bound is 0',
     ]);
   });
 
   const owner = { owner: 'a', hashKey: 1n, weight: 1 };
   test.each<[string, HashKeyOwner[], new (...args: never[]) => Error, string]>([
-    ['no name', [{ ...owner, owner: '' }], InvalidArgumentError, 'owners[0].owner must be text of 1 to 256 characters'],
+    [
+      'no name',
+      [{ ...owner, owner: '' }],
+      InvalidArgumentError,
+      'owners[0].owner must be a string of 1 to 256 characters',
+    ],
     ['the name of another', [owner, { ...owner, hashKey: 2n }], InvalidArgumentError, 'owners[1].owner must be listed'],
     ['the key of another', [owner, { ...owner, owner: 'b' }], InvalidHashKeyError, 'owners[1].hashKey must be listed'],
     [
       'a key outside',
       [{ ...owner, hashKey: SPACE }],
       InvalidHashKeyError,
-      'owners[0].hashKey must be a hash key within',
+      'owners[0].hashKey must be a hash key of one of the ranges',
     ],
-    ['no weight', [{ ...owner, weight: 0 }], InvalidWeightError, 'owners[0].weight must be a number greater than 0'],
+    [
+      'no weight',
+      [{ ...owner, weight: 0 }],
+      InvalidWeightError,
+      'owners[0].weight must be a number from 1e-9 to 2^53 - 1',
+    ],
   ])('fails for an owner with %s', (_, owners, type, message) => {
     const plan = () => rebalancePlan(owners, uniformRanges(2, SPACE));
     expect(plan).toThrow(type);

@@ -178,7 +178,7 @@ describe('the daily limit', () => {
     const error = await refuses(reshard(100));
     expect(error).toBeInstanceOf(DailyUpdateLimitError);
     expect(error.message).toBe(
-      'Events needs 3 more update(s) of its shard count, and Kinesis allows 10 in any 24 hours, of which 8 are known ' +
+      'Events needs 3 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and 8 of them are known ' +
         'to be used; they are allowed again at 1970-01-02T00:01:00.000Z',
     );
     expect(callsThatChange({ calls: kinesis.calls.slice(before) } as FakeControlPlane)).toEqual([]);
@@ -194,8 +194,8 @@ describe('the daily limit', () => {
     }
     kinesis.tags.clear();
     expect((await refuses(reshard(64))).message).toBe(
-      'Events needs 1 more update(s) of its shard count, and Kinesis allows 10 in any 24 hours, of which 0 are known ' +
-        'to be used: at most 10 updates in a rolling day; others have used the rest, which are allowed again within 24 hours',
+      'Events needs 1 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and 0 of them are known ' +
+        'to be used: at most 10 updates in a rolling day; others have used the rest; these updates are allowed again within 24 hours',
     );
   });
 

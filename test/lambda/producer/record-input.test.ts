@@ -37,8 +37,8 @@ describe('parseRecordInput', () => {
   });
 
   test.each([
-    [{ hashKeyOwner: '' }, 'records[0].hashKeyOwner must be text of 1 to 256 characters'],
-    [{ hashKeyOwner: 5 }, 'records[0].hashKeyOwner must be text of 1 to 256 characters'],
+    [{ hashKeyOwner: '' }, 'records[0].hashKeyOwner must be a string of 1 to 256 characters'],
+    [{ hashKeyOwner: 5 }, 'records[0].hashKeyOwner must be a string of 1 to 256 characters'],
     [{ hashKeyOwner: 'a', explicitHashKey: '1' }, 'records[0].hashKeyOwner must be absent beside explicitHashKey'],
   ])('refuses %j', (fields, message) => {
     const input = { partitionKey: 'a', data: '', ...fields };
