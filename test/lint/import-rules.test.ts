@@ -224,6 +224,8 @@ const ROOMS: Record<string, { allowed: string[]; refused: string[] }> = {
   }),
 };
 
+const RULES = ['lint/style/noRestrictedImports', 'lint/style/noCommonJs', 'lint/suspicious/noImportCycles'];
+
 function rooms<T>(files: string[], rule: T): Record<string, T> {
   return Object.fromEntries(files.map((file) => [file, rule]));
 }
@@ -249,7 +251,7 @@ function offences(files: Record<string, string[]>): string[] {
       diagnostics: { code: { value: string }; location: { path: string; range: { start: { line: number } } } }[];
     };
     return diagnostics
-      .filter(({ code }) => ['lint/style/noRestrictedImports', 'lint/style/noCommonJs'].includes(code.value))
+      .filter(({ code }) => RULES.includes(code.value))
       .map(({ location: { path, range } }) => `${path}: ${files[path]![range.start.line - 1]}`);
   } finally {
     rmSync(folder, { recursive: true });
@@ -296,5 +298,14 @@ describe('import rules', () => {
         .flatMap(([file, lines]) => lines.map((line) => `${file}: ${line}`))
         .sort(),
     );
+  });
+
+  test('refuse a circle of imports, of types too', () => {
+    const files = {
+      'lib/core/registry/one.ts': ["import type { Two } from './two';", 'export type One = Two;'],
+      'lib/core/registry/two.ts': ["import type { One } from './one';", 'export type Two = One;'],
+    };
+
+    expect(offences(files).sort()).toEqual(Object.entries(files).map(([file, [line]]) => `${file}: ${line}`));
   });
 });
