@@ -13,7 +13,7 @@ const COMMAND = 'even-shards plan';
 const HELP = `usage: even-shards plan [stream | index] [options]
 
 Says how many shards a stream or an index needs, which rule asks for them, what breaks first when traffic grows, what
-shards cannot mend, and what a month costs; and prints the CDK code. With a sample it plans both.
+shards cannot fix, and what a month costs; and prints the CDK code. With a sample it plans both.
 
 a sample of real traffic:
   --input FILE                newline-delimited JSON, one record a line, gzipped if named .gz; may be repeated

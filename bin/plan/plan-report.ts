@@ -49,7 +49,7 @@ function streamLines(
   { traffic, rateIsLimit, plan, placement }: NonNullable<Planned['stream']>,
   sample: SampleSummary | undefined,
 ): string[] {
-  const { shards, boundBy, rules, limits, monthlyCost, notMended, shardsIfBalanced } = plan;
+  const { shards, boundBy, rules, limits, monthlyCost, notFixed, shardsIfBalanced } = plan;
   const rate = whole(traffic.recordsPerSecond);
   return [
     `stream: ${counted(shards, 'shard')} for ${rate} records a second, bound by ${boundBy}`,
@@ -66,7 +66,7 @@ function streamLines(
     '',
     `  a month: ${dollars(monthlyCost.total)} (shards ${dollars(monthlyCost.shards)}, records ` +
       `${dollars(monthlyCost.records)}, enhanced fan-out ${dollars(monthlyCost.fanOut)}; ${monthlyCost.prices})`,
-    ...notMendedLines([...notMended, ...(sample && placement ? [ceiling(sample, placement)] : [])]),
+    ...notFixedLines([...notFixed, ...(sample && placement ? [ceiling(sample, placement)] : [])]),
     '',
     ...streamSnippet(placement?.shardsIfBalanced ?? shards),
   ];
@@ -104,7 +104,7 @@ function indexLines(
   { traffic, plan, tradeOffs }: NonNullable<Planned['index']>,
   sample: SampleSummary | undefined,
 ): string[] {
-  const { shards, boundBy, rules, limits, page, partitions, overloadProbability, monthlyCost, notMended } = plan;
+  const { shards, boundBy, rules, limits, page, partitions, overloadProbability, monthlyCost, notFixed } = plan;
   return [
     `index: ${counted(shards, 'shard')} for ${whole(traffic.writesPerSecond)} writes a second, bound by ${boundBy}`,
     `  on ${partitions} partitions, one of which is overloaded with a probability of ${percent(overloadProbability)}`,
@@ -123,7 +123,7 @@ function indexLines(
     '',
     `  a month: ${dollars(monthlyCost.total)} (writes ${dollars(monthlyCost.writes)}, pages ` +
       `${dollars(monthlyCost.pages)}; ${monthlyCost.prices})`,
-    ...notMendedLines(notMended),
+    ...notFixedLines(notFixed),
     '',
     ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined)),
   ];
@@ -151,9 +151,9 @@ function growth(multiple: number): string {
   return multiple < 10 ? multiple.toFixed(1) : whole(Math.round(multiple));
 }
 
-function notMendedLines(sentences: readonly string[]): string[] {
+function notFixedLines(sentences: readonly string[]): string[] {
   if (sentences.length === 0) return [];
-  return ['', '  what no number of shards mends:', ...sentences.map((sentence) => `  ! ${sentence}`)];
+  return ['', '  what no number of shards fixes:', ...sentences.map((sentence) => `  ! ${sentence}`)];
 }
 
 function counted(count: number, what: string): string {

@@ -49,7 +49,7 @@ export function findings({ busiest, shardCounts, placements }: SimulationReport)
     ...(busiest.share * shards > 1
       ? [
           `no placement of whole keys goes below ${times(busiest.share * shards)}: that is ${busiest.key} alone, which ` +
-            'only splitting the key mends',
+            'only splitting the key fixes',
         ]
       : []),
     ...(unused > 0 ? [`the product of code points leaves ${unused} of ${shards} shards of an index empty`] : []),

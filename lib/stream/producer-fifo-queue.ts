@@ -77,7 +77,7 @@ export class ProducerFifoQueue extends Construct {
   public readonly queue: sqs.Queue;
 
   /**
-   * Where messages go that were delivered too often, in order. When what they failed of is mended, move them back
+   * Where messages go that were delivered too often, in order. When what they failed of is fixed, move them back
    * (StartMessageMoveTask): they then are behind what was written meanwhile.
    */
   public readonly deadLetterQueue: sqs.Queue;

@@ -5,12 +5,12 @@ import { planStream } from '../core/planning/plan-stream';
 import type { ExpectedStreamTraffic } from './expected-stream-traffic';
 
 /**
- * Warns if a stream has fewer shards than its traffic is planned to need, and of what no number of shards mends.
+ * Warns if a stream has fewer shards than its traffic is planned to need, and of what no number of shards fixes.
  *
  * Throws `InvalidArgumentError` for traffic outside its bounds.
  */
 export function adviseOnShards(stream: IConstruct, shardCount: number, traffic: ExpectedStreamTraffic): void {
-  const { shards, boundBy, shardsIfBalanced, notMended } = inConstructTerms(stream, 'expectedTraffic', () =>
+  const { shards, boundBy, shardsIfBalanced, notFixed } = inConstructTerms(stream, 'expectedTraffic', () =>
     planStream(traffic),
   );
   if (shardCount < shards) {
@@ -23,10 +23,10 @@ export function adviseOnShards(stream: IConstruct, shardCount: number, traffic: 
       `${shardCount} shard(s) are too few for the expected traffic: set shardCount to ${shards}${balanced}, as ${boundBy} needs`,
     );
   }
-  for (const sentence of notMended) {
+  for (const sentence of notFixed) {
     Annotations.of(stream).addWarningV2(
-      'cdk-even-shards:UniformStream.notMendedByShards',
-      `no shard count mends this: ${sentence}`,
+      'cdk-even-shards:UniformStream.notFixedByShards',
+      `no shard count fixes this: ${sentence}`,
     );
   }
 }

@@ -76,8 +76,8 @@ export interface UniformStreamProps {
 
   /**
    * What the stream is to carry. Synthesis warns if it has too few shards for that, with the count to set, and of what no
-   * count mends; the ids are `cdk-even-shards:UniformStream.tooFewShards` and
-   * `cdk-even-shards:UniformStream.notMendedByShards`. Nothing is deployed for it.
+   * count fixes; the ids are `cdk-even-shards:UniformStream.tooFewShards` and
+   * `cdk-even-shards:UniformStream.notFixedByShards`. Nothing is deployed for it.
    *
    * @default - no advice
    */

@@ -8,7 +8,7 @@ import { sortedByKey } from './sorted-by-key';
 
 /**
  * Warns if an index, or a value of it, has fewer shards than its traffic is planned to need, and of what no number of
- * shards mends.
+ * shards fixes.
  *
  * Throws `InvalidArgumentError` for traffic outside its bounds.
  */
@@ -18,7 +18,7 @@ export function adviseOnIndexShards(
   traffic: ExpectedIndexTraffic,
 ): void {
   const { indexName } = config;
-  const { shards, byValue, boundBy, notMended } = inConstructTerms(table, `${indexName}.expectedTraffic`, () =>
+  const { shards, byValue, boundBy, notFixed } = inConstructTerms(table, `${indexName}.expectedTraffic`, () =>
     planIndex({ ...traffic, shares: traffic.shares && sortedByKey(traffic.shares) }),
   );
   const tooFew =
@@ -34,10 +34,10 @@ export function adviseOnIndexShards(
       `${indexName} has too few shards for the expected traffic: set its shards to ${advice}, as ${boundBy} needs`,
     );
   }
-  for (const sentence of notMended) {
+  for (const sentence of notFixed) {
     Annotations.of(table).addWarningV2(
-      'cdk-even-shards:ShardedIndex.notMendedByShards',
-      `no shard count of ${indexName} mends this: ${sentence}`,
+      'cdk-even-shards:ShardedIndex.notFixedByShards',
+      `no shard count of ${indexName} fixes this: ${sentence}`,
     );
   }
 }

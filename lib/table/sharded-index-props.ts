@@ -21,8 +21,8 @@ export interface ShardedIndexProps extends ShardedIndexOptions {
 
   /**
    * What the index is to carry. Synthesis warns if it has too few shards for that, with the counts to set, and of what no
-   * count mends; the ids are `cdk-even-shards:ShardedIndex.tooFewShards` and
-   * `cdk-even-shards:ShardedIndex.notMendedByShards`. Nothing is deployed for it.
+   * count fixes; the ids are `cdk-even-shards:ShardedIndex.tooFewShards` and
+   * `cdk-even-shards:ShardedIndex.notFixedByShards`. Nothing is deployed for it.
    *
    * @default - no advice
    */

@@ -38,11 +38,11 @@ describe('even-shards plan', () => {
     expect(report).toContain('index:');
   });
 
-  test('says that no number of shards mends a key that is too hot already', async () => {
+  test('says that no number of shards fixes a key that is too hot already', async () => {
     const file = samples.file('hot.ndjson', events(30, 70));
     const report = await printed(plan, 'stream', '--input', file, '--key', 'account', '--records-per-second', '10000');
     expect(report).toContain('but no number of shards up to 1,000 leaves head-room: the busiest keys are too hot');
-    expect(report).toContain('! one key takes 300% of a shard, and a key lives in one shard');
+    expect(report).toContain('! one key takes 300% of a shard, and a key is in one shard');
     expect(report).toContain('by balanced explicit hash keys');
     expect(report).toContain('none up to 1,000');
   });

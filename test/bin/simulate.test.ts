@@ -81,7 +81,7 @@ describe('even-shards simulate', () => {
     expect(of('weighted-suffix').hottest[0]).toBeLessThan(1.3);
   });
 
-  test('says what sharding cannot mend', async () => {
+  test('says what sharding cannot fix', async () => {
     const file = samples.file('skewed.ndjson', events(300, 700));
     const report = await printed(simulate, '--input', file, '--key', 'account');
     expect(report).toContain('1,000 records of 701 keys on 8 shards; the busiest key, busy, has 30% of the records');
@@ -130,7 +130,7 @@ describe('even-shards simulate', () => {
       expect(keys).toBe(43);
       expect(of('allocator-by-weight').hottest[0]).toBeLessThan(of('partition-key').hottest[0]! - 0.4);
       expect(await printed(simulate, ...args)).toContain(
-        'that is getmoto/moto alone, which only splitting the key mends',
+        'that is getmoto/moto alone, which only splitting the key fixes',
       );
     },
     60_000,

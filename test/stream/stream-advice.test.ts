@@ -38,9 +38,7 @@ describe('UniformStream with expected traffic', () => {
       expectedTraffic: { ...expectedTraffic, hottestKeyShare: 0.3 },
     });
     expect(warnings()).toEqual([
-      expect.stringMatching(
-        /^no shard count mends this: one key takes 150% of a shard.* \[ack: .*notMendedByShards\]$/,
-      ),
+      expect.stringMatching(/^no shard count fixes this: one key takes 150% of a shard.* \[ack: .*notFixedByShards\]$/),
     ]);
   });
 

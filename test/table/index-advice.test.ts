@@ -43,14 +43,14 @@ describe('a sharded index with expected traffic', () => {
     ]);
   });
 
-  test('warns of what no count mends', () => {
+  test('warns of what no count fixes', () => {
     table.addShardedIndex({
       ...byTime,
       shards: ShardCounts.uniform(100),
       expectedTraffic: { writesPerSecond: 5_000, partitions: 4 },
     });
     expect(warnings()).toEqual([
-      expect.stringMatching(/^no shard count of byTime mends this: 4 partitions are 125% busy.*notMendedByShards\]$/),
+      expect.stringMatching(/^no shard count of byTime fixes this: 4 partitions are 125% busy.*notFixedByShards\]$/),
     ]);
   });
 

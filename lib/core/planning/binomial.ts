@@ -1,13 +1,13 @@
-/** Outcomes this much less likely than the likeliest one are left out. */
+/** An outcome is left out if its probability is less than this part of the highest one. */
 const NEGLIGIBLE = 1e-30;
 
 /**
- * The mean of `f` over a binomial draw, without the outcomes that never happen and those outside `low` to `high`.
+ * The mean of `f` over a binomial draw, without the outcomes that are too unlikely and those outside `low` to `high`.
  *
- * The weights grow from the mode outwards by the ratio of neighbours and are divided by their sum: no factorial, no
- * logarithm, nothing subtracted, so that the mean is right to about 12 digits, whatever `draws` is.
+ * The weights are computed from the mode outwards by the ratio of neighbours, and are divided by their sum. There is no
+ * factorial, no logarithm and no subtraction, so the mean is right to about 12 digits for any number of draws.
  *
- * @param f of the number drawn; not negative
+ * @param f a function of the number drawn; its values are not negative
  */
 export function binomialMean(draws: number, p: number, f: (drawn: number) => number, low = 0, high = draws): number {
   const odds = p / (1 - p);

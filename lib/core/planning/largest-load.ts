@@ -7,18 +7,19 @@ interface Table {
 }
 
 /**
- * The probability that some of `partitions` gets more than `most` of `shards`, when each shard is placed independently
- * and each partition is equally likely: the upper tail of the maximum of a multinomial distribution.
+ * The probability that at least one of `partitions` gets more than `most` of `shards`, if each shard is placed
+ * independently and each partition is equally likely. It is the upper tail of the maximum of a multinomial
+ * distribution.
  *
- * The partitions are split in two halves (or, if their number is odd, into one and the others). How many shards fall
- * into the first half is binomial; given that number, the halves are independent problems of the same kind. With f(n, k)
- * for k shards on n partitions,
+ * The partitions are split into two halves (or, if their number is odd, into one and the others). The number of shards
+ * that fall into the first half is binomial. Given that number, the halves are independent problems of the same kind.
+ * With f(n, k) for k shards on n partitions:
  *
  *     f(1, k) = 1 if k > most, else 0
  *     f(a + b, k) = mean over j drawn from Binomial(k, a / (a + b)) of f(a, j) + (1 - f(a, j)) * f(b, k - j)
  *
- * Every term is positive and every step an average, so errors are averaged too and do not grow: small probabilities
- * keep their relative precision. Only the likely j are looked at, about the square root of k of them, for about
+ * Every term is positive and every step is an average, so errors are averaged too and do not grow. Small probabilities
+ * keep their relative precision. The sum runs only over the likely j, which are about the square root of k, for about
  * 2 log2(n) levels.
  */
 export function moreThan(most: number, shards: number, partitions: number): number {
@@ -27,7 +28,7 @@ export function moreThan(most: number, shards: number, partitions: number): numb
   return tableOf(partitions, shards, shards, most).values[0]!;
 }
 
-/** The shards that the busiest partition has at most, but for `probability`. */
+/** The number of shards that the busiest partition exceeds with at most `probability`. */
 export function likelyMost(shards: number, partitions: number, probability: number): number {
   let tooFew = Math.ceil(shards / partitions) - 1;
   let enough = shards;
@@ -61,7 +62,7 @@ function tableOf(partitions: number, first: number, last: number, most: number):
   return { first, values };
 }
 
-/** What is likely to be drawn in any number of draws from `first` to `last`. */
+/** The outcomes that are likely for any number of draws from `first` to `last`. */
 function likelyBetween(first: number, last: number, p: number): { first: number; last: number } {
   return { first: likelyOutcomes(first, p).first, last: likelyOutcomes(last, p).last };
 }

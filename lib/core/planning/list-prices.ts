@@ -1,12 +1,12 @@
 import { checkNotNegative } from './number-checks';
 
-/** What the planner multiplies with, in US dollars. */
+/** The prices that the planner uses, in US dollars. */
 export interface ListPrices {
-  /** When and where these prices were in force. */
+  /** When and in which region these prices were valid. */
   asOf: string;
-  /** Kinesis provisioned mode: one shard for an hour. */
+  /** Kinesis in provisioned mode: one shard for an hour. */
   shardHour: number;
-  /** Kinesis provisioned mode: a million PUT payload units of 25 KB. */
+  /** Kinesis in provisioned mode: a million PUT payload units of 25 KB. */
   millionPutPayloadUnits: number;
   /** Kinesis enhanced fan-out: one consumer of one shard for an hour. */
   consumerShardHour: number;
@@ -19,11 +19,12 @@ export interface ListPrices {
 }
 
 /**
- * The list prices of the region us-east-1, without free tier, discounts and taxes. Prices change and differ between
- * regions: check them against the pricing pages before you rely on a cost, and give `planStream` and `planIndex` your own.
+ * The list prices of the region us-east-1, without the free tier, discounts and taxes. Prices change, and they differ
+ * between regions. Before you rely on a cost, check these prices against the pricing pages, and pass your own prices to
+ * `planStream` and `planIndex`.
  *
- * Source: the pricing pages of Amazon Kinesis Data Streams and Amazon DynamoDB; DynamoDB's on-demand prices are those in
- * force since November 2024.
+ * Source: the pricing pages of Amazon Kinesis Data Streams and Amazon DynamoDB. DynamoDB's on-demand prices are those
+ * since November 2024.
  */
 export const LIST_PRICES: ListPrices = {
   asOf: 'us-east-1, 2025',
@@ -38,7 +39,7 @@ export const LIST_PRICES: ListPrices = {
 export const HOURS_PER_MONTH = 730;
 export const SECONDS_PER_MONTH = HOURS_PER_MONTH * 3_600;
 
-/** The list prices with some of them replaced. Throws `InvalidArgumentError` for a price below 0. */
+/** The list prices with some of them replaced. Throws `InvalidArgumentError` if a price is below 0. */
 export function pricesWith(own: Partial<ListPrices> = {}): ListPrices {
   const prices = { ...LIST_PRICES, ...own };
   for (const [name, price] of Object.entries(prices)) {

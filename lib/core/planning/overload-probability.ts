@@ -3,42 +3,45 @@ import { moreThan } from './largest-load';
 import { checkBetween, checkWhole } from './number-checks';
 import { floorOf } from './rounding';
 
-/** The most shards that overload is computed for, exactly; more are refused. */
+/** The most shards for which overload is computed. The functions refuse more. */
 export const MAX_PLANNED_SHARDS = 100_000;
 
-/** The most partitions that overload is computed for, exactly; more are refused. */
+/** The most partitions for which overload is computed. The functions refuse more. */
 export const MAX_PLANNED_PARTITIONS = 10_000;
 
-/** What counts as an overloaded partition: give one of them. */
+/** When a partition is overloaded. Give `overload` or `utilisation`, not both. */
 export interface OverloadThreshold {
   /**
-   * By how much a partition may exceed its fair share: 0.5 calls a partition overloaded that holds more than 1.5 times
-   * as many shards as there are for each. From 0.01 to 1,000.
+   * By how much a partition may exceed its fair share, from 0.01 to 1,000. With 0.5, a partition is overloaded if it
+   * holds more than 1.5 times the mean number of shards.
    *
    * @default 0.5
    */
   overload?: number;
   /**
-   * How busy the partitions are on average, above 0 and at most 0.99: a partition is then overloaded above 1 / u times
-   * its fair share, which is where its throughput limit lies.
+   * How busy the partitions are on average, above 0 and at most 0.99. With a utilisation of u, a partition reaches its
+   * throughput limit at 1 / u times its fair share, so it is overloaded above that.
    *
-   * @default - `overload` says it
+   * @default `overload` decides
    */
   utilisation?: number;
 }
 
 /**
- * The probability that some partition is overloaded when equal shards are placed independently and uniformly, as
- * DynamoDB places partition keys by their hash.
+ * The probability that at least one partition is overloaded. It assumes that shards have equal loads and are placed
+ * independently and uniformly, as DynamoDB places partition keys by their hash. Use it to judge a given number of
+ * shards; to find the number of shards, use `shardsForOverload`.
  *
- * Exact: the tail of the multinomial maximum by dynamic programming, right to about 12 digits, up to 100,000 shards
- * and 10,000 partitions. It is an upper bound on trouble in so far as DynamoDB splits hot partitions after a while.
+ * The result is exact to about 12 digits, for up to 100,000 shards and 10,000 partitions: it is the tail of the
+ * multinomial maximum, by dynamic programming. It is an upper bound, because DynamoDB splits hot partitions after a
+ * while.
  *
- * It is not monotonic in the shards, since a partition holds whole shards only; see `shardsForOverload`.
+ * More shards do not always mean a lower probability, because a partition holds only whole shards.
  *
- * @param query the number of `shards` and of `partitions`, and what counts as overloaded: more than (1 + `overload`)
- *   times the fair share of shards / partitions
- * @throws InvalidArgumentError for a number outside its bounds
+ * @param query the number of `shards`, from 1 to 100,000, the number of `partitions`, from 1 to 10,000, and when a
+ *   partition is overloaded: above (1 + `overload`) times its fair share, which is shards / partitions
+ * @returns a probability from 0 to 1
+ * @throws InvalidArgumentError if a number is outside its bounds
  */
 export function overloadProbability(query: { shards: number; partitions: number } & OverloadThreshold): number {
   const { shards, partitions } = query;
@@ -47,14 +50,18 @@ export function overloadProbability(query: { shards: number; partitions: number 
   return moreThan(floorOf((overloadFactor(query) * shards) / partitions), shards, partitions);
 }
 
-/** How many times its fair share a partition bears. */
+/** How many times its fair share a partition can bear. */
 export function overloadFactor({ overload, utilisation }: OverloadThreshold): number {
   if (utilisation === undefined) {
     if (overload !== undefined) checkBetween('overload', overload, 0.01, 1_000);
     return 1 + (overload ?? 0.5);
   }
   if (overload !== undefined) {
-    throw new InvalidArgumentError('overload', overload, 'absent when utilisation is given, which implies it');
+    throw new InvalidArgumentError(
+      'overload',
+      overload,
+      'absent if utilisation is given, because it follows from utilisation',
+    );
   }
   if (!(typeof utilisation === 'number' && utilisation > 0 && utilisation <= 0.99)) {
     throw new InvalidArgumentError('utilisation', utilisation, 'a number above 0 and at most 0.99');

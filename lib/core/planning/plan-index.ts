@@ -12,38 +12,38 @@ import { PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, writeUnits } from './suffi
 import { weightedShards } from './weighted-shards';
 
 /**
- * The partitions of a new on-demand index, which takes 4,000 write units a second from the start.
+ * The partitions of a new on-demand index, which accepts 4,000 write units a second from the start.
  * Source: the DynamoDB developer guide, "On-demand capacity mode", initial throughput.
  */
 const NEW_INDEX_PARTITIONS = 4;
 
-/** What an index is to carry. Rates are those of the busiest second. */
+/** The traffic that an index must carry. Rates are those of the busiest second. */
 export interface IndexTraffic {
   /**
-   * Writes to the index a second, at least 0. An item that is inserted or deleted counts once, an update that changes the
-   * index's value or shard twice: the old entry goes, the new one comes.
+   * The writes to the index a second, at least 0. An insert or a delete of an item is one write. An update that changes
+   * the index's value or shard is two writes, because DynamoDB deletes the old entry and inserts a new one.
    */
   writesPerSecond: number;
   /**
-   * The size of an index entry in kilobytes, above 0: its keys and what it projects.
+   * The size of an index entry in kilobytes, above 0: its keys and its projected attributes.
    *
    * @default 1
    */
   itemKb?: number;
   /**
-   * How busy partitions may be on average, and a shard at most, from 0.05 to 0.95.
+   * How busy the partitions may be on average, and each shard at most, from 0.05 to 0.95.
    *
    * @default 0.5
    */
   utilisation?: number;
   /**
-   * How many partitions the index has: its warm write units over 1,000.
+   * How many partitions the index has: its warm write units divided by 1,000.
    *
-   * @default - as many as keep within `utilisation`, and at least 4, as a new on-demand index has
+   * @default as many as keep within `utilisation`, and at least 4, which a new on-demand index has
    */
   partitions?: number;
   /**
-   * The probability that some partition gets more than its 1,000 write units a second, to stay below.
+   * The highest allowed probability that some partition gets more than its 1,000 write units a second.
    *
    * @default 0.05
    */
@@ -51,70 +51,78 @@ export interface IndexTraffic {
   /**
    * Each value's share of the writes, in any unit. Give it for an index by value.
    *
-   * @default - the index covers the whole table, or one value has all writes
+   * @default the index covers the whole table, or one value has all writes
    */
   shares?: Readonly<Record<string, number>>;
   /**
-   * Pages that are queried a second, of the same value if there are several.
+   * The pages that are queried a second. If there are several values, they are pages of one value.
    *
    * @default 0
    */
   pagesPerSecond?: number;
   /**
-   * Items of a page.
+   * The items on a page, from 1 to 10,000.
    *
    * @default 25
    */
   pageItems?: number;
   /**
-   * The mean of a month's traffic as a part of the peak, above 0 and at most 1. It decides on the cost alone.
+   * The mean of a month's traffic as a part of the peak, above 0 and at most 1. Only the cost depends on it.
    *
    * @default 1
    */
   averageOfPeak?: number;
-  /** @default - `LIST_PRICES` */
+  /**
+   * Your own prices, in US dollars. A price that you leave out is the list price.
+   *
+   * @default `LIST_PRICES`
+   */
   prices?: Partial<ListPrices>;
 }
 
+/** The rules that decide how many shards an index needs. */
 export type IndexRule = 'writes to a shard' | 'shards that share a partition';
 
+/** The limits that the traffic of an index can reach. */
 export type IndexLimit =
   | 'writes to a shard'
   | 'writes to the busiest partition'
   | 'writes to all partitions'
   | 'reads of a shard';
 
-/** How many shards, and why. */
+/** The plan of an index: how many shards it needs, and why. */
 export interface IndexPlan {
-  /** Of the whole index, before they are divided among values. */
+  /** The number of shards of the whole index, before they are divided among values. */
   shards: number;
-  /** By value, if the traffic has shares: for `ShardCounts.byValue`. */
+  /** The number of shards of each value, if the traffic has `shares`. Use it for `ShardCounts.byValue`. */
   byValue?: Record<string, number>;
   /** The rule that asks for the most shards. */
   boundBy: IndexRule;
   rules: PlanRule<IndexRule>[];
-  /** What was planned for: what a new index has, or what its writes need. */
+  /**
+   * The number of partitions that the plan assumes: those of the traffic, of a new index, or those that writes need.
+   */
   partitions: number;
-  /** The probability that some partition is overloaded with as many shards as planned. */
+  /** The probability that some partition is overloaded with the planned number of shards. */
   overloadProbability: number;
-  /** What breaks first comes first. */
+  /** How much of each limit the traffic uses. The limit that breaks first comes first. */
   limits: LimitUse<IndexLimit>[];
-  /** The price of the shards on the reading side. Of the value with the most shards, if there are several. */
+  /** What one page costs readers, with and without shards. If there are several values: of the one with most shards. */
   page: { shards: number; readUnits: number; readUnitsUnsharded: number };
-  /** What no number of shards mends, in words, each with what does. */
-  notMended: string[];
-  /** US dollars a month, at list prices. */
+  /** The problems that no number of shards fixes. Each sentence says what does fix it. */
+  notFixed: string[];
+  /** The cost of a month in US dollars, and the prices it is computed with. */
   monthlyCost: { writes: number; pages: number; total: number; prices: string };
 }
 
 /**
- * Plans a sharded index: how many shards it needs, which rule asks for them, what breaks first when traffic grows, and
- * both sides of the price, the head-room that shards give writes and the read units they cost every page.
+ * Plans a sharded index: how many shards it needs, which rule asks for them, and which limit breaks first when traffic
+ * grows. It shows both what shards give and what they cost: head-room for writes, and read units for every page.
  *
- * A partition is taken to be overloaded above its 1,000 write units a second, so with w write units a second on N
- * partitions above 1000 N / w times its fair share.
+ * A partition is overloaded above its 1,000 write units a second. So with w write units a second on N partitions, it is
+ * overloaded above 1000 N / w times its fair share.
  *
- * @throws InvalidArgumentError for a number outside its bounds, or if more than 10,000 shards were needed
+ * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
 export function planIndex(traffic: IndexTraffic): IndexPlan {
   const index = checkedTraffic(traffic);
@@ -136,7 +144,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
     throw new InvalidArgumentError(
       'writesPerSecond',
       traffic.writesPerSecond,
-      `traffic for at most ${MAX_INDEX_SHARDS} shards, of which ${boundBy} needs ${shards}`,
+      `traffic that at most ${MAX_INDEX_SHARDS} shards can carry, but the rule "${boundBy}" needs ${shards} shards`,
     );
   }
 
@@ -162,7 +170,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
       readUnits,
       readUnitsUnsharded: readUnitsPerPage({ shards: 1, items: pageItems, itemKb }),
     },
-    notMended: notMended(index, average, readUnits / asked),
+    notFixed: notFixed(index, average, readUnits / asked),
     monthlyCost: monthlyCost(index, readUnits),
   };
 }
@@ -199,19 +207,19 @@ function checkedTraffic(traffic: IndexTraffic) {
 
 type CheckedTraffic = ReturnType<typeof checkedTraffic>;
 
-function notMended(index: CheckedTraffic, average: number, readUnitsOfShard: number): string[] {
+function notFixed(index: CheckedTraffic, average: number, readUnitsOfShard: number): string[] {
   const { unitsPerSecond, partitions, utilisation, pagesPerSecond } = index;
   const sentences: string[] = [];
   if (isAbove(average, utilisation)) {
     const needed = ceilOf(unitsPerSecond / utilisation);
     sentences.push(
-      `${partitions} partitions are ${percent(average)} busy on average, however many shards there are: ` +
+      `${partitions} partitions are ${percent(average)} busy on average with any number of shards: ` +
         `give the index a warm throughput of ${needed} write units a second`,
     );
   }
   if (pagesPerSecond * readUnitsOfShard > PARTITION_READ_UNITS) {
     sentences.push(
-      `${pagesPerSecond} pages a second ask every shard, for more than its ${PARTITION_READ_UNITS} read units a second: ` +
+      `${pagesPerSecond} pages a second need more than the ${PARTITION_READ_UNITS} read units a second of each shard: ` +
         'cache the pages, or project less',
     );
   }

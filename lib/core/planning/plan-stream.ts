@@ -8,71 +8,75 @@ import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
 import { ceilOf, floorOf, isAbove } from './rounding';
 
 /**
- * What one shard takes and gives in a second.
- * Source: the Kinesis developer guide, "Quotas and limits". Where it says 1 MB in one place and 1 MiB in another, the
- * planner takes the smaller.
+ * The limits of one shard, for one second.
+ * Source: the Kinesis developer guide, "Quotas and limits". The guide says 1 MB in one place and 1 MiB in another; the
+ * planner uses the smaller one.
  */
 export const SHARD_LIMITS = {
   recordsWritten: 1_000,
   bytesWritten: 1_000_000,
-  /** Shared by all consumers without enhanced fan-out; with it, each consumer has as much for itself. */
+  /** All consumers without enhanced fan-out share it. Each consumer with enhanced fan-out has as much for itself. */
   bytesRead: 2_000_000,
-  /** GetRecords requests, shared in the same way. */
+  /** GetRecords requests. All consumers without enhanced fan-out share them. */
   reads: 5,
 };
 
-/** Kinesis bills a record by started payload units of this size. */
+/** Kinesis bills each started payload unit of this size. */
 const PUT_PAYLOAD_UNIT_BYTES = 25 * 1_024;
 
-/** Records above this size live on bursts. Source: the Kinesis developer guide, "Large records": below 2 % of traffic. */
+/**
+ * A shard accepts larger records only in bursts, so they must stay below 2 % of the traffic.
+ * Source: the Kinesis developer guide, "Large records".
+ */
 const LARGE_RECORD_BYTES = 1_048_576;
 const LARGE_RECORD_SHARE = 0.02;
 
-/** What a stream is to carry. Rates are those of the busiest second. */
+/** The traffic that a stream must carry. Rates are those of the busiest second. */
 export interface StreamTraffic {
-  /** Records written a second, above 0. */
+  /** The records written a second, above 0. */
   recordsPerSecond: number;
   /**
-   * Bytes written a second, partition keys included.
+   * The bytes written a second, partition keys included. Give either this or `recordSizes`.
    *
-   * @default - the records times their mean size, which `recordSizes` then must say
+   * @default the records times their mean size according to `recordSizes`
    */
   bytesPerSecond?: number;
-  /** The sizes of the records in bytes, and each one's share, in any unit. Instead of `bytesPerSecond`. */
+  /** The sizes of the records in bytes, each with its share of the records in any unit. Give it or `bytesPerSecond`. */
   recordSizes?: readonly { bytes: number; share: number }[];
   /**
-   * The part of every shard that is kept free for bursts, retries and growth, from 0 to 0.9.
+   * The part of every shard that stays free for bursts, retries and growth, from 0 to 0.9.
    *
    * @default 0.25
    */
   headRoom?: number;
   /**
-   * Consumers that share what a shard gives: those that poll, such as Lambda functions without enhanced fan-out.
+   * The number of consumers that share the read limits of a shard, from 0 to 1,000. These are the consumers that poll,
+   * such as Lambda functions without enhanced fan-out.
    *
    * @default 1
    */
   consumers?: number;
   /**
-   * How often each of them polls a shard, in requests a second.
+   * How often each of these consumers polls a shard, in requests a second.
    *
    * @default 1, as Lambda does
    */
   pollsPerSecond?: number;
   /**
-   * Consumers with enhanced fan-out: each has a shard's 2 MB a second for itself, at a price.
+   * The number of consumers with enhanced fan-out. Each has 2 MB a second of a shard for itself, at a price.
    *
    * @default 0
    */
   enhancedFanOutConsumers?: number;
   /**
    * How many partition keys share the records about equally, if Kinesis places them by their hash. Few keys spread
-   * badly, so that more shards are needed than on average.
+   * unevenly, so the stream needs more shards.
    *
-   * @default - so many that their hashes spread evenly, or balanced explicit hash keys
+   * @default so many keys that their hashes spread evenly, or balanced explicit hash keys
    */
   keys?: number;
   /**
-   * The probability that a shard gets more keys than it can bear, to stay below. With `keys` only.
+   * The highest allowed probability that a shard gets more keys than it can bear. It matters only with `keys`.
    *
    * @default 0.05
    */
@@ -80,19 +84,24 @@ export interface StreamTraffic {
   /**
    * The share of the busiest partition key, from 0 to 1.
    *
-   * @default - 1 / `keys`, or unknown
+   * @default 1 / `keys`, or unknown without `keys`
    */
   hottestKeyShare?: number;
   /**
-   * The mean of a month's traffic as a part of the peak, above 0 and at most 1. It decides on the cost alone.
+   * The mean of a month's traffic as a part of the peak, above 0 and at most 1. Only the cost depends on it.
    *
    * @default 1
    */
   averageOfPeak?: number;
-  /** @default - `LIST_PRICES` */
+  /**
+   * Your own prices, in US dollars. A price that you leave out is the list price.
+   *
+   * @default `LIST_PRICES`
+   */
   prices?: Partial<ListPrices>;
 }
 
+/** The rules that decide how many shards a stream needs. */
 export type StreamRule =
   | 'records written'
   | 'bytes written'
@@ -101,6 +110,7 @@ export type StreamRule =
   | 'whole keys'
   | 'keys spread by hash';
 
+/** The limits that the traffic of a stream can reach. */
 export type StreamLimit =
   | 'records written to a shard'
   | 'bytes written to a shard'
@@ -109,27 +119,29 @@ export type StreamLimit =
   | 'the busiest shard of keys spread by hash'
   | 'the busiest key';
 
-/** How many shards, and why. */
+/** The plan of a stream: how many shards it needs, and why. */
 export interface StreamPlan {
+  /** The number of shards that satisfies every rule. */
   shards: number;
   /** The rule that asks for the most shards. */
   boundBy: StreamRule;
+  /** Every rule that applies, with the shards that it asks for. */
   rules: PlanRule<StreamRule>[];
-  /** How many are enough if every key has a balanced explicit hash key: without the rule of keys spread by hash. */
+  /** The number of shards that is enough if every key has a balanced explicit hash key. */
   shardsIfBalanced: number;
-  /** What breaks first comes first. */
+  /** How much of each limit the traffic uses. The limit that breaks first comes first. */
   limits: LimitUse<StreamLimit>[];
-  /** What no number of shards mends, in words, each with what does. */
-  notMended: string[];
-  /** US dollars a month, at list prices. */
+  /** The problems that no number of shards fixes. Each sentence says what does fix it. */
+  notFixed: string[];
+  /** The cost of a month in US dollars, and the prices it is computed with. */
   monthlyCost: { shards: number; records: number; fanOut: number; total: number; prices: string };
 }
 
 /**
- * Plans a provisioned stream: how many shards it needs, which rule asks for them, what breaks first when traffic grows,
- * what shards cannot mend, and what a month costs.
+ * Plans a provisioned stream: how many shards it needs, which rule asks for them, which limit breaks first when traffic
+ * grows, which problems shards cannot fix, and what a month costs.
  *
- * @throws InvalidArgumentError for a number outside its bounds, or if more than 10,000 shards were needed
+ * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
 export function planStream(traffic: StreamTraffic): StreamPlan {
   const stream = checkedTraffic(traffic);
@@ -154,7 +166,7 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
     throw new InvalidArgumentError(
       'recordsPerSecond',
       recordsPerSecond,
-      `traffic for at most ${MAX_STREAM_SHARDS} shards, of which ${boundBy} needs ${shards}`,
+      `traffic that at most ${MAX_STREAM_SHARDS} shards can carry, but the rule "${boundBy}" needs ${shards} shards`,
     );
   }
 
@@ -176,7 +188,7 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
     rules,
     shardsIfBalanced,
     limits: byUse(limits),
-    notMended: notMended(stream, busiestKey, spread?.byHash),
+    notFixed: notFixed(stream, busiestKey, spread?.byHash),
     monthlyCost: monthlyCost(stream, shards),
   };
 }
@@ -184,7 +196,7 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
 /**
  * How many shards a stream needs: the `shards` of `planStream`.
  *
- * @throws InvalidArgumentError for a number outside its bounds, or if more than 10,000 shards were needed
+ * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
 export function streamShards(traffic: StreamTraffic): number {
   return planStream(traffic).shards;
@@ -239,7 +251,7 @@ function sizesOf({ recordsPerSecond, bytesPerSecond, recordSizes }: StreamTraffi
     throw new InvalidArgumentError(
       'bytesPerSecond',
       bytesPerSecond,
-      'absent when recordSizes are given, which imply it',
+      'absent if recordSizes are given, because it follows from them',
     );
   }
   for (const [index, { bytes, share }] of recordSizes.entries()) {
@@ -247,7 +259,7 @@ function sizesOf({ recordsPerSecond, bytesPerSecond, recordSizes }: StreamTraffi
     checkNotNegative(`recordSizes[${index}].share`, share);
   }
   if (!recordSizes.some(({ share }) => share > 0)) {
-    throw new InvalidArgumentError('recordSizes', recordSizes, 'one size at least with a share above 0');
+    throw new InvalidArgumentError('recordSizes', recordSizes, 'an array of at least one size with a share above 0');
   }
   return recordSizes;
 }
@@ -258,9 +270,9 @@ function meanOf(sizes: readonly RecordSize[], measure: (bytes: number) => number
 }
 
 /**
- * The fewest shards that can bear `keys` equal keys, each as a whole, if they are balanced, and if their hashes place
- * them, but for `probability`; undefined where no number of shards can, or 10,000 are too few. The maximum of a
- * multinomial only gets smaller with more equal cells, so the search halves.
+ * The fewest shards that can bear `keys` equal keys, each as a whole: `whole` if the keys are balanced, and `byHash` if
+ * their hashes place them, except with at most `probability`. Undefined if 10,000 shards are too few. With more equal
+ * cells, the maximum of a multinomial only gets smaller, so the search can halve its range.
  */
 function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHash?: number } {
   const { recordsPerSecond, bytesPerSecond, headRoom, probability } = stream;
@@ -281,16 +293,16 @@ function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHas
   return { whole, byHash: enough };
 }
 
-function notMended(stream: CheckedTraffic, busiestKey: number, byHash: number | undefined): string[] {
+function notFixed(stream: CheckedTraffic, busiestKey: number, byHash: number | undefined): string[] {
   const { keys, consumers, pollsPerSecond, headRoom, largeRecordShare } = stream;
   const sentences: string[] = [];
   if (isAbove(busiestKey, 1)) {
     sentences.push(
-      `one key takes ${percent(busiestKey)} of a shard, and a key lives in one shard: split the key, or write less to it`,
+      `one key takes ${percent(busiestKey)} of a shard, and a key is in one shard: split the key, or write less to it`,
     );
   } else if (isAbove(busiestKey, 1 - headRoom)) {
     sentences.push(
-      `one key takes ${percent(busiestKey)} of a shard, more than the head-room leaves, and a key lives in one shard`,
+      `one key takes ${percent(busiestKey)} of a shard, more than the head-room leaves, and a key is in one shard`,
     );
   }
   if (keys !== undefined && byHash === undefined && !isAbove(busiestKey, 1)) {
@@ -300,14 +312,14 @@ function notMended(stream: CheckedTraffic, busiestKey: number, byHash: number | 
   }
   if (consumers * pollsPerSecond > SHARD_LIMITS.reads) {
     sentences.push(
-      `${consumers} consumers poll every shard ${consumers * pollsPerSecond} times a second, and it answers ` +
-        `${SHARD_LIMITS.reads}, however many shards there are: poll less often, or use enhanced fan-out`,
+      `${consumers} consumers poll every shard ${consumers * pollsPerSecond} times a second, and a shard answers ` +
+        `only ${SHARD_LIMITS.reads} of these requests: poll less often, or use enhanced fan-out`,
     );
   }
   if (largeRecordShare > LARGE_RECORD_SHARE) {
     sentences.push(
-      `${percent(largeRecordShare)} of the records are larger than 1 MiB, which a shard takes in bursts alone, up to 2%: ` +
-        'store large payloads elsewhere and send where they are',
+      `${percent(largeRecordShare)} of the records are larger than 1 MiB; a shard accepts them only in bursts, up to 2%: ` +
+        'store large payloads elsewhere, and put only their location into the stream',
     );
   }
   return sentences;

@@ -4,16 +4,20 @@ import { checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';
 
-/** The kilobytes of one read unit, which an eventually consistent read, as all of an index are, has at half the price. */
+/**
+ * The kilobytes of one read unit. All reads of an index are eventually consistent, so they cost half a unit for them.
+ */
 const READ_UNIT_KB = 4;
 
 /**
- * The read units that one page of an ordered fan-out query takes in its first wave of requests, which mostly is the only
- * one: each shard is asked for as many items as `fanOutQuery` asks it for once it knows their size, and DynamoDB rounds
- * what a request reads up to 4 KB. Never less than half a unit for every shard: the price of shards on the reading side.
+ * The read units that one page of an ordered fan-out query takes in its first wave of requests, which is mostly the
+ * only one. Use it to see what shards cost readers: a page never takes less than half a unit for each shard.
+ *
+ * It assumes that the query asks each shard for as many items as `fanOutQuery` does once it knows the sizes of the
+ * items. DynamoDB rounds up what a request reads to a multiple of 4 KB.
  *
  * @param query the `shards` of the value that is queried, the `items` of a page, and the size of one in `itemKb`
- * @throws InvalidArgumentError for a number outside its bounds
+ * @throws InvalidArgumentError if a number is outside its bounds
  */
 export function readUnitsPerPage({ shards, items, itemKb }: { shards: number; items: number; itemKb: number }): number {
   checkWhole('shards', shards, 1, MAX_PLANNED_SHARDS);

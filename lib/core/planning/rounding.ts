@@ -1,17 +1,17 @@
-/** Far above the rounding error of a few operations on doubles, far below any difference that means something. */
+/** Far above the rounding error of a few operations on doubles, and far below any difference that matters. */
 const TOLERANCE = 1e-9;
 
-/** `Math.ceil` of a quotient that should be whole but for rounding: 1.1 * 10 / 1.1 is 10, not 11. */
+/** `Math.ceil` that ignores a rounding error: 1.1 * 10 / 1.1 gives 10, not 11. */
 export function ceilOf(value: number): number {
   return Math.ceil(value - TOLERANCE * Math.max(1, Math.abs(value)));
 }
 
-/** Whether a value is above a limit by more than rounding: 700 * 0.001 is not above 0.7. */
+/** Whether a value is above a limit by more than a rounding error: 700 * 0.001 is not above 0.7. */
 export function isAbove(value: number, limit: number): boolean {
   return value - limit > TOLERANCE * Math.max(1, Math.abs(limit));
 }
 
-/** `Math.floor` of a product that should be whole but for rounding: 1.15 * 100 is 115, not 114. */
+/** `Math.floor` that ignores a rounding error: 1.15 * 100 gives 115, not 114. */
 export function floorOf(value: number): number {
   return Math.floor(value + TOLERANCE * Math.max(1, Math.abs(value)));
 }

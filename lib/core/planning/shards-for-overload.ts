@@ -11,21 +11,26 @@ import {
 import { ceilOf, floorOf } from './rounding';
 
 /**
- * The smallest number of shards from which on, however many more there are, the probability of an overloaded partition
- * stays below `probability`. Exact, and proven for all larger numbers:
+ * The smallest number of shards from which on the probability of an overloaded partition stays below `probability`, for
+ * this number and every larger one. Use it to choose the shard count of an index. The result is exact, and proven for
+ * all larger numbers:
  *
- * With c = 1 + `overload`, a partition is overloaded above m = floor(c K / N) shards. While m stays the same, one more
- * shard can only make it worse, so each m has its peak at the largest K that gives it, K = ceil((m + 1) N / c) - 1. All
- * K are below `probability` if and only if all peaks are, and the answer is where the m after the last bad peak begins.
+ * Let K be the number of shards, N the number of partitions and c = 1 + `overload`. A partition is overloaded above m =
+ * floor(c K / N) shards. While m stays the same, one more shard can only raise the probability. So each m has its peak
+ * at the largest K that gives it, K = ceil((m + 1) N / c) - 1. All K are below `probability` if and only if all peaks
+ * are. The answer is the smallest K of the m after the last peak that is too high.
  *
- * The union bound and Chernoff's give at most N exp(-K D), with D the divergence of c/N from 1/N, which falls with K: no
- * peak beyond K = ln(N / `probability`) / D needs a look. From there the search goes down. A stretch of several m is
- * below if its last K is with its first m, which is harder than each of its peaks; so long stretches are passed at once.
+ * The union bound and Chernoff's bound together give at most N exp(-K D), where D is the divergence of c/N from 1/N.
+ * This falls with K, so no peak beyond K = ln(N / `probability`) / D can be too high. The search goes down from there.
+ * A range of several m is below `probability` if its last K is with its first m, because that is harder than each of
+ * its peaks. So the search can pass long ranges at once.
  *
- * Reference: for N = 2, 4, 10, 20, overload 0.5 and 5 %, it is 15, 70, 274, 694, where a rule of thumb says 10 N.
+ * For example, with 2, 4, 10 and 20 partitions, overload 0.5 and probability 5 %, it is 15, 70, 274 and 694. A common
+ * rule of thumb, 10 N, would give 20, 40, 100 and 200.
  *
- * @param query `partitions`, the `probability` to stay below (from 1e-9 to 0.999), and what counts as overloaded
- * @throws InvalidArgumentError for a number outside its bounds, or if more than 100,000 shards were needed
+ * @param query the number of `partitions`, from 1 to 10,000, the `probability` to stay below, from 1e-9 to 0.999, and
+ *   when a partition is overloaded
+ * @throws InvalidArgumentError if a number is outside its bounds, or if more than 100,000 shards are needed
  */
 export function shardsForOverload(query: { partitions: number; probability: number } & OverloadThreshold): number {
   const { partitions, probability } = query;
@@ -41,7 +46,7 @@ export function shardsForOverload(query: { partitions: number; probability: numb
     throw new InvalidArgumentError(
       'probability',
       probability,
-      `one that at most ${MAX_PLANNED_SHARDS} shards stay below`,
+      `a probability that at most ${MAX_PLANNED_SHARDS} shards can stay below`,
     );
   }
 
@@ -60,9 +65,10 @@ export function shardsForOverload(query: { partitions: number; probability: numb
 }
 
 /**
- * Whether more than `most` shards on one partition are less likely than `probability`. The counts of a multinomial are
- * negatively associated, so with p for one partition the probability lies between 1 - (1 - p)^N (Mallows, "An Inequality
- * Involving Multinomial Probabilities", 1968) and N p, which mostly decides. Otherwise it is computed.
+ * Whether more than `most` shards on any partition are less likely than `probability`. The counts of a multinomial are
+ * negatively associated. So if p is the probability for one partition, the probability for any of N is between 1 - (1 -
+ * p)^N (Mallows, "An Inequality Involving Multinomial Probabilities", 1968) and N p. Mostly these bounds decide;
+ * otherwise the probability is computed.
  */
 function isBelow(probability: number, most: number, shards: number, partitions: number): boolean {
   const ofOne = binomialTail(shards, 1 / partitions, most);

@@ -146,7 +146,7 @@ describe('overloadProbability', () => {
     [{ shards: 1, partitions: 1, utilisation: 1 }, 'utilisation must be a number above 0 and at most 0.99, got 1'],
     [
       { shards: 1, partitions: 1, overload: 0.5, utilisation: 0.5 },
-      'overload must be absent when utilisation is given, which implies it, got 0.5',
+      'overload must be absent if utilisation is given, because it follows from utilisation, got 0.5',
     ],
   ])('refuses %j', (query, message) => {
     expect(() => overloadProbability(query)).toThrow(InvalidArgumentError);
@@ -212,7 +212,7 @@ describe('shardsForOverload', () => {
     [{ partitions: 2, probability: 0 }, 'probability must be a number from 1e-9 to 0.999, got 0'],
     [
       { partitions: 100, probability: 0.05, overload: 0.01 },
-      'probability must be one that at most 100000 shards stay below, got 0.05',
+      'probability must be a probability that at most 100000 shards can stay below, got 0.05',
     ],
   ])('refuses %j', (query, message) => {
     expect(() => shardsForOverload(query)).toThrow(InvalidArgumentError);

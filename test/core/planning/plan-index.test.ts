@@ -39,9 +39,9 @@ describe('planIndex', () => {
   test('plans for partitions that are just as busy as they may be, whatever the binary fraction of that is', () => {
     for (let percent = 5; percent <= 60; percent++) {
       const writesPerSecond = (percent / 100) * 6 * 1_000;
-      const { rules, notMended } = planIndex({ writesPerSecond, utilisation: percent / 100, partitions: 6 });
+      const { rules, notFixed } = planIndex({ writesPerSecond, utilisation: percent / 100, partitions: 6 });
       expect(rules.map(({ rule }) => rule)).toContain('shards that share a partition');
-      expect(notMended).toEqual([]);
+      expect(notFixed).toEqual([]);
     }
   });
 
@@ -91,16 +91,16 @@ describe('planIndex', () => {
     [
       'too few partitions',
       { writesPerSecond: 5_000, partitions: 4 },
-      '4 partitions are 125% busy on average, however many shards there are: ' +
+      '4 partitions are 125% busy on average with any number of shards: ' +
         'give the index a warm throughput of 10000 write units a second',
     ],
     [
       'pages that ask every shard for more than it has',
       { writesPerSecond: 5_000, pagesPerSecond: 7_000 },
-      '7000 pages a second ask every shard',
+      '7000 pages a second need more than the 3000 read units a second of each shard',
     ],
-  ])('says that shards do not mend %s', (_, traffic, sentence) => {
-    expect(planIndex(traffic).notMended).toEqual([expect.stringContaining(sentence)]);
+  ])('says that shards do not fix %s', (_, traffic, sentence) => {
+    expect(planIndex(traffic).notFixed).toEqual([expect.stringContaining(sentence)]);
   });
 
   test.each<[Partial<IndexTraffic>, string]>([
@@ -111,7 +111,7 @@ describe('planIndex', () => {
     [{ probability: 1 }, 'probability must be a number from 1e-9 to 0.999, got 1'],
     [{ pageItems: 0 }, 'pageItems must be a whole number from 1 to 10000, got 0'],
     [{ shares: { a: Number.NaN } }, 'shares["a"] must be a number of at least 0, got NaN'],
-    [{ writesPerSecond: 1e6 }, 'writesPerSecond must be traffic for at most 10000 shards'],
+    [{ writesPerSecond: 1e6 }, 'writesPerSecond must be traffic that at most 10000 shards can carry'],
   ])('refuses %j', (change, message) => {
     expect(() => planIndex({ writesPerSecond: 1, ...change })).toThrow(InvalidArgumentError);
     expect(() => planIndex({ writesPerSecond: 1, ...change })).toThrow(message);

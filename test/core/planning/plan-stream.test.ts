@@ -70,22 +70,22 @@ describe('planStream', () => {
       },
       '3% of the records are larger than 1 MiB',
     ],
-  ])('says that shards do not mend %s', (_, change, sentence) => {
-    const { notMended } = planStream({ ...steady, ...change });
-    expect(notMended).toEqual([expect.stringContaining(sentence)]);
+  ])('says that shards do not fix %s', (_, change, sentence) => {
+    const { notFixed } = planStream({ ...steady, ...change });
+    expect(notFixed).toEqual([expect.stringContaining(sentence)]);
   });
 
   test('allows a key just what the head-room leaves, whatever its binary fraction is', () => {
     for (let percent = 0; percent <= 90; percent++) {
       for (let keys = 1; keys <= 10; keys++) {
         const recordsPerSecond = (100 - percent) * 10 * keys;
-        const { notMended } = planStream({
+        const { notFixed } = planStream({
           recordsPerSecond,
           bytesPerSecond: 1,
           headRoom: percent / 100,
           hottestKeyShare: 1 / keys,
         });
-        expect(notMended).toEqual([]);
+        expect(notFixed).toEqual([]);
       }
     }
   });
@@ -114,8 +114,11 @@ describe('planStream', () => {
   test.each<[Partial<StreamTraffic>, string]>([
     [{ recordsPerSecond: 0 }, 'recordsPerSecond must be a number above 0, got 0'],
     [{ bytesPerSecond: undefined }, 'bytesPerSecond must be a number of at least 0, got undefined'],
-    [{ recordSizes: [{ bytes: 1, share: 1 }] }, 'bytesPerSecond must be absent when recordSizes are given'],
-    [{ bytesPerSecond: undefined, recordSizes: [] }, 'recordSizes must be one size at least with a share above 0'],
+    [{ recordSizes: [{ bytes: 1, share: 1 }] }, 'bytesPerSecond must be absent if recordSizes are given'],
+    [
+      { bytesPerSecond: undefined, recordSizes: [] },
+      'recordSizes must be an array of at least one size with a share above 0',
+    ],
     [
       { bytesPerSecond: undefined, recordSizes: [{ bytes: -1, share: 1 }] },
       'recordSizes[0].bytes must be a number of at least 0, got -1',
@@ -126,7 +129,10 @@ describe('planStream', () => {
     [{ hottestKeyShare: 2 }, 'hottestKeyShare must be a number from 0 to 1, got 2'],
     [{ averageOfPeak: 0 }, 'averageOfPeak must be a number above 0, got 0'],
     [{ prices: { shardHour: -1 } }, 'prices.shardHour must be a number of at least 0, got -1'],
-    [{ recordsPerSecond: 1e8 }, 'recordsPerSecond must be traffic for at most 10000 shards, of which records written'],
+    [
+      { recordsPerSecond: 1e8 },
+      'recordsPerSecond must be traffic that at most 10000 shards can carry, but the rule "records written"',
+    ],
   ])('refuses %j', (change, message) => {
     expect(() => planStream({ ...steady, ...change })).toThrow(InvalidArgumentError);
     expect(() => planStream({ ...steady, ...change })).toThrow(message);

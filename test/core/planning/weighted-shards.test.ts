@@ -28,7 +28,7 @@ describe('weightedShards', () => {
   });
 
   test.each([
-    [{ shards: 10, shares: {} }, 'shares must be one share above 0 at least, got {}'],
+    [{ shards: 10, shares: {} }, 'shares must be an object with at least one share above 0, got {}'],
     [{ shards: 10, shares: { a: -1 } }, 'shares["a"] must be a number of at least 0, got -1'],
     [{ shards: 0, shares: { a: 1 } }, 'shards must be a whole number from 1 to 100000, got 0'],
   ])('refuses %j', (query, message) => {

@@ -110,7 +110,7 @@ describe('a shard that fails', () => {
     expect(client.sent.filter(({ shard }) => shard === 2)).toHaveLength(3);
   });
 
-  test.each(['fail', 'partial'] as const)('fails the query at once when nothing can mend it: %s', async (policy) => {
+  test.each(['fail', 'partial'] as const)('fails the query at once when nothing can fix it: %s', async (policy) => {
     const client = new Unreliable((shard) => (shard === 2 ? named('ValidationException') : 5));
     await expect(client.page({ onShardFailure: policy })).rejects.toThrow('ValidationException');
     expect(client.sent).toHaveLength(SHARDS);

@@ -143,7 +143,7 @@ describe('lightQueryClient', () => {
     ],
     ['a bad gateway', { statusCode: 502, body: '<html>' }, { $metadata: { httpStatusCode: 502 } }],
     ['a broken connection', brokenConnection, brokenConnection],
-  ])("throws %s in the SDK's terms, for another attempt to mend", async (_, failure, error) => {
+  ])("throws %s in the SDK's terms, for another attempt to fix", async (_, failure, error) => {
     const { wire, light } = clients();
     await light.query(INPUT);
     wire.answer = () => failure;
@@ -164,7 +164,7 @@ describe('lightQueryClient', () => {
     expect(JSON.parse(wire.requests[2]!.body)).toEqual(JSON.parse(wire.requests[1]!.body));
   });
 
-  test("throws the SDK's own error for a query that nothing can mend", async () => {
+  test("throws the SDK's own error for a query that nothing can fix", async () => {
     const { wire, light } = clients();
     await light.query(INPUT);
     const body = { __type: 'com.amazon.coral.validate#ValidationException', message: 'no such attribute' };
