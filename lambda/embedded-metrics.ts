@@ -8,7 +8,7 @@ import { requiredEnvironment } from './required-environment';
  */
 export function metricsBy(dimensions: Record<string, string>): Metrics {
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE });
-  // Powertools begins with a dimension `service`, which says nothing here.
+  // Powertools starts with a dimension `service`, which has no meaning here.
   metrics.clearDefaultDimensions();
   metrics.setDefaultDimensions(dimensions);
   return metrics;

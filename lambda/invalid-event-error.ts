@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../lib/core/foundation/errors';
 
-/** An event that is not what the function's contract says. */
+/** An event does not follow the contract of the function. */
 export class InvalidEventError extends InvalidArgumentError {
   override readonly code = 'INVALID_EVENT';
 }

@@ -1,7 +1,7 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 
-/** A request that takes longer is given up and sent again: what it asked for shows at the next look at the stream. */
+/** The client aborts a request that takes longer, and sends it again. The next look at the stream shows its effect. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**

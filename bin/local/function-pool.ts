@@ -10,7 +10,7 @@ export class LocalStackStoppedError extends EvenShardsError {
 }
 
 /** Instances of one function at most; invocations beyond wait their turn. */
-const LARGEST_POOL = 8;
+const MAX_POOL = 8;
 
 /** The instances of one function: idle ones are used again, new ones started while the pool has room. */
 export class FunctionPool {
@@ -52,7 +52,7 @@ export class FunctionPool {
   }
 
   private start(): FunctionThread | undefined {
-    if (this.threads.size >= LARGEST_POOL) return undefined;
+    if (this.threads.size >= MAX_POOL) return undefined;
     const thread = new FunctionThread(this.definition, this.environment, this.log);
     this.threads.add(thread);
     return thread;

@@ -23,10 +23,12 @@ export interface InvocationResult {
 export type LogSink = (functionPath: string, line: string) => void;
 
 /** The largest response of a synchronous invocation that Lambda returns, in bytes. */
-const LARGEST_RESPONSE = 6_291_556;
+const MAX_RESPONSE_BYTES = 6_291_556;
 const LOAD_LIMIT_MS = 10_000;
 
-/** One instance of a function: a thread that serves one invocation at a time until it fails, times out or is stopped. */
+/**
+ * One instance of a function: a thread that serves one invocation at a time until it fails, times out or is stopped.
+ */
 export class FunctionThread {
   private readonly worker: Worker;
   private readonly loaded: Promise<HostAnswer>;
@@ -96,7 +98,8 @@ function startWorker(definition: LocalFunction, environment: NodeJS.ProcessEnv):
   return new Worker(hostFile(), {
     workerData: { codeDirectory, handler, functionName: name, functionArn: arn, memoryMb } satisfies HostData,
     env: environment,
-    // Loading the handler uses a feature of node:vm that warns in older versions: the function has nothing to do with it.
+    // Loading the handler uses a feature of node:vm that warns in older versions: the function has nothing to do with
+    // it.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     stdout: true,
@@ -112,10 +115,10 @@ function hostFile(): string {
 
 function invocationResult(answer: HostAnswer): InvocationResult {
   if (answer.type !== 'result') return failed(answer.type === 'failed' ? answer.error : errorPayload(answer.type));
-  if (Buffer.byteLength(answer.payload) <= LARGEST_RESPONSE) return { payload: answer.payload };
+  if (Buffer.byteLength(answer.payload) <= MAX_RESPONSE_BYTES) return { payload: answer.payload };
   return failed({
     errorType: 'Function.ResponseSizeTooLarge',
-    errorMessage: `Response payload size exceeded maximum allowed payload size (${LARGEST_RESPONSE} bytes).`,
+    errorMessage: `Response payload size exceeded maximum allowed payload size (${MAX_RESPONSE_BYTES} bytes).`,
   });
 }
 

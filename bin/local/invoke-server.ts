@@ -42,7 +42,10 @@ export function endpointOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The function's own name in any of the forms the API takes: name, partial ARN or ARN, each with or without a qualifier. */
+/**
+ * The function's own name in any of the forms the API takes: name, partial ARN or ARN, each with or without a
+ * qualifier.
+ */
 export function plainFunctionName(nameOrArn: string): string | undefined {
   return /^(?:arn:[^:]+:lambda:[^:]+:\d{12}:function:|\d{12}:function:)?([\w-]+)(?::[\w$-]+)?$/.exec(nameOrArn)?.[1];
 }
@@ -65,7 +68,7 @@ class ApiError extends Error {
 }
 
 /** The largest payload Lambda takes for each invocation type, in bytes. */
-const LARGEST_PAYLOAD: Readonly<Record<string, number>> = {
+const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
   RequestResponse: 6_291_456,
   Event: 1_048_576,
   DryRun: 6_291_456,
@@ -74,7 +77,7 @@ const LARGEST_PAYLOAD: Readonly<Record<string, number>> = {
 async function answer(request: IncomingMessage, functions: ReadonlyMap<string, Invocable>): Promise<Reply> {
   const name = requestedFunction(request);
   const type = invocationType(request);
-  const payload = await readJson(request, LARGEST_PAYLOAD[type]!);
+  const payload = await readJson(request, MAX_PAYLOAD_BYTES[type]!);
   const invocable = functions.get(name);
   if (invocable === undefined) {
     const arn = `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${name}`;
@@ -111,8 +114,8 @@ function decoded(name: string): string {
 
 function invocationType({ headers }: IncomingMessage): string {
   const type = String(headers['x-amz-invocation-type'] ?? 'RequestResponse');
-  if (Object.hasOwn(LARGEST_PAYLOAD, type)) return type;
-  const allowed = Object.keys(LARGEST_PAYLOAD).join(', ');
+  if (Object.hasOwn(MAX_PAYLOAD_BYTES, type)) return type;
+  const allowed = Object.keys(MAX_PAYLOAD_BYTES).join(', ');
   throw new ApiError(400, 'InvalidParameterValueException', `invocation type ${type} is none of ${allowed}`);
 }
 

@@ -10,8 +10,8 @@ import { busiestKey, type TrafficSample } from '../traffic-sample';
 const DEFAULT_HEAD_ROOM = 0.25;
 
 /** No more shards are tried than this, or than place so many keys in all; but one more than planned always is. */
-const MOST_SHARDS = 1_000;
-const MOST_PLACEMENTS = 2_000_000;
+const MAX_SHARDS = 1_000;
+const MAX_PLACEMENTS = 2_000_000;
 
 /** What the keys of a sample do to a stream, placed by their hash and by balanced explicit hash keys. */
 export interface SamplePlacement {
@@ -33,7 +33,9 @@ interface Rate {
   shards: number;
 }
 
-/** The records a second at which a sample's busiest key fills a shard up to the head-room: whole, unless they are few. */
+/**
+ * The records a second at which a sample's busiest key fills a shard up to the head-room: whole, unless they are few.
+ */
 export function largestRate(sample: TrafficSample, headRoom = DEFAULT_HEAD_ROOM): number {
   checkBetween('headRoom', headRoom, 0, 0.9);
   const rate = (1 - headRoom) / (busiestKey(sample).share * ofShard(sample));
@@ -66,7 +68,7 @@ export function samplePlacement(sample: TrafficSample, rate: Rate): SamplePlacem
       ),
     );
   };
-  const some = Math.min(MOST_SHARDS, shards + Math.floor(MOST_PLACEMENTS / keys.length));
+  const some = Math.min(MAX_SHARDS, shards + Math.floor(MAX_PLACEMENTS / keys.length));
   const tried = Math.min(MAX_STREAM_SHARDS, Math.max(shards + 1, some));
   const fewest = (busiest: (count: number) => number) => {
     for (let count = shards; count <= tried; count++) if (!isAbove(busiest(count), 1 - headRoom)) return count;

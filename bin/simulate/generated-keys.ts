@@ -11,10 +11,10 @@ export const KEY_FORMATS: Readonly<Record<string, (n: number) => string>> = {
 };
 
 /** Few keys get several records each, or chance would be all there is to see of items. */
-const LEAST_RECORDS = 10_000;
+const MIN_RECORDS = 10_000;
 
 /** Each record is placed, so that there are no more than can be in minutes, but for one of each key. */
-const MOST_RECORDS = 20_000_000;
+const MAX_RECORDS = 20_000_000;
 
 /**
  * Keys with their records: the nth has 1 / n^skew of what the first has (Zipf's law), but one at least, and there are
@@ -25,7 +25,7 @@ export function generatedKeys(count: number, skew: number, keyOf: (n: number) =>
   const partOf = (n: number) => (count / (n + 1)) ** skew;
   let parts = 0;
   for (let n = 0; n < count; n++) parts += partOf(n);
-  const last = Math.min(Math.ceil(LEAST_RECORDS / count), MOST_RECORDS / parts);
+  const last = Math.min(Math.ceil(MIN_RECORDS / count), MAX_RECORDS / parts);
   for (let n = 0; n < count; n++) keys.set(keyOf(n), Math.max(1, Math.round(last * partOf(n))));
   return keys;
 }

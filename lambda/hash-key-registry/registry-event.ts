@@ -1,7 +1,7 @@
 import type { HashKeyMove, OwnerRequest } from '../../lib/core/registry/hash-key-ledger';
 import { InvalidEventError } from '../invalid-event-error';
 
-/** What a registry can be asked for. */
+/** The requests that a registry answers. */
 export type RegistryRequest =
   | { action: 'allocate'; owners: OwnerRequest[] }
   | { action: 'get' | 'release'; owners: string[] }
@@ -9,8 +9,8 @@ export type RegistryRequest =
   | { action: 'plan' | 'rebalance'; mostMoves: number }
   | { action: 'move'; move: HashKeyMove };
 
-/** Keeps every response well within Lambda's 6 MB, and every request to a few commits. */
-const MOST_OWNERS = 1_000;
+/** With this bound, every response is well within Lambda's 6 MB, and every request takes only a few commits. */
+const MAX_OWNERS = 1_000;
 
 const FIELDS: Record<RegistryRequest['action'], string[]> = {
   allocate: ['owners'],
@@ -24,7 +24,7 @@ const FIELDS: Record<RegistryRequest['action'], string[]> = {
 
 const HASH_KEY_PATTERN = /^(?:0|[1-9]\d{0,38})$/;
 
-/** An event's parts, checked but for what the core checks itself. */
+/** The parts of an event. This checks everything that the core does not check itself. */
 export function parseRegistryEvent(event: unknown): RegistryRequest {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) {
     throw new InvalidEventError('event', event, 'an object with an action');
@@ -57,9 +57,9 @@ export function parseRegistryEvent(event: unknown): RegistryRequest {
 }
 
 function list(owners: unknown): unknown[] {
-  if (Array.isArray(owners) && owners.length > 0 && owners.length <= MOST_OWNERS) return owners;
+  if (Array.isArray(owners) && owners.length > 0 && owners.length <= MAX_OWNERS) return owners;
   const got = Array.isArray(owners) ? `${owners.length} owners` : owners;
-  throw new InvalidEventError('owners', got, `an array of 1 to ${MOST_OWNERS} owners`);
+  throw new InvalidEventError('owners', got, `an array of 1 to ${MAX_OWNERS} owners`);
 }
 
 function ownerRequest(input: unknown, index: number): OwnerRequest {
@@ -70,9 +70,9 @@ function ownerRequest(input: unknown, index: number): OwnerRequest {
 }
 
 function count(field: string, value: unknown): number {
-  if (value === undefined) return MOST_OWNERS;
-  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST_OWNERS) return value as number;
-  throw new InvalidEventError(field, value, `a whole number from 1 to ${MOST_OWNERS}`);
+  if (value === undefined) return MAX_OWNERS;
+  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_OWNERS) return value as number;
+  throw new InvalidEventError(field, value, `a whole number from 1 to ${MAX_OWNERS}`);
 }
 
 function cursor(value: unknown): { cursor?: string } {

@@ -5,7 +5,7 @@ import type { AskRegistry } from './hash-key-owners';
 /** The registry's function failed, cannot be invoked, or takes too long. Nothing of the event was written. */
 class RegistryFailedError extends EvenShardsError {
   constructor(message: string) {
-    super('REGISTRY_FAILED', `no hash keys from the registry: ${message}`);
+    super('REGISTRY_FAILED', `the registry did not return hash keys: ${message}`);
   }
 }
 

@@ -6,18 +6,18 @@ import { RecordRejectedError } from '../../lib/core/producer/producer-errors';
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
 import type { SourceMessage } from './event-source';
 
-/** What became of one record of a direct invocation. */
+/** The result of one record of a direct invocation. */
 export type RecordResult = PutReceipt | RecordFailure;
 
 export interface RecordFailure {
   errorCode: string;
   errorMessage: string;
-  /** Present if an answer was lost, so that the record may be in the stream all the same. */
+  /** Present if an answer was lost. The record may then be in the stream although it is reported as failed. */
   mayHaveBeenWritten?: true;
 }
 
 export interface ProducerResponse {
-  /** Index for index the records of the event. */
+  /** The results of the records, in the order of the event. */
   records: RecordResult[];
   failedRecordCount: number;
 }
@@ -35,8 +35,8 @@ export async function deliverRecords(
 }
 
 /**
- * Puts the messages of a batch and reports those that failed, for the source to deliver again. Once a message failed,
- * the later ones of its key are not sent but reported too, so that they come again in order.
+ * Puts the messages of a batch and reports those that failed, so that the source delivers them again. After a message
+ * has failed, it does not send the later messages of its key but reports them too, so that they come again in order.
  */
 export async function deliverMessages(
   producer: OrderedProducer,
@@ -57,7 +57,7 @@ export async function deliverMessages(
 
 type ReadableMessage = SourceMessage & { record: ProducerRecord };
 
-/** The messages that hold a record, but those behind one of their keys that holds none. */
+/** The messages that hold a record, without those behind a message of the same key that does not hold one. */
 function unblocked(messages: readonly SourceMessage[]): ReadableMessage[] {
   const blockedKeys = new Set<string>();
   return messages.filter((message): message is ReadableMessage => {
@@ -68,7 +68,7 @@ function unblocked(messages: readonly SourceMessage[]): ReadableMessage[] {
   });
 }
 
-/** Index for index what became of the records. One that fails, be it before it is sent, fails those behind it. */
+/** The results of the records, in order. If a record fails, even before it is sent, the records behind it fail too. */
 async function putEach(producer: OrderedProducer, records: readonly ProducerRecord[]): Promise<RecordResult[]> {
   const results: RecordResult[] = [];
   try {

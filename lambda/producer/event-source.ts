@@ -7,16 +7,16 @@ import { type OwnedRecord, parseRecordInput, type RecordLimits } from './record-
 
 /** One message of a batch that Lambda delivers from a queue or a stream. */
 export interface SourceMessage {
-  /** How the partial batch response names the message. */
+  /** The name of the message in the partial batch response. */
   identifier: string;
-  /** What must not go on once the message has failed: its partition key, and its group in a FIFO queue. */
+  /** The keys whose later messages must wait if this one fails: its partition key, and its group in a FIFO queue. */
   orderingKeys: string[];
-  /** The record for the stream, or why the message holds none. */
+  /** The record for the stream, or the reason why the message does not hold one. */
   record: OwnedRecord | Error;
 }
 
 export interface SourceOptions extends RecordLimits {
-  /** Whether records take over the number that their source gave them, where it counts them by partition key. */
+  /** Whether records are sequenced with the numbers of their source, if the source numbers each partition key. */
   sequence?: boolean;
 }
 
@@ -70,7 +70,9 @@ function sqsMessage(
   }
 }
 
-/** A table's change becomes a record keyed by the item's key, its data the change as DynamoDB wrote it. */
+/**
+ * The record for a change of a table: its partition key is the item's key, its data the change as DynamoDB wrote it.
+ */
 function tableChange(
   { eventID, eventName, dynamodb, eventSourceARN }: DynamoDBRecord,
   { sequence, ...limits }: SourceOptions,
@@ -89,7 +91,9 @@ function tableChange(
   };
 }
 
-/** A number that a source gave, and an id for what it counts, which may be too long to be one itself. */
+/**
+ * The number that a source gave, and a producer id for the numbered series. The id is a hash because names can be long.
+ */
 function sourceSequence(counted: unknown[], number: string | undefined): RecordSequence | undefined {
   if (number === undefined) return undefined;
   const producerId = createHash('sha256').update(JSON.stringify(counted)).digest('base64url').slice(0, 22);

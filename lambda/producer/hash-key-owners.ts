@@ -1,16 +1,20 @@
 import type { OwnedRecord } from './record-input';
 
-/** Asks the registry for the keys of owners, index for index; null for one who has none. Gives up when aborted. */
+/**
+ * Asks the registry for the keys of owners, in their order; null for an owner without a key. Ends when it is aborted.
+ */
 export type AskRegistry = (owners: string[], abortSignal: AbortSignal) => Promise<({ hashKey: string } | null)[]>;
 
-/** As many as the registry answers for at once. */
+/** The registry answers for at most so many owners at once. */
 const OWNERS_PER_REQUEST = 1_000;
 
-/** How long a key is used without asking again. A moved owner's records go to the old shard for so long. */
+/**
+ * How long a key is used before the registry is asked again. For so long, a moved owner's records go to the old shard.
+ */
 const KEY_LIFETIME_MS = 60_000;
 
-/** Once so many owners are known, those asked for the longest ago are forgotten. */
-const MOST_OWNERS = 100_000;
+/** If more owners are known, those whose request is oldest are forgotten. */
+const MAX_OWNERS = 100_000;
 
 /** Gives records the hash keys of their owners, and remembers them for a minute. */
 export class HashKeyOwners {
@@ -46,7 +50,7 @@ export class HashKeyOwners {
 
   private forget(): void {
     for (const owner of this.keys.keys()) {
-      if (this.keys.size <= MOST_OWNERS) return;
+      if (this.keys.size <= MAX_OWNERS) return;
       this.keys.delete(owner);
     }
   }

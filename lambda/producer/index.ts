@@ -22,22 +22,24 @@ import { HashKeyOwners } from './hash-key-owners';
 import { addProducerMetrics } from './producer-metrics';
 import { type OwnedRecord, parseRecordInput } from './record-input';
 
-/** A direct invocation, or what Lambda delivers from SQS and DynamoDB Streams. */
+/** The event of a direct invocation, or a batch that Lambda delivers from SQS or DynamoDB Streams. */
 export type ProducerEvent = { records: unknown[] } | { Records: (SQSRecord | DynamoDBRecord)[] };
 
-/** The response to more, one result each, could outgrow the 6 MB that Lambda takes back. */
+/** The response has one result for each record. With more records, it could exceed Lambda's limit of 6 MB. */
 const MAX_RECORDS_PER_EVENT = 10_000;
 
-/** Nothing more is sent in the last moments of an invocation, so that what is under way can still answer. */
+/**
+ * The function sends nothing in the last moments of an invocation, so that requests in flight can still be answered.
+ */
 const LAST_SEND_MS = 1_000;
 
-/** Every request has ended before the invocation does, so that the invocation can. */
+/** Every request ends so long before the invocation, so that the invocation can return its response. */
 const LAST_ANSWER_MS = 500;
 
-/** A request that takes longer, to the end of its answer, is given up and sent again. */
+/** The producer aborts a request that takes longer, to the end of its answer, and sends it again. */
 const REQUEST_TIMEOUT_MS = 6_000;
 
-/** Puts what an event holds. When the signal aborts, nothing more is sent. */
+/** Puts the records of an event. When the signal aborts, it sends nothing more. */
 type Delivery = (producer: OrderedProducer, signal: AbortSignal) => Promise<ProducerResponse | SQSBatchResponse>;
 
 type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;

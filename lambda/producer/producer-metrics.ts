@@ -4,7 +4,7 @@ import type { ProducerStatistics } from '../../lib/core/producer/producer-statis
 
 type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
 
-/** What one invocation did: counts as they are, and means of what there was any of. */
+/** Adds the metrics of one invocation: the counts, and the means of values that occurred at least once. */
 export function addProducerMetrics(metrics: Metrics, statistics: ProducerStatistics): void {
   const { Count, Bytes, Milliseconds } = MetricUnit;
   const add = (name: keyof typeof PRODUCER_METRICS, unit: Unit, value: number): void => {

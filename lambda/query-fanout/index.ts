@@ -16,11 +16,13 @@ import { queryMetrics } from './query-metrics';
 
 export interface QueryResponse {
   items: Record<string, unknown>[];
-  /** Give it to the same query for the next page. Absent when nothing can follow; that page may turn out empty. */
+  /**
+   * Pass it with the same query to read the next page, which may turn out to be empty. Absent if nothing can follow.
+   */
   cursor?: string;
   /** How many items the page holds. */
   count: number;
-  /** Shards that are missing from the page, of a query that may do without: ask again to have them. */
+  /** The shards that are missing from a partial page. To get their items, ask for this page again. */
   missingShards?: number[];
   stats: FanOutStats;
 }
@@ -35,10 +37,10 @@ const MAX_PAGE_BYTES = 6_000_000;
 const MAX_SOCKETS = 256;
 const AGENT = { maxSockets: MAX_SOCKETS };
 
-/** A shard that stays silent for so long is asked again, on another connection. */
+/** If a shard does not answer for so long, the function asks it again on another connection. */
 const SILENCE_MS = 5_000;
 
-/** A page ends so long before its invocation does: what it takes to write and to send 6 MB. */
+/** A page ends so long before its invocation ends, because the function needs this time to write and send 6 MB. */
 const LAST_ANSWER_MS = 1_000;
 
 /** The share of requests that may be sent twice to overtake a late one. */
@@ -46,7 +48,7 @@ const HEDGE_BUDGET = 0.02;
 
 const indexes = JSON.parse(requiredEnvironment(INDEXES)) as Record<string, ShardedIndexConfig>;
 
-/** No retries in the SDK, because the fan-out's own know what a throttled shard is. */
+/** The SDK makes no retries, because the fan-out query makes its own and knows throttled shards. */
 const dynamoDb = lightQueryClient(
   new DynamoDB({
     maxAttempts: 1,
@@ -60,7 +62,7 @@ const dynamoDb = lightQueryClient(
   }),
 );
 
-/** What the invocations of one environment have seen of DynamoDB. */
+/** What all invocations of one execution environment have measured. */
 const history = new FanOutHistory();
 
 const metrics = functionMetrics();

@@ -1,7 +1,9 @@
 import type { AttributeValue, DynamoDbItem } from '../../lib/core/foundation/attribute-value';
 import { compareNumbers } from '../../lib/core/foundation/decimal';
 
-/** An item as plain JSON that loses nothing: a number that a double cannot hold is a string, binary is base64. */
+/**
+ * An item as plain JSON without loss: a number that a double cannot hold becomes a string, and binary becomes base64.
+ */
 export function plainItem(item: DynamoDbItem): Record<string, unknown> {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
 }

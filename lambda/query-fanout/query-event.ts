@@ -14,8 +14,8 @@ export interface QueryEvent extends FanOutRequest {
    */
   format?: 'plain' | 'dynamodb';
   /**
-   * What becomes of the page when a shard cannot be read, after all attempts or before the function's time is up:
-   * `fail`, or `partial`, a page without it that names it in `missingShards`.
+   * What the function does if it cannot read a shard, because all attempts failed or its time was up. `fail`: it fails.
+   * `partial`: it returns a page without that shard, and names the shard in `missingShards`.
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';
@@ -23,7 +23,7 @@ export interface QueryEvent extends FanOutRequest {
 
 const FORMATS = ['plain', 'dynamodb'];
 
-/** An event's parts, checked but for what the core checks itself. */
+/** The parts of an event. This checks everything that the core does not check itself. */
 export function parseQueryEvent(
   indexes: Record<string, ShardedIndexConfig>,
   event: unknown,
@@ -42,7 +42,7 @@ export function parseQueryEvent(
   return { config: indexes[index]!, request, format, ...(onShardFailure !== undefined && { onShardFailure }) };
 }
 
-/** Attribute values as JSON writes them, with their base64 turned into bytes; what is none of them as it is. */
+/** Turns the base64 text of binary attribute values into bytes. It does not change anything else. */
 function withBinary(field: string, json: unknown, type?: string): unknown {
   if (type === 'B' && typeof json === 'string') return decodeBase64(field, json);
   if (Array.isArray(json)) return json.map((item) => withBinary(field, item, type === 'BS' ? 'B' : undefined));

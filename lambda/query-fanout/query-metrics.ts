@@ -1,7 +1,7 @@
 import { QUERY_METRICS } from '../../lib/core/foundation/function-metrics';
 import type { FanOutPage } from '../../lib/core/sharded-index/fan-out-query';
 
-/** What a page says of the query function's work. */
+/** The metrics of one page. */
 export function queryMetrics({ items, missingShards = [], stats }: FanOutPage): Record<string, number> {
   return {
     [QUERY_METRICS.pages]: 1,

@@ -20,11 +20,11 @@ export interface ReconcileReport {
   state: 'even' | 'uneven' | 'busy';
   openShardCount: number;
   skew?: number;
-  /** What takes the stream to where it should be, in words. */
+  /** The operations that take the stream to its target, in words. */
   plan: string[];
 }
 
-/** What is under way when the time is up goes on by itself; the next run sees to the rest. */
+/** An operation that is in progress when the time is up goes on by itself. The next run does the rest. */
 const LAST_LOOK_MS = 15_000;
 
 const streamName = requiredEnvironment(STREAM_NAME);
@@ -52,7 +52,11 @@ export async function handler(
 function repairs({ repair = process.env[REPAIR] === 'true' }: ReconcileEvent): boolean {
   if (typeof repair !== 'boolean') throw new InvalidEventError('repair', repair, 'true or false');
   if (repair && shardCount === undefined) {
-    throw new InvalidEventError('repair', repair, 'false, for how many shards the stream should have is not declared');
+    throw new InvalidEventError(
+      'repair',
+      repair,
+      'false because the construct does not declare how many shards the stream should have',
+    );
   }
   return repair;
 }
@@ -61,7 +65,7 @@ function inspect(): Promise<ReshardProgress> {
   return inspectStream(kinesis, { streamName, shardCount }, Date.now());
 }
 
-/** How the stream stands when it is repaired, or when the time is up. */
+/** The progress of the stream when it is repaired, or when the time is up. */
 async function repair(timeLeftMs: number): Promise<ReshardProgress> {
   const signal = AbortSignal.timeout(Math.max(1, timeLeftMs));
   try {

@@ -17,10 +17,13 @@ export interface ReshardAnswer {
   Data?: { OpenShardCount: number; Skew: number };
 }
 
-/** CloudFormation waits an hour and says no more than that it has waited. So we say why before. */
+/**
+ * CloudFormation waits an hour and then reports only that it has waited. So the function gives up earlier, with a
+ * reason.
+ */
 const GIVE_UP_AFTER_MS = 50 * 60_000;
 
-/** A permission that a deployment has just given takes a while to be known everywhere. */
+/** A permission that a deployment has just granted takes a while to be effective everywhere. */
 const PERMISSION_DELAY_MS = 2 * 60_000;
 
 const kinesis = reshardClient();
@@ -29,8 +32,7 @@ const kinesis = reshardClient();
  * Takes a stream to the shard count that a custom resource declares, an operation each time it is called: first with
  * CloudFormation's request, then every few seconds until it says that it is complete.
  *
- * It remembers nothing but when it began, so a deployment that was given up can be run again, and a roll-back is an
- * update like any other.
+ * It remembers only when it began. So a deployment that failed can be run again, and a roll-back is an ordinary update.
  */
 export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
   if (event.RequestType === 'Delete') return { PhysicalResourceId: event.PhysicalResourceId!, IsComplete: true };
@@ -63,7 +65,9 @@ async function look(target: ReshardTarget, now: number, elapsedMs: number): Prom
   }
 }
 
-/** A stream that has its shards, but not yet even ones when the time is up, is no reason to roll a deployment back. */
+/**
+ * If the stream has its shard count when the time is up, the deployment succeeds, even if the shards are not yet even.
+ */
 function isComplete(target: ReshardTarget, { state, openShardCount }: ReshardProgress, elapsedMs: number): boolean {
   if (state === 'even') return true;
   if (elapsedMs < GIVE_UP_AFTER_MS) return false;

@@ -23,7 +23,7 @@ const kinesis = reshardClient();
 const cloudWatch = new CloudWatch({ maxAttempts: 8 });
 const metrics = metricsBy({ [STREAM_NAME_DIMENSION]: streamName });
 
-/** Runs every minute: gives the stream more or fewer shards as its alarms ask for, and writes the count they go by. */
+/** Runs every minute. Gives the stream more or fewer shards as its alarms ask, and writes the metrics that they use. */
 export async function handler(): Promise<void> {
   const now = Date.now();
   const load = await readLoad(cloudWatch, alarms);

@@ -7,7 +7,7 @@ export interface AlarmClient {
   }>;
 }
 
-/** Asks the alarms for their state. Were both in alarm, more shards would be the safe answer. */
+/** Asks the alarms for their state. If both are in alarm, the load is high, because more shards are the safe choice. */
 export async function readLoad(
   client: AlarmClient,
   { scaleOut, scaleIn }: { scaleOut: string; scaleIn: string },

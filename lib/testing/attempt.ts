@@ -1,4 +1,4 @@
-/** Does something now, and tells what came of it later: its result, or what it threw. */
+/** Does something now, and returns a function that gives its result later, or throws its error. */
 export function attempt<T>(action: () => T): () => T {
   try {
     const result = action();

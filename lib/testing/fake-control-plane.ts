@@ -24,7 +24,7 @@ import { shardPage } from './shard-pages';
 import type { ShardLimits } from './shard-token-bucket';
 import type { VirtualClock } from './virtual-clock';
 
-/** What happens to a call that is no put. `answer lost` applies it, then fails it. */
+/** What happens to a call other than a put. `answer lost` applies the call and then fails it. */
 export type CallFate = 'answered' | 'failed' | 'throttled' | 'answer lost';
 
 export interface FakeControlPlaneOptions {
@@ -43,19 +43,21 @@ export interface FakeControlPlaneOptions {
   shardLimits?: ShardLimits;
   /** How long each split and each merge keeps the stream UPDATING, in milliseconds. @default 1000 */
   reshardStepMs?: number;
-  /** How long each request takes, in milliseconds; 0 answers within microtasks, as a cache or a wrapper may. @default 20 */
+  /**
+   * How long each request takes, in milliseconds; 0 answers within microtasks, as a cache or a wrapper may. @default 20
+   */
   roundTripMs?(): number;
   callFate?(operation: string): CallFate;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Source: the Kinesis API reference, UpdateShardCount. */
-const MOST_UPDATES_A_DAY = 10;
-const MOST_SHARDS = 10_000;
+const MAX_UPDATES_A_DAY = 10;
+const MAX_SHARDS = 10_000;
 
 /** A stream's description and its resharding, with the service's rules. */
 export class FakeControlPlane {
-  /** The name of every call that is no put. */
+  /** The names of all calls other than puts, in order. */
   readonly calls: string[] = [];
   /** The stream's tags. */
   readonly tags = new Map<string, string>();
@@ -72,7 +74,7 @@ export class FakeControlPlane {
   constructor(private readonly controlOptions: FakeControlPlaneOptions) {
     this.clock = controlOptions.clock;
     this.streamName = controlOptions.streamName ?? 'Events';
-    this.shardQuota = controlOptions.shardQuota ?? MOST_SHARDS;
+    this.shardQuota = controlOptions.shardQuota ?? MAX_SHARDS;
     this.streamMode = controlOptions.streamMode ?? 'PROVISIONED';
     this.distribution = controlOptions.distribution ?? 'USER_PARTITION_KEY';
     this.maxRecordKiB = controlOptions.maxRecordKiB ?? 1_024;
@@ -194,7 +196,7 @@ export class FakeControlPlane {
           `UpdateShardCount cannot scale from ${current} to ${target}: at most double, at least half`,
         );
       }
-      if (target > MOST_SHARDS) throw serviceError('LimitExceededException', `at most ${MOST_SHARDS} shards`);
+      if (target > MAX_SHARDS) throw serviceError('LimitExceededException', `at most ${MAX_SHARDS} shards`);
       this.checkQuota(target - current);
       this.checkDay();
       this.updatedAtMs.push(this.clock.now());
@@ -271,8 +273,8 @@ export class FakeControlPlane {
 
   private checkDay(): void {
     const sinceMs = this.clock.now() - DAY_MS;
-    if (this.updatedAtMs.filter((atMs) => atMs > sinceMs).length >= MOST_UPDATES_A_DAY) {
-      throw serviceError('LimitExceededException', `at most ${MOST_UPDATES_A_DAY} updates in a rolling day`);
+    if (this.updatedAtMs.filter((atMs) => atMs > sinceMs).length >= MAX_UPDATES_A_DAY) {
+      throw serviceError('LimitExceededException', `at most ${MAX_UPDATES_A_DAY} updates in a rolling day`);
     }
   }
 }

@@ -47,7 +47,7 @@ const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 export class FakeKinesis extends FakeControlPlane {
   readonly requests: PutRecordsInput[] = [];
   mostInFlight = 0;
-  /** Entries, by what became of them. */
+  /** How many entries had each fate. */
   readonly entries: Record<EntryFate, number> = { stored: 0, throttled: 0, failed: 0, refused: 0 };
   private inFlight = 0;
 

@@ -34,7 +34,7 @@ export class VirtualClock implements Clock {
       await everythingThatCanRunNow();
       if (settled) return done;
       const next = this.timers.shift();
-      if (next === undefined) throw new Error('nothing left to wait for, and the work has not ended');
+      if (next === undefined) throw new Error('no timer is left, but the work has not ended');
       this.nowMs = next.atMs;
       next.callback?.();
     }

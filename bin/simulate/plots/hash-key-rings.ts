@@ -7,11 +7,11 @@ import { circle, PLOT_WIDTH, type Plot, round, text } from './plot';
 const RADIUS = 96;
 const CENTRES = [PLOT_WIDTH * 0.25, PLOT_WIDTH * 0.75];
 const CENTRE_Y = 150;
-const MOST_KEYS = 300;
+const MAX_KEYS = 300;
 
-/** Where the keys stand in the space of hash keys, from 0 at the top clockwise to 2^128. */
+/** The places of the keys in the space of hash keys, from 0 at the top clockwise to 2^128. */
 export function hashKeyRings(report: SimulationReport): Plot {
-  const shown = Math.min(report.keys.length, MOST_KEYS);
+  const shown = Math.min(report.keys.length, MAX_KEYS);
   return {
     title: 'The hash key space as a ring',
     caption:
@@ -27,7 +27,7 @@ export function hashKeyRings(report: SimulationReport): Plot {
 
 function ring({ keys, records, shardCounts }: SimulationReport, strategy: HashKeyStrategy, centre: number): string {
   const [shards] = shardCounts as [number];
-  const busiest = busiestFirst(keys).slice(0, MOST_KEYS);
+  const busiest = busiestFirst(keys).slice(0, MAX_KEYS);
   const hashKeyOf = strategy.assigner(shards);
   const at = (hashKey: bigint, radius: number) => {
     const angle = (Number(hashKey) / Number(HASH_KEY_SPACE)) * 2 * Math.PI;

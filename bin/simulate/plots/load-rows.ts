@@ -11,7 +11,7 @@ const HEAD = 26;
 /** Bars beyond this multiple of the mean are cut; the number at their end says how far they would go. */
 const TALLEST = 3;
 /** More bars than fit are drawn as the busiest of each group. */
-const MOST_BARS = 110;
+const MAX_BARS = 110;
 
 /** Records by shard, a row of bars for each strategy. */
 export function loadRows({ placements, records, shardCounts }: SimulationReport): Plot {
@@ -22,7 +22,7 @@ export function loadRows({ placements, records, shardCounts }: SimulationReport)
   const rows = placements.map(({ title, loads, hottest }, row) => {
     const base = HEAD + row * ROW + 38;
     const height = (load: number) => (Math.min(load / mean, TALLEST) / TALLEST) * 36;
-    const bars = grouped(loads[0]!, MOST_BARS);
+    const bars = grouped(loads[0]!, MAX_BARS);
     const step = width / bars.length;
     const gap = step > 6 ? 2 : step > 3 ? 1 : 0;
     return [

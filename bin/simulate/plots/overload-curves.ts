@@ -11,14 +11,14 @@ const PARTITIONS = [
 const FACTOR = 1.5;
 const ACCEPTED = 0.05;
 const [LEFT, TOP, WIDTH, HEIGHT] = [54, 14, PLOT_WIDTH - 54 - 34, 268];
-const MOST_SHARDS = 1_000;
-const LEAST_PROBABILITY = 0.001;
+const MAX_SHARDS = 1_000;
+const MIN_PROBABILITY = 0.001;
 
 /** The probability of an overloaded partition against the number of shards, exactly, with every tooth of the saw. */
 export function overloadCurves(): Plot {
-  const x = (shards: number) => LEFT + (Math.log(shards) / Math.log(MOST_SHARDS)) * WIDTH;
+  const x = (shards: number) => LEFT + (Math.log(shards) / Math.log(MAX_SHARDS)) * WIDTH;
   const y = (probability: number) =>
-    TOP + (Math.log(Math.max(probability, LEAST_PROBABILITY)) / Math.log(LEAST_PROBABILITY)) * HEIGHT;
+    TOP + (Math.log(Math.max(probability, MIN_PROBABILITY)) / Math.log(MIN_PROBABILITY)) * HEIGHT;
   const bottom = TOP + HEIGHT;
 
   const curves = PARTITIONS.map(({ partitions, colour }) => {
@@ -85,16 +85,19 @@ export function overloadCurves(): Plot {
 
 /** Up to the first point below what the plot shows. */
 function visible<T extends { p: number }>(points: readonly T[]): T[] {
-  const last = points.findLastIndex(({ p }) => p >= LEAST_PROBABILITY);
+  const last = points.findLastIndex(({ p }) => p >= MIN_PROBABILITY);
   return points.slice(0, last + 2);
 }
 
-/** The numbers of shards at which the probability is lowest and highest: where a partition may hold one more, and before. */
+/**
+ * The numbers of shards at which the probability is lowest and highest: where a partition may hold one more, and
+ * before.
+ */
 function teeth(partitions: number): number[] {
   const ends: number[] = [];
   for (let most = 1; ; most++) {
     const first = Math.ceil((most * partitions) / FACTOR - 1e-9);
-    if (first > MOST_SHARDS) return ends;
+    if (first > MAX_SHARDS) return ends;
     if (first > 1) ends.push(first - 1);
     ends.push(first);
   }
