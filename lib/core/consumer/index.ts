@@ -15,4 +15,6 @@ export {
   type SequencedRecord,
   SequenceHistory,
   type SequenceHistoryOptions,
+  type SeriesHistory,
+  SetAsideLimitError,
 } from './sequence-history';

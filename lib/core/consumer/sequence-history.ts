@@ -1,33 +1,51 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+import { parseHashKey } from '../foundation/hash-key-space';
+import { RecentMap } from '../foundation/recent-map';
 import type { RecordSequence } from '../foundation/record-sequence';
+import { NumberRanges } from './number-ranges';
 
 /** A record that may be a copy of an earlier one. The user records that `deaggregate` returns have this shape. */
 export interface SequencedRecord {
   /** The partition key of the record. */
   partitionKey: string;
+  /** The explicit hash key of the record. Absent if the record was put without one. */
+  explicitHashKey?: bigint;
   /** The sequence of the record. Absent if the record is not sequenced. */
   sequence?: RecordSequence;
+}
+
+/** How far a consumer has read the records that one producer wrote with one partition key and one hash key. */
+export interface SeriesHistory {
+  /** The producer of the records. */
+  producerId: string;
+  /** The explicit hash key of the records, in decimal. Absent if they have none. */
+  explicitHashKey?: string;
+  /** The highest number that the consumer has taken or set aside, in decimal. */
+  sequenceNumber: string;
+  /** The numbers up to it that the consumer has set aside and not taken since. Absent if there are none. */
+  setAside?: { from: string; to: string }[];
 }
 
 /** How far a consumer has read the records of one partition key. It is plain JSON. */
 export interface KeyHistory {
   /** The partition key. */
   partitionKey: string;
-  /** The highest number that the consumer has taken from each producer. The producer that wrote last comes last. */
-  producers: { producerId: string; sequenceNumber: string }[];
+  /** What the consumer has taken from each producer. The producer that wrote last comes last. */
+  producers: SeriesHistory[];
 }
 
 /** How much a `SequenceHistory` remembers, and what it starts with. */
 export interface SequenceHistoryOptions {
   /**
    * The most partition keys to remember, at least 1. Beyond it, the history forgets the key whose last record is
-   * oldest.
+   * oldest. Every copy of a forgotten key passes, so give at least the number of keys that are written in the time
+   * that the consumer may read again.
    * @default 100000
    */
   maxKeys?: number;
   /**
-   * The most producers of one key to remember, at least 1. Beyond it, the history forgets the producer whose last
-   * record is oldest.
+   * The most producers of one key to remember, at least 1. A producer counts once for each hash key with which it wrote
+   * the key. Beyond it, the history forgets the producer whose last record is oldest.
    * @default 16
    */
   maxProducersPerKey?: number;
@@ -39,24 +57,51 @@ export interface SequenceHistoryOptions {
 }
 
 /**
+ * The records of a key that are set aside are as many as a history holds. The record was neither taken nor set aside.
+ * Take some of those that are set aside first.
+ */
+export class SetAsideLimitError extends EvenShardsError {
+  constructor() {
+    super(
+      'SET_ASIDE_LIMIT',
+      `a partition key has ${MOST_SET_ASIDE} ranges of records set aside, the most that a history holds: take some of them first`,
+    );
+  }
+}
+
+/** Ranges of consecutive numbers, for each producer and hash key of a key. They take some 50 KB of a saved history. */
+const MOST_SET_ASIDE = 1_000;
+
+const DECIMAL = /^\d{1,40}$/;
+
+/** The records that one producer wrote with one partition key and one hash key: their numbers grow along their shard. */
+interface Series {
+  readonly producerId: string;
+  readonly explicitHashKey: bigint | undefined;
+  highest: bigint;
+  setAside?: NumberRanges;
+}
+
+/**
  * Remembers which sequenced records a consumer has taken, so that the consumer can recognise copies of them. Use it
  * with `deduplicate`, or on its own if you process records in another way.
  *
- * It keeps one number for each producer of each partition key: the highest that the consumer has taken. That is enough.
- * A producer sends a record of a key only after the record before is acknowledged, so a record whose number is not
- * above the highest one must be a copy. The history does not know whether a record is missing, because a producer may
- * skip numbers.
+ * It keeps one number for each producer and hash key of each partition key: the highest that the consumer has taken.
+ * That is enough. Records with one hash key are on one shard, or on its descendants, and a producer sends a record of a
+ * key only after the record before is acknowledged. So a record whose number is not above the highest one of its hash
+ * key must be a copy. The history does not know whether a record is missing, because a producer may skip numbers.
+ *
+ * When a partition key moves to another hash key, and so to another shard, its records with the old and with the new
+ * hash key are told apart. So whichever shard the consumer reads first, no record is taken for a copy by mistake.
  *
  * Beyond its bounds the history forgets. It then misses a copy whose key or producer it has forgotten since the first
- * record. A copy comes late by the time that a request can be in flight: seconds at most, not hours.
+ * record. A copy comes late by the time that a request can be in flight: seconds at most, not hours. A consumer that
+ * reads a stream again needs a history of all keys that it reads again.
  */
 export class SequenceHistory {
-  private readonly maxKeys: number;
   private readonly maxProducersPerKey: number;
-  /**
-   * By partition key, the highest number of each producer. In both maps, the entry that was written last comes last.
-   */
-  private readonly keys = new Map<string, Map<string, bigint>>();
+  /** By partition key, then by producer and hash key. */
+  private readonly keys: RecentMap<string, RecentMap<string, Series>>;
 
   /**
    * @throws InvalidArgumentError if a bound is not a positive whole number, or if `saved` is not the result of `toJSON`
@@ -66,49 +111,102 @@ export class SequenceHistory {
       if (!Number.isInteger(bound) || bound < 1)
         throw new InvalidArgumentError(field, bound, 'a positive whole number');
     }
-    this.maxKeys = maxKeys;
+    this.keys = new RecentMap(maxKeys);
     this.maxProducersPerKey = maxProducersPerKey;
     for (const key of saved) this.restore(key);
   }
 
-  /** Whether a record is a copy of a record that was taken. It is false for a record that is not sequenced. */
-  has({ partitionKey, sequence }: SequencedRecord): boolean {
-    if (sequence === undefined) return false;
-    const last = this.keys.get(partitionKey)?.get(sequence.producerId);
-    return last !== undefined && sequence.sequenceNumber <= last;
+  /**
+   * Whether a record is a copy of a record that was taken. It is false for a record that is not sequenced, and for one
+   * that was set aside.
+   */
+  has(record: SequencedRecord): boolean {
+    const series = this.seriesOf(record);
+    if (series === undefined) return false;
+    const { sequenceNumber } = record.sequence!;
+    return sequenceNumber <= series.highest && !series.setAside?.has(sequenceNumber);
   }
 
   /** Remembers a record as taken. It does nothing if the record is not sequenced, or is a copy. */
   add(record: SequencedRecord): void {
-    const { partitionKey, sequence } = record;
-    if (sequence === undefined || this.has(record)) return;
-    const producers = this.keys.get(partitionKey) ?? new Map<string, bigint>();
-    putLast(producers, sequence.producerId, sequence.sequenceNumber, this.maxProducersPerKey);
-    putLast(this.keys, partitionKey, producers, this.maxKeys);
+    if (record.sequence === undefined || this.has(record)) return;
+    const series = this.written(record);
+    series.setAside?.delete(record.sequence.sequenceNumber);
+  }
+
+  /**
+   * Goes past records that the consumer could not take, so that it takes them if they come again, even behind later
+   * records of their key. Give it the record that failed and those of its key that you did not take because of it. It
+   * leaves out records that are not sequenced, and copies.
+   *
+   * @throws SetAsideLimitError if 1,000 ranges of consecutive numbers of a key and producer are set aside already
+   */
+  setAside(records: Iterable<SequencedRecord>): void {
+    for (const record of records) {
+      if (record.sequence === undefined || this.has(record)) continue;
+      const { sequenceNumber: number } = record.sequence;
+      const before = this.seriesOf(record)?.setAside;
+      if (before?.has(number)) continue;
+      if (before?.count === MOST_SET_ASIDE) throw new SetAsideLimitError();
+      const series = this.written(record);
+      series.setAside ??= new NumberRanges();
+      series.setAside.add({ from: number, to: number });
+    }
   }
 
   /** The whole history as plain JSON, for a checkpoint. The key that was written last comes last. */
   toJSON(): KeyHistory[] {
-    return [...this.keys].map(([partitionKey, producers]) => ({
+    return [...this.keys].map(([partitionKey, series]) => ({
       partitionKey,
-      producers: [...producers].map(([producerId, number]) => ({ producerId, sequenceNumber: number.toString() })),
+      producers: Array.from(series, ([, each]) => seriesJson(each)),
     }));
+  }
+
+  private seriesOf({ partitionKey, explicitHashKey, sequence }: SequencedRecord): Series | undefined {
+    return sequence && this.keys.get(partitionKey)?.get(seriesName(sequence.producerId, explicitHashKey));
+  }
+
+  /** The series of a record, as the last one written, and with the record's number among those it is past. */
+  private written(record: SequencedRecord): Series {
+    const { partitionKey, explicitHashKey, sequence } = record;
+    const { producerId, sequenceNumber } = sequence!;
+    const ofKey = this.keys.get(partitionKey) ?? new RecentMap<string, Series>(this.maxProducersPerKey);
+    const series = this.seriesOf(record) ?? { producerId, explicitHashKey, highest: sequenceNumber };
+    if (sequenceNumber > series.highest) series.highest = sequenceNumber;
+    ofKey.set(seriesName(producerId, explicitHashKey), series);
+    this.keys.set(partitionKey, ofKey);
+    return series;
   }
 
   private restore(key: KeyHistory): void {
     if (typeof key?.partitionKey !== 'string' || !Array.isArray(key.producers)) throw notSaved(key);
-    for (const { producerId, sequenceNumber } of key.producers) {
-      if (typeof producerId !== 'string' || !/^\d{1,40}$/.test(sequenceNumber)) throw notSaved(key);
-      this.add({ partitionKey: key.partitionKey, sequence: { producerId, sequenceNumber: BigInt(sequenceNumber) } });
+    for (const { producerId, explicitHashKey, sequenceNumber, setAside = [] } of key.producers) {
+      const hashKey = explicitHashKey === undefined ? undefined : parseHashKey(explicitHashKey);
+      if (typeof producerId !== 'string' || !DECIMAL.test(sequenceNumber) || !Array.isArray(setAside))
+        throw notSaved(key);
+      if (explicitHashKey !== undefined && hashKey === undefined) throw notSaved(key);
+      const sequence = { producerId, sequenceNumber: BigInt(sequenceNumber) };
+      const series = this.written({ partitionKey: key.partitionKey, explicitHashKey: hashKey, sequence });
+      for (const { from, to } of setAside) {
+        if (!DECIMAL.test(from) || !DECIMAL.test(to) || BigInt(from) > BigInt(to)) throw notSaved(key);
+        series.setAside ??= new NumberRanges();
+        series.setAside.add({ from: BigInt(from), to: BigInt(to) });
+      }
     }
   }
 }
 
-/** Sets an entry as the last of the map. Deletes the first entry if the map then exceeds the bound. */
-function putLast<K, V>(map: Map<K, V>, key: K, value: V, bound: number): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > bound) map.delete(map.keys().next().value as K);
+function seriesName(producerId: string, explicitHashKey: bigint | undefined): string {
+  return explicitHashKey === undefined ? `/${producerId}` : `${explicitHashKey}/${producerId}`;
+}
+
+function seriesJson({ producerId, explicitHashKey, highest, setAside }: Series): SeriesHistory {
+  return {
+    producerId,
+    ...(explicitHashKey !== undefined && { explicitHashKey: explicitHashKey.toString() }),
+    sequenceNumber: highest.toString(),
+    ...(setAside?.count && { setAside: [...setAside].map(({ from, to }) => ({ from: `${from}`, to: `${to}` })) }),
+  };
 }
 
 function notSaved(value: unknown): InvalidArgumentError {

@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { deduplicate, InvalidArgumentError, type SequencedRecord, SequenceHistory } from '../../../lib/core';
+import {
+  deduplicate,
+  InvalidArgumentError,
+  type SequencedRecord,
+  SequenceHistory,
+  SetAsideLimitError,
+} from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 
 /** A record like `a7`: the seventh of key a. */
@@ -49,6 +55,26 @@ describe('deduplicate', () => {
     expect(restored.has(sequenced)).toBe(true);
   });
 
+  describe('of a key that has moved to another hash key', () => {
+    const at = (explicitHashKey: bigint | undefined, numbers: number[]): SequencedRecord[] =>
+      numbers.map((number) => ({ ...record(`a${number}`), explicitHashKey }));
+    const old = at(1n, [1, 2, 3]);
+    const moved = at(2n, [4, 5, 6]);
+    const back = at(1n, [7, 8]);
+
+    test.each([
+      ['the old shard first', [...old, ...back, ...moved]],
+      ['the new shard first', [...moved, ...old, ...back]],
+      ['both in turns', [old[0]!, moved[0]!, old[1]!, moved[1]!, old[2]!, moved[2]!, ...back]],
+      ['records without a hash key first', [...at(undefined, [9]), ...moved, ...old]],
+    ])('passes every record when it reads %s, and no copy', (_, records) => {
+      const history = new SequenceHistory();
+      expect([...deduplicate(records, history)]).toEqual(records);
+      const restored = new SequenceHistory({ saved: JSON.parse(JSON.stringify(history)) });
+      expect([...deduplicate(records, restored)]).toEqual([]);
+    });
+  });
+
   test('lets pass, and does not remember, records that are not sequenced', () => {
     const history = new SequenceHistory();
     expect([...deduplicate([{ partitionKey: 'a' }, { partitionKey: 'a' }], history)]).toHaveLength(2);
@@ -90,6 +116,77 @@ describe('SequenceHistory', () => {
     expect(taken(['a2', 'b8', 'a3'], restored)).toEqual(['b8', 'a3']);
   });
 
+  test('goes on from a history of before, which knew no hash keys', () => {
+    const saved = [{ partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '2' }] }];
+    expect(taken(['a2', 'a3'], new SequenceHistory({ saved }))).toEqual(['a3']);
+  });
+
+  describe('with records set aside', () => {
+    let history: SequenceHistory;
+    const restored = () => new SequenceHistory({ saved: JSON.parse(JSON.stringify(history)) });
+    beforeEach(() => {
+      history = new SequenceHistory();
+      taken(['a1', 'a2'], history);
+      history.setAside(['a3', 'a4', 'a2', 'a9'].map((name) => record(name)));
+    });
+
+    test('takes later records of the key, then each of those that come again, once', () => {
+      expect(taken(['a10', 'a9', 'a3', 'a3', 'a4', 'a2', 'a5'], history)).toEqual(['a10', 'a9', 'a3', 'a4']);
+      expect(taken(['a9', 'a3', 'a4', 'a10'], restored())).toEqual([]);
+    });
+
+    test('keeps them when it is saved, consecutive numbers as one range', () => {
+      expect(restored().toJSON()).toEqual(history.toJSON());
+      expect(history.toJSON()[0]!.producers[0]).toEqual({
+        producerId: 'p',
+        sequenceNumber: '9',
+        setAside: [
+          { from: '3', to: '4' },
+          { from: '9', to: '9' },
+        ],
+      });
+      expect(taken(['a4', 'a3', 'a9', 'a1'], restored())).toEqual(['a4', 'a3', 'a9']);
+    });
+
+    test('refuses one more than it holds, and does not go past it', () => {
+      const many = Array.from({ length: 1_000 }, (_, index) => record(`b${2 * index}`));
+      history.setAside(many);
+      history.setAside(many);
+      expect(() => history.setAside([record('b5000')])).toThrow(SetAsideLimitError);
+      expect(taken(['b4', 'b5000', 'b6', 'b5'], restored())).toEqual(['b4', 'b5000', 'b6']);
+    });
+  });
+
+  test('agrees with a set of all numbers, whatever is taken and set aside', () => {
+    const step = fc.record({ number: fc.nat({ max: 30 }), aside: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let history = new SequenceHistory();
+        let highest = -1;
+        const aside = new Set<number>();
+        for (const { number, aside: isAside } of steps) {
+          const isCopy = number <= highest && !aside.has(number);
+          expect(history.has(record(`a${number}`))).toBe(isCopy);
+          if (isAside) history.setAside([record(`a${number}`)]);
+          else history.add(record(`a${number}`));
+          if (!isCopy && isAside) aside.add(number);
+          else aside.delete(number);
+          highest = Math.max(highest, number);
+          history = new SequenceHistory({ saved: JSON.parse(JSON.stringify(history)) });
+        }
+      }),
+    );
+  });
+
+  test('passes a replay by more keys than it remembers twice, and by as many once', () => {
+    const records = Array.from({ length: 150_000 }, (_, key): SequencedRecord => {
+      return { partitionKey: `key-${key}`, sequence: { producerId: 'p', sequenceNumber: BigInt(key) } };
+    });
+    const passed = (history: SequenceHistory) => [...deduplicate([...records, ...records], history)].length;
+    expect(passed(new SequenceHistory())).toBe(300_000);
+    expect(passed(new SequenceHistory({ maxKeys: 150_000 }))).toBe(150_000);
+  });
+
   test('holds numbers that a double cannot', () => {
     const large = { partitionKey: 'a', sequence: { producerId: 'p', sequenceNumber: 10n ** 40n - 1n } };
     const history = new SequenceHistory();
@@ -116,6 +213,22 @@ describe('SequenceHistory', () => {
     [{ maxProducersPerKey: 1.5 }, 'maxProducersPerKey must be a positive whole number, got 1.5'],
     [{ saved: [{ partitionKey: 'a' }] }, 'saved must be the result of toJSON of a history'],
     [{ saved: [{ partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '-1' }] }] }, 'saved must be'],
+    [
+      { saved: [{ partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '1', explicitHashKey: 'x' }] }] },
+      'saved',
+    ],
+    [{ saved: [{ partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '1', setAside: '1' }] }] }, 'saved'],
+    [
+      {
+        saved: [
+          {
+            partitionKey: 'a',
+            producers: [{ producerId: 'p', sequenceNumber: '9', setAside: [{ from: '2', to: '1' }] }],
+          },
+        ],
+      },
+      'saved',
+    ],
   ])('refuses %j', (options, message) => {
     expect(() => new SequenceHistory(options as never)).toThrow(InvalidArgumentError);
     expect(() => new SequenceHistory(options as never)).toThrow(message);
