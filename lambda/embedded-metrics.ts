@@ -14,9 +14,9 @@ export function metricsBy(dimensions: Record<string, string>): Metrics {
   return metrics;
 }
 
-/** Metrics under the name of the function that runs. */
-export function functionMetrics(): Metrics {
-  return metricsBy({ [FUNCTION_NAME_DIMENSION]: requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME') });
+/** Metrics under the name of the function that runs, and perhaps by more. */
+export function functionMetrics(more: Record<string, string> = {}): Metrics {
+  return metricsBy({ [FUNCTION_NAME_DIMENSION]: requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME'), ...more });
 }
 
 /** Writes values without a unit of their own, in one line. */

@@ -2,9 +2,10 @@ import type { SQSBatchResponse } from 'aws-lambda';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
 import type { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import type { PutReceipt } from '../../lib/core/producer/pending-record';
-import { RecordRejectedError } from '../../lib/core/producer/producer-errors';
+import { EarlierRecordFailedError, RecordRejectedError } from '../../lib/core/producer/producer-errors';
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
 import type { SourceMessage } from './event-source';
+import { type FailureTally, OUT_OF_TIME, reasonOf } from './failure-tally';
 
 /** The result of one record of a direct invocation. */
 export type RecordResult = PutReceipt | RecordFailure;
@@ -29,8 +30,9 @@ const MAX_ERROR_MESSAGE_LENGTH = 300;
 export async function deliverRecords(
   producer: OrderedProducer,
   records: readonly ProducerRecord[],
+  failures: FailureTally,
 ): Promise<ProducerResponse> {
-  const results = await putEach(producer, records);
+  const results = await putEach(producer, records, failures);
   return { records: results, failedRecordCount: results.filter(isFailure).length };
 }
 
@@ -41,11 +43,13 @@ export async function deliverRecords(
 export async function deliverMessages(
   producer: OrderedProducer,
   messages: readonly SourceMessage[],
+  failures: FailureTally,
 ): Promise<SQSBatchResponse> {
-  const toSend = unblocked(messages);
+  const toSend = unblocked(messages, failures);
   const results = await putEach(
     producer,
     toSend.map(({ record }) => record),
+    failures,
   );
   const delivered = new Set<SourceMessage>(toSend.filter((_, index) => !isFailure(results[index]!)));
   return {
@@ -58,32 +62,39 @@ export async function deliverMessages(
 type ReadableMessage = SourceMessage & { record: ProducerRecord };
 
 /** The messages that hold a record, without those behind a message of the same key that does not hold one. */
-function unblocked(messages: readonly SourceMessage[]): ReadableMessage[] {
+function unblocked(messages: readonly SourceMessage[], failures: FailureTally): ReadableMessage[] {
   const blockedKeys = new Set<string>();
   return messages.filter((message): message is ReadableMessage => {
     const { orderingKeys, record } = message;
-    if (!(record instanceof Error) && !orderingKeys.some((key) => blockedKeys.has(key))) return true;
+    const isUnreadable = record instanceof Error;
+    if (!isUnreadable && !orderingKeys.some((key) => blockedKeys.has(key))) return true;
+    failures.add(isUnreadable ? record : new EarlierRecordFailedError(record.partitionKey));
     for (const key of orderingKeys) blockedKeys.add(key);
     return false;
   });
 }
 
 /** The results of the records, in order. If a record fails, even before it is sent, the records behind it fail too. */
-async function putEach(producer: OrderedProducer, records: readonly ProducerRecord[]): Promise<RecordResult[]> {
+async function putEach(
+  producer: OrderedProducer,
+  records: readonly ProducerRecord[],
+  failures: FailureTally,
+): Promise<RecordResult[]> {
   const results: RecordResult[] = [];
+  const fail = (index: number, error: unknown): void => {
+    results[index] = failureOf(error);
+    failures.add(error as EvenShardsError);
+  };
   try {
     await producer.putAll(records, {
       delivered: (index, _, receipt) => {
         results[index] = receipt;
       },
-      rejected: (index, _, error) => {
-        results[index] = failureOf(error);
-      },
+      rejected: (index, _, error) => fail(index, error),
     });
   } catch (error) {
     // The producer ended before it had pulled all.
-    const unsent = failureOf(error);
-    for (const index of records.keys()) results[index] ??= unsent;
+    for (const index of records.keys()) if (results[index] === undefined) fail(index, error);
   }
   return results;
 }
@@ -96,8 +107,13 @@ function failureOf(error: unknown): RecordFailure {
   if (!(error instanceof EvenShardsError)) throw error;
   const isAmbiguous = error instanceof RecordRejectedError && error.mayHaveBeenWritten;
   return {
-    errorCode: error.code,
-    errorMessage: error.message.slice(0, MAX_ERROR_MESSAGE_LENGTH),
+    errorCode: reasonOf(error),
+    errorMessage: messageOf(error).slice(0, MAX_ERROR_MESSAGE_LENGTH),
     ...(isAmbiguous && { mayHaveBeenWritten: true }),
   };
+}
+
+function messageOf(error: EvenShardsError): string {
+  if (reasonOf(error) !== OUT_OF_TIME) return error.message;
+  return 'not sent: the invocation was about to end before its turn came; put it again';
 }

@@ -11,15 +11,16 @@ import {
 } from '../../lib/core/foundation/function-environment';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
-import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';
+import type { PutRecordsClient, RequestOptions } from '../../lib/core/producer/put-records-client';
 import { functionMetrics } from '../embedded-metrics';
 import { InvalidEventError } from '../invalid-event-error';
 import { requiredEnvironment } from '../required-environment';
 import { askRegistry } from './ask-registry';
 import { deliverMessages, deliverRecords, type ProducerResponse } from './deliver';
 import { type SourceMessage, sourceMessages } from './event-source';
+import { FailureTally } from './failure-tally';
 import { HashKeyOwners } from './hash-key-owners';
-import { addProducerMetrics } from './producer-metrics';
+import { addProducerMetrics, publishFailures } from './producer-metrics';
 import { type OwnedRecord, parseRecordInput } from './record-input';
 
 /** The event of a direct invocation, or a batch that Lambda delivers from SQS or DynamoDB Streams. */
@@ -39,8 +40,12 @@ const LAST_ANSWER_MS = 500;
 /** The producer aborts a request that takes longer, to the end of its answer, and sends it again. */
 const REQUEST_TIMEOUT_MS = 6_000;
 
-/** Puts the records of an event. When the signal aborts, it sends nothing more. */
-type Delivery = (producer: OrderedProducer, signal: AbortSignal) => Promise<ProducerResponse | SQSBatchResponse>;
+/** Puts the records of an event and counts those that failed. When the signal aborts, it sends nothing more. */
+type Delivery = (
+  producer: OrderedProducer,
+  signal: AbortSignal,
+  failures: FailureTally,
+) => Promise<ProducerResponse | SQSBatchResponse>;
 
 type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
 
@@ -49,6 +54,7 @@ const options = {
   maxRecordBytes: Number(process.env[MAX_RECORD_BYTES] ?? DEFAULT_MAX_RECORD_BYTES),
   aggregation: process.env[AGGREGATION] === 'true',
   sequence: process.env[SEQUENCE] === 'true',
+  requestTimeoutMs: REQUEST_TIMEOUT_MS,
 };
 const metrics = functionMetrics();
 const registryName = process.env[REGISTRY_FUNCTION_NAME];
@@ -59,8 +65,8 @@ const hashKeyOwners =
 const inputOptions = { ...options, hasRegistry: hashKeyOwners !== undefined };
 
 /**
- * HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack; no retries in the SDK,
- * because the producer's own know about order.
+ * HTTP/1.1, because it keeps its connections: the SDK's default for Kinesis, HTTP/2, opens a session for each request,
+ * and needs TLS, which emulators lack. No retries in the SDK, because the producer's own know about order.
  */
 const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
 
@@ -71,12 +77,15 @@ export async function handler(
   const deliver = deliveryOf(event);
   const signal = AbortSignal.timeout(timeLeft(context, LAST_SEND_MS));
   const producer = new OrderedProducer(clientWithin(context), { ...options, signal });
+  const failures = new FailureTally();
   try {
-    return await deliver(producer, signal);
+    return await deliver(producer, signal, failures);
   } finally {
     await producer.close();
-    addProducerMetrics(metrics, producer.statistics());
+    failures.log();
+    addProducerMetrics(metrics, producer.statistics(), failures.total);
     metrics.publishStoredMetrics();
+    publishFailures(failures.counts);
   }
 }
 
@@ -86,7 +95,8 @@ function deliveryOf(event: ProducerEvent): Delivery {
     const { Records } = event as { Records: unknown };
     if (!Array.isArray(Records)) throw new InvalidEventError('Records', Records, 'an array');
     const messages = sourceMessages(Records, inputOptions);
-    return async (producer, signal) => deliverMessages(producer, await messagesWithKeys(messages, signal));
+    return async (producer, signal, failures) =>
+      deliverMessages(producer, await messagesWithKeys(messages, signal), failures);
   }
   const inputs: unknown = Object(event).records;
   if (!Array.isArray(inputs)) throw new InvalidEventError('records', inputs, 'an array of records');
@@ -94,7 +104,8 @@ function deliveryOf(event: ProducerEvent): Delivery {
     throw new InvalidEventError('records', inputs.length, `at most ${MAX_RECORDS_PER_EVENT} records`);
   }
   const records = inputs.map((input, index) => parseRecordInput(`records[${index}]`, input, inputOptions));
-  return async (producer, signal) => deliverRecords(producer, await recordsWithKeys(records, signal));
+  return async (producer, signal, failures) =>
+    deliverRecords(producer, await recordsWithKeys(records, signal), failures);
 }
 
 /** Throws before anything is written if the registry does not know an owner. */
@@ -124,13 +135,14 @@ function unknownOwner(field: string, { hashKeyOwner }: OwnedRecord): InvalidEven
   return new InvalidEventError(`${field}.hashKeyOwner`, hashKeyOwner, 'an owner that the registry knows');
 }
 
+/** The client, whose requests end before the invocation does. */
 function clientWithin(context: InvocationContext): PutRecordsClient {
-  const inTime = (): { abortSignal: AbortSignal } => ({
-    abortSignal: AbortSignal.timeout(Math.min(REQUEST_TIMEOUT_MS, timeLeft(context, LAST_ANSWER_MS))),
+  const inTime = ({ abortSignal }: RequestOptions): RequestOptions => ({
+    abortSignal: AbortSignal.any([abortSignal, AbortSignal.timeout(timeLeft(context, LAST_ANSWER_MS))]),
   });
   return {
-    putRecords: (input) => kinesis.putRecords(input, inTime()),
-    listShards: (input) => kinesis.listShards(input, inTime()),
+    putRecords: (input, options) => kinesis.putRecords(input, inTime(options!)),
+    listShards: (input, options) => kinesis.listShards(input, inTime(options!)),
   };
 }
 

@@ -1,11 +1,16 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { PRODUCER_METRICS } from '../../lib/core/foundation/function-metrics';
+import { PRODUCER_METRICS, REASON_DIMENSION } from '../../lib/core/foundation/function-metrics';
 import type { ProducerStatistics } from '../../lib/core/producer/producer-statistics';
+import { functionMetrics, publishCounts } from '../embedded-metrics';
 
 type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
 
-/** Adds the metrics of one invocation: the counts, and the means of values that occurred at least once. */
-export function addProducerMetrics(metrics: Metrics, statistics: ProducerStatistics): void {
+/**
+ * Adds the metrics of one invocation: the counts, and the means of values that occurred at least once.
+ *
+ * @param failed how many records of the event failed, unreadable messages included, which the producer never sees
+ */
+export function addProducerMetrics(metrics: Metrics, statistics: ProducerStatistics, failed: number): void {
   const { Count, Bytes, Milliseconds } = MetricUnit;
   const add = (name: keyof typeof PRODUCER_METRICS, unit: Unit, value: number): void => {
     metrics.addMetric(PRODUCER_METRICS[name], unit, value);
@@ -17,7 +22,7 @@ export function addProducerMetrics(metrics: Metrics, statistics: ProducerStatist
   add('userRecordsReceived', Count, statistics.userRecordsReceived);
   add('userRecordsPut', Count, userRecordsPut);
   add('userRecordsDataPut', Bytes, statistics.userRecordsDataPut);
-  add('userRecordsFailed', Count, statistics.userRecordsFailed);
+  add('userRecordsFailed', Count, failed);
   add('kinesisRecordsPut', Count, kinesisRecordsPut);
   add('kinesisRecordsDataPut', Bytes, statistics.kinesisRecordsDataPut);
   add('allErrors', Count, statistics.allErrors);
@@ -25,4 +30,11 @@ export function addProducerMetrics(metrics: Metrics, statistics: ProducerStatist
   addMean('requestTime', Milliseconds, statistics.requestTimeMs, requests);
   addMean('userRecordsPerKinesisRecord', Count, userRecordsPut, kinesisRecordsPut);
   addMean('kinesisRecordsPerPutRecordsRequest', Count, statistics.requestRecords, requests);
+}
+
+/** How many records failed for each reason. */
+export function publishFailures(counts: Readonly<Record<string, number>>): void {
+  for (const [reason, count] of Object.entries(counts)) {
+    publishCounts(functionMetrics({ [REASON_DIMENSION]: reason }), { [PRODUCER_METRICS.failuresByReason]: count });
+  }
 }

@@ -1,5 +1,5 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import { PRODUCER_METRICS } from '../core/foundation/function-metrics';
+import { PRODUCER_METRICS, REASON_DIMENSION } from '../core/foundation/function-metrics';
 import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
 import { functionMetric } from './function-metric';
 
@@ -35,12 +35,24 @@ export class OrderedProducerMetrics {
   }
 
   /**
-   * Records that were given up: refused by Kinesis, or still unsent when the time was up.
+   * Records that were given up: refused by Kinesis, still unsent when the time was up, or unreadable in the message of a
+   * queue or a table.
    *
    * @param options statistic, period and looks
    */
   public metricUserRecordsFailed(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.sum(PRODUCER_METRICS.userRecordsFailed, options);
+  }
+
+  /**
+   * Records that were given up for one reason.
+   *
+   * @param reason the code of the error, such as `RECORD_REJECTED`, `OUT_OF_TIME` or `INVALID_EVENT`
+   * @param options statistic, period and looks
+   */
+  public metricUserRecordsFailedBecause(reason: string, options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    const metric = this.sum(PRODUCER_METRICS.failuresByReason, options);
+    return metric.with({ dimensionsMap: { ...metric.dimensions, [REASON_DIMENSION]: reason } });
   }
 
   /**

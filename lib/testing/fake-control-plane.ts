@@ -24,8 +24,10 @@ import { shardPage } from './shard-pages';
 import type { ShardLimits } from './shard-token-bucket';
 import type { VirtualClock } from './virtual-clock';
 
-/** What happens to a call other than a put. `answer lost` applies the call and then fails it. */
-export type CallFate = 'answered' | 'failed' | 'throttled' | 'answer lost';
+/**
+ * What happens to a call other than a put. `answer lost` applies the call and then fails it. `silent` never answers.
+ */
+export type CallFate = 'answered' | 'failed' | 'throttled' | 'answer lost' | 'silent';
 
 export interface FakeControlPlaneOptions {
   clock: VirtualClock;
@@ -216,6 +218,7 @@ export class FakeControlPlane {
     const fate = this.controlOptions.callFate?.(operation) ?? 'answered';
     const roundTripMs = this.roundTripMs();
     await this.travel(roundTripMs / 2);
+    if (fate === 'silent') return new Promise<never>(() => {});
     const result = fate === 'answered' || fate === 'answer lost' ? attempt(apply) : undefined;
     await this.travel(roundTripMs / 2);
     if (fate === 'failed') throw serviceError('InternalFailure', 'InternalFailure', 500);

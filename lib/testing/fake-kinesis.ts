@@ -5,6 +5,7 @@ import type {
   PutRecordsOutput,
   PutRecordsRequestEntry,
   PutRecordsResultEntry,
+  RequestOptions,
 } from '../core/producer';
 import { attempt } from './attempt';
 import { FakeControlPlane, type FakeControlPlaneOptions } from './fake-control-plane';
@@ -15,10 +16,35 @@ import { answerLost, serviceError } from './service-error';
 export type EntryFate = 'stored' | 'throttled' | 'failed' | 'refused';
 
 /**
- * What happens to a put as a whole. `answer lost` applies it in time, then fails it; `appliedLateByMs` fails it, and
- * applies it this much later, so perhaps after requests that were sent after it.
+ * An answer that says nothing of what became of a put: no answer object at all, an answer without results, one result
+ * too few or too many, null in place of each result, or results that have neither an id nor an error. `no sequence
+ * number` and `no shard id` leave out the one of each result.
  */
-export type RequestFate = 'answered' | 'failed' | 'denied' | 'answer lost' | { appliedLateByMs: number };
+export type MalformedAnswer =
+  | 'nothing'
+  | 'no results'
+  | 'too few results'
+  | 'too many results'
+  | 'null results'
+  | 'empty results'
+  | 'no sequence number'
+  | 'no shard id';
+
+/**
+ * What happens to a put as a whole. `answer lost` applies it in time, then fails it; `appliedLateByMs` fails it, and
+ * applies it this much later, so perhaps after requests that were sent after it. `silent` applies it and never answers,
+ * `swallowed` does neither: such a put ends only when its caller aborts it. A malformed answer follows a put that was
+ * applied.
+ */
+export type RequestFate =
+  | 'answered'
+  | 'failed'
+  | 'denied'
+  | 'answer lost'
+  | 'silent'
+  | 'swallowed'
+  | { appliedLateByMs: number }
+  | { malformed: MalformedAnswer };
 
 export interface FakeKinesisOptions extends FakeControlPlaneOptions {
   /** Asked for every entry in turn, before the shard's limits are. @default stored, if the shard's limits allow */
@@ -75,42 +101,59 @@ export class FakeKinesis extends FakeControlPlane {
     return this.shardMap.shardOf(partitionKey).shardId;
   }
 
-  putRecords(input: PutRecordsInput): Promise<PutRecordsOutput> {
+  putRecords(input: PutRecordsInput, options?: RequestOptions): Promise<PutRecordsOutput> {
     if (this.options.keepRecords ?? true) this.requests.push(input);
-    return this.put(input, () => this.applyAll(input.Records));
+    return this.put(input, options, () => this.applyAll(input.Records), malformedResults);
   }
 
-  putRecord({ SequenceNumberForOrdering, ...stream }: PutRecordInput): Promise<PutRecordOutput> {
+  putRecord(
+    { SequenceNumberForOrdering, ...stream }: PutRecordInput,
+    options?: RequestOptions,
+  ): Promise<PutRecordOutput> {
     const entry = stream as PutRecordsRequestEntry;
     const after = SequenceNumberForOrdering === undefined ? undefined : BigInt(SequenceNumberForOrdering);
-    return this.put({ ...stream, Records: [entry] }, () => {
+    const apply = (): PutRecordOutput => {
       const { ErrorCode, ErrorMessage, ShardId, SequenceNumber } = this.apply(entry, after);
       if (ErrorCode !== undefined) throw serviceError(ErrorCode, ErrorMessage);
       return { ShardId, SequenceNumber };
-    });
+    };
+    return this.put({ ...stream, Records: [entry] }, options, apply, malformedResult);
   }
 
-  private async put<T>(input: PutRecordsInput, apply: () => T): Promise<T> {
+  private async put<T extends object>(
+    input: PutRecordsInput,
+    options: RequestOptions | undefined,
+    apply: () => T,
+    malform: (result: T, how: MalformedAnswer) => unknown,
+  ): Promise<T> {
     this.inFlight += 1;
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
     try {
-      return await this.roundTrip(input, apply);
+      return await this.roundTrip(input, options, apply, malform);
     } finally {
       this.inFlight -= 1;
     }
   }
 
-  private async roundTrip<T>(input: PutRecordsInput, apply: () => T): Promise<T> {
+  private async roundTrip<T extends object>(
+    input: PutRecordsInput,
+    options: RequestOptions | undefined,
+    apply: () => T,
+    malform: (result: T, how: MalformedAnswer) => unknown,
+  ): Promise<T> {
     const fate = this.options.requestFate?.(input) ?? 'answered';
     const roundTripMs = this.roundTripMs();
     await this.travel(roundTripMs / 2);
     if (fate === 'failed') throw serviceError('InternalFailure', 'InternalFailure', 500);
     if (fate === 'denied') throw serviceError('AccessDeniedException');
     this.checkRequest(input.Records);
-    const isLate = typeof fate === 'object';
+    if (fate === 'swallowed') return untilAborted(options?.abortSignal);
+    const isLate = typeof fate === 'object' && 'appliedLateByMs' in fate;
     if (isLate) this.clock.schedule(() => attempt(apply), roundTripMs / 2 + fate.appliedLateByMs);
     const result = isLate ? undefined : attempt(apply);
+    if (fate === 'silent') return untilAborted(options?.abortSignal);
     await this.travel(roundTripMs / 2);
+    if (typeof fate === 'object' && 'malformed' in fate) return malform(result!(), fate.malformed) as T;
     if (fate !== 'answered') throw answerLost();
     return result!();
   }
@@ -174,6 +217,31 @@ export class FakeKinesis extends FakeControlPlane {
 
 function textsOf(records: readonly StoredRecord[]): string[] {
   return records.map(({ data }) => Buffer.from(data).toString());
+}
+
+/** Never answers, as a server that fell silent: the caller must give up by itself. */
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    const onAbort = (): void => reject(Object.assign(new Error('Request aborted'), { name: 'AbortError' }));
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function malformedResults(output: PutRecordsOutput, how: MalformedAnswer): unknown {
+  const results = output.Records!;
+  if (how === 'nothing') return undefined;
+  if (how === 'no results') return {};
+  if (how === 'too few results') return { ...output, Records: results.slice(1) };
+  if (how === 'too many results') return { ...output, Records: [...results, ...results] };
+  return { ...output, Records: results.map((result) => malformedResult(result, how)) };
+}
+
+function malformedResult(result: PutRecordsResultEntry, how: MalformedAnswer): unknown {
+  if (how === 'no sequence number') return { ...result, SequenceNumber: undefined };
+  if (how === 'no shard id') return { ...result, ShardId: undefined };
+  if (how === 'nothing') return undefined;
+  return how === 'null results' ? null : {};
 }
 
 function entryBytes({ Data, PartitionKey }: PutRecordsRequestEntry): number {

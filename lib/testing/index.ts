@@ -7,7 +7,13 @@ export type { AlarmProperties, MetricIdentity } from './alarm-definition';
 export type { AlarmStateValue } from './alarm-state';
 export { FakeCloudWatch, type FakeCloudWatchOptions, type MetricDatum } from './fake-cloudwatch';
 export { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from './fake-control-plane';
-export { type EntryFate, FakeKinesis, type FakeKinesisOptions, type RequestFate } from './fake-kinesis';
+export {
+  type EntryFate,
+  FakeKinesis,
+  type FakeKinesisOptions,
+  type MalformedAnswer,
+  type RequestFate,
+} from './fake-kinesis';
 export type { FakeShard, StoredRecord } from './fake-shard';
 export { HotPartitionTable, type HotPartitionTableOptions } from './hot-partition-table';
 export { seededRandom } from './seeded-random';

@@ -166,7 +166,7 @@ afterAll(async () => {
 async function landed(): Promise<{ shards: KinesisRecord[][]; all: UserRecord[]; once: UserRecord[] }> {
   await network.stop();
   const content = await shards();
-  const all = content.flat().flatMap(deaggregate);
+  const all = content.flat().flatMap((stored) => deaggregate(stored));
   return { shards: content, all, once: [...deduplicate(all, new SequenceHistory())] };
 }
 

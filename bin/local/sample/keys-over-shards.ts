@@ -1,13 +1,14 @@
 import { shardIndexOf } from '../../../lib/core/foundation/hash-key-ranges';
 import { hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
 import type { LocalStack } from '../run-local';
+import { failedRecordsText, type RecordAnswer } from './failed-records';
 import { type OpenShard, openShards } from './open-shards';
 import { SampleFailedError } from './sample-error';
 import type { SampleProducer } from './sample-targets';
 import { textTable } from './text-table';
 
 interface ProducerAnswer {
-  records: { shardId: string; sequenceNumber: string }[];
+  records: RecordAnswer[];
   failedRecordCount: number;
 }
 
@@ -29,9 +30,8 @@ export async function keysOverShards(
       ...(owner && { hashKeyOwner: owner(account) }),
     }));
     const answer = (await stack.invoke(functionPath, { records })) as ProducerAnswer;
-    if (answer.failedRecordCount > 0)
-      throw new SampleFailedError(`${answer.failedRecordCount} records were not delivered`);
-    return answer.records.map(({ shardId }) => shardId);
+    if (answer.failedRecordCount > 0) throw new SampleFailedError(failedRecordsText('records', answer.records));
+    return answer.records.map(({ shardId }) => shardId!);
   };
 
   const shards = await openShards(stack, streamName);

@@ -1,4 +1,6 @@
+import { OUT_OF_TIME } from '../../../lambda/producer/failure-tally';
 import type { LocalStack } from '../run-local';
+import { failedRecordsText, type RecordAnswer } from './failed-records';
 import { openShards } from './open-shards';
 import { SampleFailedError } from './sample-error';
 import type { SampleProducer } from './sample-targets';
@@ -30,8 +32,7 @@ export async function produceEvents(
   const started = performance.now();
   let sent = 0;
   for (const records of invocations(roundRobin(sentByKey))) {
-    const { failedRecordCount } = (await stack.invoke(functionPath, { records })) as { failedRecordCount: number };
-    if (failedRecordCount > 0) throw new SampleFailedError(`${failedRecordCount} events were not delivered`);
+    await deliver(stack, functionPath, records);
     sent += records.length;
     if (sent % PROGRESS_STEP < records.length) print(`sent ${sent} of ${events.length} events`);
   }
@@ -49,6 +50,19 @@ export async function produceEvents(
   print('every event is in the stream once, those of each partition key in the order of the input');
   const rows = shards.map(({ shardId }, index) => [shardId, landed[index]!.length, dataByKey(landed[index]!).size]);
   for (const line of textTable(['shard', 'events', 'partition keys'], rows)) print(line);
+}
+
+/** Invokes the producer, and again with the events that it could not send in its time. */
+async function deliver(stack: LocalStack, functionPath: string, records: readonly ProducedEvent[]): Promise<void> {
+  for (let rest = records; rest.length > 0; ) {
+    const { records: answers } = (await stack.invoke(functionPath, { records: rest })) as { records: RecordAnswer[] };
+    const unsent = rest.filter((_, index) => answers[index]!.errorCode === OUT_OF_TIME);
+    const failed = answers.filter(({ errorCode }) => errorCode !== undefined);
+    if (failed.length > unsent.length || unsent.length === rest.length) {
+      throw new SampleFailedError(failedRecordsText('events', answers));
+    }
+    rest = unsent;
+  }
 }
 
 function dataByKey(events: readonly ProducedEvent[]): Map<string, string[]> {

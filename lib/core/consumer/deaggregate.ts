@@ -8,7 +8,8 @@ import {
   TAG_FIELDS,
 } from '../foundation/aggregate-format';
 import { InvalidArgumentError } from '../foundation/errors';
-import { checkHashKey, parseHashKey } from '../foundation/hash-key-space';
+import type { HashKeyRange } from '../foundation/hash-key-ranges';
+import { checkHashKey, hashPartitionKey, parseHashKey } from '../foundation/hash-key-space';
 import { nextSequence, parseSequenceText, type RecordSequence, SEQUENCE_TAG } from '../foundation/record-sequence';
 import { CorruptAggregateError } from './corrupt-aggregate-error';
 import { MessageReader } from './message-reader';
@@ -37,6 +38,23 @@ export interface StreamRecord {
   explicitHashKey?: string | bigint;
 }
 
+/** How to take records apart. */
+export interface DeaggregateOptions {
+  /**
+   * The hash key range of the shard that the record was read from: leaves out the user records of an aggregate that lie
+   * outside, as the Kinesis Client Library does. For streams that the Kinesis Producer Library writes, which sends such
+   * records once more. The records of an `OrderedProducer` never lie outside.
+   * @default all user records
+   */
+  range?: HashKeyRange;
+  /**
+   * What to do with a record that begins as an aggregate and is none: `throw`, or take it as it is (`raw`), as the
+   * Kinesis Client Library does. `raw` is for streams that hold arbitrary bytes of other programs.
+   * @default 'throw'
+   */
+  onCorrupt?: 'throw' | 'raw';
+}
+
 /**
  * The user records in a Kinesis record, in the order in which they were put. If the Kinesis record is an aggregate of
  * the Kinesis Producer Library, these are the records of the aggregate. Otherwise it is the record itself. Use it for
@@ -46,20 +64,54 @@ export interface StreamRecord {
  *
  * @throws CorruptAggregateError if the record starts like an aggregate but is not valid: its MD5 does not match, or its
  *   content does not follow the format. A producer that aggregates never writes such a record. A record of random bytes
- *   starts like an aggregate once in 2^32; the Kinesis Client Library passes such a record on unchanged
+ *   starts like an aggregate once in 2^32; with `onCorrupt: 'raw'` it is passed on unchanged
  * @throws InvalidArgumentError if the argument is not a record, for example if its data is still in base64
  */
-export function deaggregate(record: StreamRecord): UserRecord[] {
+export function deaggregate(
+  record: StreamRecord,
+  { range, onCorrupt = 'throw' }: DeaggregateOptions = {},
+): UserRecord[] {
   if (!(record?.data instanceof Uint8Array)) throw new InvalidArgumentError('data', record?.data, 'a Uint8Array');
-  return hasMagic(record.data) ? userRecords(readAggregate(verifiedMessage(record.data))) : [rawRecord(record)];
+  if (onCorrupt !== 'throw' && onCorrupt !== 'raw') {
+    throw new InvalidArgumentError('onCorrupt', onCorrupt, "'throw' or 'raw'");
+  }
+  if (range !== undefined) checkRange(range);
+  if (!hasMagic(record.data)) return [rawRecord(record)];
+  try {
+    const records = userRecords(readAggregate(verifiedMessage(record.data)));
+    return range === undefined ? records : records.filter((userRecord) => isWithin(range, userRecord));
+  } catch (error) {
+    if (onCorrupt === 'raw' && error instanceof CorruptAggregateError) return [rawRecord(record)];
+    throw error;
+  }
+}
+
+function checkRange({ startingHashKey, endingHashKey }: HashKeyRange): void {
+  checkHashKey('range.startingHashKey', startingHashKey);
+  checkHashKey('range.endingHashKey', endingHashKey);
+}
+
+function isWithin(
+  { startingHashKey, endingHashKey }: HashKeyRange,
+  { partitionKey, explicitHashKey }: UserRecord,
+): boolean {
+  const hashKey = explicitHashKey ?? hashPartitionKey(partitionKey);
+  return startingHashKey <= hashKey && hashKey <= endingHashKey;
 }
 
 function rawRecord({ partitionKey, data, explicitHashKey }: StreamRecord): UserRecord {
   if (explicitHashKey === undefined) return { partitionKey, data, subSequenceNumber: 0 };
-  const hashKey = typeof explicitHashKey === 'string' ? parseHashKey(explicitHashKey) : explicitHashKey;
+  const hashKey = typeof explicitHashKey === 'string' ? hashKeyIn(explicitHashKey) : explicitHashKey;
   // If the text is not a hash key, the error shows the text itself.
   checkHashKey('explicitHashKey', hashKey ?? explicitHashKey);
   return { partitionKey, explicitHashKey: hashKey, data, subSequenceNumber: 0 };
+}
+
+const LEADING_ZEROS = /^0+(?=\d)/;
+
+/** The hash key in a text that another producer wrote, leading zeros and all: the Kinesis Client Library takes them. */
+function hashKeyIn(text: string): bigint | undefined {
+  return parseHashKey(text.replace(LEADING_ZEROS, ''));
 }
 
 /** The message between the magic bytes and its MD5. */
@@ -175,7 +227,7 @@ function textOf(bytes: Uint8Array, name: string): string {
 }
 
 function hashKeyOf(bytes: Uint8Array, name: string): bigint {
-  const hashKey = parseHashKey(textOf(bytes, name));
+  const hashKey = hashKeyIn(textOf(bytes, name));
   if (hashKey === undefined) throw new CorruptAggregateError(`${name} is not a hash key`);
   return hashKey;
 }

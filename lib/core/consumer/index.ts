@@ -5,9 +5,10 @@
  */
 export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 export { type Fence, parseFence } from '../foundation/fence';
+export type { HashKeyRange } from '../foundation/hash-key-ranges';
 export type { RecordSequence } from '../foundation/record-sequence';
 export { CorruptAggregateError } from './corrupt-aggregate-error';
-export { deaggregate, type StreamRecord, type UserRecord } from './deaggregate';
+export { type DeaggregateOptions, deaggregate, type StreamRecord, type UserRecord } from './deaggregate';
 export { deduplicate } from './deduplicate';
 export { type ConsumedRecord, FenceGate } from './fence-gate';
 export {

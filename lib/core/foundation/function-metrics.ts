@@ -16,7 +16,10 @@ export const PRODUCER_METRICS = {
   userRecordsReceived: 'UserRecordsReceived',
   userRecordsPut: 'UserRecordsPut',
   userRecordsDataPut: 'UserRecordsDataPut',
+  /** Records of an event that failed for whatever reason, unreadable messages of a queue or a table included. */
   userRecordsFailed: 'UserRecordsFailed',
+  /** The same, by reason: see `REASON_DIMENSION`. */
+  failuresByReason: 'UserRecordsFailedByReason',
   kinesisRecordsPut: 'KinesisRecordsPut',
   kinesisRecordsDataPut: 'KinesisRecordsDataPut',
   allErrors: 'AllErrors',
@@ -25,6 +28,9 @@ export const PRODUCER_METRICS = {
   userRecordsPerKinesisRecord: 'UserRecordsPerKinesisRecord',
   kinesisRecordsPerPutRecordsRequest: 'KinesisRecordsPerPutRecordsRequest',
 } as const;
+
+/** Dimension beside the function's name of records that failed: the code of the error, such as `RECORD_REJECTED`. */
+export const REASON_DIMENSION = 'Reason';
 
 /** Metrics of the query fan-out. */
 export const QUERY_METRICS = {

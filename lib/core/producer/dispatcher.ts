@@ -42,8 +42,8 @@ export class Dispatcher {
     private readonly statistics: StatisticsCounter,
     private readonly listener: DispatchListener,
   ) {
-    this.transport = (settings.sequentialPuts ? sequentialPuts : bulkPuts)(client, settings.stream);
-    this.shards = new StreamShards(client, settings.stream, settings.clock);
+    this.transport = (settings.sequentialPuts ? sequentialPuts : bulkPuts)(client, settings.stream, settings);
+    this.shards = new StreamShards(client, settings.stream, settings);
     this.ready = new ReadyLanes(units);
   }
 

@@ -22,6 +22,11 @@ export class Fifo<T> {
     return this.items[this.start + index];
   }
 
+  /** Takes out up to `count` items that have `index` others before them. */
+  takeBehind(index: number, count: number): T[] {
+    return this.items.splice(this.start + index, count) as T[];
+  }
+
   push(item: T): void {
     this.items.push(item);
   }

@@ -33,5 +33,6 @@ export type {
   PutRecordsOutput,
   PutRecordsRequestEntry,
   PutRecordsResultEntry,
+  RequestOptions,
   ShardDescription,
 } from './put-records-client';

@@ -29,7 +29,7 @@ const TRANSITIONS = {
  * Its state changes only by the methods below, each of which throws unless the lane is in a state that it may leave.
  */
 export class Lane {
-  /** Cancels the timer that watches the age of the first record; undefined while there is no such timer. */
+  /** Cancels the timer that watches the age of the records; undefined while there is no such timer. */
   cancelExpiry?: () => void;
   private readonly records = new Fifo<PendingRecord>();
   private recordBytes = 0;
@@ -72,6 +72,16 @@ export class Lane {
     return this.formed;
   }
 
+  /** The first record that is not in flight. */
+  get firstWaiting(): PendingRecord | undefined {
+    return this.records.at(this.recordsInFlight);
+  }
+
+  /** How many records the request carries that is in flight. */
+  get recordsInFlight(): number {
+    return this.current === 'in flight' ? this.formed!.records : 0;
+  }
+
   /** The record that has `index` others before it. */
   at(index: number): PendingRecord | undefined {
     return this.records.at(index);
@@ -91,6 +101,14 @@ export class Lane {
     const record = this.records.shift()!;
     this.recordBytes -= record.bytes;
     return record;
+  }
+
+  /** Takes out up to `count` records that wait behind the unit in flight, to be told their end before it. */
+  takeBehindUnit(count: number): PendingRecord[] {
+    if (this.current !== 'in flight') throw new Error(`a lane that is ${this.current} has no unit in flight`);
+    const taken = this.records.takeBehind(this.recordsInFlight, count);
+    for (const { bytes } of taken) this.recordBytes -= bytes;
+    return taken;
   }
 
   /** The first record may be sent. */

@@ -42,7 +42,7 @@ export class Lanes implements RecordSink, DispatchListener {
   ) {
     this.skipsRejected = settings.skipRejected;
     this.units = new UnitFormer(settings);
-    this.sizeLimit = new RecordSizeLimit(settings.maxRecordBytes, client, settings.stream);
+    this.sizeLimit = new RecordSizeLimit(settings.maxRecordBytes, client, settings.stream, settings);
     this.backlog = new Backlog(settings);
     this.dispatcher = new Dispatcher(client, settings, this.units, statistics, this);
     // One listener for each putAll that waits for its source: any number of them is right.
@@ -66,6 +66,7 @@ export class Lanes implements RecordSink, DispatchListener {
     const lane = this.laneOf(record.partitionKey);
     lane.add(pending);
     if (lane.length === 1) this.bringUp(lane);
+    else this.watchAge(lane);
   }
 
   room(partitionKey: string): Promise<void> | undefined {
@@ -83,13 +84,14 @@ export class Lanes implements RecordSink, DispatchListener {
     this.ending.abort(reason);
   }
 
-  /** Sends nothing more: rejects the records that wait, and lets those in flight keep their answer. */
+  /** Sends nothing more: rejects the records that wait, at once, and lets those in flight keep their answer. */
   stop(reason: EvenShardsError): void {
     if (this.stopped !== undefined) return;
     this.stopped = reason;
     this.close(reason);
     for (const lane of [...this.byKey.values()]) {
       if (lane.state === 'waiting' || lane.state === 'ready') this.rejectWaiting(lane, reason);
+      else if (lane.state === 'in flight') this.rejectBehindUnit(lane, lane.length, () => reason);
     }
   }
 
@@ -115,7 +117,7 @@ export class Lanes implements RecordSink, DispatchListener {
   /** Brings up the first record of a lane that waits, unless that ended. */
   private bringUp(lane: Lane): void {
     // A loop, not a call from each record to the next: any number of them can expire together.
-    while (!lane.hasEnded && this.stopped === undefined && this.hasExpired(lane)) this.expire(lane);
+    while (!lane.hasEnded && this.stopped === undefined && this.hasExpired(lane.head)) this.expire(lane);
     if (lane.hasEnded) return;
     if (this.stopped !== undefined) this.rejectWaiting(lane, this.stopped);
     else {
@@ -136,7 +138,7 @@ export class Lanes implements RecordSink, DispatchListener {
       const first = this.takeFirst(lane);
       this.statistics.delivered(first.record);
       first.end.delivered(receipt);
-      tellFlushed(first);
+      first.flushed?.resolve();
     }
     if (lane.hasEnded) return;
     lane.goOn();
@@ -148,7 +150,8 @@ export class Lanes implements RecordSink, DispatchListener {
     const mayHaveBeenWritten = isAmbiguous || unit.failure?.mayHaveBeenWritten;
     unit.failure = new RecordRejectedError(code, message, unit.attempts, { cause, mayHaveBeenWritten });
     this.statistics.failed(code);
-    const isLast = unit.attempts >= this.settings.maxAttempts || this.stopped !== undefined || this.hasExpired(lane);
+    const isLast =
+      unit.attempts >= this.settings.maxAttempts || this.stopped !== undefined || this.hasExpired(lane.head);
     if (retryable && !isLast) this.backOff(lane, backoffMs(unit.attempts, this.settings));
     else {
       this.rejectFirst(lane, unit.records, unit.failure);
@@ -183,11 +186,26 @@ export class Lanes implements RecordSink, DispatchListener {
     while (lane.length > 0) this.reject(lane, error);
   }
 
+  /**
+   * Rejects up to `count` records that wait behind the unit in flight. The lane stays: a record that is put afterwards
+   * waits for the unit as well.
+   */
+  private rejectBehindUnit(lane: Lane, count: number, errorOf: (index: number) => EvenShardsError): void {
+    const lastInFlight = lane.at(lane.recordsInFlight - 1)!;
+    lane.takeBehindUnit(count).forEach((record, index) => {
+      this.backlog.remove(record);
+      this.statistics.rejected();
+      record.end.rejected(errorOf(index));
+      // Whoever waits for all records up to this one waits for the unit, too.
+      if (record.flushed !== undefined) void flushed(lastInFlight).then(record.flushed.resolve);
+    });
+  }
+
   private reject(lane: Lane, error: EvenShardsError): void {
     const first = this.takeFirst(lane);
     this.statistics.rejected();
     first.end.rejected(error);
-    tellFlushed(first);
+    first.flushed?.resolve();
   }
 
   /** Takes the lane's first record out of the books, before its end is told. */
@@ -204,9 +222,9 @@ export class Lanes implements RecordSink, DispatchListener {
     this.dispatcher.forget(lane);
   }
 
-  private hasExpired({ head }: Lane): boolean {
+  private hasExpired({ putAtMs }: PendingRecord): boolean {
     const { maxRecordAgeMs, clock } = this.settings;
-    return maxRecordAgeMs !== undefined && clock.now() - head.putAtMs >= maxRecordAgeMs;
+    return maxRecordAgeMs !== undefined && clock.now() - putAtMs >= maxRecordAgeMs;
   }
 
   private expire(lane: Lane): void {
@@ -214,23 +232,47 @@ export class Lanes implements RecordSink, DispatchListener {
     this.rejectFirst(lane, records, failure);
   }
 
-  /** Sees to it that the lane's first record is rejected when its time is over. One timer a lane. */
+  private expireBehindUnit(lane: Lane): void {
+    const expired = new RecordExpiredError(this.settings.maxRecordAgeMs!);
+    if (!this.skipsRejected) {
+      const later = new EarlierRecordFailedError(lane.partitionKey, { cause: expired });
+      this.rejectBehindUnit(lane, lane.length, (index) => (index === 0 ? expired : later));
+      return;
+    }
+    let count = 0;
+    for (let next = lane.firstWaiting; next !== undefined && this.hasExpired(next); count++) {
+      next = lane.at(lane.recordsInFlight + count + 1);
+    }
+    this.rejectBehindUnit(lane, count, () => expired);
+  }
+
+  /** Sees to it that records are rejected when their time is over and they are not in flight. One timer a lane. */
   private watchAge(lane: Lane): void {
     const { maxRecordAgeMs, clock } = this.settings;
     if (maxRecordAgeMs === undefined || lane.cancelExpiry !== undefined) return;
-    const leftMs = lane.head.putAtMs + maxRecordAgeMs - clock.now();
-    lane.cancelExpiry = clock.schedule(
-      () => {
-        lane.cancelExpiry = undefined;
-        if (lane.state === 'in flight') return;
-        if (!this.hasExpired(lane)) this.watchAge(lane);
-        else {
-          this.expire(lane);
-          this.bringUp(lane);
-        }
-      },
-      Math.max(MIN_TIMER_MS, leftMs),
-    );
+    const next = this.nextToExpire(lane);
+    if (next === undefined) return;
+    const leftMs = next.putAtMs + maxRecordAgeMs - clock.now();
+    lane.cancelExpiry = clock.schedule(() => this.heedAge(lane), Math.max(MIN_TIMER_MS, leftMs));
+  }
+
+  /** The oldest record, unless that is in flight and has only its answer to wait for. */
+  private nextToExpire(lane: Lane): PendingRecord | undefined {
+    return lane.state === 'in flight' && this.hasExpired(lane.head) ? lane.firstWaiting : lane.head;
+  }
+
+  private heedAge(lane: Lane): void {
+    lane.cancelExpiry = undefined;
+    const next = this.nextToExpire(lane);
+    if (next === undefined) return;
+    if (!this.hasExpired(next)) this.watchAge(lane);
+    else if (lane.state === 'in flight') {
+      this.expireBehindUnit(lane);
+      this.watchAge(lane);
+    } else {
+      this.expire(lane);
+      this.bringUp(lane);
+    }
   }
 
   /** Waits with a record for the stream's answer whether it takes one so large. */
@@ -252,13 +294,14 @@ export class Lanes implements RecordSink, DispatchListener {
   }
 }
 
-function tellFlushed({ flushed }: PendingRecord): void {
-  if (flushed !== undefined) for (const resolve of flushed) resolve();
-}
-
-/** Resolves when a record has ended: the last of a lane, and with it the lane. */
+/** Resolves when a record has ended, and with it all that were put before it. However many wait, they share a promise. */
 function flushed(record: PendingRecord): Promise<void> {
-  return new Promise((resolve) => {
-    record.flushed = [...(record.flushed ?? []), resolve];
-  });
+  if (record.flushed === undefined) {
+    let resolve!: () => void;
+    const promise = new Promise<void>((resolved) => {
+      resolve = resolved;
+    });
+    record.flushed = { promise, resolve };
+  }
+  return record.flushed.promise;
 }

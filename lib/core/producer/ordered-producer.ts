@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../foundation/errors';
+import { warnOfHttp2 } from './http2-warning';
 import { Lanes } from './lanes';
 import type { PutReceipt } from './pending-record';
 import { ProducerAbortedError, ProducerClosedError } from './producer-errors';
@@ -24,7 +25,8 @@ import { StatisticsCounter } from './statistics-counter';
  * The producer sends no more to each shard than the shard takes, and less where other producers write too: a shard at
  * its limit does not slow the other shards.
  *
- * A request whose answer is lost may have been applied: its records are then sent again, and a consumer can see the
+ * A request that has no answer in `requestTimeoutMs` is given up. One whose answer is lost, or says not what became of
+ * its records, may have been applied: its records are then sent again, and a consumer can see the
  * earlier copy, too; one that the network held back may even come after later records of its key. With `sequence` a
  * consumer can tell.
  */
@@ -36,6 +38,7 @@ export class OrderedProducer {
   /** @throws InvalidArgumentError if an option is out of bounds */
   constructor(client: PutRecordsClient, options: OrderedProducerOptions) {
     const settings = producerSettings(options);
+    warnOfHttp2(client);
     if (settings.sequentialPuts && client.putRecord === undefined) {
       throw new InvalidArgumentError('sequentialPuts', true, 'absent for a client without putRecord');
     }
@@ -66,7 +69,8 @@ export class OrderedProducer {
   /**
    * Puts every record of a source, in order, and pulls from it only as fast as the stream and the buffer allow.
    * After a rejection the later records of that partition key are not sent, unless `skipRejected` is set; the other keys
-   * go on.
+   * go on. That lasts to the end of the source, or, where it has no end, until 100,000 other keys have had a rejection
+   * since the last one of this key: then the key is forgotten, and its next record is sent.
    *
    * @param observer is told of every record's end, with its position in the source
    * @throws what the source or the observer throws, or `ProducerAbortedError`, `ProducerClosedError` or

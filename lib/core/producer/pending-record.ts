@@ -23,6 +23,6 @@ export interface PendingRecord {
   readonly bytes: number;
   readonly end: RecordEnd;
   readonly putAtMs: number;
-  /** Called when the record has ended. */
-  flushed?: (() => void)[];
+  /** Settled when the record has ended, and all that were put before it; undefined while nobody waits for that. */
+  flushed?: { readonly promise: Promise<void>; readonly resolve: () => void };
 }

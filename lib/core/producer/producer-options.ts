@@ -49,10 +49,17 @@ export interface OrderedProducerOptions {
   skipRejected?: boolean;
   /**
    * How long after `put` a record may be sent, in milliseconds. A record that is in flight then keeps its answer. Any
-   * other record is rejected: with its last failure if it was sent before, with `RecordExpiredError` if not.
+   * other record is rejected at once, even behind one in flight: with its last failure if it was sent before, with
+   * `RecordExpiredError` if not.
    * @default records wait until it is their turn
    */
   maxRecordAgeMs?: number;
+  /**
+   * How long a request may take to the end of its answer, in milliseconds, 1 to 2,147,483,647. It is then aborted, and
+   * its records are sent again: they may have been stored.
+   * @default 10000: a full request of 10 MiB over some 8 Mbit/s
+   */
+  requestTimeoutMs?: number;
   /**
    * How many requests may be in flight at once. Their partition keys are always disjoint.
    * @default 8; 50 with `sequentialPuts`, where a request holds one record
@@ -85,7 +92,8 @@ export interface OrderedProducerOptions {
    */
   backoffCapMs?: number;
   /**
-   * Ends the producer early: records that wait are rejected, records in flight keep their answer.
+   * Ends the producer early: records that wait are rejected at once, records in flight keep their answer, for which
+   * they wait no longer than `requestTimeoutMs`.
    * @default the producer runs until it is closed
    */
   signal?: AbortSignal;
@@ -126,6 +134,7 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
     sequentialPuts,
     skipRejected: options.skipRejected ?? false,
     maxRecordAgeMs,
+    requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
     maxRequestsInFlight: options.maxRequestsInFlight ?? (sequentialPuts ? 50 : 8),
     maxRequestRecords: sequentialPuts ? 1 : MAX_REQUEST_RECORDS,
     maxBufferedRecords: options.maxBufferedRecords ?? 10_000,
@@ -142,6 +151,7 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
   for (const field of ['maxRequestsInFlight', 'maxBufferedRecords', 'maxBufferedBytes', 'maxAttempts'] as const) {
     checkWhole(field, settings[field], Number.MAX_SAFE_INTEGER);
   }
+  checkWhole('requestTimeoutMs', settings.requestTimeoutMs, MAX_TIMER_MS);
   for (const field of ['backoffBaseMs', 'backoffCapMs'] as const) checkDelay(field, settings[field]);
   if (maxRecordAgeMs !== undefined) checkDelay('maxRecordAgeMs', maxRecordAgeMs);
   return settings;

@@ -34,6 +34,9 @@ export interface RecordSink {
 /** A source that is never short and records that never fill the buffer must still let others have their turn. */
 const PULLS_PER_TURN = 1_000;
 
+/** How many rejected keys a `putAll` remembers, so that an endless source with endless keys has an end in memory. */
+const MAX_REJECTED_KEYS = 100_000;
+
 /** Pulls records from a source into the sink, as fast as the sink has room, and sums up how they ended. */
 export async function putAll<R extends ProducerRecord>(
   sink: RecordSink,
@@ -69,6 +72,7 @@ export async function putAll<R extends ProducerRecord>(
 /** Keeps the books of one `putAll`: what ended how, and which keys are not to be sent any more. */
 class Tally<R extends ProducerRecord> {
   readonly summary: PutSummary = { delivered: 0, rejected: 0 };
+  /** The keys that are not to be sent any more. The one whose last rejection is the longest ago comes first. */
   private readonly failedKeys = new Set<string>();
   private pending = 0;
   private observerError?: { error: unknown };
@@ -85,7 +89,7 @@ class Tally<R extends ProducerRecord> {
       },
       rejected: (error) => {
         // A record without a key has none to keep in order; it was refused for that.
-        if (!sink.skipsRejected && typeof record?.partitionKey === 'string') this.failedKeys.add(record.partitionKey);
+        if (!sink.skipsRejected && typeof record?.partitionKey === 'string') this.holdUp(record.partitionKey);
         this.summary.rejected += 1;
         const first = this.summary.firstRejection;
         if (first === undefined || index < first.index) this.summary.firstRejection = { index, error };
@@ -106,6 +110,12 @@ class Tally<R extends ProducerRecord> {
 
   throwIfBroken(): void {
     if (this.observerError !== undefined) throw this.observerError.error;
+  }
+
+  private holdUp(partitionKey: string): void {
+    this.failedKeys.delete(partitionKey);
+    this.failedKeys.add(partitionKey);
+    if (this.failedKeys.size > MAX_REJECTED_KEYS) this.failedKeys.delete(this.failedKeys.keys().next().value!);
   }
 
   /** An observer that throws must not disturb the records of others: its error waits until all have ended. */

@@ -61,23 +61,37 @@ export interface DescribeStreamSummaryOutput {
   StreamDescriptionSummary?: { MaxRecordSizeInKiB?: number; RecordDistributionStrategy?: string };
 }
 
+/** How a request is sent. */
+export interface RequestOptions {
+  /** Aborted when the request has had its time: the producer then has given it up, and sends its records again. */
+  abortSignal: AbortSignal;
+}
+
 /**
- * What the ordered producer needs of Kinesis. The AWS SDK's `new Kinesis({ maxAttempts: 1 })` satisfies it as it is:
- * give it no retries of its own, so that the producer sees every attempt.
+ * What the ordered producer needs of Kinesis. The AWS SDK's client satisfies it as it is:
+ *
+ *     new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() })
+ *
+ * Give it no retries of its own, so that the producer sees every attempt, and the HTTP/1.1 handler of
+ * `@smithy/node-http-handler`, which keeps its connections: the default handler of the SDK's Kinesis client speaks HTTP/2
+ * and opens a TLS session for each request.
  */
 export interface PutRecordsClient {
-  putRecords(input: PutRecordsInput): Promise<PutRecordsOutput>;
+  putRecords(input: PutRecordsInput, options?: RequestOptions): Promise<PutRecordsOutput>;
   /**
    * Lets the producer keep to the limits of each shard, so that a hot shard does not slow the others. Asked when a
    * second request is due, and again when a record lands in a shard that was not there before. If it fails, as without
    * the permission `kinesis:ListShards`, the producer goes on without.
    */
-  listShards?(input: ListShardsInput): Promise<ListShardsOutput>;
+  listShards?(input: ListShardsInput, options?: RequestOptions): Promise<ListShardsOutput>;
   /**
    * Tells the stream's record size limit. Asked when a record is larger than every stream takes, 1 MiB, and no limit
    * was given.
    */
-  describeStreamSummary?(input: { StreamName?: string; StreamARN?: string }): Promise<DescribeStreamSummaryOutput>;
+  describeStreamSummary?(
+    input: { StreamName?: string; StreamARN?: string },
+    options?: RequestOptions,
+  ): Promise<DescribeStreamSummaryOutput>;
   /** Needed for sequential puts only. */
-  putRecord?(input: PutRecordInput): Promise<PutRecordOutput>;
+  putRecord?(input: PutRecordInput, options?: RequestOptions): Promise<PutRecordOutput>;
 }

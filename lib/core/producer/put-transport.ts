@@ -4,6 +4,7 @@ import type {
   PutRecordsResultEntry,
   StreamIdentity,
 } from './put-records-client';
+import { inTime, type RequestTime } from './request-timeout';
 import { isRetryableEntryError, isRetryableRequestError, mayHaveBeenApplied } from './retry';
 
 /** How one entry of a request ended. */
@@ -20,7 +21,7 @@ export interface Failure {
   code: string;
   message: string;
   retryable: boolean;
-  /** There was no answer, so the record may have been stored. */
+  /** There was no answer, or none that says what became of the record, so it may have been stored. */
   isAmbiguous: boolean;
   cause?: unknown;
 }
@@ -29,18 +30,17 @@ export interface Failure {
 export type PutTransport = (entries: PutRecordsRequestEntry[]) => Promise<Outcome[]>;
 
 /** Sends entries by PutRecords. */
-export function bulkPuts(client: PutRecordsClient, stream: StreamIdentity): PutTransport {
+export function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, time: RequestTime): PutTransport {
   return async (entries) => {
-    try {
-      const { Records } = await client.putRecords({ ...stream, Records: entries });
-      if (Records?.length !== entries.length) {
-        throw new Error(`expected ${entries.length} results, got ${Records?.length ?? 'none'}`);
-      }
-      return Records.map(entryOutcome);
-    } catch (error) {
-      const outcome = requestFailure(error);
-      return entries.map(() => outcome);
-    }
+    const answer = await settled(
+      inTime(time, (options) => client.putRecords({ ...stream, Records: entries }, options)),
+    );
+    if ('failure' in answer) return entries.map(() => answer.failure);
+    const results: unknown = answer.value?.Records;
+    if (Array.isArray(results) && results.length === entries.length) return results.map(entryOutcome);
+    const got = Array.isArray(results) ? results.length : 'none';
+    const failure = malformed(`expected ${entries.length} results, got ${got}`);
+    return entries.map(() => failure);
   };
 }
 
@@ -48,20 +48,17 @@ export function bulkPuts(client: PutRecordsClient, stream: StreamIdentity): PutT
 const MAX_REMEMBERED_KEYS = 10_000;
 
 /** Sends single entries by PutRecord, each with the sequence number of the record before it of its key. */
-export function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity): PutTransport {
+export function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity, time: RequestTime): PutTransport {
   const lastSequenceNumbers = new Map<string, string>();
   return async ([entry]) => {
     const { PartitionKey: key } = entry!;
     const last = lastSequenceNumbers.get(key);
-    try {
-      const input = { ...stream, ...entry!, ...(last !== undefined && { SequenceNumberForOrdering: last }) };
-      const { ShardId, SequenceNumber } = await client.putRecord!(input);
-      if (SequenceNumber === undefined) throw new Error('expected a sequence number, got none');
-      remember(lastSequenceNumbers, key, SequenceNumber);
-      return [{ ok: true, shardId: ShardId ?? '', sequenceNumber: SequenceNumber }];
-    } catch (error) {
-      return [requestFailure(error)];
-    }
+    const input = { ...stream, ...entry!, ...(last !== undefined && { SequenceNumberForOrdering: last }) };
+    const answer = await settled(inTime(time, (options) => client.putRecord!(input, options)));
+    if ('failure' in answer) return [answer.failure];
+    const outcome = entryOutcome(answer.value);
+    if (outcome.ok) remember(lastSequenceNumbers, key, outcome.sequenceNumber);
+    return [outcome];
   };
 }
 
@@ -72,10 +69,35 @@ function remember(sequenceNumbers: Map<string, string>, key: string, sequenceNum
   if (sequenceNumbers.size > MAX_REMEMBERED_KEYS) sequenceNumbers.delete(sequenceNumbers.keys().next().value!);
 }
 
-function entryOutcome({ ShardId, SequenceNumber, ErrorCode, ErrorMessage }: PutRecordsResultEntry): Outcome {
-  if (ErrorCode == null) return { ok: true, shardId: ShardId ?? '', sequenceNumber: SequenceNumber ?? '' };
-  const retryable = isRetryableEntryError(ErrorCode);
-  return { ok: false, code: ErrorCode, message: ErrorMessage ?? '', retryable, isAmbiguous: false };
+/** What became of a request: its answer, whatever that is, or how it failed. */
+async function settled<T>(request: Promise<T>): Promise<{ value: T | undefined } | { failure: Failure }> {
+  try {
+    return { value: await request };
+  } catch (error) {
+    return { failure: requestFailure(error) };
+  }
+}
+
+/** An entry is stored if its result has a shard and a sequence number, and not if it has an error; or nobody knows. */
+function entryOutcome(result: PutRecordsResultEntry | null | undefined): Outcome {
+  const { ShardId, SequenceNumber, ErrorCode, ErrorMessage } = result ?? {};
+  if (isText(ErrorCode) && SequenceNumber == null) {
+    const retryable = isRetryableEntryError(ErrorCode);
+    return { ok: false, code: ErrorCode, message: ErrorMessage ?? '', retryable, isAmbiguous: false };
+  }
+  if (ErrorCode == null && isText(ShardId) && isText(SequenceNumber)) {
+    return { ok: true, shardId: ShardId, sequenceNumber: SequenceNumber };
+  }
+  return malformed('expected a shard id and a sequence number, or an error code');
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** An answer that does not say what became of a record. The record may be stored. */
+function malformed(message: string): Failure {
+  return { ok: false, code: 'MalformedAnswer', message, retryable: true, isAmbiguous: true };
 }
 
 function requestFailure(error: unknown): Failure {

@@ -1,6 +1,12 @@
 import { StreamDistributionError } from './producer-errors';
 import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-record';
-import type { PutRecordsClient, StreamIdentity } from './put-records-client';
+import type {
+  DescribeStreamSummaryOutput,
+  PutRecordsClient,
+  RequestOptions,
+  StreamIdentity,
+} from './put-records-client';
+import { inTime, type RequestTime } from './request-timeout';
 
 /** The stream's record size limit: given, or asked of the stream when a record makes it matter. */
 export class RecordSizeLimit {
@@ -10,6 +16,7 @@ export class RecordSizeLimit {
     private bytes: number | undefined,
     private readonly client: PutRecordsClient,
     private readonly stream: StreamIdentity,
+    private readonly time: RequestTime,
   ) {}
 
   /** The most a record can count, as far as is known. */
@@ -19,7 +26,9 @@ export class RecordSizeLimit {
 
   /** Whether it takes the stream's answer to tell if it takes a record of this size. */
   isOpenFor(bytes: number): boolean {
-    return this.bytes === undefined && bytes > DEFAULT_MAX_RECORD_BYTES;
+    return (
+      this.bytes === undefined && bytes > DEFAULT_MAX_RECORD_BYTES && this.client.describeStreamSummary !== undefined
+    );
   }
 
   /**
@@ -35,13 +44,20 @@ export class RecordSizeLimit {
   }
 
   private async describe(): Promise<number> {
-    const summary = await this.client.describeStreamSummary!(this.stream).then(
-      ({ StreamDescriptionSummary }) => StreamDescriptionSummary,
-      () => undefined,
-    );
+    const summary = await this.summary();
     if (summary?.RecordDistributionStrategy === 'AUTO') throw new StreamDistributionError();
-    if (summary?.MaxRecordSizeInKiB === undefined) return DEFAULT_MAX_RECORD_BYTES;
-    this.bytes = summary.MaxRecordSizeInKiB * 1024;
+    const kiB = summary?.MaxRecordSizeInKiB;
+    if (!Number.isInteger(kiB) || kiB! < 1) return DEFAULT_MAX_RECORD_BYTES;
+    this.bytes = kiB! * 1024;
     return this.bytes;
+  }
+
+  private async summary(): Promise<DescribeStreamSummaryOutput['StreamDescriptionSummary']> {
+    const ask = (options: RequestOptions) => this.client.describeStreamSummary!(this.stream, options);
+    try {
+      return (await inTime(this.time, ask))?.StreamDescriptionSummary;
+    } catch {
+      return undefined;
+    }
   }
 }

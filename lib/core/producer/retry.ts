@@ -35,6 +35,8 @@ interface RequestError {
   name?: string;
   cause?: unknown;
   $retryable?: object;
+  /** What the answer was, if there was one that could not be read. */
+  $response?: unknown;
   $metadata?: { httpStatusCode?: number; clockSkewCorrected?: boolean };
 }
 
@@ -45,11 +47,11 @@ interface RequestError {
  * A lost connection or a time-out carries no status, an answer that broke off the status it began with.
  */
 export function isRetryableRequestError(error: unknown): boolean {
-  const { name = '', cause, $retryable, $metadata }: RequestError = Object(error);
+  const { name = '', $retryable, $metadata }: RequestError = Object(error);
   if ($retryable !== undefined || $metadata?.clockSkewCorrected || TRANSIENT_ERRORS.has(name)) return true;
   const status = $metadata?.httpStatusCode;
   if (status !== undefined) return status < 400 || status >= 500 || status === 408 || status === 429;
-  return !neverLeft(name, cause);
+  return !neverLeft(error);
 }
 
 /**
@@ -57,13 +59,19 @@ export function isRetryableRequestError(error: unknown): boolean {
  * itself refused it.
  */
 export function mayHaveBeenApplied(error: unknown): boolean {
-  const { name = '', cause, $metadata }: RequestError = Object(error);
+  const { name = '', $metadata }: RequestError = Object(error);
   const status = $metadata?.httpStatusCode;
   if (status !== undefined) return status < 400 || status >= 500 || status === 408;
-  return !TRANSIENT_ERRORS.has(name) && !neverLeft(name, cause);
+  return !TRANSIENT_ERRORS.has(name) && !neverLeft(error);
 }
 
-/** A TypeError is a mistake in the client's code, unless it wraps a network error as fetch does. */
-function neverLeft(name: string, cause: unknown): boolean {
-  return name === 'CredentialsProviderError' || (name === 'TypeError' && cause === undefined);
+/**
+ * A TypeError is a mistake in the client's code, unless it wraps a network error, as fetch does, or comes of an answer
+ * that the SDK could not read.
+ */
+function neverLeft(error: unknown): boolean {
+  const { name, cause, $response }: RequestError = Object(error);
+  return (
+    name === 'CredentialsProviderError' || (name === 'TypeError' && cause === undefined && $response === undefined)
+  );
 }

@@ -1,5 +1,5 @@
-import type { Clock } from '../foundation/clock';
 import type { PutRecordsClient, ShardDescription, StreamIdentity } from './put-records-client';
+import { inTime, type RequestTime } from './request-timeout';
 import { ShardMap } from './shard-map';
 
 /** The least time between two readings of the shard map, in milliseconds: it doubles while they fail. */
@@ -16,7 +16,7 @@ export class StreamShards {
   constructor(
     private readonly client: PutRecordsClient,
     private readonly stream: StreamIdentity,
-    private readonly clock: Clock,
+    private readonly time: RequestTime,
   ) {}
 
   /**
@@ -26,7 +26,7 @@ export class StreamShards {
   refresh({ isUrgent }: { isUrgent: boolean }): Promise<boolean> | undefined {
     if (this.client.listShards === undefined || this.isLoading) return undefined;
     const hasFailed = this.pauseMs > MIN_PAUSE_MS;
-    if (this.clock.now() < this.nextLoadAtMs && !(isUrgent && !hasFailed)) return undefined;
+    if (this.time.clock.now() < this.nextLoadAtMs && !(isUrgent && !hasFailed)) return undefined;
     this.isLoading = true;
     return this.load();
   }
@@ -41,7 +41,7 @@ export class StreamShards {
       return false;
     } finally {
       this.isLoading = false;
-      this.nextLoadAtMs = this.clock.now() + this.pauseMs;
+      this.nextLoadAtMs = this.time.clock.now() + this.pauseMs;
     }
   }
 
@@ -50,7 +50,7 @@ export class StreamShards {
     let token: string | undefined;
     do {
       const input = token === undefined ? { ...this.stream, ShardFilter: OPEN } : { NextToken: token };
-      const page = await this.client.listShards!(input);
+      const page = await inTime(this.time, (options) => this.client.listShards!(input, options));
       shards.push(...(page.Shards ?? []));
       token = page.NextToken ?? undefined;
     } while (token !== undefined);

@@ -82,13 +82,16 @@ describe('deaggregate', () => {
       expect(deaggregate(record)[0]!.data).toBe(data);
     });
 
-    test.each([7n, '7'])('gives its explicit hash key %p as a number', (explicitHashKey) => {
-      expect(deaggregate({ partitionKey: 'a', data: Buffer.from('x'), explicitHashKey })).toMatchObject([
-        { explicitHashKey: 7n },
-      ]);
-    });
+    test.each([7n, '7', '007', `${'0'.repeat(60)}7`])(
+      'gives its explicit hash key %p as a number',
+      (explicitHashKey) => {
+        expect(deaggregate({ partitionKey: 'a', data: Buffer.from('x'), explicitHashKey })).toMatchObject([
+          { explicitHashKey: 7n },
+        ]);
+      },
+    );
 
-    test.each(['', '-1', '0x1', '01', 'seven', String(2n ** 128n), 2n ** 128n])('refuses the hash key %p', (key) => {
+    test.each(['', '-1', '0x1', '+1', 'seven', String(2n ** 128n), 2n ** 128n])('refuses the hash key %p', (key) => {
       const record = { partitionKey: 'a', data: Buffer.from('x'), explicitHashKey: key };
       expect(() => deaggregate(record)).toThrow(InvalidHashKeyError);
     });
@@ -96,6 +99,59 @@ describe('deaggregate', () => {
     test.each([undefined, null, {}, { partitionKey: 'a', data: 'aGVsbG8=' }])('refuses %j', (record) => {
       expect(() => deaggregate(record as never)).toThrow(InvalidArgumentError);
     });
+  });
+
+  test('takes explicit hash keys with leading zeros, as the Kinesis Client Library does', () => {
+    const record = recordOf(
+      KEY,
+      `12 03 ${inHex('000')}`,
+      `12 04 ${inHex('0042')}`,
+      `1a 07   08 00   10 00   1a 01 ${inHex('a')}`,
+      `1a 07   08 00   10 01   1a 01 ${inHex('b')}`,
+    );
+    expect(deaggregate(record)).toMatchObject([{ explicitHashKey: 0n }, { explicitHashKey: 42n }]);
+  });
+
+  describe('of a damaged aggregate', () => {
+    const { partitionKey, data } = recordOf(KEY, `1a 05 08 00 1a 01 ${inHex('a')}`);
+    const damaged = [
+      ['another MD5', Buffer.concat([data.subarray(0, -1), Uint8Array.of(0)])],
+      ['no MD5', data.subarray(0, 10)],
+      ['no message', recordOf('ff').data],
+      ['a key that is missing', recordOf(KEY, `1a 05 08 01 1a 01 ${inHex('a')}`).data],
+    ] as const;
+
+    test.each(damaged)('takes the record as it is with onCorrupt raw: %s', (_, bytes) => {
+      const record = { partitionKey, data: bytes };
+      expect(() => deaggregate(record)).toThrow(CorruptAggregateError);
+      expect(() => deaggregate(record, { onCorrupt: 'throw' })).toThrow(CorruptAggregateError);
+      expect(deaggregate(record, { onCorrupt: 'raw' })).toEqual([{ partitionKey, data: bytes, subSequenceNumber: 0 }]);
+    });
+
+    test('still refuses what is no record, and what is no option', () => {
+      expect(() => deaggregate({ partitionKey, data: 'aGVsbG8=' } as never, { onCorrupt: 'raw' })).toThrow(
+        InvalidArgumentError,
+      );
+      expect(() => deaggregate({ partitionKey, data }, { onCorrupt: 'skip' as never })).toThrow(
+        "onCorrupt must be 'throw' or 'raw', got",
+      );
+    });
+  });
+
+  test('leaves out what lies outside the range of the shard, where that is given', () => {
+    // The MD5 of "key" begins with 3c6e, so it lies in the first quarter; the explicit hash key in the last.
+    const record = recordOf(
+      KEY,
+      `12 27 ${inHex(String(2n ** 128n - 1n))}`,
+      `1a 05   08 00   1a 01 ${inHex('a')}`,
+      `1a 07   08 00   10 00   1a 01 ${inHex('b')}`,
+    );
+    const half = 2n ** 127n;
+    const within = (startingHashKey: bigint, endingHashKey: bigint) =>
+      deaggregate(record, { range: { startingHashKey, endingHashKey } }).map(({ data }) => String(data));
+    expect(within(0n, half - 1n)).toEqual(['a']);
+    expect(within(half, 2n * half - 1n)).toEqual(['b']);
+    expect(() => within(0n, 2n * half)).toThrow(InvalidHashKeyError);
   });
 
   describe('of sequenced records', () => {

@@ -4,7 +4,7 @@ import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
 function setUp(kinesisOptions?: Partial<FakeKinesisOptions>, options?: Partial<OrderedProducerOptions>) {
   const { kinesis, ...rest } = producerOnFakeStream(kinesisOptions, { aggregation: true, ...options });
-  const userRecords = () => kinesis.records().flatMap(deaggregate);
+  const userRecords = () => kinesis.records().flatMap((stored) => deaggregate(stored));
   const texts = () => userRecords().map(({ data }) => Buffer.from(data).toString());
   return { kinesis, ...rest, userRecords, texts };
 }

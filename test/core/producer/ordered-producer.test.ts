@@ -238,7 +238,7 @@ describe('OrderedProducer', () => {
       clock.schedule(() => abort.abort(), 10);
       const [first, second] = await clock.runUntil(Promise.allSettled(puts));
       expect(first).toMatchObject({ reason: { code: 'RECORD_REJECTED', serviceCode: 'TimeoutError', attempts: 1 } });
-      expect(second).toMatchObject({ reason: { code: 'EARLIER_RECORD_FAILED' } });
+      expect(second).toMatchObject({ reason: { code: 'PRODUCER_ABORTED' } });
     });
 
     test('a signal that has aborted before lets nothing in', async () => {

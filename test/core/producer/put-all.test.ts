@@ -418,3 +418,37 @@ describe('OrderedProducer.putAll', () => {
     expect(pulled).toBe(21);
   });
 });
+
+describe('in an endless source', () => {
+  const MAX_REJECTED_KEYS = 100_000;
+
+  /** Key by key: the first record of each is rejected at once. */
+  class RejectingSink extends ManualSink {
+    override accept(record: ProducerRecord, end: RecordEnd): void {
+      super.accept(record, end);
+      end.rejected(new Error('rejected'));
+    }
+  }
+
+  const keysSent = async (...keys: (number | string)[]): Promise<string[]> => {
+    const sink = new RejectingSink();
+    await putAll(
+      sink,
+      keys.map((key) => record(String(key))),
+      {},
+    );
+    return sink.accepted.map(({ record: { partitionKey } }) => partitionKey);
+  };
+  const others = [...Array(MAX_REJECTED_KEYS).keys()];
+
+  test('a rejected key holds up its records until 100,000 other keys were rejected', async () => {
+    expect((await keysSent('a', ...others.slice(1), 'a')).filter((key) => key === 'a')).toHaveLength(1);
+    expect((await keysSent('a', ...others, 'a')).filter((key) => key === 'a')).toHaveLength(2);
+  });
+
+  test('each record that it holds up counts as a rejection', async () => {
+    const half = others.length / 2;
+    const keys = ['a', ...others.slice(0, half), 'a', ...others.slice(half), 'a'];
+    expect((await keysSent(...keys)).filter((key) => key === 'a')).toHaveLength(1);
+  });
+});

@@ -138,6 +138,16 @@ describe('flush of one key', () => {
   });
 });
 
+describe('any number of flushes', () => {
+  test('of a key wait for the same end: each costs the same', async () => {
+    const { clock, producer } = producerOnFakeStream();
+    const put = producer.put(record('a'));
+    const flushes = Array.from({ length: 200_000 }, () => producer.flush('a'));
+    await clock.runUntil(Promise.all(flushes));
+    await put;
+  });
+});
+
 describe('sequential puts', () => {
   test('name the sequence number of the record of the key before', async () => {
     const { clock, kinesis } = producerOnFakeStream();

@@ -1,6 +1,13 @@
+import { InvalidEventError } from '../../../lambda/invalid-event-error';
 import { deliverMessages, deliverRecords } from '../../../lambda/producer/deliver';
 import type { SourceMessage } from '../../../lambda/producer/event-source';
-import { OrderedProducer, type PutRecordsRequestEntry } from '../../../lib/core';
+import { FailureTally } from '../../../lambda/producer/failure-tally';
+import {
+  InvalidArgumentError,
+  OrderedProducer,
+  type PutRecordsRequestEntry,
+  RecordRejectedError,
+} from '../../../lib/core';
 import { type EntryFate, FakeKinesis, type RequestFate } from '../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 
@@ -23,7 +30,9 @@ const message = (name: string): SourceMessage => ({
 describe('deliverRecords', () => {
   test('answers index for index', async () => {
     const { clock, producer } = setUp({ a2: 'refused' });
-    const response = await clock.runUntil(deliverRecords(producer, ['a1', 'a2', 'b1', 'a3'].map(record)));
+    const response = await clock.runUntil(
+      deliverRecords(producer, ['a1', 'a2', 'b1', 'a3'].map(record), new FailureTally()),
+    );
     expect(response).toEqual({
       records: [
         { shardId: 'shardId-000000000000', sequenceNumber: '0', attempts: 1 },
@@ -43,7 +52,7 @@ describe('deliverRecords', () => {
 
   test('says where a record may have been written though its answer was lost', async () => {
     const { clock, kinesis, producer } = setUp({}, () => 'answer lost');
-    const response = await clock.runUntil(deliverRecords(producer, ['a1', 'a2'].map(record)));
+    const response = await clock.runUntil(deliverRecords(producer, ['a1', 'a2'].map(record), new FailureTally()));
     expect(response.records).toEqual([
       { errorCode: 'RECORD_REJECTED', errorMessage: expect.any(String), mayHaveBeenWritten: true },
       { errorCode: 'EARLIER_RECORD_FAILED', errorMessage: expect.any(String) },
@@ -56,13 +65,88 @@ describe('deliverRecords', () => {
       putRecords: () =>
         Promise.reject(Object.assign(new Error('x'.repeat(5_000)), { $metadata: { httpStatusCode: 400 } })),
     };
-    const { records } = await deliverRecords(new OrderedProducer(client, { streamName: 'Events' }), [record('a1')]);
+    const { records } = await deliverRecords(
+      new OrderedProducer(client, { streamName: 'Events' }),
+      [record('a1')],
+      new FailureTally(),
+    );
     expect(JSON.stringify(records).length).toBeLessThan(400);
   });
 
   test('answers an empty event', async () => {
     const { producer } = setUp();
-    expect(await deliverRecords(producer, [])).toEqual({ records: [], failedRecordCount: 0 });
+    expect(await deliverRecords(producer, [], new FailureTally())).toEqual({ records: [], failedRecordCount: 0 });
+  });
+});
+
+describe('when the time is over', () => {
+  test('says which records of a key were not sent, with a code of its own', async () => {
+    const clock = new VirtualClock();
+    const abort = new AbortController();
+    clock.schedule(() => abort.abort(), 210);
+    const producer = new OrderedProducer(new FakeKinesis({ clock }), {
+      streamName: 'Events',
+      clock,
+      signal: abort.signal,
+      maxBufferedRecords: 400,
+    });
+    const tally = new FailureTally();
+    const records = Array.from({ length: 1_000 }, () => record('a'));
+    const response = await clock.runUntil(deliverRecords(producer, records, tally));
+    expect(clock.nowMs).toBe(220);
+    expect(response.failedRecordCount).toBe(989);
+    expect(response.records.slice(11)).toEqual(
+      Array(989).fill({ errorCode: 'OUT_OF_TIME', errorMessage: expect.stringContaining('about to end') }),
+    );
+    expect(tally.counts).toEqual({ OUT_OF_TIME: 989 });
+  });
+});
+
+describe('the tally of failures', () => {
+  const logged = jest.spyOn(console, 'warn').mockImplementation(() => {});
+  afterEach(() => logged.mockClear());
+  afterAll(() => logged.mockRestore());
+
+  test('counts every reason, of unreadable messages and of those behind them, too', async () => {
+    const { clock, producer } = setUp({ b1: 'throttled' });
+    const tally = new FailureTally();
+    const names = ['a1', 'A2', 'a3', 'b1', 'b2', 'c1'];
+    const messages = names.map(message);
+    messages[1]!.record = new InvalidEventError('body', '17 characters', 'a record as a JSON object');
+    await clock.runUntil(deliverMessages(producer, messages, tally));
+    expect(tally.total).toBe(4);
+    tally.log();
+    expect(logged.mock.calls).toEqual([
+      [
+        {
+          message: 'records failed',
+          failed: 4,
+          counts: { INVALID_EVENT: 1, EARLIER_RECORD_FAILED: 2, RECORD_REJECTED: 1 },
+          samples: {
+            INVALID_EVENT: 'body must be a record as a JSON object',
+            EARLIER_RECORD_FAILED: 'not sent: an earlier record of the same partition key failed',
+            RECORD_REJECTED: 'ProvisionedThroughputExceededException after 2 attempt(s)',
+          },
+        },
+      ],
+    ]);
+  });
+
+  test.each<[string, Error]>([
+    ['a check', new InvalidArgumentError('partitionKey', 'secret-key', 'a string')],
+    ['the service', new RecordRejectedError('ValidationException', "Value 'secret-key' at 'partitionKey'", 1)],
+    ['the runtime', new TypeError('cannot read secret-key')],
+  ])('shows no key and no data in the message of %s', (_, error) => {
+    const tally = new FailureTally();
+    tally.add(error);
+    tally.log();
+    expect(JSON.stringify(logged.mock.calls)).not.toContain('secret-key');
+    expect(logged).toHaveBeenCalledTimes(1);
+  });
+
+  test('is silent when nothing failed', () => {
+    new FailureTally().log();
+    expect(logged).not.toHaveBeenCalled();
   });
 });
 
@@ -71,14 +155,16 @@ describe('deliverMessages', () => {
 
   test('reports nothing when everything was delivered', async () => {
     const { clock, kinesis, producer } = setUp();
-    expect(await clock.runUntil(deliverMessages(producer, ['a1', 'b1', 'a2'].map(message)))).toEqual(failures([]));
+    expect(
+      await clock.runUntil(deliverMessages(producer, ['a1', 'b1', 'a2'].map(message), new FailureTally())),
+    ).toEqual(failures([]));
     expect(kinesis.dataOf('a')).toEqual(['a1', 'a2']);
   });
 
   test('reports a failed message and every later one of its key, none of which is sent', async () => {
     const { clock, kinesis, producer } = setUp({ a2: 'throttled' });
     const names = ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'];
-    const response = await clock.runUntil(deliverMessages(producer, names.map(message)));
+    const response = await clock.runUntil(deliverMessages(producer, names.map(message), new FailureTally()));
     expect(response).toEqual(failures(['a2', 'a3', 'a4']));
     expect(kinesis.dataOf('a')).toEqual(['a1']);
     expect(kinesis.dataOf('b')).toEqual(['b1', 'b2']);
@@ -92,14 +178,18 @@ describe('deliverMessages', () => {
       { ...message('b1'), orderingKeys: ['other group', 'b'] },
       { ...message('c1'), orderingKeys: ['third group', 'c'] },
     ];
-    expect(await clock.runUntil(deliverMessages(producer, messages))).toEqual(failures(['A1', 'a2', 'b1']));
+    expect(await clock.runUntil(deliverMessages(producer, messages, new FailureTally()))).toEqual(
+      failures(['A1', 'a2', 'b1']),
+    );
     expect(kinesis.allData()).toEqual(['c1']);
   });
 
   test('reports an unreadable message and every later one of its key, none of which is sent', async () => {
     const { clock, kinesis, producer } = setUp();
     const names = ['a1', 'A2', 'b1', 'a3'];
-    expect(await clock.runUntil(deliverMessages(producer, names.map(message)))).toEqual(failures(['A2', 'a3']));
+    expect(await clock.runUntil(deliverMessages(producer, names.map(message), new FailureTally()))).toEqual(
+      failures(['A2', 'a3']),
+    );
     expect(kinesis.dataOf('a')).toEqual(['a1']);
     expect(kinesis.dataOf('b')).toEqual(['b1']);
   });
@@ -115,7 +205,9 @@ describe('deliverMessages', () => {
     });
     const tooLarge = { ...message('a2'), record: { partitionKey: 'a', data: Buffer.alloc(999) } };
     const messages = [message('a1'), tooLarge, message('b1'), message('a3')];
-    expect(await clock.runUntil(deliverMessages(producer, messages))).toEqual(failures(['a2', 'a3']));
+    expect(await clock.runUntil(deliverMessages(producer, messages, new FailureTally()))).toEqual(
+      failures(['a2', 'a3']),
+    );
   });
 
   test('reports what was not sent in time', async () => {
@@ -125,6 +217,8 @@ describe('deliverMessages', () => {
       clock,
       signal: AbortSignal.abort(),
     });
-    expect(await clock.runUntil(deliverMessages(producer, ['a1', 'b1'].map(message)))).toEqual(failures(['a1', 'b1']));
+    expect(await clock.runUntil(deliverMessages(producer, ['a1', 'b1'].map(message), new FailureTally()))).toEqual(
+      failures(['a1', 'b1']),
+    );
   });
 });

@@ -22,7 +22,23 @@ export function checkTrace(schedule: Schedule, trace: Trace): void {
     checkBuffer(schedule, trace);
     if (!schedule.options.skipRejected) checkPrefixes(schedule, outcomes);
   }
+  checkTimes(schedule, trace);
   checkStatistics(trace, outcomes);
+}
+
+/** What rounding leaves of a time, and the least time of a timer. */
+const SLACK_MS = 1.001;
+
+/** After an abort, and after its own time, a record waits for nothing but the answer to a request that is in flight. */
+function checkTimes({ options, abortAtMs = Number.POSITIVE_INFINITY }: Schedule, { times, ends }: Trace): void {
+  const { maxRecordAgeMs = Number.POSITIVE_INFINITY, requestTimeoutMs } = options;
+  times.forEach((time, index) => {
+    const { putAtMs, endedAtMs } = time;
+    const lastSentAtMs = Math.max(putAtMs, Math.min(abortAtMs, putAtMs + maxRecordAgeMs + SLACK_MS));
+    if (ends[index]!.length > 0 && endedAtMs > lastSentAtMs + requestTimeoutMs!) {
+      throw new Error(`record ${index} was put at ${putAtMs} ms and ended at ${endedAtMs} ms`);
+    }
+  });
 }
 
 function copiesIn(stored: StoredRecord): Copy[] {

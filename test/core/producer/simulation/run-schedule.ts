@@ -1,4 +1,10 @@
-import { EvenShardsError, OrderedProducer, type PutReceipt, type PutRecordsRequestEntry } from '../../../../lib/core';
+import {
+  EvenShardsError,
+  OrderedProducer,
+  type PutReceipt,
+  type PutRecordsRequestEntry,
+  type RequestOptions,
+} from '../../../../lib/core';
 import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import type { Schedule } from './schedule';
@@ -12,7 +18,9 @@ export interface Trace {
   readonly producer: OrderedProducer;
   /** Every end that a record was told, index for index. */
   readonly ends: readonly RecordOutcome[][];
-  /** Whether a request was ever left without an answer. */
+  /** When each record was put and when it ended, index for index; undefined for one that was not put. */
+  readonly times: readonly { readonly putAtMs: number; readonly endedAtMs: number }[];
+  /** Whether a request was ever left without an answer that says what became of it. */
   readonly answersWereLost: boolean;
   /** The most that was pulled and had not ended, as `putAll` fed it. */
   readonly mostBuffered: { records: number; bytes: number };
@@ -30,12 +38,14 @@ export async function runSchedule(schedule: Schedule): Promise<Trace> {
   await clock.runUntil(run.feed(producer));
   await clock.runUntil(producer.close());
   await clock.runOut();
-  return { kinesis, producer, ends: run.ends, answersWereLost: run.answersWereLost, mostBuffered: run.mostBuffered };
+  const { ends, times, answersWereLost, mostBuffered } = run;
+  return { kinesis, producer, ends, times, answersWereLost, mostBuffered };
 }
 
 class Run {
   readonly kinesis: FakeKinesis;
   readonly ends: RecordOutcome[][];
+  readonly times: { putAtMs: number; endedAtMs: number }[] = [];
   readonly mostBuffered = { records: 0, bytes: 0 };
   answersWereLost = false;
   private readonly buffered = { records: 0, bytes: 0 };
@@ -50,7 +60,7 @@ class Run {
       clock,
       requestFate: (input) => {
         const fate = schedule.stream.requestFate!(input);
-        this.answersWereLost ||= fate === 'answer lost' || typeof fate === 'object';
+        this.answersWereLost ||= fate === 'answer lost' || fate === 'silent' || typeof fate === 'object';
         return fate;
       },
     });
@@ -61,10 +71,10 @@ class Run {
   get client() {
     const { kinesis } = this;
     return {
-      putRecords: (input: Parameters<typeof kinesis.putRecords>[0]) =>
-        this.watch(input.Records, () => kinesis.putRecords(input)),
-      putRecord: (input: Parameters<typeof kinesis.putRecord>[0]) =>
-        this.watch([input as PutRecordsRequestEntry], () => kinesis.putRecord(input)),
+      putRecords: (input: Parameters<typeof kinesis.putRecords>[0], options: RequestOptions | undefined) =>
+        this.watch(input.Records, options, () => kinesis.putRecords(input, options)),
+      putRecord: (input: Parameters<typeof kinesis.putRecord>[0], options: RequestOptions | undefined) =>
+        this.watch([input as PutRecordsRequestEntry], options, () => kinesis.putRecord(input, options)),
       listShards: (input: Parameters<typeof kinesis.listShards>[0]) => kinesis.listShards(input),
     };
   }
@@ -73,14 +83,17 @@ class Run {
     const { feed, records, gapMs } = this.schedule;
     const ended = (index: number, outcome: RecordOutcome): void => {
       this.ends[index]!.push(outcome);
+      this.times[index]!.endedAtMs = this.clock.nowMs;
       this.buffered.records -= 1;
       this.buffered.bytes -= bytesOf(records[index]!);
     };
-    const put = (index: number): Promise<void> =>
-      producer.put(records[index]!).then(
+    const put = (index: number): Promise<void> => {
+      this.times[index] = { putAtMs: this.clock.nowMs, endedAtMs: Number.POSITIVE_INFINITY };
+      return producer.put(records[index]!).then(
         (receipt) => ended(index, { receipt }),
         (error) => ended(index, { error }),
       );
+    };
     if (feed === 'put at once') return Promise.all(records.map((_, index) => put(index)));
     if (feed === 'put over time') {
       const puts: Promise<void>[] = [];
@@ -100,7 +113,8 @@ class Run {
   }
 
   private *source() {
-    for (const record of this.schedule.records) {
+    for (const [index, record] of this.schedule.records.entries()) {
+      this.times[index] = { putAtMs: this.clock.nowMs, endedAtMs: Number.POSITIVE_INFINITY };
       this.buffered.records += 1;
       this.buffered.bytes += bytesOf(record);
       this.mostBuffered.records = Math.max(this.mostBuffered.records, this.buffered.records);
@@ -110,21 +124,38 @@ class Run {
   }
 
   private async *asyncSource() {
+    let index = 0;
     for (const record of this.source()) {
       await this.clock.sleep(this.schedule.gapMs());
+      this.times[index++]!.putAtMs = this.clock.nowMs;
       yield record;
     }
   }
 
-  private async watch<T>(entries: readonly PutRecordsRequestEntry[], send: () => Promise<T>): Promise<T> {
-    for (const { PartitionKey: key } of entries) {
+  private async watch<T>(
+    entries: readonly PutRecordsRequestEntry[],
+    options: RequestOptions | undefined,
+    send: () => Promise<T>,
+  ): Promise<T> {
+    const keys = entries.map(({ PartitionKey }) => PartitionKey);
+    for (const key of keys) {
       if (this.keysInFlight.has(key)) throw new TypeError(`two records of ${key} are in flight`);
       this.keysInFlight.add(key);
     }
+    let isInFlight = true;
+    const end = (): void => {
+      if (isInFlight) for (const key of keys) this.keysInFlight.delete(key);
+      isInFlight = false;
+    };
+    // A request that is given up may still be applied, by then or later; its keys go on.
+    options?.abortSignal.addEventListener('abort', () => {
+      this.answersWereLost ||= isInFlight;
+      end();
+    });
     try {
       return await send();
     } finally {
-      for (const { PartitionKey } of entries) this.keysInFlight.delete(PartitionKey);
+      end();
     }
   }
 }

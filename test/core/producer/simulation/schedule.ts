@@ -1,5 +1,5 @@
 import type { OrderedProducerOptions, ProducerRecord } from '../../../../lib/core';
-import type { EntryFate, FakeKinesisOptions, RequestFate } from '../../../../lib/testing/fake-kinesis';
+import type { EntryFate, FakeKinesisOptions, MalformedAnswer, RequestFate } from '../../../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { always, between, longTailed, type RoundTripTimes } from '../../../fakes/round-trip-times';
 
@@ -65,6 +65,7 @@ function optionsOf(choice: Choice, random: () => number): Schedule['options'] {
     sequentialPuts: choice.chance(0.1),
     skipRejected: choice.chance(0.3),
     maxRecordAgeMs: choice.chance(0.15) ? choice.whole(0, 2_000) : undefined,
+    requestTimeoutMs: choice.of(10_000, 10_000, 500, 30),
     maxRequestsInFlight: choice.whole(1, 4),
     maxBufferedRecords: choice.of(1, 3, 20, 1_000),
     maxBufferedBytes: choice.of(1, 1_000, 100_000),
@@ -75,12 +76,25 @@ function optionsOf(choice: Choice, random: () => number): Schedule['options'] {
   };
 }
 
+const MALFORMED_ANSWERS: MalformedAnswer[] = [
+  'nothing',
+  'no results',
+  'too few results',
+  'too many results',
+  'null results',
+  'empty results',
+  'no sequence number',
+  'no shard id',
+];
+
 function streamOf(choice: Choice, random: () => number): Schedule['stream'] {
   const [throttled, failed, refused] = [choice.of(0, 0.1, 0.5), choice.of(0, 0.1), choice.of(0, 0, 0.03)];
   const [requestFailed, denied] = [choice.of(0, 0.1, 0.3), choice.of(0, 0, 0, 0.05)];
   const [answerLost, appliedLate] = [choice.of(0, 0.2), choice.of(0, 0, 0.2)];
+  const [silent, swallowed, malformed] = [choice.of(0, 0, 0.1), choice.of(0, 0, 0.1), choice.of(0, 0, 0.2)];
   const latestMs = choice.of(10, 100, 3_000);
   const unread = choice.of(0, 0.5);
+  const unreadFate = choice.of('failed', 'silent');
   return {
     shardCount: choice.whole(1, 4),
     shardLimits: choice.of(undefined, { recordsPerSecond: choice.whole(5, 60), bytesPerSecond: 5_000 }),
@@ -96,9 +110,12 @@ function streamOf(choice: Choice, random: () => number): Schedule['stream'] {
         [requestFailed, 'failed'],
         [answerLost, 'answer lost'],
         [appliedLate, { appliedLateByMs: random() * latestMs }],
+        [silent, 'silent'],
+        [swallowed, 'swallowed'],
+        [malformed, { malformed: choice.of(...MALFORMED_ANSWERS) }],
         'answered',
       ),
-    callFate: () => (random() < unread ? 'failed' : 'answered'),
+    callFate: () => (random() < unread ? unreadFate : 'answered'),
   };
 }
 

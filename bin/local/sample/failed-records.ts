@@ -1,0 +1,19 @@
+/** What the producer answers for one record. */
+export interface RecordAnswer {
+  shardId?: string;
+  errorCode?: string;
+  errorMessage?: string;
+}
+
+/** How many records failed, and why: the count and the first message of each code. */
+export function failedRecordsText(what: string, answers: readonly RecordAnswer[]): string {
+  const byCode = new Map<string, { count: number; message: string | undefined }>();
+  for (const { errorCode, errorMessage } of answers) {
+    if (errorCode === undefined) continue;
+    const { count, message } = byCode.get(errorCode) ?? { count: 0, message: errorMessage };
+    byCode.set(errorCode, { count: count + 1, message });
+  }
+  const reasons = [...byCode].map(([code, { count, message }]) => `${count} ${code} (${message})`);
+  const failed = answers.filter(({ errorCode }) => errorCode !== undefined).length;
+  return `${failed} ${what} were not delivered: ${reasons.join(', ')}`;
+}
