@@ -2,6 +2,7 @@ import type { Context } from 'aws-lambda';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../lib/core/foundation/function-environment';
 import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/foundation/function-metrics';
 import { describeOperation } from '../../lib/core/resharding/plan-stream-reshard';
+import { ReshardSupersededError } from '../../lib/core/resharding/reshard-errors';
 import { inspectStream, type ReshardProgress, reshardStream } from '../../lib/core/resharding/reshard-stream';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { InvalidEventError } from '../invalid-event-error';
@@ -65,13 +66,14 @@ function inspect(): Promise<ReshardProgress> {
   return inspectStream(kinesis, { streamName, shardCount }, Date.now());
 }
 
-/** The progress of the stream when it is repaired, or when the time is up. */
+/** The progress when the stream is repaired, the time is up, or a deployment takes the stream to another count. */
 async function repair(timeLeftMs: number): Promise<ReshardProgress> {
   const signal = AbortSignal.timeout(Math.max(1, timeLeftMs));
   try {
     return await reshardStream(kinesis, { streamName, shardCount: shardCount! }, { signal });
   } catch (error) {
-    if (error !== signal.reason) throw error;
+    if (error !== signal.reason && !(error instanceof ReshardSupersededError)) throw error;
+    console.info({ streamName, ended: (error as Error).message });
     return inspect();
   }
 }

@@ -1,7 +1,7 @@
 import { describeOperation } from '../../lib/core/resharding/plan-stream-reshard';
 import { ReshardTimeOutError } from '../../lib/core/resharding/reshard-errors';
 import {
-  advanceReshard,
+  advanceDeployment,
   inspectStream,
   type ReshardProgress,
   type ReshardTarget,
@@ -39,7 +39,7 @@ export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
   const target = reshardTarget(event);
   const now = Date.now();
   const startedAt = event.StartedAt ?? now;
-  const progress = await look(target, now, now - startedAt);
+  const progress = await look(target, now, startedAt);
   const answer = { PhysicalResourceId: target.streamName, StartedAt: startedAt };
   if (progress === undefined) return { ...answer, IsComplete: false };
   const { state, openShardCount, skew, plan } = progress;
@@ -56,11 +56,12 @@ export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
 }
 
 /** Asks the stream for the next operation too, unless the time is up. */
-async function look(target: ReshardTarget, now: number, elapsedMs: number): Promise<ReshardProgress | undefined> {
+async function look(target: ReshardTarget, now: number, startedAt: number): Promise<ReshardProgress | undefined> {
   try {
-    return await (elapsedMs < GIVE_UP_AFTER_MS ? advanceReshard : inspectStream)(kinesis, target, now);
+    if (now - startedAt >= GIVE_UP_AFTER_MS) return await inspectStream(kinesis, target, now);
+    return await advanceDeployment(kinesis, target, now, startedAt);
   } catch (error) {
-    if ((error as Error).name === 'AccessDeniedException' && elapsedMs < PERMISSION_DELAY_MS) return undefined;
+    if ((error as Error).name === 'AccessDeniedException' && now - startedAt < PERMISSION_DELAY_MS) return undefined;
     throw error;
   }
 }

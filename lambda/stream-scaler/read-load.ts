@@ -7,14 +7,15 @@ export interface AlarmClient {
   }>;
 }
 
-/** Asks the alarms for their state. If both are in alarm, the load is high, because more shards are the safe choice. */
+/** Asks the alarms for their state. If several are in alarm, the most shards are the safe choice. */
 export async function readLoad(
   client: AlarmClient,
-  { scaleOut, scaleIn }: { scaleOut: string; scaleIn: string },
+  { surge, scaleOut, scaleIn }: { surge: string; scaleOut: string; scaleIn: string },
 ): Promise<Load> {
-  const { MetricAlarms = [] } = await client.describeAlarms({ AlarmNames: [scaleOut, scaleIn] });
+  const { MetricAlarms = [] } = await client.describeAlarms({ AlarmNames: [surge, scaleOut, scaleIn] });
   const isAlarmed = (name: string) =>
     MetricAlarms.some(({ AlarmName, StateValue }) => AlarmName === name && StateValue === 'ALARM');
+  if (isAlarmed(surge)) return 'surging';
   if (isAlarmed(scaleOut)) return 'high';
   return isAlarmed(scaleIn) ? 'low' : 'normal';
 }

@@ -14,10 +14,11 @@ import {
   SCALE_IN_ALARM,
   SCALE_OUT_ALARM,
   STREAM_NAME,
+  SURGE_ALARM,
 } from '../core/foundation/function-environment';
 import { STREAM_SHARD_METRICS } from '../core/foundation/function-metrics';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
-import { SCALE_IN_FRACTION } from '../core/resharding/thresholds';
+import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../core/resharding/thresholds';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkOwnEnvironment } from './own-environment';
@@ -63,11 +64,12 @@ const DEFAULT_TARGET_UTILISATION = 0.7;
 /**
  * Gives a stream more shards when its load grows, and fewer when it has long been low.
  *
- * `UniformStream.autoScale` makes one. Two alarms watch the utilisation of the shards; a function asks them every minute.
- * It doubles the shards once three minutes in a row were above the target, and halves them once a whole hour was below
- * 40 % of it, which leaves the half at most 80 % of the target. Kinesis allows ten updates in 24 hours, so it doubles and
- * halves instead of going in small steps, keeps five of them for growing, and keeps count in a tag of the stream. Every
- * update divides the key space evenly.
+ * `UniformStream.autoScale` makes one. Three alarms watch the utilisation of the shards; a function asks them every minute.
+ * It adds a third of the shards once three of six minutes were above the target, and doubles them if these were far above
+ * it. It halves them once half an hour was below 40 % of the target, which leaves the half at most 80 % of it, and nothing
+ * was refused: a hot shard refuses what the utilisation does not show. Kinesis allows ten updates in 24 hours, so it
+ * halves only if enough of them are left to double back, and keeps count in a tag of the stream. Every update divides the
+ * key space evenly.
  *
  * It follows a load that changes over hours, such as that of day and night. For one that multiplies within minutes, or
  * whose rise nobody can foresee, on-demand mode is the better choice, unless explicit hash keys rely on the shards; for
@@ -84,13 +86,16 @@ export class StreamAutoScaling extends Construct {
   /** In alarm while more shards are needed. */
   public readonly scaleOutAlarm: cloudwatch.Alarm;
 
-  /** In alarm while fewer shards would do, for at least an hour: often, and no reason to wake anybody. */
+  /** In alarm while so much more is needed that the shards are doubled. */
+  public readonly surgeAlarm: cloudwatch.Alarm;
+
+  /** In alarm while fewer shards would do, for at least half an hour: often, and no reason to wake anybody. */
   public readonly scaleInAlarm: cloudwatch.Alarm;
 
   private readonly stream: kinesis.IStream;
 
   /**
-   * Two alarms, and a function with a role, a log group and a schedule of its own.
+   * Three alarms, and a function with a role, a log group and a schedule of its own.
    *
    * @param scope the construct to add it to, usually `this`
    * @param id its name within the scope
@@ -105,19 +110,30 @@ export class StreamAutoScaling extends Construct {
     this.checkBounds(minShards, maxShards);
     this.checkTarget(targetUtilisation);
 
-    this.scaleOutAlarm = this.metricUtilisation({ period: Duration.minutes(1) }).createAlarm(this, 'ScaleOutAlarm', {
+    const threeOfSixMinutes = {
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: 6,
+      datapointsToAlarm: 3,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+    };
+    const minutely = this.metricUtilisation({ period: Duration.minutes(1) });
+    this.scaleOutAlarm = minutely.createAlarm(this, 'ScaleOutAlarm', {
       alarmDescription: `The shards of a stream are used by more than ${percent(targetUtilisation)} %: it is given more, up to ${maxShards}`,
       threshold: percent(targetUtilisation),
-      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-      evaluationPeriods: 3,
-      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+      ...threeOfSixMinutes,
+    });
+    const surge = percent(targetUtilisation + (1 - targetUtilisation) * SURGE_FRACTION);
+    this.surgeAlarm = minutely.createAlarm(this, 'SurgeAlarm', {
+      alarmDescription: `The shards of a stream are used by more than ${surge} %: it is given twice as many, up to ${maxShards}`,
+      threshold: surge,
+      ...threeOfSixMinutes,
     });
     const lowUtilisation = percent(targetUtilisation * SCALE_IN_FRACTION);
-    this.scaleInAlarm = this.metricUtilisation({ period: Duration.minutes(5) }).createAlarm(this, 'ScaleInAlarm', {
-      alarmDescription: `The shards of a stream were used by less than ${lowUtilisation} % for an hour: it needs fewer, down to ${minShards}`,
+    this.scaleInAlarm = this.utilisationUnlessThrottled(Duration.minutes(5)).createAlarm(this, 'ScaleInAlarm', {
+      alarmDescription: `The shards of a stream were used by less than ${lowUtilisation} % for half an hour, and refused nothing: it needs fewer, down to ${minShards}`,
       threshold: lowUtilisation,
       comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
-      evaluationPeriods: 12,
+      evaluationPeriods: 6,
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
     });
     this.function = addBundledFunction(this, {
@@ -127,6 +143,7 @@ export class StreamAutoScaling extends Construct {
         [STREAM_NAME]: stream.streamName,
         [MIN_SHARDS]: Tokenization.stringifyNumber(minShards),
         [MAX_SHARDS]: Tokenization.stringifyNumber(maxShards),
+        [SURGE_ALARM]: this.surgeAlarm.alarmName,
         [SCALE_OUT_ALARM]: this.scaleOutAlarm.alarmName,
         [SCALE_IN_ALARM]: this.scaleInAlarm.alarmName,
       },
@@ -139,7 +156,7 @@ export class StreamAutoScaling extends Construct {
     iam.Grant.addToPrincipal({
       grantee: this.function,
       actions: ['cloudwatch:DescribeAlarms'],
-      resourceArns: [this.scaleOutAlarm.alarmArn, this.scaleInAlarm.alarmArn],
+      resourceArns: [this.surgeAlarm, this.scaleOutAlarm, this.scaleInAlarm].map(({ alarmArn }) => alarmArn),
     });
     new events.Rule(this, 'Schedule', {
       description: 'Scales a Kinesis stream',
@@ -206,6 +223,24 @@ export class StreamAutoScaling extends Construct {
    */
   public metricUpdatesLeft(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return streamShardMetric(this.stream, STREAM_SHARD_METRICS.updatesLeft, options);
+  }
+
+  /** Accepted bytes are not what a stream that throttles was asked for, so such a stream counts as fully used. */
+  private utilisationUnlessThrottled(period: Duration): cloudwatch.MathExpression {
+    const throttles = this.stream.metricWriteProvisionedThroughputExceeded({ statistic: cloudwatch.Stats.SUM, period });
+    return new cloudwatch.MathExpression({
+      expression: 'MAX([utilisation, throttled])',
+      usingMetrics: {
+        utilisation: this.metricUtilisation({ period }),
+        throttled: new cloudwatch.MathExpression({
+          expression: 'IF(throttles > 0, 100, 0)',
+          usingMetrics: { throttles },
+          period,
+        }),
+      },
+      label: 'utilisation in %, or 100 while records are refused',
+      period,
+    });
   }
 
   private checkBounds(minShards: number, maxShards: number): void {

@@ -50,7 +50,11 @@ export interface FakeControlPlaneOptions {
    */
   roundTripMs?(): number;
   callFate?(operation: string): CallFate;
+  /** How old the answer of a ListShards may be, in milliseconds: real ones are up to seconds old. @default 0 */
+  listShardsAgeMs?(): number;
 }
+
+type ListedShards = Parameters<typeof shardPage>[0];
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Source: the Kinesis API reference, UpdateShardCount. */
@@ -72,6 +76,8 @@ export class FakeControlPlane {
   private readonly shardQuota: number;
   private readonly streamMode: StreamMode;
   private readonly updatedAtMs: number[] = [];
+  /** The shards as they were until some time, oldest first. */
+  private readonly pastShards: { untilMs: number; shards: ListedShards }[] = [];
 
   constructor(private readonly controlOptions: FakeControlPlaneOptions) {
     this.clock = controlOptions.clock;
@@ -124,7 +130,7 @@ export class FakeControlPlane {
   }
 
   listShards(input: ListShardsInput): Promise<ListShardsOutput> {
-    return this.call('listShards', () => shardPage(this.shards, input, this.clock.now()));
+    return this.call('listShards', () => shardPage(this.listedShards(), input, this.clock.now()));
   }
 
   /** A page of two, so that whoever reads tags must go on: the service's has ten by default. */
@@ -138,6 +144,7 @@ export class FakeControlPlane {
 
   addTagsToStream({ Tags }: AddTagsToStreamInput): Promise<object> {
     return this.call('addTagsToStream', () => {
+      this.checkActive();
       for (const [key, value] of Object.entries(Tags!)) this.tags.set(key, value);
       return {};
     });
@@ -244,12 +251,26 @@ export class FakeControlPlane {
     this.status = 'UPDATING';
     const stepMs = this.controlOptions.reshardStepMs ?? 1_000;
     const take = (): void => {
+      if (this.controlOptions.listShardsAgeMs !== undefined) this.keepShards();
       const { done, value } = steps.next();
       if (typeof value === 'function') value();
       if (done) this.status = 'ACTIVE';
       else this.clock.schedule(take, stepMs);
     };
     this.clock.schedule(take, stepMs);
+  }
+
+  private keepShards(): void {
+    const shards = this.shards.map((shard) => {
+      const [isOpen, description] = [shard.isOpen, shard.describe()];
+      return { shardId: shard.shardId, isOpen, describe: () => description };
+    });
+    this.pastShards.push({ untilMs: this.clock.now(), shards });
+  }
+
+  private listedShards(): ListedShards {
+    const atMs = this.clock.now() - (this.controlOptions.listShardsAgeMs?.() ?? 0);
+    return this.pastShards.find(({ untilMs }) => untilMs > atMs)?.shards ?? this.shards;
   }
 
   private openShard(shardId: string | undefined): FakeShard {

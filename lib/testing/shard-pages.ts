@@ -13,7 +13,11 @@ interface Token {
 }
 
 /** A page of ListShards: all shards in retention, or the open ones with the filter AT_LATEST. */
-export function shardPage(all: readonly FakeShard[], input: ListShardsInput, nowMs: number): ListShardsOutput {
+export function shardPage(
+  all: readonly Pick<FakeShard, 'shardId' | 'isOpen' | 'describe'>[],
+  input: ListShardsInput,
+  nowMs: number,
+): ListShardsOutput {
   const { NextToken, ExclusiveStartShardId, MaxResults = DEFAULT_PAGE, ShardFilter } = input;
   if (NextToken !== undefined && (input.StreamName ?? ExclusiveStartShardId ?? ShardFilter) !== undefined) {
     throw serviceError('InvalidArgumentException', 'NextToken and StreamName cannot be provided together.');

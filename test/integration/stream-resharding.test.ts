@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { localClients } from '../../bin/local/clients';
 import type { Emulator } from '../../bin/local/emulator-thread';
 import { FunctionPool } from '../../bin/local/function-pool';
@@ -16,12 +17,13 @@ import {
   SCALE_OUT_ALARM,
   SHARD_COUNT,
   STREAM_NAME,
+  SURGE_ALARM,
 } from '../../lib/core/foundation/function-environment';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
-import { readUpdateHistory } from '../../lib/core/resharding/shard-count-update';
 import { skewOf } from '../../lib/core/resharding/skew';
+import { readTags } from '../../lib/core/resharding/stream-tags';
 import { MAX_SKEW } from '../../lib/core/resharding/thresholds';
-import { formatUpdateHistory, UPDATE_HISTORY_TAG } from '../../lib/core/resharding/update-history';
+import { formatUpdateHistory, parseUpdateHistory, UPDATE_HISTORY_TAG } from '../../lib/core/resharding/update-history';
 import { type CustomResourceResponse, ProviderFramework } from './provider-framework';
 import { readStream } from './reference-app';
 
@@ -71,8 +73,9 @@ async function waitUntilActive(StreamName: string): Promise<void> {
   }
 }
 
-function updateHistory(streamName: string) {
-  return readUpdateHistory(clients().kinesis, streamName, Date.now());
+async function updateHistory(streamName: string) {
+  const tags = await readTags(clients().kinesis, streamName);
+  return parseUpdateHistory(tags.get(UPDATE_HISTORY_TAG), Date.now());
 }
 
 async function expectOpenShards(streamName: string, shardCount: number) {
@@ -325,17 +328,22 @@ describe('the function that scales a stream, on kinesis-local', () => {
     alarms.closeAllConnections();
   });
 
-  function startScaler(streamName: string, log: string[]): FunctionPool {
+  function startScaler(
+    streamName: string,
+    log: string[],
+    { maxShards = '50', endpoint = `http://127.0.0.1:${(alarms.address() as AddressInfo).port}` } = {},
+  ): FunctionPool {
     return startFunction(
       'stream-scaler',
       {
         [STREAM_NAME]: streamName,
         [MIN_SHARDS]: '2',
-        [MAX_SHARDS]: '50',
+        [MAX_SHARDS]: maxShards,
+        [SURGE_ALARM]: 'twice',
         [SCALE_OUT_ALARM]: 'more',
         [SCALE_IN_ALARM]: 'fewer',
       },
-      { endpoint: `http://127.0.0.1:${(alarms.address() as AddressInfo).port}`, log },
+      { endpoint, log },
     );
   }
 
@@ -346,6 +354,7 @@ describe('the function that scales a stream, on kinesis-local', () => {
     const log: string[] = [];
     const scaler = startScaler('Scaled', log);
     states = [
+      { AlarmName: 'twice', StateValue: 'ALARM' },
       { AlarmName: 'more', StateValue: 'ALARM' },
       { AlarmName: 'fewer', StateValue: 'OK' },
     ];
@@ -353,7 +362,7 @@ describe('the function that scales a stream, on kinesis-local', () => {
     await waitUntilActive('Scaled');
     await expectEvenShards('Scaled', 8);
     expect(await updateHistory('Scaled')).toMatchObject([{ shardCount: 8 }]);
-    expect(asked).toEqual([{ AlarmNames: ['more', 'fewer'] }]);
+    expect(asked).toEqual([{ AlarmNames: ['twice', 'more', 'fewer'] }]);
 
     await scaler.invoke('{}');
     await expectOpenShards('Scaled', 8);
@@ -368,10 +377,52 @@ describe('the function that scales a stream, on kinesis-local', () => {
         Metrics: [
           { Name: 'OpenShards', Unit: 'Count' },
           { Name: 'ShardCountUpdatesLeft', Unit: 'Count' },
+          { Name: 'HighLoadAtMaximum', Unit: 'Count' },
         ],
       },
     ]);
   });
+
+  test('adds a third while its other alarm says so', async () => {
+    await createStream('Growing', 3);
+    states = [
+      { AlarmName: 'twice', StateValue: 'OK' },
+      { AlarmName: 'more', StateValue: 'ALARM' },
+    ];
+    await startScaler('Growing', []).invoke('{}');
+    await waitUntilActive('Growing');
+    await expectOpenShards('Growing', 4);
+  });
+
+  test('writes the shards that its alarms go by although it fails, and says that the load is high at the maximum', async () => {
+    await createStream('Failing', 4);
+    const log: string[] = [];
+    const failing = startScaler('Failing', log, { maxShards: '4', endpoint: 'http://127.0.0.1:1' });
+    expect(JSON.parse((await failing.invoke('{}')).payload)).toMatchObject({ errorType: expect.any(String) });
+    states = [{ AlarmName: 'more', StateValue: 'ALARM' }];
+    const laterLog: string[] = [];
+    await startScaler('Failing', laterLog, { maxShards: '4' }).invoke('{}');
+    // A function's lines are read after its answer.
+    while (metricsIn(laterLog).length === 0 || metricsIn(log).length === 0) await setTimeout(10);
+    expect(metricsIn(laterLog)).toMatchObject([{ OpenShards: 4, HighLoadAtMaximum: 1 }]);
+    expect(metricsIn(log)).toMatchObject([{ OpenShards: 4, ShardCountUpdatesLeft: 10, HighLoadAtMaximum: 0 }]);
+  });
+
+  test('gives up a request to which nothing answers well before its own time is up', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const before = performance.now();
+    const kinesis = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const resharder = startFunction('stream-resharder', {}, { kinesis });
+    const event = { RequestType: 'Create', ResourceProperties: { StreamName: 'Events', ShardCount: '4' } };
+    expect(JSON.parse((await resharder.invoke(JSON.stringify(event))).payload)).toMatchObject({
+      errorType: 'TimeoutError',
+    });
+    // The shortest of the functions, the scaler, has 60 seconds.
+    expect(performance.now() - before).toBeLessThan(30_000);
+    silent.close();
+    silent.closeAllConnections();
+  }, 60_000);
 
   test('halves while its alarm says so', async () => {
     await createStream('Idle', 8);

@@ -23,6 +23,7 @@ describe('StreamAutoScaling', () => {
           EVEN_SHARDS_STREAM_NAME: stack.resolve(stream.streamName),
           EVEN_SHARDS_MIN_SHARDS: '2',
           EVEN_SHARDS_MAX_SHARDS: '32',
+          EVEN_SHARDS_SURGE_ALARM: stack.resolve(scaling.surgeAlarm.alarmName),
           EVEN_SHARDS_SCALE_OUT_ALARM: stack.resolve(scaling.scaleOutAlarm.alarmName),
           EVEN_SHARDS_SCALE_IN_ALARM: stack.resolve(scaling.scaleInAlarm.alarmName),
         },
@@ -54,7 +55,9 @@ describe('StreamAutoScaling', () => {
           {
             Effect: 'Allow',
             Action: 'cloudwatch:DescribeAlarms',
-            Resource: [stack.resolve(scaling.scaleOutAlarm.alarmArn), stack.resolve(scaling.scaleInAlarm.alarmArn)],
+            Resource: [scaling.surgeAlarm, scaling.scaleOutAlarm, scaling.scaleInAlarm].map(({ alarmArn }) =>
+              stack.resolve(alarmArn),
+            ),
           },
         ],
       }),
@@ -62,27 +65,30 @@ describe('StreamAutoScaling', () => {
   });
 
   test.each([
-    [undefined, 70, 28],
-    [0.5, 50, 20],
-    [1, 100, 40],
-    [0.33, 33, 13.2],
+    [undefined, 70, 80.5, 28],
+    [0.5, 50, 67.5, 20],
+    [1, 100, 100, 40],
+    [0.33, 33, 56.5, 13.2],
   ])(
-    'with a target of %s is alarmed above %d %% for three minutes, and below %d %% for an hour',
-    (target, high, low) => {
+    'with a target of %s is alarmed above %d and %d %% for three of six minutes, and below %d %% for half an hour',
+    (target, high, surge, low) => {
       stream.autoScale({ minShards: 2, maxShards: 32, targetUtilisation: target });
 
       const template = Template.fromStack(stack);
-      template.hasResourceProperties('AWS::CloudWatch::Alarm', {
-        ComparisonOperator: 'GreaterThanThreshold',
-        Threshold: high,
-        EvaluationPeriods: 3,
-        TreatMissingData: 'notBreaching',
-        Metrics: Match.arrayWith([Match.objectLike({ MetricStat: Match.objectLike({ Period: 60 }) })]),
-      });
+      for (const Threshold of [high, surge]) {
+        template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+          ComparisonOperator: 'GreaterThanThreshold',
+          Threshold,
+          EvaluationPeriods: 6,
+          DatapointsToAlarm: 3,
+          TreatMissingData: 'notBreaching',
+          Metrics: Match.arrayWith([Match.objectLike({ MetricStat: Match.objectLike({ Period: 60 }) })]),
+        });
+      }
       template.hasResourceProperties('AWS::CloudWatch::Alarm', {
         ComparisonOperator: 'LessThanThreshold',
         Threshold: low,
-        EvaluationPeriods: 12,
+        EvaluationPeriods: 6,
         TreatMissingData: 'notBreaching',
         Metrics: Match.arrayWith([Match.objectLike({ MetricStat: Match.objectLike({ Period: 300 }) })]),
       });

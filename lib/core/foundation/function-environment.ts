@@ -25,7 +25,8 @@ export const REPAIR = 'EVEN_SHARDS_REPAIR';
 export const MIN_SHARDS = 'EVEN_SHARDS_MIN_SHARDS';
 export const MAX_SHARDS = 'EVEN_SHARDS_MAX_SHARDS';
 
-/** Stream scaler: the name of the alarm that asks for more shards, and of the alarm that asks for fewer. */
+/** Stream scaler: the names of the alarms that ask for twice the shards, for more, and for fewer. */
+export const SURGE_ALARM = 'EVEN_SHARDS_SURGE_ALARM';
 export const SCALE_OUT_ALARM = 'EVEN_SHARDS_SCALE_OUT_ALARM';
 export const SCALE_IN_ALARM = 'EVEN_SHARDS_SCALE_IN_ALARM';
 

@@ -65,4 +65,6 @@ export const STREAM_SHARD_METRICS = {
   drift: 'Drift',
   /** How many updates of the shard count Kinesis still allows in the current 24 hours. */
   updatesLeft: 'ShardCountUpdatesLeft',
+  /** 1 while the load is high and the stream has the most shards that it may have, else 0. */
+  highLoadAtMaximum: 'HighLoadAtMaximum',
 } as const;

@@ -37,8 +37,14 @@ const TOLERANCE = BigInt(Math.round(((MAX_SKEW - 1) / 2) * 1000));
  * crash.
  *
  * @param ranges contiguous and ascending over the whole key space
+ * @param first what begins where both are due: a merge needs no more shards than there are, but leaves one fewer for a while;
+ *   by default that is what a stream with more than `shardCount` begins with, so that turns are kept when planned anew
  */
-export function boundaryMoves(ranges: readonly HashKeyRange[], shardCount: number): BoundaryMove[] {
+export function boundaryMoves(
+  ranges: readonly HashKeyRange[],
+  shardCount: number,
+  first: BoundaryMove['type'] = ranges.length > shardCount ? 'merge' : 'split',
+): BoundaryMove[] {
   const ideal = uniformRanges(shardCount).slice(1);
   const actual = ranges.slice(1).map(({ startingHashKey }) => startingHashKey);
   const reach = ((HASH_KEY_SPACE / BigInt(shardCount)) * TOLERANCE) / 1000n;
@@ -56,14 +62,20 @@ export function boundaryMoves(ranges: readonly HashKeyRange[], shardCount: numbe
     else kept.add(nearest);
   }
   const surplus = actual.filter((boundary) => !kept.has(boundary));
-  return takeTurns(new Boundaries(actual), missing, surplus);
+  return takeTurns(new Boundaries(actual), missing, surplus, first);
 }
 
-function takeTurns(boundaries: Boundaries, missing: readonly bigint[], surplus: readonly bigint[]): BoundaryMove[] {
+function takeTurns(
+  boundaries: Boundaries,
+  missing: readonly bigint[],
+  surplus: readonly bigint[],
+  first: BoundaryMove['type'],
+): BoundaryMove[] {
   const moves: BoundaryMove[] = [];
   for (let turn = 0; turn < Math.max(missing.length, surplus.length); turn += 1) {
+    if (first === 'merge' && turn < surplus.length) moves.push(boundaries.merge(surplus[turn]!));
     if (turn < missing.length) moves.push(boundaries.split(missing[turn]!));
-    if (turn < surplus.length) moves.push(boundaries.merge(surplus[turn]!));
+    if (first === 'split' && turn < surplus.length) moves.push(boundaries.merge(surplus[turn]!));
   }
   return moves;
 }

@@ -20,7 +20,12 @@ export {
   type UpdateShardCount,
 } from './plan-stream-reshard';
 export type { ListedShard, ReshardClient, StreamSummary } from './reshard-client';
-export { DailyUpdateLimitError, ReshardTimeOutError, StreamNotReshardableError } from './reshard-errors';
+export {
+  DailyUpdateLimitError,
+  ReshardSupersededError,
+  ReshardTimeOutError,
+  StreamNotReshardableError,
+} from './reshard-errors';
 export {
   inspectStream,
   type ReshardOptions,

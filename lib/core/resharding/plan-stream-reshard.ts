@@ -23,8 +23,8 @@ export interface StreamReshardPlanOptions {
    */
   updatesLeft?: number;
   /**
-   * The shard count that the last update asked for. If it is the planned count, the plan uses splits and merges: either
-   * the update has left the stream uneven, or someone has split or merged shards since.
+   * The shard count that the last update asked for. If it is the planned count, and the stream has that count, one more
+   * or one fewer, the update has left the stream uneven. The plan then uses splits and merges.
    * @default the stream was not updated
    */
   lastUpdateTo?: number;
@@ -53,7 +53,8 @@ export function planStreamReshard(
   const updates = updateSteps(ranges.length, shardCount);
   if (ranges.length === shardCount && areShardsEven(ranges)) return [];
   const moves = boundaryMoves(ranges, shardCount);
-  const mayUpdate = updates.length <= updatesLeft && lastUpdateTo !== shardCount;
+  const hasFailed = lastUpdateTo === shardCount && Math.abs(ranges.length - shardCount) <= 1;
+  const mayUpdate = updates.length <= updatesLeft && !hasFailed;
   return mayUpdate && updates.length < moves.length
     ? updates.map((count) => ({ type: 'update', shardCount: count }))
     : moves;

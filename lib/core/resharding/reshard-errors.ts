@@ -1,5 +1,5 @@
 import { EvenShardsError } from '../foundation/errors';
-import { allowedAgainAt, DAILY_UPDATES, type PastUpdate } from './update-history';
+import { allowedAgainAt, DAILY_UPDATES, type PastUpdate, updatesMade } from './update-history';
 
 /** A stream cannot be resharded because it is in on-demand mode, or because it is being deleted. */
 export class StreamNotReshardableError extends EvenShardsError {
@@ -34,7 +34,7 @@ export class DailyUpdateLimitError extends EvenShardsError {
     super(
       'DAILY_UPDATE_LIMIT',
       `${streamName} needs ${updates} more update(s) of its shard count; Kinesis allows ${DAILY_UPDATES} in any ` +
-        `24 hours, and ${history.length} of them are known to be used${refused}; ${waitUntil(again, updates)}`,
+        `24 hours, and ${updatesMade(history).length} of them are known to be used${refused}; ${waitUntil(again, updates)}`,
       options,
     );
     this.allowedAgainAt = again;
@@ -55,6 +55,21 @@ export class ReshardTimeOutError extends EvenShardsError {
       'RESHARD_TIME_OUT',
       `${target.streamName} has ${openShardCount} of ${target.shardCount} shards after ` +
         `${Math.round(elapsedMs / 60_000)} minutes; run it again to go on from there`,
+    );
+  }
+}
+
+/** A deployment takes the stream to another shard count, so this work ends. */
+export class ReshardSupersededError extends EvenShardsError {
+  constructor(
+    target: { streamName: string; shardCount: number },
+    /** The count that the deployment takes the stream to. */
+    readonly supersededBy: number,
+  ) {
+    super(
+      'RESHARD_SUPERSEDED',
+      `${target.streamName} is taken to ${supersededBy} shards by a deployment, so it is no longer taken to ` +
+        `${target.shardCount}; if that is the count it should have, try again in an hour`,
     );
   }
 }

@@ -1,15 +1,18 @@
 import { type Clock, systemClock } from '../foundation/clock';
 import type { HashKeyRange } from '../foundation/hash-key-ranges';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../foundation/shard-count';
-import type { BoundaryMove } from './boundary-moves';
+import { type BoundaryMove, boundaryMoves } from './boundary-moves';
+import { DEPLOYMENT_TAG, type DeploymentMark, formatDeploymentMark, parseDeploymentMark } from './deployment-mark';
 import { isWhole, listOpenShards, type OpenShard } from './open-shards';
 import { planStreamReshard, type ReshardOperation } from './plan-stream-reshard';
+import { isNotReady, isOutOfDate, isShardQuota } from './refusals';
 import type { ReshardClient } from './reshard-client';
-import { DailyUpdateLimitError } from './reshard-errors';
-import { isNotReady, readUpdateHistory, updateShardCount } from './shard-count-update';
+import { DailyUpdateLimitError, ReshardSupersededError } from './reshard-errors';
+import { updateShardCount } from './shard-count-update';
 import { skewOf } from './skew';
 import { describeStream } from './stream-state';
-import { type PastUpdate, updatesLeft } from './update-history';
+import { readTags, writeTag } from './stream-tags';
+import { type PastUpdate, parseUpdateHistory, UPDATE_HISTORY_TAG, updatesLeft } from './update-history';
 
 /** The progress of a stream towards a shard count. */
 export interface ReshardProgress {
@@ -54,7 +57,7 @@ export async function inspectStream(
   { streamName, shardCount }: Partial<ReshardTarget> & Pick<ReshardTarget, 'streamName'>,
   now: number,
 ): Promise<ReshardProgress> {
-  const { progress } = await survey(client, { streamName, shardCount }, now);
+  const { progress } = await surveyStream(client, { streamName, shardCount }, now);
   return progress;
 }
 
@@ -68,21 +71,50 @@ export async function inspectStream(
  *
  * @param now the time, in milliseconds since 1970
  * @returns the progress before the request
+ * @throws ReshardSupersededError if a deployment of the last hour takes the stream to another count
  */
 export async function advanceReshard(
   client: ReshardClient,
-  { streamName, shardCount }: ReshardTarget,
+  target: ReshardTarget,
   now: number,
 ): Promise<ReshardProgress> {
-  const { progress, shards, history } = await survey(client, { streamName, shardCount }, now);
-  const [next] = progress.plan;
-  if (next?.type === 'update') {
-    const updates = progress.plan.length;
-    await updateShardCount(client, { streamName, shardCount: next.shardCount, updates, history, now });
-  } else if (next !== undefined) {
-    await moveBoundary(client, streamName, shards, next);
+  const survey = await surveyStream(client, target, now);
+  if (survey.deployment !== undefined && survey.deployment.shardCount !== target.shardCount) {
+    throw new ReshardSupersededError(target, survey.deployment.shardCount);
   }
-  return progress;
+  await ask(client, target, survey, now);
+  return survey.progress;
+}
+
+/**
+ * Does the same for a deployment. It marks the stream with a tag, and everyone else who takes the stream to another count
+ * ends when he sees the mark. Call it every 10 seconds until it returns `even`.
+ *
+ * The look that writes the mark returns `busy`, because requests that others have sent just before show at the next look.
+ *
+ * @param startedAt when the deployment began, in milliseconds since 1970
+ * @throws ReshardSupersededError if a later deployment takes the stream to another count
+ */
+export async function advanceDeployment(
+  client: ReshardClient,
+  target: ReshardTarget,
+  now: number,
+  startedAt: number,
+): Promise<ReshardProgress> {
+  const survey = await surveyStream(client, target, now, { alwaysReadTags: true });
+  const { progress, deployment } = survey;
+  if (progress.state === 'busy') return progress;
+  const isMarked = deployment?.startedAt === startedAt && deployment.shardCount === target.shardCount;
+  if (isMarked) {
+    await ask(client, target, survey, now);
+    return progress;
+  }
+  if (deployment !== undefined && deployment.startedAt > startedAt && deployment.shardCount !== target.shardCount) {
+    throw new ReshardSupersededError(target, deployment.shardCount);
+  }
+  const mark = formatDeploymentMark({ startedAt, shardCount: target.shardCount });
+  await writeTag(client, target.streamName, DEPLOYMENT_TAG, mark);
+  return { ...progress, state: 'busy' };
 }
 
 /** Options of `reshardStream`. */
@@ -120,6 +152,7 @@ const LOOK_INTERVAL_MS = 5_000;
  *
  * @param client the AWS SDK's `new Kinesis({})`, or another object with its methods
  * @returns the progress at the end, with the open shards and the skew
+ * @throws ReshardSupersededError if a deployment of the last hour takes the stream to another count
  */
 export async function reshardStream(
   client: ReshardClient,
@@ -138,26 +171,35 @@ export async function reshardStream(
 interface Survey {
   readonly progress: ReshardProgress;
   readonly shards: readonly OpenShard[];
-  /** The updates of the last 24 hours. It is empty if the plan does not need them. */
+  /** The updates of the last 24 hours; left unread, with the deployment, where there is nothing to do. */
   readonly history: readonly PastUpdate[];
+  readonly deployment: DeploymentMark | undefined;
 }
 
-async function survey(
+async function surveyStream(
   client: ReshardClient,
   { streamName, shardCount }: { streamName: string; shardCount?: number },
   now: number,
+  { alwaysReadTags = false } = {},
 ): Promise<Survey> {
   if (shardCount !== undefined) checkShardCount('shardCount', shardCount, MAX_STREAM_SHARDS);
   const { active, openShardCount } = await describeStream(client, streamName);
   const shards = active ? await listOpenShards(client, streamName) : [];
-  if (!isWhole(shards)) return { progress: { state: 'busy', openShardCount, plan: [] }, shards, history: [] };
-
+  if (!isWhole(shards) || shards.length !== openShardCount) {
+    const progress: ReshardProgress = { state: 'busy', openShardCount, plan: [] };
+    return { progress, shards, history: [], deployment: undefined };
+  }
   const target = { streamName, shardCount: shardCount ?? shards.length };
   const wish = planStreamReshard(shards, target.shardCount, { updatesLeft: Number.POSITIVE_INFINITY });
-  const history = wish[0]?.type === 'update' ? await readUpdateHistory(client, streamName, now) : [];
+  const tags = alwaysReadTags || wish.length > 0 ? await readTags(client, streamName) : new Map<string, string>();
+  const history = parseUpdateHistory(tags.get(UPDATE_HISTORY_TAG), now);
   const plan = planWithin(history, wish, shards, target);
-  const state = plan.length === 0 ? 'even' : 'uneven';
-  return { progress: { state, openShardCount: shards.length, skew: skewOf(shards), plan }, shards, history };
+  return {
+    progress: { state: plan.length === 0 ? 'even' : 'uneven', openShardCount, skew: skewOf(shards), plan },
+    shards,
+    history,
+    deployment: parseDeploymentMark(tags.get(DEPLOYMENT_TAG), now),
+  };
 }
 
 /** The best plan that the updates of the last 24 hours still allow. */
@@ -170,11 +212,37 @@ function planWithin(
   const left = updatesLeft(history);
   const plan = planStreamReshard(shards, shardCount, { updatesLeft: left, lastUpdateTo: history.at(-1)?.shardCount });
   const limited = wish[0]?.type === 'update' && wish.length > left;
-  if (!limited || plan.length <= MAX_MOVES_IN_PLACE_OF_UPDATES || shards.length === shardCount) return plan;
+  if (!limited || canMoveInstead(shards, plan, shardCount)) return plan;
   throw new DailyUpdateLimitError(streamName, wish.length, history);
 }
 
-/** Requests a split or a merge. It does nothing if the stream is not ready, because the next look makes a new plan. */
+/** Whether splits and merges may take the place of updates; a stream that has its count can take its time. */
+function canMoveInstead(shards: readonly OpenShard[], moves: readonly ReshardOperation[], shardCount: number): boolean {
+  return moves.length <= MAX_MOVES_IN_PLACE_OF_UPDATES || shards.length === shardCount;
+}
+
+/** Requests the first operation of the plan. If the stream is not ready, it does nothing: the next look makes a new plan. */
+async function ask(client: ReshardClient, target: ReshardTarget, survey: Survey, now: number): Promise<void> {
+  const { shards, history, progress } = survey;
+  const { streamName, shardCount } = target;
+  const [next] = progress.plan;
+  if (next === undefined) return;
+  try {
+    if (next.type !== 'update') return await moveBoundary(client, streamName, shards, next);
+    const updates = progress.plan.length;
+    await updateShardCount(client, { streamName, shardCount: next.shardCount, updates, history, now });
+  } catch (error) {
+    if (error instanceof DailyUpdateLimitError) {
+      // The next look finds the refusal in the history, and plans without updates.
+      if (canMoveInstead(shards, boundaryMoves(shards, shardCount), shardCount)) return;
+      throw error;
+    }
+    const [merge] = boundaryMoves(shards, shardCount, 'merge');
+    if (!isShardQuota(error) || shardCount > shards.length || merge?.type !== 'merge') throw error;
+    await moveBoundary(client, streamName, shards, merge);
+  }
+}
+
 async function moveBoundary(
   client: ReshardClient,
   streamName: string,
@@ -198,6 +266,6 @@ async function moveBoundary(
       });
     }
   } catch (error) {
-    if (!isNotReady(error)) throw error;
+    if (!isNotReady(error) && !isOutOfDate(error)) throw error;
   }
 }

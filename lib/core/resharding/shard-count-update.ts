@@ -1,23 +1,10 @@
+import { isDailyLimit, isNotReady, isOutOfDate, isShardQuota } from './refusals';
 import type { ReshardClient } from './reshard-client';
 import { DailyUpdateLimitError } from './reshard-errors';
-import { formatUpdateHistory, type PastUpdate, parseUpdateHistory, UPDATE_HISTORY_TAG } from './update-history';
+import { type TagClient, writeTag } from './stream-tags';
+import { formatUpdateHistory, type PastUpdate, REFUSED, UPDATE_HISTORY_TAG } from './update-history';
 
-export type UpdateClient = Pick<ReshardClient, 'updateShardCount' | 'listTagsForStream' | 'addTagsToStream'>;
-
-/** The updates of the stream's shard count in the last 24 hours, according to the stream's tag. */
-export async function readUpdateHistory(client: UpdateClient, streamName: string, now: number): Promise<PastUpdate[]> {
-  let start: string | undefined;
-  do {
-    const { Tags = [], HasMoreTags } = await client.listTagsForStream({
-      StreamName: streamName,
-      ...(start !== undefined && { ExclusiveStartTagKey: start }),
-    });
-    const tag = Tags.find(({ Key }) => Key === UPDATE_HISTORY_TAG);
-    if (tag !== undefined) return parseUpdateHistory(tag.Value, now);
-    start = HasMoreTags ? Tags.at(-1)?.Key : undefined;
-  } while (start !== undefined);
-  return [];
-}
+export type UpdateClient = Pick<ReshardClient, 'updateShardCount'> & TagClient;
 
 export interface UpdateRequest {
   readonly streamName: string;
@@ -32,55 +19,44 @@ export interface UpdateRequest {
  * Asks for an update of the shard count and adds it to the stream's history. Returns `false` if the stream is not
  * ready.
  *
- * The history is written after the update. If an entry is missing, the worst case is that Kinesis, which counts the
- * updates itself, refuses a later one. An entry too many would forbid an update that Kinesis allows.
+ * The history is written before the update: the stream takes no tags while it is busy with the update, and an answer that
+ * is lost, or a crash, leaves the update counted. What Kinesis has refused is taken out again, and that the updates of
+ * the day are used up is written in its place.
+ *
+ * @throws DailyUpdateLimitError if Kinesis refuses the update because the updates of the day are used up
  */
 export async function updateShardCount(
   client: UpdateClient,
   { streamName, shardCount, updates, history, now }: UpdateRequest,
 ): Promise<boolean> {
+  const write = (entries: readonly PastUpdate[]) =>
+    writeTag(client, streamName, UPDATE_HISTORY_TAG, formatUpdateHistory(entries));
+  const before = withoutAttempt(history, shardCount);
+  if (!(await write([...before, { time: now, shardCount }]))) return false;
   try {
     await client.updateShardCount({
       StreamName: streamName,
       TargetShardCount: shardCount,
       ScalingType: 'UNIFORM_SCALING',
     });
+    return true;
   } catch (error) {
-    if (isNotReady(error)) return false;
-    if (!isDailyLimit(error)) throw error;
-    throw new DailyUpdateLimitError(streamName, updates, history, { refusal: error.message, cause: error });
+    if (isDailyLimit(error)) {
+      const refused = [...before, { time: now, shardCount: REFUSED }];
+      await write(refused);
+      throw new DailyUpdateLimitError(streamName, updates, refused, { refusal: error.message, cause: error });
+    }
+    const isLater = isNotReady(error) || isOutOfDate(error);
+    if (isLater || isShardQuota(error)) await write(before);
+    if (!isLater) throw error;
+    return false;
   }
-  await writeUpdateHistory(client, streamName, [...history, { time: now, shardCount }]);
-  return true;
 }
 
 /**
- * According to the API reference, a busy stream may refuse tags, and the update makes this stream busy. So a refused
- * tag does not make the update fail.
+ * Who asks for the count of the last update again has found the stream without it: that update came to nothing, and is
+ * this one.
  */
-async function writeUpdateHistory(
-  client: UpdateClient,
-  streamName: string,
-  history: readonly PastUpdate[],
-): Promise<void> {
-  try {
-    await client.addTagsToStream({
-      StreamName: streamName,
-      Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory(history) },
-    });
-  } catch (error) {
-    if (!isNotReady(error)) throw error;
-  }
-}
-
-/** Whether Kinesis refused a request only because the stream was busy, or because the last request was too recent. */
-export function isNotReady(error: unknown): boolean {
-  const { name, message } = error as Error;
-  return name === 'ResourceInUseException' || (name === 'LimitExceededException' && /\brate\b/i.test(message));
-}
-
-/** The same exception has another message if the account's quota of shards is exceeded. */
-function isDailyLimit(error: unknown): error is Error {
-  const { name, message } = error as Error;
-  return name === 'LimitExceededException' && !/shard (limit|quota)/i.test(message);
+function withoutAttempt(history: readonly PastUpdate[], shardCount: number): readonly PastUpdate[] {
+  return history.at(-1)?.shardCount === shardCount ? history.slice(0, -1) : history;
 }

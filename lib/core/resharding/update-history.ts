@@ -10,22 +10,31 @@ export const DAILY_UPDATES = 10;
  */
 export const UPDATE_HISTORY_TAG = 'even-shards:shard-count-updates';
 
-/** An update that this library has asked for. */
+/** An update that this library has asked for, or has been refused. */
 export interface PastUpdate {
   /** The time of the update, in milliseconds since 1970. */
   readonly time: number;
-  /** The shard count that the update asked for. */
+  /** The shard count that the update asked for; `REFUSED` if Kinesis refused it because the updates of the day were used up. */
   readonly shardCount: number;
 }
+
+/** In place of a shard count: no update, because Kinesis allowed none. */
+export const REFUSED = 0;
 
 const MINUTE_MS = 60_000;
 
 /** A day and a minute, because the tag stores the time in whole minutes. */
 const RETENTION_MS = (24 * 60 + 1) * MINUTE_MS;
 
+/**
+ * How long a refusal keeps us from asking again. Others have used up updates at times that we do not know, so one may be
+ * allowed again at any time within a day.
+ */
+const REFUSAL_MS = 60 * MINUTE_MS;
+
 const ENTRY = /^(\d{4}-\d\d-\d\dT\d\d:\d\dZ)=(\d{1,5})$/;
 
-/** The updates of the last 24 hours, oldest first. */
+/** The updates of the last 24 hours and the refusals of the last hour, oldest first. */
 export function parseUpdateHistory(tagValue: string | undefined, now: number): PastUpdate[] {
   return (tagValue ?? '')
     .split(' ')
@@ -33,7 +42,7 @@ export function parseUpdateHistory(tagValue: string | undefined, now: number): P
       const [, time, shardCount] = ENTRY.exec(entry) ?? [];
       return time === undefined ? [] : [{ time: Date.parse(time), shardCount: Number(shardCount) }];
     })
-    .filter(({ time }) => time > now - RETENTION_MS && time <= now)
+    .filter(({ time, shardCount }) => time > now - (shardCount === REFUSED ? REFUSAL_MS : RETENTION_MS) && time <= now)
     .sort((a, b) => a.time - b.time);
 }
 
@@ -45,12 +54,20 @@ export function formatUpdateHistory(history: readonly PastUpdate[]): string {
     .join(' ');
 }
 
+/** None for an hour after Kinesis has refused one. */
 export function updatesLeft(history: readonly PastUpdate[]): number {
-  return Math.max(0, DAILY_UPDATES - history.length);
+  const isRefused = history.some(({ shardCount }) => shardCount === REFUSED);
+  return isRefused ? 0 : Math.max(0, DAILY_UPDATES - history.length);
 }
 
-/** When so many updates are allowed again. Undefined if they are allowed now, or are never allowed within a day. */
+/** The updates without the refusals. */
+export function updatesMade(history: readonly PastUpdate[]): PastUpdate[] {
+  return history.filter(({ shardCount }) => shardCount !== REFUSED);
+}
+
+/** When so many updates are allowed again; `undefined` if they are now, or if others have used some up. */
 export function allowedAgainAt(history: readonly PastUpdate[], updates: number): Date | undefined {
+  if (history.some(({ shardCount }) => shardCount === REFUSED)) return undefined;
   const last = history[history.length - 1 - (DAILY_UPDATES - updates)];
   return last === undefined ? undefined : new Date(last.time + RETENTION_MS);
 }

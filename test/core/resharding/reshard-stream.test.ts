@@ -2,8 +2,9 @@ import { Kinesis } from '@aws-sdk/client-kinesis';
 import fc from 'fast-check';
 import { uniformRanges } from '../../../lib/core';
 import { describeOperation } from '../../../lib/core/resharding/plan-stream-reshard';
-import { DailyUpdateLimitError } from '../../../lib/core/resharding/reshard-errors';
+import { DailyUpdateLimitError, ReshardSupersededError } from '../../../lib/core/resharding/reshard-errors';
 import {
+  advanceDeployment,
   advanceReshard,
   inspectStream,
   type ReshardProgress,
@@ -14,11 +15,11 @@ import { MAX_SKEW } from '../../../lib/core/resharding/thresholds';
 import { UPDATE_HISTORY_TAG } from '../../../lib/core/resharding/update-history';
 import { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from '../../../lib/testing/fake-control-plane';
 import { seededRandom } from '../../../lib/testing/seeded-random';
-import { serviceError } from '../../../lib/testing/service-error';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
-import { anyRanges } from './hash-key-ranges';
+import { anyRanges, rangesBetween } from './hash-key-ranges';
 
 const HOUR_MS = 60 * 60 * 1_000;
+const quarter = 2n ** 126n;
 
 function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
   const clock = new VirtualClock();
@@ -141,11 +142,27 @@ describe('the daily limit', () => {
     expect(lastUpdates(kinesis)).toHaveLength(6);
   });
 
-  test('stops no update when the stream, busy with it, does not take the tag', async () => {
+  test('is kept count of although the stream takes no tag while it is busy with an update', async () => {
     const { kinesis, reshard } = setUp({ shardCount: 4 });
-    kinesis.addTagsToStream = () => Promise.reject(serviceError('ResourceInUseException'));
-    expect(await reshard(32)).toMatchObject({ state: 'even', openShardCount: 32 });
-    expect(callsThatChange(kinesis)).toEqual(['update', 'update', 'update']);
+    const taken: string[] = [];
+    const addTags = kinesis.addTagsToStream.bind(kinesis);
+    kinesis.addTagsToStream = (input) => {
+      taken.push(kinesis.status);
+      return addTags(input);
+    };
+    await reshard(32);
+    expect(taken).toEqual(['ACTIVE', 'ACTIVE', 'ACTIVE']);
+    expect(lastUpdates(kinesis)).toEqual(['1970-01-01T00:00Z=8', '1970-01-01T00:00Z=16', '1970-01-01T00:00Z=32']);
+  });
+
+  test('counts an update once, however often it has to be asked for', async () => {
+    let refusals = 3;
+    const { kinesis, reshard } = setUp({
+      shardCount: 4,
+      callFate: (call) => (call === 'updateShardCount' && refusals-- > 0 ? 'throttled' : 'answered'),
+    });
+    await reshard(32);
+    expect(lastUpdates(kinesis)).toHaveLength(3);
   });
 
   test('is not spent on what a split or a merge can do', async () => {
@@ -186,17 +203,42 @@ describe('the daily limit', () => {
     expect(await reshard(100)).toMatchObject({ openShardCount: 100 });
   });
 
-  test('is reported when Kinesis counts more than we know of', async () => {
-    const { kinesis, reshard } = setUp({ shardCount: 32 });
+  /** As if others had made all updates of the day. */
+  async function useUpTheDay({ kinesis, reshard }: ReturnType<typeof setUp>, fewer: number, more: number) {
     for (let times = 0; times < 5; times += 1) {
-      await reshard(64);
-      await reshard(32);
+      await reshard(more);
+      await reshard(fewer);
     }
     kinesis.tags.clear();
-    expect((await refuses(reshard(64))).message).toBe(
+    kinesis.calls.length = 0;
+  }
+
+  test('is got around by splits when others have used up the day: from 4 to 32', async () => {
+    const run = setUp({ shardCount: 4 });
+    await useUpTheDay(run, 4, 8);
+    expect(await run.reshard(32)).toMatchObject({ state: 'even', openShardCount: 32, skew: 1 });
+    expect(callsThatChange(run.kinesis)).toEqual(['update', ...Array(28).fill('split')]);
+  });
+
+  test('is reported when others have used up the day and splits would take too long, and remembered', async () => {
+    const run = setUp({ shardCount: 32 });
+    await useUpTheDay(run, 32, 64);
+    expect((await refuses(run.reshard(64))).message).toBe(
       'Events needs 1 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and 0 of them are known ' +
         'to be used: at most 10 updates in a rolling day; others have used the rest; these updates are allowed again within 24 hours',
     );
+    await refuses(run.reshard(64));
+    expect(callsThatChange(run.kinesis)).toEqual(['update']);
+    await run.clock.runUntil(run.clock.sleep(HOUR_MS + 60_000));
+    await refuses(run.reshard(64));
+    expect(callsThatChange(run.kinesis)).toEqual(['update', 'update']);
+  });
+
+  test('is not spent on splits because of an old tag: from 256 to 512 it takes one update', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 256 });
+    kinesis.tags.set(UPDATE_HISTORY_TAG, '1970-01-01T00:00Z=512');
+    await reshard(512);
+    expect(callsThatChange(kinesis)).toEqual(['update']);
   });
 
   test('is reported for a distance that no day is enough for', async () => {
@@ -245,6 +287,106 @@ describe('a stream that cannot be resharded', () => {
       name: 'LimitExceededException',
       message: expect.stringContaining('shard limit'),
     });
+  });
+});
+
+describe('the quota of the account', () => {
+  test('is met by a merge before each split where no shard is left', async () => {
+    for (const first of [quarter / 2n, (3n * quarter) / 2n]) {
+      const { kinesis, reshard } = setUp({ ranges: rangesBetween([first, 2n * quarter, 3n * quarter]), shardQuota: 4 });
+      await reshard(4);
+      expect(ranges(kinesis)).toEqual(uniformRanges(4));
+      expect(callsThatChange(kinesis)).toEqual(['split', 'merge', 'split']);
+    }
+  });
+
+  test('is met where evening out would take a detour over more shards', async () => {
+    const astray = rangesBetween(Array.from({ length: 39 }, (_, index) => BigInt(index + 1) * 4n));
+    const { kinesis, reshard } = setUp({ ranges: astray, shardQuota: 40 });
+    await reshard(40);
+    expect(ranges(kinesis)).toEqual(uniformRanges(40));
+    expect(callsThatChange(kinesis)).toEqual(['update', 'merge', 'update']);
+  });
+
+  test('leaves a stream that it does not let grow as it is', async () => {
+    const { kinesis, reshard } = setUp({ ranges: rangesBetween([quarter, quarter * 2n]), shardQuota: 3 });
+    await refuses(reshard(4));
+    expect(kinesis.openShards).toHaveLength(3);
+  });
+});
+
+describe('a list of shards that is seconds old', () => {
+  test('is a reason to look again: 150 of 150 walks end even', async () => {
+    const walks = fc.record({ start: anyRanges, to: fc.integer({ min: 1, max: 30 }), seed: fc.integer() });
+    await fc.assert(
+      fc.asyncProperty(walks, async ({ start, to, seed }) => {
+        const random = seededRandom(seed);
+        const { kinesis, reshard } = setUp({
+          ranges: start,
+          roundTripMs: () => 0,
+          listShardsAgeMs: () => random() * 15_000,
+          reshardStepMs: 300,
+        });
+        await reshard(to);
+        expect(kinesis.openShards).toHaveLength(to);
+        expect(skewOf(ranges(kinesis))).toBeLessThanOrEqual(MAX_SKEW);
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+});
+
+describe('a repair with an old count', () => {
+  const TEN_SECONDS = 10_000;
+
+  test('ends when a deployment takes the stream to another count: 200 of 200 end with the new one', async () => {
+    const counts = fc.integer({ min: 1, max: 20 });
+    const runs = fc.record({ start: anyRanges, old: counts, to: counts, afterMs: fc.integer({ max: 90_000, min: 0 }) });
+    let superseded = 0;
+    await fc.assert(
+      fc.asyncProperty(runs, async ({ start, old, to, afterMs }) => {
+        fc.pre(old !== to);
+        const { kinesis, clock, time } = setUp({ ranges: start, reshardStepMs: 3_000 });
+        const repair = reshardStream(kinesis, { streamName: 'Events', shardCount: old }, time).catch((error: Error) => {
+          expect(error).toBeInstanceOf(ReshardSupersededError);
+          superseded += 1;
+        });
+        const deploy = async () => {
+          await clock.sleep(afterMs);
+          const startedAt = clock.now();
+          const target = { streamName: 'Events', shardCount: to };
+          while ((await advanceDeployment(kinesis, target, clock.now(), startedAt)).state !== 'even') {
+            await clock.sleep(TEN_SECONDS);
+          }
+        };
+        await clock.runUntil(Promise.all([repair, deploy()]));
+        await clock.runUntil(clock.sleep(60_000));
+        expect(kinesis.openShards).toHaveLength(to);
+        expect(skewOf(ranges(kinesis))).toBeLessThanOrEqual(MAX_SKEW);
+      }),
+      { numRuns: 200 },
+    );
+    expect(superseded).toBeGreaterThan(20);
+  }, 60_000);
+
+  test('may begin again an hour later', async () => {
+    const { kinesis, clock, reshard } = setUp({ shardCount: 4 });
+    await clock.runUntil(advanceDeployment(kinesis, { streamName: 'Events', shardCount: 4 }, clock.now(), clock.now()));
+    expect((await refuses(reshard(8))).message).toMatch(/^Events is taken to 4 shards by a deployment/);
+    await clock.runUntil(clock.sleep(HOUR_MS));
+    expect(await reshard(8)).toMatchObject({ openShardCount: 8 });
+  });
+});
+
+describe('a deployment', () => {
+  test('ends when a later one takes the stream to another count, as a roll-back does', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    const look = (shardCount: number, startedAt: number) =>
+      clock.runUntil(advanceDeployment(kinesis, { streamName: 'Events', shardCount }, clock.now(), startedAt));
+    await look(8, 1);
+    await look(4, 2);
+    expect(await refuses(look(8, 1))).toMatchObject({ code: 'RESHARD_SUPERSEDED', supersededBy: 4 });
+    expect(await look(4, 2)).toMatchObject({ state: 'even' });
   });
 });
 

@@ -22,23 +22,36 @@ const situation = (openShardCount: number, load: Load, ...minutesAgo: number[]) 
   now: NOW,
 });
 
+const was = (minutesAgo: number, shardCount: number) => ({ time: NOW - minutesAgo * MINUTE, shardCount });
+const seven = [700, 600, 500, 400, 300, 200, 150];
+
 describe('desiredShardCount', () => {
   test.each([
-    ['doubles under a high load', situation(8, 'high'), 16],
-    ['not beyond the most', situation(40, 'high'), 50],
+    ['grows by a third under a high load', situation(6, 'high'), 8],
+    ['rounded up', situation(7, 'high'), 10],
+    ['doubles under a surging one', situation(8, 'surging'), 16],
+    ['not beyond the most', situation(40, 'surging'), 50],
     ['halves under a low one', situation(8, 'low'), 4],
     ['half of an odd count being rounded up', situation(7, 'low'), 4],
     ['not below the fewest', situation(3, 'low'), 2],
     ['and leaves it at that otherwise', situation(8, 'normal'), 8],
     ['keeps new bounds at once, whatever the load', situation(1, 'low', 1), 2],
     ['from above too', situation(60, 'high', 1), 50],
-    ['waits for a scale-out to show', situation(8, 'high', 4), 8],
-    ['but not longer', situation(8, 'high', 5), 16],
-    ['waits an hour before it takes more away', situation(8, 'low', 59), 8],
-    ['but not longer', situation(8, 'low', 60), 4],
-    ['takes nothing away with half of the updates of the day', situation(8, 'low', 700, 600, 500, 400, 300), 8],
-    ['which are for growing', situation(8, 'high', 700, 600, 500, 400, 300), 16],
-    ['until none is left', situation(8, 'high', 900, 850, 800, 750, 700, 600, 500, 400, 300, 200), 8],
+    ['waits for a scale-out to show', situation(6, 'high', 9), 6],
+    ['but not longer', situation(6, 'high', 10), 8],
+    ['waits half an hour before it takes more away', situation(8, 'low', 29), 8],
+    ['but not longer', situation(8, 'low', 30), 4],
+    [
+      'takes shards away while the day has updates to give them back, and one to spare',
+      situation(8, 'low', ...seven),
+      4,
+    ],
+    ['and no longer', situation(8, 'low', ...seven, 100), 8],
+    ['the others are for growing', situation(6, 'high', ...seven, 100, 50), 8],
+    ['until none is left', situation(6, 'high', ...seven, 100, 50, 40), 6],
+    ['counts the way back from the most of the day', { ...situation(8, 'low'), history: [was(300, 32)] }, 4],
+    ['which may be too far', { ...situation(8, 'low'), history: [was(300, 32), ...seven.map((m) => was(m, 8))] }, 8],
+    ['asks for nothing for an hour after it was refused', { ...situation(8, 'surging'), history: [was(59, 0)] }, 8],
   ])('%s', (_, given, desired) => {
     expect(desiredShardCount(given)).toBe(desired);
   });
@@ -46,7 +59,10 @@ describe('desiredShardCount', () => {
   test('under any load spends at most ten updates in any day, and keeps the bounds', () => {
     const days = fc.record({
       loads: fc.array(
-        fc.record({ load: fc.constantFrom<Load>('high', 'normal', 'low'), minutes: fc.integer({ min: 1, max: 200 }) }),
+        fc.record({
+          load: fc.constantFrom<Load>('surging', 'high', 'normal', 'low'),
+          minutes: fc.integer({ min: 1, max: 200 }),
+        }),
         { maxLength: 60 },
       ),
       min: fc.integer({ min: 1, max: 8 }),

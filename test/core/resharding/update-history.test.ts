@@ -4,7 +4,9 @@ import {
   DAILY_UPDATES,
   formatUpdateHistory,
   parseUpdateHistory,
+  REFUSED,
   updatesLeft,
+  updatesMade,
 } from '../../../lib/core/resharding/update-history';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -45,6 +47,8 @@ describe('the history of updates', () => {
     ['a tag that others have written', 'yesterday=8 - 2026-11-21T11:00Z=8', [updateAt(NOW - HOUR)]],
     ['a time to come', '2026-11-21T12:01Z=8', []],
     ['what is older than a day', '2026-11-20T11:59Z=8 2026-11-20T12:00Z=8', [updateAt(NOW - 24 * HOUR)]],
+    ['a refusal of the last hour', '2026-11-21T11:01Z=0', [{ time: NOW - HOUR + 60_000, shardCount: REFUSED }]],
+    ['an older refusal', '2026-11-21T11:00Z=0', []],
   ])('makes sense of %s', (_, tag, history) => {
     expect(parseUpdateHistory(tag, NOW)).toEqual(history);
   });
@@ -56,5 +60,12 @@ describe('the history of updates', () => {
     expect(allowedAgainAt(history, 3)).toEqual(new Date(NOW + 4 * HOUR + 60_000));
     expect(allowedAgainAt(history, 10)).toEqual(new Date(NOW + 11 * HOUR + 60_000));
     expect(allowedAgainAt(history, 11)).toBeUndefined();
+  });
+
+  test('knows of none left once Kinesis has refused one, and not when there will be', () => {
+    const history = [updateAt(NOW - HOUR), { time: NOW, shardCount: REFUSED }];
+    expect(updatesLeft(history)).toBe(0);
+    expect(updatesMade(history)).toEqual([updateAt(NOW - HOUR)]);
+    expect(allowedAgainAt(history, 1)).toBeUndefined();
   });
 });

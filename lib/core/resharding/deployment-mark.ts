@@ -1,0 +1,26 @@
+/** The tag of a stream that tells of the deployment which takes it to a shard count. */
+export const DEPLOYMENT_TAG = 'even-shards:deployment';
+
+/** A deployment that takes a stream to a shard count. The latest one decides. */
+export interface DeploymentMark {
+  /** When it began, in milliseconds since 1970. */
+  readonly startedAt: number;
+  /** The count it takes the stream to. */
+  readonly shardCount: number;
+}
+
+/** How long a mark counts: as long as CloudFormation waits for a custom resource. */
+const LIFE_MS = 60 * 60_000;
+
+const MARK = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)=(\d{1,5})$/;
+
+/** `undefined` if no deployment has begun in the last hour. */
+export function parseDeploymentMark(tagValue: string | undefined, now: number): DeploymentMark | undefined {
+  const [, time, shardCount] = MARK.exec(tagValue ?? '') ?? [];
+  if (time === undefined || Date.parse(time) <= now - LIFE_MS) return undefined;
+  return { startedAt: Date.parse(time), shardCount: Number(shardCount) };
+}
+
+export function formatDeploymentMark({ startedAt, shardCount }: DeploymentMark): string {
+  return `${new Date(startedAt).toISOString()}=${shardCount}`;
+}
