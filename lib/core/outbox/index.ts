@@ -1,0 +1,23 @@
+/** `cdk-even-shards/outbox`: relays events from Postgres, where applications write them in their own transactions. */
+export type { Clock } from '../foundation/clock';
+export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+export {
+  OutboxConnectionError,
+  OutboxPermissionError,
+  OutboxRestoredError,
+  OutboxRowError,
+  OutboxSchemaError,
+  OutboxSequenceError,
+} from './outbox-errors';
+export {
+  migrateOutbox,
+  OUTBOX_SCHEMA_VERSION,
+  type OutboxMigration,
+  outboxMigrations,
+  outboxMigrationsOf,
+} from './outbox-migrations';
+export { OutboxRelay } from './outbox-relay';
+export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-client';
+export type { RecordSink } from './record-sink';
+export type { OutboxRelayOptions } from './relay-options';
+export type { RelaySummary } from './relay-summary';

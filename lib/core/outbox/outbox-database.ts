@@ -1,0 +1,350 @@
+import type { RecordSequence } from '../foundation/record-sequence';
+import type { ProducerRecord } from '../producer';
+import { OutboxPermissionError, OutboxRestoredError, OutboxSchemaError, OutboxSequenceError } from './outbox-errors';
+import { OUTBOX_SCHEMA_VERSION, schemaVersion } from './outbox-migrations';
+import type { PostgresClient, PostgresQuery } from './postgres-client';
+import type { Batch, Position, ReadRow } from './progress';
+
+/** A row of the outbox, as the record that it becomes. */
+export interface OutboxRow extends ProducerRecord, ReadRow {
+  readonly sequence: RecordSequence;
+}
+
+/** A row that waits in the table of the parked rows. */
+export interface ParkedRow extends OutboxRow {
+  /** How often it was tried. */
+  readonly tries: number;
+}
+
+/** A range of keys that a worker holds. */
+export interface HeldRange {
+  readonly number: number;
+  readonly firstBucket: number;
+  readonly lastBucket: number;
+  readonly fence: string;
+  readonly producerId: string;
+  readonly position: Position;
+}
+
+/** Which locks of the schema are for what; beside these, one for each range, by its number. */
+const MEMBER_LOCK = -2;
+
+const MOST_RANGES = 64;
+
+/** What Postgres says to a role without a permission. Source: its manual, error codes. */
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** Every statement that the relay runs, on one connection, one at a time. */
+export class OutboxDatabase {
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly client: PostgresClient,
+    private readonly schema: string,
+  ) {}
+
+  /**
+   * Throws unless the relay can work here.
+   *
+   * @throws OutboxSchemaError, OutboxPermissionError or OutboxSequenceError
+   */
+  async check(): Promise<void> {
+    const version = await this.unlessDenied(() => schemaVersion(this.client, this.schema));
+    if (version !== OUTBOX_SCHEMA_VERSION) throw new OutboxSchemaError(this.schema, version, OUTBOX_SCHEMA_VERSION);
+    const missing = await this.missingPermissions();
+    if (missing.length > 0) throw new OutboxPermissionError(await this.role(), missing, this.schema);
+    const [sequence] = await this.rows(
+      `SELECT cache_size FROM pg_sequences WHERE schemaname = $1 AND sequencename = 'number'`,
+      [this.schema],
+    );
+    if (Number(sequence?.cache_size ?? 1) !== 1) throw new OutboxSequenceError(this.schema, sequence.cache_size);
+  }
+
+  /** Makes the connection known as a worker's, and lets it hear of new rows. The database notices soon if it dies. */
+  async join(): Promise<void> {
+    await this.rows('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 4');
+    await this.rows(`LISTEN ${this.schema}`);
+    await this.rows('SELECT pg_advisory_lock_shared(hashtext($1), $2)', [this.schema, MEMBER_LOCK]);
+  }
+
+  async leave(): Promise<void> {
+    await this.rows(`UNLISTEN ${this.schema}`);
+    await this.rows('SELECT pg_advisory_unlock_shared(hashtext($1), $2)', [this.schema, MEMBER_LOCK]);
+  }
+
+  /** How many ranges this worker holds, and how many each of the others. */
+  async holdings(): Promise<{ mine: number; others: number[] }> {
+    const rows = await this.rows(
+      `SELECT pid = pg_backend_pid() AS is_mine, count(objid)::int AS ranges FROM (${this.locks()}) l GROUP BY pid`,
+      [this.schema],
+    );
+    return {
+      mine: rows.find(({ is_mine }) => is_mine)?.ranges ?? 0,
+      others: rows.filter(({ is_mine }) => !is_mine).map(({ ranges }) => ranges),
+    };
+  }
+
+  /**
+   * Takes a range that nobody holds, until this connection ends.
+   *
+   * @returns undefined if there is none
+   * @throws OutboxRestoredError
+   */
+  async claim(): Promise<HeldRange | undefined> {
+    const free = await this.rows(
+      `SELECT number FROM ${this.schema}.range WHERE number NOT IN (SELECT objid FROM (${this.locks()}) l WHERE objid IS NOT NULL)
+       ORDER BY number`,
+      [this.schema],
+    );
+    for (const { number } of free) {
+      const [{ isClaimed }] = await this.rows('SELECT pg_try_advisory_lock(hashtext($1), $2) AS "isClaimed"', [
+        this.schema,
+        number,
+      ]);
+      if (!isClaimed) continue;
+      const range = await this.takeOver(number);
+      if (range !== undefined) return range;
+      await this.release(number);
+    }
+    return undefined;
+  }
+
+  async release(number: number): Promise<void> {
+    await this.rows('SELECT pg_advisory_unlock(hashtext($1), $2)', [this.schema, number]);
+  }
+
+  /** What is committed by now, as a snapshot, and a number that no later row of an unseen transaction is below. */
+  async look(): Promise<{ to: string; bound: bigint }> {
+    const [row] = await this.rows(
+      `SELECT pg_current_snapshot()::text AS snapshot, (SELECT max(id) FROM ${this.schema}.message) AS bound`,
+      [],
+      'look',
+    );
+    return { to: row.snapshot, bound: BigInt(row.bound ?? 0) };
+  }
+
+  /** The next rows of a batch, in order; `isLast` if there are no more. */
+  async readWindow(
+    { firstBucket, lastBucket, producerId }: HeldRange,
+    { from, to, bound }: Batch,
+    { afterId, maxRows, maxBytes }: { afterId: bigint; maxRows: number; maxBytes: number },
+  ): Promise<{ rows: OutboxRow[]; isLast: boolean }> {
+    const columns = 'm.id, m.partition_key, m.data, m.explicit_hash_key';
+    // Rows of transactions that began after `from`, by number, and of those that were under way then and have ended.
+    const found = await this.rows(
+      `SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, rows_found FROM (
+         SELECT *, count(*) OVER () AS rows_found,
+           sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
+         FROM (
+           (SELECT ${columns} FROM ${this.schema}.message m
+            WHERE m.id > greatest($3::bigint, $4::bigint) AND m.bucket BETWEEN $5 AND $6
+              AND m.xid >= pg_snapshot_xmax($1::pg_snapshot) AND pg_visible_in_snapshot(m.xid, $2::pg_snapshot)
+            ORDER BY m.id LIMIT $7)
+           UNION ALL
+           (SELECT ${columns} FROM pg_snapshot_xip($1::pg_snapshot) late
+            CROSS JOIN LATERAL (
+              SELECT * FROM ${this.schema}.message
+              WHERE xid = late AND id > $4::bigint AND bucket BETWEEN $5 AND $6 ORDER BY id LIMIT $7
+            ) m
+            WHERE pg_visible_in_snapshot(late, $2::pg_snapshot) ORDER BY m.id LIMIT $7)
+           ORDER BY id LIMIT $7
+         ) found
+       ) measured
+       WHERE bytes_before < $8 ORDER BY id`,
+      [from, to, bound.toString(), afterId.toString(), firstBucket, lastBucket, maxRows, maxBytes],
+      'window',
+    );
+    const rows = found.map((row) => outboxRow(row, producerId));
+    const rowsFound = Number(found[0]?.rows_found ?? 0);
+    return { rows, isLast: rowsFound < maxRows && rows.length === rowsFound };
+  }
+
+  /** Saves how far a range is relayed, unless another worker has taken it over: then returns false. */
+  async save({ number, fence }: HeldRange, { from, to, bound, afterId }: Position): Promise<boolean> {
+    const { rowCount } = await this.query({
+      text: `UPDATE ${this.schema}.range SET batch_from = $3, batch_to = $4, bound = $5, after_id = $6
+             WHERE number = $1 AND fence = $2`,
+      values: [number, fence, from, to ?? null, bound.toString(), afterId.toString()],
+    });
+    return rowCount === 1;
+  }
+
+  /** Copies rows to where they wait for their key's turn. Rows that are there stay as they are. */
+  async park(rows: readonly ReadRow[]): Promise<void> {
+    await this.rows(
+      `INSERT INTO ${this.schema}.parked (partition_key, id, bucket, data, explicit_hash_key, created_at)
+       SELECT partition_key, id, bucket, data, explicit_hash_key, created_at
+       FROM ${this.schema}.message WHERE id = ANY($1::bigint[]) ON CONFLICT DO NOTHING`,
+      [rows.map(({ id }) => id.toString())],
+    );
+  }
+
+  /** Keys that have parked rows, with the tries of the first, the longest waiting first. */
+  async parkedKeys(
+    { firstBucket, lastBucket }: HeldRange,
+    atMost: number,
+  ): Promise<{ partitionKey: string; tries: number }[]> {
+    const keys = await this.rows(
+      `SELECT partition_key, (array_agg(tries ORDER BY id))[1] AS tries FROM ${this.schema}.parked
+       WHERE bucket BETWEEN $1 AND $2 GROUP BY partition_key ORDER BY min(id) LIMIT $3`,
+      [firstBucket, lastBucket, atMost],
+    );
+    return keys.map(({ partition_key, tries }) => ({ partitionKey: partition_key, tries }));
+  }
+
+  /** The first parked rows of some keys, each key's in order, in `maxBytes` as far as one row of each allows. */
+  async readParked(
+    { producerId }: HeldRange,
+    keys: readonly string[],
+    { maxRows, maxBytes }: { maxRows: number; maxBytes: number },
+  ): Promise<ParkedRow[]> {
+    const rows = await this.rows(
+      `SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, tries
+       FROM unnest($1::text[]) wanted CROSS JOIN LATERAL (
+         SELECT * FROM (
+           SELECT *, sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
+           FROM (
+             SELECT * FROM ${this.schema}.parked WHERE partition_key = wanted ORDER BY id LIMIT $2
+           ) found
+         ) measured WHERE bytes_before < $3
+       ) p ORDER BY id`,
+      [keys, maxRows, maxBytes],
+    );
+    return rows.map((row) => ({ ...outboxRow(row, producerId), tries: row.tries }));
+  }
+
+  /** Forgets parked rows that are acknowledged. */
+  async removeParked(rows: readonly OutboxRow[]): Promise<void> {
+    await this.rows(
+      `DELETE FROM ${this.schema}.parked p USING unnest($1::text[], $2::bigint[]) gone (partition_key, id)
+       WHERE p.partition_key = gone.partition_key AND p.id = gone.id`,
+      [rows.map(({ partitionKey }) => partitionKey), rows.map(({ id }) => id.toString())],
+    );
+  }
+
+  /** Counts a try of a parked row. */
+  async countTry({ partitionKey, id }: OutboxRow, error: Error): Promise<void> {
+    await this.rows(
+      `UPDATE ${this.schema}.parked SET tries = tries + 1, last_error = $3 WHERE partition_key = $1 AND id = $2`,
+      [partitionKey, id.toString(), error.message],
+    );
+  }
+
+  /** Moves a parked row to the table of the rejected rows. */
+  async giveUp({ partitionKey, id }: OutboxRow, error: Error): Promise<void> {
+    await this.rows(
+      `WITH gone AS (DELETE FROM ${this.schema}.parked WHERE partition_key = $1 AND id = $2 RETURNING *)
+       INSERT INTO ${this.schema}.rejected (id, partition_key, data, explicit_hash_key, created_at, tries, last_error)
+       SELECT id, partition_key, data, explicit_hash_key, created_at, tries + 1, $3 FROM gone ON CONFLICT DO NOTHING`,
+      [partitionKey, id.toString(), error.message],
+    );
+  }
+
+  /** Lets new rows go to the next slot, and empties those that are relayed. */
+  async rotate(): Promise<void> {
+    await this.rows(`SELECT ${this.schema}.rotate()`);
+  }
+
+  /** Says whether writers are to notify. */
+  async setSleeping(isSleeping: boolean): Promise<void> {
+    await this.rows(`SELECT setval('${this.schema}.sleeping', $1)`, [isSleeping ? 1 : 0]);
+  }
+
+  /** The locks of the schema's ranges and members, a row each; the schema is the first parameter. */
+  private locks(): string {
+    return `SELECT pid, CASE WHEN objid BETWEEN 1 AND ${MOST_RANGES} THEN objid::bigint END AS objid FROM pg_locks
+       WHERE locktype = 'advisory' AND objsubid = 2 AND granted
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+         AND classid = (hashtext($1)::bigint & 4294967295)::oid
+         AND (objid BETWEEN 1 AND ${MOST_RANGES} OR objid = (${MEMBER_LOCK}::bigint & 4294967295)::oid)`;
+  }
+
+  private async takeOver(number: number): Promise<HeldRange | undefined> {
+    const [row] = await this.rows(
+      `UPDATE ${this.schema}.range r SET fence = fence + 1
+       FROM ${this.schema}.settings s WHERE number = $1
+       RETURNING first_bucket, last_bucket, fence::text AS fence, producer_id, batch_from::text AS batch_from,
+         batch_to::text AS batch_to, bound, after_id,
+         pg_snapshot_xmax(coalesce(batch_to, batch_from)) > pg_snapshot_xmax(pg_current_snapshot()) AS is_of_the_future`,
+      [number],
+    );
+    if (row === undefined) return undefined;
+    if (row.is_of_the_future) throw new OutboxRestoredError(this.schema);
+    return {
+      number,
+      firstBucket: row.first_bucket,
+      lastBucket: row.last_bucket,
+      fence: row.fence,
+      producerId: row.producer_id,
+      position: {
+        from: row.batch_from,
+        to: row.batch_to ?? undefined,
+        bound: BigInt(row.bound),
+        afterId: BigInt(row.after_id),
+      },
+    };
+  }
+
+  private async missingPermissions(): Promise<string[]> {
+    const rows = await this.rows(
+      `SELECT privilege || ' on ' || name AS missing FROM (VALUES
+         ('SELECT', 'message'), ('SELECT', 'message_0'), ('TRUNCATE', 'message_0'), ('TRUNCATE', 'message_1'),
+         ('TRUNCATE', 'message_2'), ('SELECT', 'range'), ('UPDATE', 'range'), ('SELECT', 'settings'), ('SELECT', 'parked'),
+         ('INSERT', 'parked'), ('UPDATE', 'parked'), ('DELETE', 'parked'), ('INSERT', 'rejected'),
+         ('UPDATE', 'slot'), ('UPDATE', 'sleeping')) needed (privilege, relation),
+         LATERAL (SELECT $1 || '.' || relation AS name) n
+       WHERE CASE WHEN relation IN ('slot', 'sleeping') THEN NOT has_sequence_privilege(name, privilege)
+         ELSE NOT has_table_privilege(name, privilege) END
+       UNION ALL
+       SELECT 'EXECUTE on ' || p.proname FROM pg_proc p
+       WHERE p.pronamespace = $1::regnamespace AND p.proname = 'rotate' AND NOT has_function_privilege(p.oid, 'EXECUTE')`,
+      [this.schema],
+    );
+    return rows.map(({ missing }) => missing);
+  }
+
+  private async unlessDenied<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE) throw error;
+      throw new OutboxPermissionError(await this.role(), [(error as Error).message], this.schema, { cause: error });
+    }
+  }
+
+  private async role(): Promise<string> {
+    const [{ role }] = await this.rows('SELECT current_user::text AS role');
+    return role;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a row's columns are the statement's
+  private async rows(text: string, values: unknown[] = [], name?: string): Promise<any[]> {
+    const named = name === undefined ? {} : { name: `${this.schema}_${name}` };
+    return (await this.query({ text, ...(values.length > 0 && { values }), ...named })).rows;
+  }
+
+  private query(query: PostgresQuery): ReturnType<PostgresClient['query']> {
+    const answer = this.last.then(() => this.client.query(query));
+    this.last = answer.catch(() => {});
+    return answer;
+  }
+}
+
+interface Row {
+  id: string | number | bigint;
+  partition_key: string;
+  data: Uint8Array;
+  explicit_hash_key: string | null;
+}
+
+function outboxRow({ id, partition_key, data, explicit_hash_key }: Row, producerId: string): OutboxRow {
+  const sequenceNumber = BigInt(id);
+  return {
+    id: sequenceNumber,
+    partitionKey: partition_key,
+    data,
+    ...(explicit_hash_key !== null && { explicitHashKey: BigInt(explicit_hash_key) }),
+    sequence: { producerId, sequenceNumber },
+    hasEnded: false,
+  };
+}

@@ -1,0 +1,85 @@
+import { EvenShardsError } from '../foundation/errors';
+
+/** A database whose outbox has another schema than this library works with, or none. */
+export class OutboxSchemaError extends EvenShardsError {
+  constructor(
+    readonly schema: string,
+    /** The version that is there; 0 if there is none. */
+    readonly version: number,
+    readonly expectedVersion: number,
+  ) {
+    const advice =
+      version > expectedVersion
+        ? 'update cdk-even-shards'
+        : 'run outboxMigrations of cdk-even-shards/outbox, or migrateOutbox';
+    super(
+      'OUTBOX_SCHEMA',
+      `schema ${schema} must have version ${expectedVersion}, got ${version || 'no schema'}; ${advice}`,
+    );
+  }
+}
+
+/** A role that lacks permissions which the relay needs. */
+export class OutboxPermissionError extends EvenShardsError {
+  constructor(
+    readonly role: string,
+    /** What it lacks, such as `SELECT on outbox.message`. */
+    readonly missing: readonly string[],
+    schema: string,
+    options?: ErrorOptions,
+  ) {
+    super(
+      'OUTBOX_PERMISSION',
+      `role ${role} lacks ${missing.join(', ')}; let the owner call ${schema}.grant_relay('${role}')`,
+      options,
+    );
+  }
+}
+
+/** A sequence that does not number rows in the order in which they are put. */
+export class OutboxSequenceError extends EvenShardsError {
+  constructor(schema: string, cacheSize: string) {
+    super('OUTBOX_SEQUENCE', `sequence ${schema}.number must have a cache of 1, got ${cacheSize}; call ALTER SEQUENCE`);
+  }
+}
+
+/** A database that was restored from a dump: what its transaction ids say of what was relayed is not true any more. */
+export class OutboxRestoredError extends EvenShardsError {
+  constructor(schema: string) {
+    super(
+      'OUTBOX_RESTORED',
+      `the transaction ids of the database are lower than when schema ${schema} was last relayed; ` +
+        `it was restored: call ${schema}.restored() before the relay starts`,
+    );
+  }
+}
+
+/** A row that the stream does not take. Its key waits, other keys go on. */
+export class OutboxRowError extends EvenShardsError {
+  constructor(
+    /** The row's number, its `id`. */
+    readonly id: bigint,
+    readonly partitionKey: string,
+    /** How often it was tried. */
+    readonly tries: number,
+    /** Whether it was moved to the table of the rejected rows, so that its key goes on. */
+    readonly isGivenUp: boolean,
+    { cause }: { cause: Error },
+  ) {
+    super('OUTBOX_ROW', `row ${id} was rejected, try ${tries}: ${cause.message}`, { cause });
+  }
+}
+
+/** A range of keys that another worker has taken over, or that was divided anew. */
+export class OutboxLeaseError extends EvenShardsError {
+  constructor(range: number) {
+    super('OUTBOX_LEASE', `range ${range} is held by another worker`);
+  }
+}
+
+/** A connection to Postgres that was lost. */
+export class OutboxConnectionError extends EvenShardsError {
+  constructor(options?: ErrorOptions) {
+    super('OUTBOX_CONNECTION', 'the connection to Postgres was lost', options);
+  }
+}

@@ -1,0 +1,81 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import type { PostgresClient } from './postgres-client';
+import { schemaVersion1 } from './schema-version-1';
+
+/** A step of the schema, from the version before. */
+export interface OutboxMigration {
+  /** The version that the schema has afterwards. */
+  version: number;
+  /** Statements to run in one transaction. */
+  sql: string;
+}
+
+/** The schema that an outbox has unless it is given another. */
+export const DEFAULT_OUTBOX_SCHEMA = 'outbox';
+
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
+
+/**
+ * The steps that make the schema of an outbox, in order: run those above the version that a database has, each in a
+ * transaction, with whatever your project runs its migrations with, or call `migrateOutbox`.
+ *
+ * @param schema the schema's name: 1 to 40 of a-z, 0-9 and underscore, not beginning with a digit, no reserved word
+ * @throws InvalidArgumentError if the name is none
+ */
+export function outboxMigrationsOf(schema: string): OutboxMigration[] {
+  checkSchemaName(schema);
+  return [{ version: 1, sql: schemaVersion1(schema) }];
+}
+
+/** The steps that make the schema `outbox`. */
+export const outboxMigrations: OutboxMigration[] = outboxMigrationsOf(DEFAULT_OUTBOX_SCHEMA);
+
+/** The version of the schema that this library works with. */
+export const OUTBOX_SCHEMA_VERSION = outboxMigrations.at(-1)!.version;
+
+/**
+ * Brings the schema of an outbox to the version that this library works with, in one transaction; does nothing where it
+ * is. Callers at the same time wait for each other.
+ *
+ * @param client a connection, not a pool: the transaction is one connection's
+ * @returns the versions that were added
+ * @throws InvalidArgumentError if the name of the schema is none
+ */
+export async function migrateOutbox(
+  client: Pick<PostgresClient, 'query'>,
+  { schema = DEFAULT_OUTBOX_SCHEMA }: { schema?: string } = {},
+): Promise<number[]> {
+  const migrations = outboxMigrationsOf(schema);
+  await client.query({ text: 'BEGIN' });
+  try {
+    await client.query({ text: 'SELECT pg_advisory_xact_lock(hashtext($1), -1)', values: [schema] });
+    const present = await schemaVersion(client, schema);
+    const missing = migrations.filter(({ version }) => version > present);
+    for (const { sql } of missing) await client.query({ text: sql });
+    await client.query({ text: 'COMMIT' });
+    return missing.map(({ version }) => version);
+  } catch (error) {
+    await client.query({ text: 'ROLLBACK' });
+    throw error;
+  }
+}
+
+/** The version of the schema in a database; 0 if it is not there. */
+export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schema: string): Promise<number> {
+  const there = await client.query({
+    text: 'SELECT to_regclass($1) IS NOT NULL AS there',
+    values: [`${schema}.settings`],
+  });
+  if (!there.rows[0].there) return 0;
+  const { rows } = await client.query({ text: `SELECT version FROM ${schema}.settings` });
+  return rows[0].version;
+}
+
+export function checkSchemaName(schema: unknown): asserts schema is string {
+  if (typeof schema === 'string' && SCHEMA_NAME.test(schema)) return;
+  throw new InvalidArgumentError(
+    'schema',
+    schema,
+    '1 to 40 characters of a-z, 0-9 and underscore, of which the first is no digit',
+  );
+}

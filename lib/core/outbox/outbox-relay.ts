@@ -1,0 +1,183 @@
+import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+import { Bell } from './bell';
+import { type HeldRange, OutboxDatabase } from './outbox-database';
+import { OutboxConnectionError, OutboxLeaseError } from './outbox-errors';
+import type { PostgresClient, PostgresPool } from './postgres-client';
+import { RangeRelay } from './range-relay';
+import type { RecordSink } from './record-sink';
+import { type OutboxRelayOptions, type RelaySettings, relaySettings } from './relay-options';
+import { noRelaySummary, type RelaySummary } from './relay-summary';
+
+/**
+ * Relays an outbox in Postgres to a Kinesis stream: each committed row once, in the order of the commits of its key, as far
+ * as consumers drop repeats with `deduplicate`; none that was rolled back.
+ *
+ * Workers divide the keys by ranges of their hash. A worker holds a range by a lock that the database takes back when the
+ * worker's connection ends; another then goes on from what was saved, and sends some rows again. Each row's number goes
+ * along as the record's sequence. With one range, the default, one worker relays, and others stand by.
+ *
+ * Give it a producer of its own, without `skipRejected`.
+ */
+export class OutboxRelay {
+  private readonly settings: RelaySettings;
+  private readonly totals = noRelaySummary();
+  private readonly ranges = new Map<number, { relay: RangeRelay; ended: Promise<void> }>();
+  private readonly bell: Bell;
+  private isRunning = false;
+  private lost?: Error;
+  private failure?: { error: unknown };
+
+  /**
+   * @param postgres a `Pool` of the package `pg`, or a connected `Client`; of a pool it takes one connection, and another
+   *   when that is lost
+   * @throws InvalidArgumentError if an option is out of bounds
+   */
+  constructor(
+    private readonly postgres: PostgresPool | PostgresClient,
+    private readonly producer: RecordSink,
+    options: OutboxRelayOptions = {},
+  ) {
+    this.settings = relaySettings(options);
+    this.bell = new Bell(this.settings.clock);
+  }
+
+  /** What it has done so far. */
+  summary(): RelaySummary {
+    return { ...this.totals };
+  }
+
+  /**
+   * Relays until the signal aborts. Then it reads no more rows, waits until those that it has read have ended, saves how far
+   * it came and gives its ranges back.
+   *
+   * @throws OutboxSchemaError, OutboxPermissionError, OutboxSequenceError or OutboxRestoredError before anything is sent;
+   *   what the producer throws when it ends; what Postgres throws, unless a lost connection of a pool can be replaced
+   */
+  async run({ signal }: { signal?: AbortSignal } = {}): Promise<RelaySummary> {
+    if (this.isRunning) throw new InvalidArgumentError('run', 'a second call', 'called when the first has ended');
+    this.isRunning = true;
+    const onAbort = (): void => this.bell.ring();
+    signal?.addEventListener('abort', onAbort);
+    try {
+      let wasConnected = false;
+      while (!signal?.aborted) {
+        try {
+          await this.relayOverOneConnection(signal, () => {
+            wasConnected = true;
+          });
+        } catch (error) {
+          if (!wasConnected || !this.mayConnectAgain(error)) throw error;
+          this.totals.reconnects += 1;
+          this.settings.onReconnect(error as Error);
+          if (!signal?.aborted) await this.bell.sleep(this.settings.leaseMs);
+        }
+      }
+      return this.summary();
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      this.isRunning = false;
+    }
+  }
+
+  private mayConnectAgain(error: unknown): boolean {
+    return isPool(this.postgres) && (!(error instanceof EvenShardsError) || error instanceof OutboxConnectionError);
+  }
+
+  private async relayOverOneConnection(signal: AbortSignal | undefined, onConnected: () => void): Promise<void> {
+    const pooled = isPool(this.postgres) ? await this.postgres.connect() : undefined;
+    const client = pooled ?? (this.postgres as PostgresClient);
+    const onLost = (error?: Error): void => {
+      this.lost ??= error ?? new Error('the connection has ended');
+      for (const { relay } of this.ranges.values()) relay.stop();
+      this.bell.ring();
+    };
+    const onNotification = (): void => {
+      for (const { relay } of this.ranges.values()) relay.wake();
+    };
+    this.lost = undefined;
+    this.failure = undefined;
+    client.on('error', onLost);
+    client.on('end', onLost);
+    client.on('notification', onNotification);
+    let isBroken = true;
+    try {
+      const database = new OutboxDatabase(client, this.settings.schema);
+      await database.check();
+      await database.join();
+      onConnected();
+      await this.holdRanges(database, signal);
+      await database.leave();
+      isBroken = false;
+    } catch (error) {
+      throw this.lost === undefined ? error : new OutboxConnectionError({ cause: error });
+    } finally {
+      client.removeListener('notification', onNotification);
+      client.removeListener('end', onLost);
+      // A connection that breaks while it is closed must not end the process: the pool closes it.
+      if (!isBroken) client.removeListener('error', onLost);
+      pooled?.release(isBroken);
+    }
+  }
+
+  /** Takes ranges and gives them back as workers come and go, until the signal aborts. */
+  private async holdRanges(database: OutboxDatabase, signal: AbortSignal | undefined): Promise<void> {
+    const { clock, leaseMs, rotateMs } = this.settings;
+    let rotatedAtMs = clock.now();
+    try {
+      while (!signal?.aborted) {
+        this.throwIfFailed();
+        await this.balance(database);
+        if (this.ranges.size > 0 && clock.now() - rotatedAtMs >= rotateMs) {
+          rotatedAtMs = clock.now();
+          await database.rotate();
+        }
+        if (!signal?.aborted) await this.bell.sleep(leaseMs);
+      }
+    } finally {
+      for (const { relay } of this.ranges.values()) relay.stop();
+      await Promise.all([...this.ranges.values()].map(({ ended }) => ended));
+    }
+    this.throwIfFailed();
+  }
+
+  /** Takes one more range if nobody holds fewer, and gives one back if somebody holds two fewer. */
+  private async balance(database: OutboxDatabase): Promise<void> {
+    const { mine, others } = await database.holdings();
+    const fewest = Math.min(...others);
+    if (mine <= fewest) {
+      const range = await database.claim();
+      if (range === undefined) return;
+      this.relay(database, range);
+      this.bell.ring();
+    } else if (mine >= fewest + 2) {
+      [...this.ranges.values()].at(-1)?.relay.stop();
+    }
+  }
+
+  private relay(database: OutboxDatabase, range: HeldRange): void {
+    const relay = new RangeRelay(database, this.producer, range, this.settings, this.totals);
+    const ended = relay
+      .run()
+      .catch((error) => {
+        if (!(error instanceof OutboxLeaseError)) this.failure ??= { error };
+      })
+      .then(() => database.release(range.number))
+      .catch((error) => {
+        this.failure ??= { error };
+      })
+      .finally(() => {
+        this.ranges.delete(range.number);
+        this.bell.ring();
+      });
+    this.ranges.set(range.number, { relay, ended });
+  }
+
+  private throwIfFailed(): void {
+    if (this.failure !== undefined) throw this.failure.error;
+    if (this.lost !== undefined) throw this.lost;
+  }
+}
+
+function isPool(postgres: PostgresPool | PostgresClient): postgres is PostgresPool {
+  return 'totalCount' in postgres;
+}

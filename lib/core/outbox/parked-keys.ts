@@ -1,0 +1,264 @@
+import { Bell } from './bell';
+import type { HeldRange, OutboxDatabase, OutboxRow, ParkedRow } from './outbox-database';
+import { OutboxRowError } from './outbox-errors';
+import type { RelaySettings } from './relay-options';
+import type { RelaySummary } from './relay-summary';
+
+/** A key whose rows wait in a table of their own, and not in memory. */
+interface ParkedKey {
+  readonly partitionKey: string;
+  /** How often its first row was tried, alone. */
+  tries: number;
+  /** A row of it was rejected, perhaps with others that are in order: its rows are tried one by one. */
+  isSuspect: boolean;
+  dueAtMs: number;
+  isUnderWay: boolean;
+  /** Rows that are to be written to the table. */
+  pending: number;
+  /** Rows that were written to it by this worker. */
+  written: number;
+  /** How often a row was rejected that was not in the table: rows of the key that were read before must not pass it. */
+  rejections: number;
+}
+
+/** How rows are put; tells each end. */
+export type PutRows = (
+  rows: Iterable<OutboxRow>,
+  ends: { delivered(row: OutboxRow): void; rejected(row: OutboxRow, error: Error): void },
+) => Promise<void>;
+
+/** More keys than these are left in the table, and no window is read until there are fewer. */
+const MOST_KEYS = 10_000;
+
+const MOST_PUTS = 4;
+
+/** One put takes the rows of so many keys. */
+const KEYS_OF_A_PUT = 32;
+
+const LONGEST_RETRY_MS = 60_000;
+
+/**
+ * The keys of a range that cannot go on in the order of the table `message`: a row of theirs was rejected, or they have so
+ * many rows that they would keep others from being read. Their rows are copied to the table `parked`, where each key has
+ * an order of its own, and sent from there until none is left.
+ */
+export class ParkedKeys {
+  private readonly keys = new Map<string, ParkedKey>();
+  private readonly bell: Bell;
+  private rejected: OutboxRow[] = [];
+  private puts = 0;
+  private hasUnknownKeys = false;
+  private isStopping = false;
+  private failure?: { error: unknown };
+
+  constructor(
+    private readonly database: OutboxDatabase,
+    private readonly range: HeldRange,
+    private readonly settings: RelaySettings,
+    private readonly summary: RelaySummary,
+    private readonly put: PutRows,
+    /** Told when rows have been parked, or there is room for more keys. */
+    private readonly onChange: () => void,
+  ) {
+    this.bell = new Bell(settings.clock);
+  }
+
+  /** Whether no more keys can be parked, so that no more rows can be read. */
+  get isFull(): boolean {
+    return this.hasUnknownKeys || this.keys.size >= MOST_KEYS;
+  }
+
+  has(partitionKey: string): boolean {
+    return this.keys.has(partitionKey);
+  }
+
+  /** Says that a row is going to be parked, from when on its key is. */
+  expect({ partitionKey }: OutboxRow): void {
+    this.keyOf(partitionKey).pending += 1;
+  }
+
+  /** Parks rows that were expected. */
+  async park(rows: readonly OutboxRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    await this.database.park(rows);
+    for (const row of rows) {
+      const key = this.keys.get(row.partitionKey)!;
+      key.pending -= 1;
+      key.written += 1;
+      row.hasEnded = true;
+    }
+    this.summary.parked += rows.length;
+    this.bell.ring();
+  }
+
+  /**
+   * Parks a row that was rejected on its way from the table `message`. It is not known yet whether the row is to blame: the
+   * rows of an aggregate are rejected together, and those behind them too.
+   */
+  reject(row: OutboxRow): void {
+    this.expect(row);
+    const key = this.keys.get(row.partitionKey)!;
+    key.rejections += 1;
+    key.isSuspect = true;
+    // Nothing of the key is sent before the row is in the table.
+    key.dueAtMs = Number.POSITIVE_INFINITY;
+    this.rejected.push(row);
+    this.bell.ring();
+  }
+
+  /** What an earlier worker has parked. */
+  async load(): Promise<void> {
+    const found = await this.database.parkedKeys(this.range, MOST_KEYS + 1);
+    this.hasUnknownKeys = found.length > MOST_KEYS;
+    for (const { partitionKey, tries } of found.slice(0, MOST_KEYS)) {
+      if (this.keys.has(partitionKey)) continue;
+      const key = this.keyOf(partitionKey);
+      key.tries = tries;
+      key.isSuspect = tries > 0;
+      if (tries > 0) key.dueAtMs = this.retryAt(tries);
+    }
+    this.onChange();
+  }
+
+  stop(): void {
+    this.isStopping = true;
+    this.bell.ring();
+  }
+
+  /** Sends what is parked, until it is stopped. */
+  async run(): Promise<void> {
+    for (;;) {
+      if (this.failure !== undefined) throw this.failure.error;
+      await this.parkRejected();
+      if (this.isStopping && this.puts === 0) return;
+      if (this.hasUnknownKeys && this.keys.size < MOST_KEYS / 2) await this.load();
+      if (!this.isStopping) this.sendDue();
+      await this.bell.sleep(this.untilNextIsDue());
+    }
+  }
+
+  private async parkRejected(): Promise<void> {
+    const rejected = this.rejected.splice(0);
+    if (rejected.length === 0) return;
+    await this.park(rejected);
+    for (const { partitionKey } of rejected) this.keys.get(partitionKey)!.dueAtMs = this.settings.clock.now();
+  }
+
+  private sendDue(): void {
+    const now = this.settings.clock.now();
+    const due = [...this.keys.values()].filter(({ isUnderWay, dueAtMs }) => !isUnderWay && dueAtMs <= now);
+    // Suspect keys have puts of their own, so that others need not wait for their retries.
+    for (const areSuspect of [false, true]) {
+      const keys = due.filter(({ isSuspect }) => isSuspect === areSuspect);
+      while (keys.length > 0 && this.puts < MOST_PUTS) this.send(keys.splice(0, KEYS_OF_A_PUT), areSuspect);
+    }
+  }
+
+  private send(keys: readonly ParkedKey[], areSuspect: boolean): void {
+    this.puts += 1;
+    for (const key of keys) key.isUnderWay = true;
+    this.sendRows(keys, areSuspect)
+      .catch((error) => {
+        this.failure ??= { error };
+      })
+      .finally(() => {
+        this.puts -= 1;
+        for (const key of keys) key.isUnderWay = false;
+        this.bell.ring();
+      });
+  }
+
+  private async sendRows(keys: readonly ParkedKey[], areSuspect: boolean): Promise<void> {
+    const before = new Map(keys.map((key) => [key.partitionKey, { ...key }]));
+    const rows = await this.database.readParked(
+      this.range,
+      keys.map(({ partitionKey }) => partitionKey),
+      {
+        maxRows: areSuspect ? 1 : Math.max(1, Math.floor(this.settings.windowRows / keys.length)),
+        maxBytes: Math.max(1, Math.floor(this.settings.windowBytes / keys.length)),
+      },
+    );
+    const delivered: ParkedRow[] = [];
+    const rejected: { row: ParkedRow; error: Error }[] = [];
+    await this.put(this.unlessRejected(rows, before), {
+      delivered: (row) => delivered.push(row as ParkedRow),
+      rejected: (row, error) => rejected.push({ row: row as ParkedRow, error }),
+    });
+    if (delivered.length > 0) await this.database.removeParked(delivered);
+    if (this.isStopping) return;
+    const hasRows = new Set(rows.map(({ partitionKey }) => partitionKey));
+    for (const key of keys) {
+      const isUnchanged = key.pending === 0 && key.written === before.get(key.partitionKey)!.written;
+      if (isUnchanged && !hasRows.has(key.partitionKey)) this.keys.delete(key.partitionKey);
+    }
+    for (const { partitionKey, tries } of delivered) if (tries > 0) this.clear(this.keys.get(partitionKey)!);
+    for (const { row, error } of rejected) {
+      const key = this.keys.get(row.partitionKey)!;
+      if (areSuspect) await this.countTry(key, row, error);
+      else key.isSuspect = true;
+    }
+    this.onChange();
+  }
+
+  /** The rows, but those of a key of which an earlier row was rejected since they were read. */
+  private *unlessRejected(rows: readonly ParkedRow[], before: ReadonlyMap<string, ParkedKey>): Generator<ParkedRow> {
+    for (const row of rows) {
+      const { rejections } = this.keys.get(row.partitionKey)!;
+      if (rejections === before.get(row.partitionKey)!.rejections) yield row;
+    }
+  }
+
+  private async countTry(key: ParkedKey, row: ParkedRow, error: Error): Promise<void> {
+    const tries = row.tries + 1;
+    const isGivenUp = tries >= (this.settings.maxTries ?? Number.POSITIVE_INFINITY);
+    if (isGivenUp) {
+      await this.database.giveUp(row, error);
+      this.clear(key);
+      this.summary.givenUp += 1;
+    } else {
+      await this.database.countTry(row, error);
+      key.tries = tries;
+      key.dueAtMs = Math.max(key.dueAtMs, this.retryAt(tries));
+    }
+    this.summary.rejections += 1;
+    this.settings.onRejected(new OutboxRowError(row.id, row.partitionKey, tries, isGivenUp, { cause: error }));
+  }
+
+  /** The row that was to blame is gone. */
+  private clear(key: ParkedKey): void {
+    key.tries = 0;
+    key.isSuspect = false;
+  }
+
+  private retryAt(tries: number): number {
+    return this.settings.clock.now() + Math.min(LONGEST_RETRY_MS, this.settings.retryMs * 2 ** (tries - 1));
+  }
+
+  private untilNextIsDue(): number {
+    if (this.isStopping || this.rejected.length > 0 || this.puts >= MOST_PUTS) {
+      return this.rejected.length > 0 ? 0 : Number.POSITIVE_INFINITY;
+    }
+    const now = this.settings.clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const { isUnderWay, dueAtMs } of this.keys.values()) if (!isUnderWay) next = Math.min(next, dueAtMs - now);
+    return Math.max(0, next);
+  }
+
+  private keyOf(partitionKey: string): ParkedKey {
+    let key = this.keys.get(partitionKey);
+    if (key === undefined) {
+      key = {
+        partitionKey,
+        tries: 0,
+        isSuspect: false,
+        dueAtMs: this.settings.clock.now(),
+        isUnderWay: false,
+        pending: 0,
+        written: 0,
+        rejections: 0,
+      };
+      this.keys.set(partitionKey, key);
+    }
+    return key;
+  }
+}

@@ -1,0 +1,70 @@
+/** A row that was read, until it needs no relay any more: it is acknowledged, or parked. */
+export interface ReadRow {
+  readonly id: bigint;
+  hasEnded: boolean;
+}
+
+/** Two snapshots, and the rows between them: those that the second sees and the first does not. */
+export interface Batch {
+  /** The text of a `pg_snapshot`. */
+  readonly from: string;
+  readonly to: string;
+  /** Rows of transactions that `from` did not know of have higher numbers. */
+  readonly bound: bigint;
+  /** As `bound`, for `to`. */
+  readonly nextBound: bigint;
+}
+
+/** How far a range of keys is relayed: all that `from` sees, and of what `to` sees besides, the rows up to `afterId`. */
+export interface Position {
+  from: string;
+  to?: string;
+  bound: bigint;
+  afterId: bigint;
+}
+
+type Step = ReadRow | { readonly endOf: Batch } | { readonly beginOf: Batch };
+
+/** Rows are forgotten in strides, not one by one. */
+const STRIDE = 4_096;
+
+/** Follows rows from when they are read, in order, to when they have ended, in any; knows behind which none is open. */
+export class Progress {
+  private steps: Step[] = [];
+  private first = 0;
+
+  constructor(private position: Position) {}
+
+  /** Rows that were read and are not forgotten. */
+  get length(): number {
+    return this.steps.length - this.first;
+  }
+
+  begin(batch: Batch): void {
+    this.steps.push({ beginOf: batch });
+  }
+
+  read(row: ReadRow): void {
+    this.steps.push(row);
+  }
+
+  end(batch: Batch): void {
+    this.steps.push({ endOf: batch });
+  }
+
+  /** The position behind which nothing is open. */
+  reached(): Position {
+    for (; this.first < this.steps.length; this.first++) {
+      const step = this.steps[this.first]!;
+      if ('beginOf' in step) this.position = { ...this.position, to: step.beginOf.to };
+      else if ('endOf' in step) this.position = { from: step.endOf.to, bound: step.endOf.nextBound, afterId: 0n };
+      else if (step.hasEnded) this.position.afterId = step.id;
+      else break;
+    }
+    if (this.first >= STRIDE || this.first === this.steps.length) {
+      this.steps = this.steps.slice(this.first);
+      this.first = 0;
+    }
+    return { ...this.position };
+  }
+}

@@ -1,0 +1,270 @@
+import { ProducerAbortedError, ProducerClosedError, type PutObserver, StreamDistributionError } from '../producer';
+import { Bell } from './bell';
+import type { HeldRange, OutboxDatabase, OutboxRow } from './outbox-database';
+import { OutboxLeaseError } from './outbox-errors';
+import { ParkedKeys, type PutRows } from './parked-keys';
+import { type Batch, type Position, Progress } from './progress';
+import type { RecordSink } from './record-sink';
+import type { RelaySettings } from './relay-options';
+import type { RelaySummary } from './relay-summary';
+import { RowsInFlight } from './rows-in-flight';
+
+/** Rows that have ended are remembered behind one that has not, up to so many for each that may be in flight. */
+const ROWS_FOLLOWED = 16;
+
+/** The first looks after there was nothing to read: a writer may not have known that it was to notify. */
+const FIRST_POLL_MS = 10;
+
+/**
+ * Relays the rows of one range of keys, in windows, for as long as the range is held.
+ *
+ * It reads in batches: the rows that a new snapshot sees and the one before did not. So no row is skipped, however late its
+ * transaction commits, and none is read twice. Within a batch it reads by number, and a key's numbers grow in the order of
+ * its commits.
+ */
+export class RangeRelay {
+  private readonly bell: Bell;
+  private readonly saveBell: Bell;
+  private readonly inFlight: RowsInFlight;
+  private readonly progress: Progress;
+  private readonly parked: ParkedKeys;
+  private batch?: Batch;
+  private seen: Position;
+  private isStopping = false;
+  private hasEnded = false;
+  private isSleeping = false;
+  private isWaitingForRoom = false;
+  private pollMs = FIRST_POLL_MS;
+  private failure?: { error: unknown };
+
+  constructor(
+    private readonly database: OutboxDatabase,
+    private readonly producer: RecordSink,
+    readonly range: HeldRange,
+    private readonly settings: RelaySettings,
+    private readonly summary: RelaySummary,
+  ) {
+    this.bell = new Bell(settings.clock);
+    this.saveBell = new Bell(settings.clock);
+    this.inFlight = new RowsInFlight(settings);
+    this.progress = new Progress({ ...range.position });
+    this.seen = { ...range.position };
+    this.parked = new ParkedKeys(database, range, settings, summary, this.putParked, () => this.bell.ring());
+  }
+
+  /**
+   * Relays until it is stopped and every row that the producer has has ended; then saves how far it came.
+   *
+   * @throws OutboxLeaseError if another worker has taken the range over; what the database or the producer throws
+   */
+  async run(): Promise<void> {
+    await this.parked.load();
+    if (this.seen.to !== undefined) {
+      const { from, to, bound } = this.seen;
+      this.batch = { from, to, bound, nextBound: bound };
+    }
+    await Promise.all([this.guard(this.read()), this.guard(this.parked.run()), this.guard(this.saveNowAndThen())]);
+    if (this.failure !== undefined) throw this.failure.error;
+  }
+
+  /** Reads no more rows. */
+  stop(): void {
+    this.isStopping = true;
+    this.parked.stop();
+    this.bell.ring();
+  }
+
+  /** Writers have committed. */
+  wake(): void {
+    this.pollMs = FIRST_POLL_MS;
+    this.bell.ring();
+  }
+
+  /** Ends all if one part fails. */
+  private async guard(part: Promise<void>): Promise<void> {
+    try {
+      await part;
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private fail(error: unknown): void {
+    this.failure ??= { error };
+    this.stop();
+  }
+
+  private async read(): Promise<void> {
+    try {
+      while (!this.isStopping) {
+        if (!this.hasRoom()) await this.waitForRoom();
+        else if (this.batch === undefined) await this.beginBatch();
+        else await this.readWindow(this.batch);
+      }
+    } finally {
+      this.stop();
+      await this.inFlight.empty();
+      this.hasEnded = true;
+      this.saveBell.ring();
+    }
+  }
+
+  private hasRoom(): boolean {
+    if (this.inFlight.isFull || this.parked.isFull) return false;
+    this.progress.reached();
+    return this.progress.length < ROWS_FOLLOWED * this.settings.maxRowsInFlight;
+  }
+
+  private async waitForRoom(): Promise<void> {
+    this.isWaitingForRoom = true;
+    await this.bell.sleep(this.settings.saveMs);
+    this.isWaitingForRoom = false;
+  }
+
+  private leave(row: OutboxRow): void {
+    this.inFlight.remove(row);
+    if (this.isWaitingForRoom) this.bell.ring();
+  }
+
+  private async beginBatch(): Promise<void> {
+    const { to, bound } = await this.database.look();
+    const { from, bound: lastBound } = this.seen;
+    if (to === from) return this.sleep();
+    this.batch = { from, to, bound: lastBound, nextBound: bound > lastBound ? bound : lastBound };
+    this.seen = { from, to, bound: lastBound, afterId: 0n };
+    this.progress.begin(this.batch);
+  }
+
+  private async readWindow(batch: Batch): Promise<void> {
+    const { windowRows: maxRows, windowBytes: maxBytes } = this.settings;
+    const { afterId } = this.seen;
+    const { rows, isLast } = await this.database.readWindow(this.range, batch, { afterId, maxRows, maxBytes });
+    if (this.isStopping) return;
+    for (const row of rows) this.progress.read(row);
+    if (rows.length > 0) {
+      this.seen.afterId = rows.at(-1)!.id;
+      await this.feed(rows);
+    }
+    if (isLast) this.endBatch(batch);
+    await this.noteLoad(rows.length);
+  }
+
+  private endBatch(batch: Batch): void {
+    this.progress.end(batch);
+    this.batch = undefined;
+    this.seen = { from: batch.to, bound: batch.nextBound, afterId: 0n };
+  }
+
+  /** Under load writers need not notify; that would make them wait for each other. */
+  private async noteLoad(rows: number): Promise<void> {
+    if (rows > 0) this.pollMs = FIRST_POLL_MS;
+    if (rows < this.settings.windowRows || !this.isSleeping) return;
+    this.isSleeping = false;
+    await this.database.setSleeping(false);
+  }
+
+  /** Until there may be rows. The first time it looks once more, for a row of a writer that did not notify yet. */
+  private async sleep(): Promise<void> {
+    if (!this.isSleeping) {
+      this.isSleeping = true;
+      await this.database.setSleeping(true);
+      return;
+    }
+    await this.bell.sleep(Math.min(this.pollMs, this.settings.pollMs));
+    this.pollMs *= 4;
+  }
+
+  /** Hands a window to the producer; resolves when it has taken the rows, so that the next come behind them. */
+  private async feed(rows: readonly OutboxRow[]): Promise<void> {
+    const toPark: OutboxRow[] = [];
+    await new Promise<void>((pulled) => {
+      const source = pulledBy(this.direct(rows, toPark), pulled);
+      this.producer.putAll(source, this.observer).catch((error) => {
+        this.fail(error);
+        pulled();
+      });
+    });
+    if (this.failure === undefined) await this.parked.park(toPark);
+  }
+
+  /** The rows that go at once; the others are put aside. */
+  private *direct(rows: readonly OutboxRow[], toPark: OutboxRow[]): Generator<OutboxRow> {
+    for (const row of rows) {
+      if (this.parked.has(row.partitionKey) || this.inFlight.isFullFor(row.partitionKey)) {
+        this.parked.expect(row);
+        toPark.push(row);
+      } else {
+        this.inFlight.add(row);
+        yield row;
+      }
+    }
+  }
+
+  private readonly observer: PutObserver<OutboxRow> = {
+    delivered: (_, row) => {
+      row.hasEnded = true;
+      this.summary.relayed += 1;
+      this.leave(row);
+    },
+    rejected: (_, row, error) => {
+      if (this.isForTheRow(error)) this.parked.reject(row);
+      this.leave(row);
+    },
+  };
+
+  private readonly putParked: PutRows = async (rows, ends) => {
+    const inFlight = this.inFlight;
+    function* counted(): Generator<OutboxRow> {
+      for (const row of rows) {
+        inFlight.add(row);
+        yield row;
+      }
+    }
+    await this.producer.putAll(counted(), {
+      delivered: (_, row) => {
+        this.summary.relayed += 1;
+        this.leave(row);
+        ends.delivered(row);
+      },
+      rejected: (_, row, error) => {
+        this.leave(row);
+        if (this.isForTheRow(error)) ends.rejected(row, error);
+      },
+    });
+  };
+
+  /** Whether a rejection says something of the row; if not, the row is relayed by whoever holds the range next. */
+  private isForTheRow(error: Error): boolean {
+    const isOfTheProducer =
+      error instanceof ProducerAbortedError ||
+      error instanceof ProducerClosedError ||
+      error instanceof StreamDistributionError;
+    if (isOfTheProducer) this.fail(error);
+    return !this.isStopping;
+  }
+
+  private async saveNowAndThen(): Promise<void> {
+    let saved = this.range.position;
+    for (let isLastTime = false; !isLastTime; ) {
+      if (!this.hasEnded) await this.saveBell.sleep(this.settings.saveMs);
+      isLastTime = this.hasEnded;
+      const reached = this.progress.reached();
+      if (isSame(reached, saved)) continue;
+      if (!(await this.database.save(this.range, reached))) throw new OutboxLeaseError(this.range.number);
+      saved = reached;
+    }
+  }
+}
+
+function isSame(a: Position, b: Position): boolean {
+  return a.from === b.from && a.to === b.to && a.bound === b.bound && a.afterId === b.afterId;
+}
+
+/** A source that says when all of it was pulled, or nothing more is going to be. */
+function* pulledBy<T>(source: Iterable<T>, pulled: () => void): Generator<T> {
+  try {
+    yield* source;
+  } finally {
+    pulled();
+  }
+}

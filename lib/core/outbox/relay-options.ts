@@ -1,0 +1,120 @@
+import { type Clock, systemClock } from '../foundation/clock';
+import { InvalidArgumentError } from '../foundation/errors';
+import type { OutboxRowError } from './outbox-errors';
+import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-migrations';
+
+export interface OutboxRelayOptions {
+  /**
+   * The schema that the outbox is in.
+   * @default 'outbox'
+   */
+  schema?: string;
+  /**
+   * How many rows are read at a time, 1 to 100,000.
+   * @default 2000
+   */
+  windowRows?: number;
+  /**
+   * How many bytes of data are read at a time, 1 or more; one row is always read.
+   * @default 4194304 (4 MiB)
+   */
+  windowBytes?: number;
+  /**
+   * How many rows of a range of keys may be on their way at once, beyond which no window is read; an eighth of them of
+   * one key. Keep it at most as high as the producer's `maxBufferedRecords`, so that no key fills its buffer.
+   * @default 10000
+   */
+  maxRowsInFlight?: number;
+  /**
+   * How many bytes of data may be on their way at once, beyond which no window is read; an eighth of them of one key.
+   * @default 33554432 (32 MiB)
+   */
+  maxBytesInFlight?: number;
+  /**
+   * After how many tries a row that the stream does not take is given up: moved to the table `rejected`, so that its key
+   * goes on behind it. A try is all that the producer does for a record: 20 attempts, unless it was given another number.
+   * @default never: its key waits, and the row is tried again every minute
+   */
+  maxTries?: number;
+  /**
+   * How long to wait after a row was rejected until it is tried again, in milliseconds; it doubles with each try, up to a
+   * minute.
+   * @default 1000
+   */
+  retryMs?: number;
+  /**
+   * How often to look for rows while there are none and no notification comes, in milliseconds.
+   * @default 1000
+   */
+  pollMs?: number;
+  /**
+   * How often progress is saved, in milliseconds: what a worker that dies has sent since is sent again by the next.
+   * @default 1000
+   */
+  saveMs?: number;
+  /**
+   * How often slots are rotated, and emptied when they are relayed, in milliseconds.
+   * @default 30000
+   */
+  rotateMs?: number;
+  /**
+   * How often a worker looks whether ranges of keys are free, and whether it holds more than others, in milliseconds.
+   * @default 1000
+   */
+  leaseMs?: number;
+  /**
+   * Is told of each row that was rejected, once a try.
+   * @default nothing is done: the error is in the column `last_error`, and the summary counts it
+   */
+  onRejected?(error: OutboxRowError): void;
+  /**
+   * Is told of a lost connection, when the relay connects again.
+   * @default nothing is done
+   */
+  onReconnect?(error: Error): void;
+  /** @default the system's timers */
+  clock?: Clock;
+}
+
+export type RelaySettings = Required<Omit<OutboxRelayOptions, 'maxTries'>> & Pick<OutboxRelayOptions, 'maxTries'>;
+
+const MOST_WINDOW_ROWS = 100_000;
+
+/** What a timer of Node.js can wait; it takes a longer delay for none. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The options, checked, with the defaults in place of what is absent. */
+export function relaySettings(options: OutboxRelayOptions): RelaySettings {
+  const settings: RelaySettings = {
+    schema: options.schema ?? DEFAULT_OUTBOX_SCHEMA,
+    windowRows: options.windowRows ?? 2_000,
+    windowBytes: options.windowBytes ?? 4 * 1024 * 1024,
+    maxRowsInFlight: options.maxRowsInFlight ?? 10_000,
+    maxBytesInFlight: options.maxBytesInFlight ?? 32 * 1024 * 1024,
+    maxTries: options.maxTries,
+    retryMs: options.retryMs ?? 1_000,
+    pollMs: options.pollMs ?? 1_000,
+    saveMs: options.saveMs ?? 1_000,
+    rotateMs: options.rotateMs ?? 30_000,
+    leaseMs: options.leaseMs ?? 1_000,
+    onRejected: options.onRejected ?? (() => {}),
+    onReconnect: options.onReconnect ?? (() => {}),
+    clock: options.clock ?? systemClock,
+  };
+  checkSchemaName(settings.schema);
+  checkWhole('windowRows', settings.windowRows, MOST_WINDOW_ROWS);
+  for (const field of ['windowBytes', 'maxRowsInFlight', 'maxBytesInFlight'] as const) {
+    checkWhole(field, settings[field], Number.MAX_SAFE_INTEGER);
+  }
+  if (settings.maxTries !== undefined) checkWhole('maxTries', settings.maxTries, Number.MAX_SAFE_INTEGER);
+  for (const field of ['retryMs', 'pollMs', 'saveMs', 'rotateMs', 'leaseMs'] as const) {
+    checkWhole(field, settings[field], LONGEST_TIMER_MS);
+  }
+  return settings;
+}
+
+function checkWhole(field: string, value: number, max: number): void {
+  if (!Number.isInteger(value) || value < 1 || value > max) {
+    throw new InvalidArgumentError(field, value, `a whole number from 1 to ${max}`);
+  }
+}
