@@ -87,14 +87,15 @@ export class OutboxDatabase {
   /**
    * Takes a range that nobody holds, until this connection ends.
    *
+   * @param held those that this worker has
    * @returns undefined if there is none
    * @throws OutboxRestoredError
    */
-  async claim(): Promise<HeldRange | undefined> {
+  async claim(held: Iterable<number>): Promise<HeldRange | undefined> {
     const free = await this.rows(
       `SELECT number FROM ${this.schema}.range WHERE number NOT IN (SELECT objid FROM (${this.locks()}) l WHERE objid IS NOT NULL)
-       ORDER BY number`,
-      [this.schema],
+         AND number <> ALL($2::int[]) ORDER BY number`,
+      [this.schema, [...held]],
     );
     for (const { number } of free) {
       const [{ isClaimed }] = await this.rows('SELECT pg_try_advisory_lock(hashtext($1), $2) AS "isClaimed"', [

@@ -145,7 +145,7 @@ export class OutboxRelay {
     const { mine, others } = await database.holdings();
     const fewest = Math.min(...others);
     if (mine <= fewest) {
-      const range = await database.claim();
+      const range = await database.claim(this.ranges.keys());
       if (range === undefined) return;
       this.relay(database, range);
       this.bell.ring();

@@ -1,0 +1,487 @@
+import { inspect } from 'node:util';
+import { type Client, Client as PgClient } from 'pg';
+import {
+  deaggregate,
+  deduplicate,
+  OrderedProducer,
+  type PutRecordsClient,
+  SequenceHistory,
+} from '../../../../lib/core';
+import { OutboxRelay, outboxMigrationsOf, type PostgresPool, type PostgresQuery } from '../../../../lib/core/outbox';
+import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { Gate, settled } from './gate';
+import { type History, historyOf, type Transaction } from './history';
+
+/** What is broken on purpose, to see that the histories notice. */
+export type Mutant = 'no lock on the key' | 'late rows are skipped' | 'ends are forgotten';
+
+const MOST_WRITERS = 4;
+
+/** The retries of Kinesis' answers in a calm world, and the looks of a relay, end long before this. */
+const MOST_CALM_STEPS = 6_000;
+
+/** A statement that has not answered by then waits for a lock. */
+const BLOCKED_MS = 20;
+
+/** Plays histories on a real server, one after the other, and checks what a consumer sees. */
+export class HistoryPlayer {
+  private writers: Client[] = [];
+  private admin!: Client;
+
+  private constructor(
+    private readonly url: string,
+    private readonly mutant?: Mutant,
+  ) {}
+
+  static async start(url: string, mutant?: Mutant): Promise<HistoryPlayer> {
+    const player = new HistoryPlayer(url, mutant);
+    player.admin = await connect(url);
+    player.writers = await Promise.all(Array.from({ length: MOST_WRITERS }, () => connect(url)));
+    await player.admin.query('DROP SCHEMA IF EXISTS outbox CASCADE');
+    for (const { sql } of outboxMigrationsOf('outbox')) {
+      await player.admin.query(
+        mutant === 'no lock on the key' ? sql.replaceAll('PERFORM pg_advisory_xact_lock(hash);', '') : sql,
+      );
+    }
+    return player;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([this.admin, ...this.writers].map((client) => client.end()));
+  }
+
+  /** @throws what the consumer saw and should not have, or the other way round */
+  async play(seed: number): Promise<Play> {
+    const history = historyOf(seed);
+    await this.admin.query('TRUNCATE outbox.message, outbox.parked, outbox.rejected');
+    await this.admin.query('SELECT outbox.divide($1)', [history.ranges]);
+    await this.admin.query("UPDATE outbox.range SET batch_from = '3:3:', batch_to = NULL, bound = 0, after_id = 0");
+    const play = new Play(history, this.url, this.admin, this.writers, this.mutant);
+    try {
+      await play.run();
+    } finally {
+      await play.cleanUp();
+    }
+    return play;
+  }
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = new PgClient({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/** A worker, until it is killed. */
+interface Worker {
+  readonly name: string;
+  readonly abort: AbortController;
+  readonly connections: Client[];
+  ended: Promise<unknown>;
+  failure?: Error;
+  hasEnded: boolean;
+}
+
+class Play {
+  readonly kinesis: FakeKinesis;
+  readonly counts = {
+    steps: 0,
+    rows: 0,
+    crashes: 0,
+    disconnects: 0,
+    stolenLeases: 0,
+    divisions: 0,
+    repeats: 0,
+    givenUp: 0,
+  };
+  private readonly gate = new Gate();
+  private readonly workers: Worker[] = [];
+  private workersStarted = 0;
+  /** What was committed, by key, in the order of commits. */
+  private readonly committed = new Map<string, string[]>();
+  /** Requests whose answer was given before they arrived, and those of the dead. */
+  private readonly late: (() => Promise<unknown>)[] = [];
+  private readonly holders: Client[] = [];
+  private writersLeft = 0;
+  private isCalm = false;
+  private readonly random: () => number;
+
+  constructor(
+    readonly history: History,
+    private readonly url: string,
+    private readonly admin: Client,
+    private readonly sessions: readonly Client[],
+    private readonly mutant?: Mutant,
+  ) {
+    this.random = history.random;
+    this.kinesis = new FakeKinesis({
+      clock: new VirtualClock(),
+      roundTripMs: () => 0,
+      shardCount: 2,
+      entryFate: ({ Data }) => {
+        if (!this.isCalm || history.relay.maxTries !== undefined) {
+          if (Buffer.from(Data).includes('poison')) return 'refused';
+        }
+        return !this.isCalm && this.random() < history.faults.entry ? 'failed' : 'stored';
+      },
+    });
+  }
+
+  async run(): Promise<void> {
+    const { writers, workers } = this.history;
+    this.writersLeft = writers.length;
+    writers.forEach((transactions, index) => {
+      void this.write(`writer ${index}`, this.sessions[index]!, transactions).finally(() => {
+        this.writersLeft -= 1;
+      });
+    });
+    for (let worker = 0; worker < workers; worker++) this.startWorker();
+    while (this.writersLeft > 0) {
+      await this.step();
+      await this.disturb();
+    }
+    this.isCalm = true;
+    for (const holder of this.holders.splice(0)) await holder.end();
+    for (let steps = 0; !(await this.hasArrived()); steps++) {
+      if (steps > MOST_CALM_STEPS) throw await this.stuck('not all that was committed arrived');
+      await this.step();
+    }
+    await this.check();
+    await this.endWorkers();
+    await this.check();
+    await this.checkThatNothingIsLeft();
+  }
+
+  async cleanUp(): Promise<void> {
+    for (const worker of this.workers) await this.kill(worker);
+    for (const holder of this.holders) await holder.end();
+    for (const session of this.sessions) await session.query('ROLLBACK').catch(() => {});
+  }
+
+  private async write(actor: string, session: Client, transactions: readonly Transaction[]): Promise<void> {
+    for (const transaction of transactions) {
+      const run = (sql: string, values?: unknown[]) => this.gate.pass(actor, () => session.query(sql, values));
+      try {
+        await run('BEGIN');
+        await this.putAll(run, transaction);
+        if (transaction.ends === 'rollback') await run('ROLLBACK');
+        else {
+          await this.gate.pass(actor, async () => {
+            await session.query('COMMIT');
+            this.noteCommit(transaction);
+          });
+        }
+      } catch (error) {
+        if ((error as { code?: string }).code !== '40P01') throw error;
+        await run('ROLLBACK');
+      }
+    }
+  }
+
+  private async putAll(
+    run: (sql: string, values?: unknown[]) => Promise<unknown>,
+    { puts, way, savepointAfter }: Transaction,
+  ): Promise<void> {
+    if (way === 'put_all') {
+      const data = puts.map((put) => Buffer.from(put.data));
+      await run('SELECT outbox.put_all($1, $2)', [puts.map(({ key }) => key), data]);
+      return;
+    }
+    for (const [index, { key, data }] of puts.entries()) {
+      if (index === savepointAfter) await run('SAVEPOINT here');
+      if (way === 'put') await run('SELECT outbox.put($1, $2)', [key, data]);
+      else await run('INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)', [key, Buffer.from(data)]);
+    }
+    if (savepointAfter !== undefined && savepointAfter < puts.length) await run('ROLLBACK TO here');
+  }
+
+  private noteCommit({ puts, way, savepointAfter = puts.length }: Transaction): void {
+    for (const { key, data } of way === 'put_all' ? puts : puts.slice(0, savepointAfter)) {
+      this.committed.set(key, [...(this.committed.get(key) ?? []), data]);
+      this.counts.rows += 1;
+    }
+  }
+
+  private startWorker(): void {
+    const name = `worker ${this.workersStarted++}`;
+    const worker: Worker = {
+      name,
+      abort: new AbortController(),
+      connections: [],
+      hasEnded: false,
+      ended: Promise.resolve(),
+    };
+    const clock = this.gate.clockOf(name);
+    const { aggregation, maxAttempts, relay } = this.history;
+    const producer = new OrderedProducer(this.client(name), {
+      streamName: 'Events',
+      aggregation,
+      maxAttempts,
+      clock,
+      random: this.random,
+    });
+    worker.ended = new OutboxRelay(this.pool(worker), producer, {
+      ...relay,
+      clock,
+      leaseMs: 50,
+      saveMs: 20,
+      retryMs: 10,
+      pollMs: 100,
+      rotateMs: 60,
+    })
+      .run({ signal: worker.abort.signal })
+      .catch((error) => {
+        worker.failure = error;
+      })
+      .finally(() => {
+        worker.hasEnded = true;
+      });
+    this.workers.push(worker);
+  }
+
+  /** Kinesis, as one worker sees it. */
+  private client(worker: string): PutRecordsClient {
+    const { faults } = this.history;
+    return {
+      putRecords: (input) => {
+        // A request that its worker does not live to send, or to hear of, may be under way.
+        let isUnderWay = true;
+        const apply = () => this.kinesis.putRecords(input);
+        this.late.push(async () => {
+          if (isUnderWay && !this.workers.some(({ name }) => name === worker)) await apply();
+        });
+        return this.gate.pass(worker, async () => {
+          isUnderWay = false;
+          const drawn = this.isCalm ? 1 : this.random();
+          if (drawn < faults.failed) throw new Error('failed');
+          if (drawn < faults.failed + faults.late) {
+            this.late.push(apply);
+            throw new Error('applied late');
+          }
+          const answer = await apply();
+          if (drawn < faults.failed + faults.late + faults.lost) throw new Error('answer lost');
+          return answer;
+        });
+      },
+    };
+  }
+
+  /** Postgres, as one worker sees it. */
+  private pool(worker: Worker): PostgresPool {
+    const pass = <T>(act: () => Promise<T>) => this.gate.pass(worker.name, act);
+    return {
+      totalCount: 0,
+      connect: () =>
+        pass(async () => {
+          const client = await connect(this.url);
+          worker.connections.push(client);
+          return {
+            query: (query: PostgresQuery) => pass(() => client.query(this.mutated(query))),
+            on: client.on.bind(client),
+            removeListener: client.removeListener.bind(client),
+            release: () => void client.end(),
+          };
+        }),
+    };
+  }
+
+  private mutated(query: PostgresQuery): PostgresQuery {
+    if (this.mutant === 'late rows are skipped') return { ...query, text: query.text.replace('xid = late', 'false') };
+    if (this.mutant === 'ends are forgotten' && query.text.includes('SET batch_from')) {
+      return { text: 'SELECT FROM outbox.range WHERE number = $1', values: query.values?.slice(0, 1) };
+    }
+    return query;
+  }
+
+  /** Lets one thing happen. */
+  private async step(): Promise<void> {
+    this.counts.steps += 1;
+    const { actions, timers } = this.gate;
+    const weights = actions.map(({ actor }) => this.weightOf(actor));
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    const forTime = timers.length > 0 ? 0.3 : 0;
+    const forLate = this.late.length > 0 && this.random() < 0.1;
+    if (forLate) {
+      await this.late.splice(Math.floor(this.random() * this.late.length), 1)[0]!();
+      return;
+    }
+    let drawn = this.random() * (total + forTime);
+    const index = weights.findIndex((weight) => {
+      drawn -= weight;
+      return drawn < 0;
+    });
+    if (index >= 0) await unlessBlocked(this.gate.letThrough(index));
+    else if (timers.length > 0) await this.gate.moveTime();
+    else await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  private weightOf(actor: string): number {
+    const [kind, index] = actor.split(' ');
+    return kind === 'writer' ? this.history.paces[Number(index)]! : 1;
+  }
+
+  private async disturb(): Promise<void> {
+    this.buryFailed();
+    const { crash, disconnect, stealLease, divide, holdSnapshot } = this.history.chaos;
+    const worker = this.workers[Math.floor(this.random() * this.workers.length)];
+    if (worker !== undefined && this.random() < crash) {
+      this.counts.crashes += 1;
+      await this.kill(worker);
+    }
+    const connection = worker?.connections.at(-1);
+    if (connection !== undefined && this.random() < disconnect) {
+      this.counts.disconnects += 1;
+      await this.terminate(connection);
+    }
+    if (connection !== undefined && this.random() < stealLease) {
+      this.counts.stolenLeases += 1;
+      // It believes that it holds what it held, and another takes it over.
+      void connection.query('SELECT pg_advisory_unlock_all()').catch(() => {});
+      await settled();
+    }
+    if (this.random() < divide) {
+      this.counts.divisions += 1;
+      await this.admin.query('SELECT outbox.divide($1)', [1 + Math.floor(this.random() * 3)]);
+    }
+    if (this.holders.length < 2 && this.random() < holdSnapshot) await this.holdSnapshot();
+    if (this.workers.length < this.history.workers && this.random() < 0.1) this.startWorker();
+  }
+
+  /** A session that reads for long, or writes elsewhere for long. */
+  private async holdSnapshot(): Promise<void> {
+    const holder = await connect(this.url);
+    await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await holder.query(this.random() < 0.5 ? 'SELECT 1' : 'SELECT pg_current_xact_id()');
+    this.holders.push(holder);
+  }
+
+  private async kill(worker: Worker): Promise<void> {
+    this.gate.kill(worker.name);
+    this.workers.splice(this.workers.indexOf(worker), 1);
+    for (const connection of worker.connections) await this.terminate(connection);
+  }
+
+  private async terminate(connection: Client): Promise<void> {
+    await this.admin.query('SELECT pg_terminate_backend($1, 1000)', [
+      (connection as unknown as { processID: number }).processID,
+    ]);
+    await settled();
+  }
+
+  /** What a consumer sees of each key, without repeats. */
+  private seen(): Map<string, string[]> {
+    const seen = new Map<string, string[]>();
+    const seenOnce = new SequenceHistory();
+    const records = this.kinesis.records().flatMap((record) => deaggregate(record));
+    let taken = 0;
+    for (const { partitionKey, data } of deduplicate(records, seenOnce)) {
+      taken += 1;
+      seen.set(partitionKey, [...(seen.get(partitionKey) ?? []), Buffer.from(data).toString()]);
+    }
+    this.counts.repeats = records.length - taken;
+    return seen;
+  }
+
+  /** What a consumer should see: what was committed, but for what was given up. */
+  private async expected(): Promise<Map<string, string[]>> {
+    const { rows } = await this.admin.query('SELECT data FROM outbox.rejected');
+    this.counts.givenUp = rows.length;
+    const givenUp = new Set(rows.map(({ data }) => data.toString()));
+    const lists = [...this.committed].map(([key, list]) => [key, list.filter((data) => !givenUp.has(data))] as const);
+    return new Map(lists.filter(([, list]) => list.length > 0));
+  }
+
+  private async hasArrived(): Promise<boolean> {
+    this.buryFailed();
+    if (this.workers.length === 0) this.startWorker();
+    if (this.late.length > 0 || this.counts.steps % 10 > 0) return false;
+    const count = (lists: Map<string, string[]>) => [...lists.values()].reduce((sum, list) => sum + list.length, 0);
+    return count(this.seen()) >= count(await this.expected());
+  }
+
+  /** A worker whose first connection is lost fails; whoever runs it starts it again. Nothing else may fail. */
+  private buryFailed(): void {
+    for (const worker of this.workers.filter(({ failure }) => failure !== undefined)) {
+      if ((worker.failure as { code?: string }).code !== 'OUTBOX_CONNECTION') throw worker.failure;
+      this.workers.splice(this.workers.indexOf(worker), 1);
+    }
+  }
+
+  private async check(): Promise<void> {
+    const [seen, expected] = [this.seen(), await this.expected()];
+    for (const key of new Set([...seen.keys(), ...expected.keys()])) {
+      const [was, should] = [seen.get(key) ?? [], expected.get(key) ?? []];
+      // What was given up may be in the stream all the same, for an answer was lost; then it is in its place.
+      const given = new Set(this.committed.get(key));
+      const wasInPlace = was.filter((data) => should.includes(data));
+      if (String(wasInPlace) !== String(should) || was.some((data) => !given.has(data))) {
+        throw this.violation(`key ${key}: seen ${was.join(', ')}; committed ${should.join(', ')}`);
+      }
+    }
+  }
+
+  /** All workers stop cleanly, and save how far they came. */
+  private async endWorkers(): Promise<void> {
+    for (const { abort } of this.workers) abort.abort();
+    for (let steps = 0; this.workers.some(({ hasEnded }) => !hasEnded); steps++) {
+      if (steps > MOST_CALM_STEPS) throw await this.stuck('a worker did not stop');
+      await this.step();
+    }
+    this.buryFailed();
+  }
+
+  /** One more worker finds nothing to send, and all slots can be emptied. */
+  private async checkThatNothingIsLeft(): Promise<void> {
+    this.workers.splice(0);
+    this.startWorker();
+    const left = async () => {
+      await this.admin.query('SELECT outbox.rotate()');
+      const { rows } = await this.admin.query(
+        'SELECT (SELECT count(*) FROM outbox.message)::int + (SELECT count(*) FROM outbox.parked)::int AS rows_left',
+      );
+      return rows[0].rows_left;
+    };
+    for (let steps = 0; this.counts.steps % 20 > 0 || (await left()) > 0; steps++) {
+      if (steps > MOST_CALM_STEPS) throw await this.stuck(`${await left()} rows are left`);
+      await this.step();
+    }
+    await this.endWorkers();
+    await this.check();
+  }
+
+  private async stuck(what: string): Promise<Error> {
+    const rows = async (sql: string) => (await this.admin.query(sql)).rows;
+    const state = {
+      history: this.history,
+      counts: this.counts,
+      seen: [...this.seen()],
+      expected: [...(await this.expected())],
+      waiting: this.gate.actions.map(({ actor }) => actor),
+      timers: this.gate.timers.map(({ actor, atMs }) => `${actor} ${atMs}`),
+      late: this.late.length,
+      workers: this.workers.map(({ name, hasEnded }) => `${name}${hasEnded ? ' has ended' : ''}`),
+      ranges: await rows('SELECT * FROM outbox.range'),
+      parked: await rows('SELECT partition_key, id, tries, last_error FROM outbox.parked'),
+      messages: await rows('SELECT id, partition_key, xid, slot FROM outbox.message'),
+    };
+    return this.violation(`${what}: ${inspect(state, { depth: 5, breakLength: 120 })}`);
+  }
+
+  private violation(what: string): Error {
+    return new Error(`seed ${this.history.seed}: ${what}`);
+  }
+}
+
+export type { Play };
+
+/** Goes on when an action is done, or seems to wait for a lock. */
+async function unlessBlocked(action: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout;
+  const blocked = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, BLOCKED_MS);
+  });
+  await Promise.race([action, blocked]);
+  clearTimeout(timer!);
+}
