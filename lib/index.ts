@@ -3,13 +3,17 @@ export { FanOutQueryMetrics } from './monitoring/fan-out-query-metrics';
 export type {
   DeadLetterQueueMonitoringOptions,
   IndexMonitoringOptions,
+  OutboxMonitoringOptions,
   ProducerMonitoringOptions,
   StreamMonitoringOptions,
 } from './monitoring/monitoring-options';
 export { OrderedProducerMetrics } from './monitoring/ordered-producer-metrics';
+export { OutboxRelayMetrics } from './monitoring/outbox-relay-metrics';
 export { ShardMonitoring, type ShardMonitoringProps } from './monitoring/shard-monitoring';
 export { ShardedIndexMetrics } from './monitoring/sharded-index-metrics';
 export { StreamShardMetrics } from './monitoring/stream-shard-metrics';
+export { OutboxRelayDatabase, type OutboxRelayDatabaseOptions } from './outbox/outbox-relay-database';
+export { OutboxRelayFunction, type OutboxRelayFunctionProps } from './outbox/outbox-relay-function';
 export type { ExpectedStreamTraffic } from './stream/expected-stream-traffic';
 export { HashKeyRegistry, type HashKeyRegistryProps } from './stream/hash-key-registry';
 export type { HashKeyRegistryAttributes } from './stream/hash-key-registry-attributes';

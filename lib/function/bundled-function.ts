@@ -8,7 +8,9 @@ import type { IConstruct } from 'constructs';
 import type { BundledFunctionOptions } from './bundled-function-options';
 import { MissingBundleError } from './missing-bundle-error';
 
-interface BundledFunctionProps extends BundledFunctionOptions {
+interface BundledFunctionProps
+  extends BundledFunctionOptions,
+    Pick<lambda.FunctionOptions, 'vpc' | 'vpcSubnets' | 'securityGroups' | 'reservedConcurrentExecutions'> {
   /** The folder of the bundle below `dist/lambda`. */
   readonly bundle: string;
   readonly description: string;
@@ -30,6 +32,7 @@ export function addBundledFunction(scope: IConstruct, props: BundledFunctionProp
     assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
   });
   logGroup.grantWrite(role);
+  if (props.vpc !== undefined) role.addToPrincipalPolicy(networkInterfaces());
   return new lambda.Function(scope, 'Function', {
     description: props.description,
     code: lambda.Code.fromAsset(bundlePath(scope, props.bundle)),
@@ -42,6 +45,28 @@ export function addBundledFunction(scope: IConstruct, props: BundledFunctionProp
     environment: props.environment,
     timeout: props.timeout,
     memorySize: props.memorySize,
+    vpc: props.vpc,
+    vpcSubnets: props.vpcSubnets,
+    securityGroups: props.securityGroups,
+    reservedConcurrentExecutions: props.reservedConcurrentExecutions,
+  });
+}
+
+/**
+ * What Lambda needs to connect a function to a VPC, as the managed policy `AWSLambdaVPCAccessExecutionRole` has it, without
+ * its permission to log. Source: the Lambda developer guide, giving functions access to resources in a VPC.
+ */
+function networkInterfaces(): iam.PolicyStatement {
+  return new iam.PolicyStatement({
+    actions: [
+      'ec2:CreateNetworkInterface',
+      'ec2:DescribeNetworkInterfaces',
+      'ec2:DescribeSubnets',
+      'ec2:DeleteNetworkInterface',
+      'ec2:AssignPrivateIpAddresses',
+      'ec2:UnassignPrivateIpAddresses',
+    ],
+    resources: ['*'],
   });
 }
 

@@ -1,6 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
+import type { OutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
 import type { FanOutQueryFunction } from '../table/fan-out-query-function';
 import type { IShardedIndex } from '../table/i-sharded-index';
@@ -8,6 +9,7 @@ import { FanOutQueryMetrics } from './fan-out-query-metrics';
 import { REPORTING_PERIOD } from './function-metric';
 import type { StreamMonitoringOptions } from './monitoring-options';
 import { OrderedProducerMetrics } from './ordered-producer-metrics';
+import { OutboxRelayMetrics } from './outbox-relay-metrics';
 import { ShardedIndexMetrics } from './sharded-index-metrics';
 import { StreamShardMetrics } from './stream-shard-metrics';
 
@@ -106,6 +108,22 @@ export function producerWidgets(producer: OrderedProducerFunction): Rows {
         metrics.metricRequestTime({ statistic: cloudwatch.Stats.p(50), label: 'median' }),
         metrics.metricRequestTime({ label: '99th percentile' }),
       ]),
+    ],
+  ];
+}
+
+export function outboxWidgets(relay: OutboxRelayFunction): Rows {
+  const metrics = OutboxRelayMetrics.fromRelay(relay);
+  return [
+    [
+      graph('How long rows wait, in seconds', [metrics.metricWaitingSeconds({ label: 'the oldest row' })]),
+      graph('Rows that wait', [
+        metrics.metricWaitingRows({ label: 'all' }),
+        metrics.metricParkedRows({ label: 'parked with their key' }),
+      ]),
+      graph('Rows relayed', [metrics.metricRelayedRows({ label: 'relayed' })], {
+        right: [metrics.metricRejections({ label: 'rejections' }), metrics.metricGivenUpRows({ label: 'given up' })],
+      }),
     ],
   ];
 }

@@ -69,6 +69,30 @@ export interface ProducerMonitoringOptions {
   readonly failureAlarm?: boolean;
 }
 
+/** What is watched of an `OutboxRelayFunction`. */
+export interface OutboxMonitoringOptions {
+  /**
+   * Whether to raise an alarm when rows wait too long, or nothing relays them.
+   *
+   * @default true
+   */
+  readonly lagAlarm?: boolean;
+
+  /**
+   * How long a row may wait, for five minutes.
+   *
+   * @default - 5 minutes
+   */
+  readonly maxLag?: Duration;
+
+  /**
+   * Whether to raise an alarm when a row is rejected or an invocation fails.
+   *
+   * @default true
+   */
+  readonly failureAlarm?: boolean;
+}
+
 /** What is watched of a dead-letter queue. */
 export interface DeadLetterQueueMonitoringOptions {
   /**

@@ -4,18 +4,28 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
 import { MAX_SKEW } from '../core/resharding/thresholds';
+import type { OutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
 import type { FanOutQueryFunction } from '../table/fan-out-query-function';
 import type { IShardedIndex } from '../table/i-sharded-index';
-import { indexWidgets, producerWidgets, queryWidgets, queueWidgets, streamWidgets } from './dashboard-widgets';
+import {
+  indexWidgets,
+  outboxWidgets,
+  producerWidgets,
+  queryWidgets,
+  queueWidgets,
+  streamWidgets,
+} from './dashboard-widgets';
 import { REPORTING_PERIOD } from './function-metric';
 import type {
   DeadLetterQueueMonitoringOptions,
   IndexMonitoringOptions,
+  OutboxMonitoringOptions,
   ProducerMonitoringOptions,
   StreamMonitoringOptions,
 } from './monitoring-options';
 import { OrderedProducerMetrics } from './ordered-producer-metrics';
+import { OutboxRelayMetrics } from './outbox-relay-metrics';
 import { switchOnShardLevelMetrics } from './shard-level-metrics';
 import { ShardedIndexMetrics } from './sharded-index-metrics';
 
@@ -209,6 +219,49 @@ export class ShardMonitoring extends Construct {
       description:
         `The producer ${functionName} gives records up, or fails. Its log says why; the records are in its answers, or ` +
         'come again from the queue or table that they came from.',
+      threshold: 1,
+      evaluationPeriods: 1,
+    });
+  }
+
+  /**
+   * Watches a function that relays an outbox: what waits and for how long, what is relayed, and what is rejected.
+   *
+   * @param relay the function
+   * @param options what to watch of it
+   */
+  public addOutbox(relay: OutboxRelayFunction, options: OutboxMonitoringOptions = {}): void {
+    const { functionName } = relay.function;
+    const metrics = OutboxRelayMetrics.fromRelay(relay);
+    this.addRow(`Outbox relay ${functionName}`, outboxWidgets(relay));
+    if (options.lagAlarm ?? true) {
+      const maxLag = options.maxLag ?? Duration.minutes(5);
+      this.addAlarm(relay, 'Lag', {
+        metric: metrics.metricWaitingSeconds(),
+        description:
+          `Rows of the outbox that ${functionName} relays wait for more than ${maxLag.toHumanString()}, or nothing relays ` +
+          'them. If the function fails, its log says why. If rows are parked, see the columns partition_key and last_error ' +
+          'of the table parked. If the stream refuses records, give it more shards.',
+        threshold: maxLag.toSeconds(),
+        evaluationPeriods: 5,
+        // A relay that does not run writes nothing.
+        treatMissingData: cloudwatch.TreatMissingData.BREACHING,
+      });
+    }
+    if (!(options.failureAlarm ?? true)) return;
+    this.addAlarm(relay, 'Failures', {
+      metric: new cloudwatch.MathExpression({
+        expression: 'SUM([rejections, errors])',
+        usingMetrics: {
+          rejections: metrics.metricRejections(),
+          errors: relay.function.metricErrors({ period: REPORTING_PERIOD }),
+        },
+        label: 'rows rejected and invocations failed',
+        period: REPORTING_PERIOD,
+      }),
+      description:
+        `The outbox relay ${functionName} has rows that the stream does not take, or fails. Its log says why; the rows are ` +
+        'in the tables parked and rejected of the outbox.',
       threshold: 1,
       evaluationPeriods: 1,
     });

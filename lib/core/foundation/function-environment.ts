@@ -1,18 +1,18 @@
 /** Environment variables of the bundled functions. The constructs set them; the handlers read them. */
 
-/** Producer, stream reconciler and stream scaler: the name of the stream. */
+/** Producer, outbox relay, stream reconciler and stream scaler: the name of the stream. */
 export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 
 /** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
-/** Producer: `true` if the producer aggregates the records of a key. */
+/** Producer and outbox relay: `true` if the producer aggregates the records of a key. */
 export const AGGREGATION = 'EVEN_SHARDS_AGGREGATION';
 
 /** Producer: `true` if the producer sends its records sequenced. */
 export const SEQUENCE = 'EVEN_SHARDS_SEQUENCE';
 
-/** Producer: the stream's record size limit in bytes. */
+/** Producer and outbox relay: the stream's record size limit in bytes. */
 export const MAX_RECORD_BYTES = 'EVEN_SHARDS_MAX_RECORD_BYTES';
 
 /** Stream reconciler: how many shards the stream must have. Absent if the shards only have to be even. */
@@ -38,3 +38,20 @@ export const REGISTRY_FUNCTION_NAME = 'EVEN_SHARDS_REGISTRY_FUNCTION_NAME';
 
 /** Producer: `true` if the registry allocates a key to an owner that it does not know yet. */
 export const ALLOCATE_HASH_KEYS = 'EVEN_SHARDS_ALLOCATE_HASH_KEYS';
+
+/** Outbox relay: where its database is. */
+export const DATABASE_HOST = 'EVEN_SHARDS_DATABASE_HOST';
+export const DATABASE_PORT = 'EVEN_SHARDS_DATABASE_PORT';
+export const DATABASE_NAME = 'EVEN_SHARDS_DATABASE_NAME';
+
+/** Outbox relay: the ARN of the secret with `username` and `password`; absent where it authenticates by IAM. */
+export const DATABASE_SECRET_ARN = 'EVEN_SHARDS_DATABASE_SECRET_ARN';
+
+/** Outbox relay: whom it logs in as where it authenticates by IAM. */
+export const DATABASE_USER = 'EVEN_SHARDS_DATABASE_USER';
+
+/** Outbox relay: the schema of the outbox. */
+export const OUTBOX_SCHEMA = 'EVEN_SHARDS_OUTBOX_SCHEMA';
+
+/** Outbox relay: after how many tries a row is given up; absent if it never is. */
+export const MAX_TRIES = 'EVEN_SHARDS_MAX_TRIES';

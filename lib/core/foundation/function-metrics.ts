@@ -5,7 +5,7 @@
 
 export const METRICS_NAMESPACE = 'EvenShards';
 
-/** Dimension of the metrics of the producer and the query fan-out: the name of the function that wrote them. */
+/** Dimension of the metrics of the producer, the query fan-out and the outbox relay: the name of the function that wrote them. */
 export const FUNCTION_NAME_DIMENSION = 'FunctionName';
 
 /**
@@ -67,4 +67,20 @@ export const STREAM_SHARD_METRICS = {
   updatesLeft: 'ShardCountUpdatesLeft',
   /** 1 while the load is high and the stream has the most shards that it may have, else 0. */
   highLoadAtMaximum: 'HighLoadAtMaximum',
+} as const;
+
+/** Metrics of the outbox relay. */
+export const OUTBOX_METRICS = {
+  /** Rows that wait, those that were rolled back included. */
+  waitingRows: 'WaitingRows',
+  /** The age of the oldest row that waits, in seconds. */
+  waitingSeconds: 'WaitingSeconds',
+  /** Rows that wait because their key does. */
+  parkedRows: 'ParkedRows',
+  /** Rows that Kinesis has acknowledged. */
+  relayedRows: 'RelayedRows',
+  /** How often a row was rejected. */
+  rejections: 'Rejections',
+  /** Rows that were moved to the table of the rejected rows. */
+  givenUpRows: 'GivenUpRows',
 } as const;

@@ -170,14 +170,24 @@ export class OutboxDatabase {
     return rowCount === 1;
   }
 
-  /** Copies rows to where they wait for their key's turn. Rows that are there stay as they are. */
-  async park(rows: readonly ReadRow[]): Promise<void> {
-    await this.rows(
-      `INSERT INTO ${this.schema}.parked (partition_key, id, bucket, data, explicit_hash_key, created_at)
-       SELECT partition_key, id, bucket, data, explicit_hash_key, created_at
-       FROM ${this.schema}.message WHERE id = ANY($1::bigint[]) ON CONFLICT DO NOTHING`,
-      [rows.map(({ id }) => id.toString())],
+  /**
+   * Copies rows to where they wait for their key's turn, unless another worker has taken the range over: then returns
+   * false. Rows that are there stay as they are.
+   */
+  async park({ number, fence }: HeldRange, rows: readonly ReadRow[]): Promise<boolean> {
+    // The row lock makes whoever takes the range over wait, and so see what was parked.
+    const [{ isHeld }] = await this.rows(
+      `WITH held AS MATERIALIZED (
+         SELECT number FROM ${this.schema}.range WHERE number = $1 AND fence = $2 FOR SHARE
+       ), parked AS (
+         INSERT INTO ${this.schema}.parked (partition_key, id, xid, bucket, data, explicit_hash_key, created_at)
+         SELECT partition_key, id, xid, bucket, data, explicit_hash_key, created_at
+         FROM ${this.schema}.message, held WHERE id = ANY($3::bigint[]) ON CONFLICT DO NOTHING
+       )
+       SELECT count(*) = 1 AS "isHeld" FROM held`,
+      [number, fence, rows.map(({ id }) => id.toString())],
     );
+    return isHeld;
   }
 
   /** Keys that have parked rows, with the tries of the first, the longest waiting first. */
@@ -271,6 +281,13 @@ export class OutboxDatabase {
     );
     if (row === undefined) return undefined;
     if (row.is_of_the_future) throw new OutboxRestoredError(this.schema);
+    // Behind the position are rows that may not be acknowledged yet: parked rows that come after them must not pass them.
+    await this.rows(
+      `DELETE FROM ${this.schema}.parked WHERE bucket BETWEEN $1 AND $2
+         AND NOT pg_visible_in_snapshot(xid, $3::pg_snapshot)
+         AND ($4::pg_snapshot IS NULL OR NOT pg_visible_in_snapshot(xid, $4::pg_snapshot) OR id > $5::bigint)`,
+      [row.first_bucket, row.last_bucket, row.batch_from, row.batch_to, row.after_id],
+    );
     return {
       number,
       firstBucket: row.first_bucket,

@@ -1,6 +1,6 @@
 import { Bell } from './bell';
 import type { HeldRange, OutboxDatabase, OutboxRow, ParkedRow } from './outbox-database';
-import { OutboxRowError } from './outbox-errors';
+import { OutboxLeaseError, OutboxRowError } from './outbox-errors';
 import type { RelaySettings } from './relay-options';
 import type { RelaySummary } from './relay-summary';
 
@@ -80,7 +80,7 @@ export class ParkedKeys {
   /** Parks rows that were expected. */
   async park(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
-    await this.database.park(rows);
+    if (!(await this.database.park(this.range, rows))) throw new OutboxLeaseError(this.range.number);
     for (const row of rows) {
       const key = this.keys.get(row.partitionKey)!;
       key.pending -= 1;

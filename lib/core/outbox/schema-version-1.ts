@@ -50,6 +50,7 @@ CREATE TABLE ${schema}.message_2 PARTITION OF ${schema}.message FOR VALUES IN (2
 CREATE TABLE ${schema}.parked (
   partition_key text NOT NULL,
   id bigint NOT NULL,
+  xid xid8 NOT NULL,
   bucket smallint NOT NULL,
   data bytea NOT NULL,
   explicit_hash_key numeric,
@@ -245,12 +246,17 @@ BEGIN
 END $$;
 
 -- To be called after the database was restored, from a dump or to an earlier time, before the relay starts: transaction
--- ids and numbers may begin again. All rows that are left are sent again, as those of another producer.
+-- ids and numbers may begin again. All rows that are left are sent, as those of another producer.
 CREATE FUNCTION ${schema}.restored() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  LOCK TABLE ${schema}.message IN ACCESS EXCLUSIVE MODE;
-  UPDATE ${schema}.message SET xid = '3';
+  LOCK TABLE ${schema}.message, ${schema}.range IN ACCESS EXCLUSIVE MODE;
+  INSERT INTO ${schema}.parked (partition_key, id, xid, bucket, data, explicit_hash_key, created_at)
+  SELECT partition_key, id, xid, bucket, data, explicit_hash_key, created_at FROM ${schema}.message
+  ON CONFLICT DO NOTHING;
+  TRUNCATE ${schema}.message;
+  -- Every snapshot sees it.
+  UPDATE ${schema}.parked SET xid = '2';
   UPDATE ${schema}.range
   SET fence = fence + 1, batch_from = '3:3:', batch_to = NULL, bound = 0, after_id = 0;
   UPDATE ${schema}.settings SET producer_id = gen_random_uuid()::text;

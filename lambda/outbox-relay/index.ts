@@ -1,0 +1,103 @@
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { Context } from 'aws-lambda';
+import { Pool } from 'pg';
+import {
+  AGGREGATION,
+  DATABASE_HOST,
+  DATABASE_NAME,
+  DATABASE_PORT,
+  MAX_RECORD_BYTES,
+  MAX_TRIES,
+  OUTBOX_SCHEMA,
+  STREAM_NAME,
+} from '../../lib/core/foundation/function-environment';
+import { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
+import type { RelaySummary } from '../../lib/core/outbox/relay-summary';
+import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
+import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
+import { functionMetrics } from '../embedded-metrics';
+import { requiredEnvironment } from '../required-environment';
+import { credentials } from './credentials';
+import { OutboxReport } from './outbox-report';
+
+/** From here on no more rows are read, so that those under way can end and progress can be saved. */
+const LAST_READ_MS = 10_000;
+
+/** From here on nothing more is sent. */
+const LAST_SEND_MS = 4_000;
+
+/** A request that takes longer, to the end of its answer, is given up and sent again. */
+const REQUEST_TIMEOUT_MS = 6_000;
+
+/** A statement that takes longer will not be answered: the connection is dead. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+const schema = process.env[OUTBOX_SCHEMA];
+const maxTries = process.env[MAX_TRIES] === undefined ? undefined : Number(process.env[MAX_TRIES]);
+const metrics = functionMetrics();
+
+/** HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack; the producer retries itself. */
+const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
+
+/** Relays until the invocation's time is nearly up. */
+export async function handler(
+  _event: unknown,
+  context: Pick<Context, 'getRemainingTimeInMillis'>,
+): Promise<RelaySummary> {
+  const pool = await connections();
+  const producer = new OrderedProducer(
+    {
+      putRecords: (input) => kinesis.putRecords(input, { abortSignal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }),
+      listShards: (input) => kinesis.listShards(input, { abortSignal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }),
+    },
+    {
+      streamName: requiredEnvironment(STREAM_NAME),
+      maxRecordBytes: Number(process.env[MAX_RECORD_BYTES] ?? DEFAULT_MAX_RECORD_BYTES),
+      aggregation: process.env[AGGREGATION] === 'true',
+      signal: before(LAST_SEND_MS, context),
+    },
+  );
+  const relay = new OutboxRelay(pool, producer, {
+    schema,
+    maxTries,
+    onRejected: ({ id, partitionKey: _key, tries, isGivenUp, cause }) =>
+      console.error({ message: 'row rejected', id: `${id}`, tries, isGivenUp, cause: (cause as Error).message }),
+    onReconnect: (error) => console.warn({ message: 'connects again', cause: error.message }),
+  });
+  const report = new OutboxReport(pool, relay, metrics, schema);
+  report.start();
+  try {
+    return await relay.run({ signal: before(LAST_READ_MS, context) });
+  } finally {
+    await report.stop();
+    await producer.close();
+    await pool.end();
+  }
+}
+
+async function connections(): Promise<Pool> {
+  const host = requiredEnvironment(DATABASE_HOST);
+  const port = Number(requiredEnvironment(DATABASE_PORT));
+  const { user, password } = await credentials({ host, port });
+  const pool = new Pool({
+    host,
+    port,
+    database: requiredEnvironment(DATABASE_NAME),
+    user,
+    password,
+    // Servers on this machine are emulators; all others prove who they are.
+    ssl: host !== '127.0.0.1',
+    max: 2,
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: STATEMENT_TIMEOUT_MS,
+    application_name: 'even-shards outbox relay',
+  });
+  pool.on('error', (error) => console.warn({ message: 'connection lost', cause: error.message }));
+  return pool;
+}
+
+function before(reservedMs: number, context: Pick<Context, 'getRemainingTimeInMillis'>): AbortSignal {
+  return AbortSignal.timeout(Math.max(1, Math.floor(context.getRemainingTimeInMillis() - reservedMs)));
+}

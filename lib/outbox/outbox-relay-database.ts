@@ -1,0 +1,123 @@
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import type * as iam from 'aws-cdk-lib/aws-iam';
+import type * as rds from 'aws-cdk-lib/aws-rds';
+import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import { InvalidArgumentError } from '../core/foundation/errors';
+
+/** How an outbox relay logs in, and where. */
+export interface OutboxRelayDatabaseOptions {
+  /**
+   * The database within the server.
+   *
+   * @default - `postgres`
+   */
+  readonly databaseName?: string;
+
+  /**
+   * A secret with `username` and `password`, as RDS makes it. Exactly one of `secret` and `iamUser` must be given.
+   *
+   * @default - the relay authenticates by IAM, as `iamUser`
+   */
+  readonly secret?: secretsmanager.ISecret;
+
+  /**
+   * A database user with the role `rds_iam`: the relay authenticates by IAM, without a password.
+   *
+   * @default - the relay authenticates with the secret
+   */
+  readonly iamUser?: string;
+}
+
+interface Parts extends OutboxRelayDatabaseOptions {
+  readonly host: string;
+  readonly port: string;
+  readonly connections: ec2.Connections;
+  readonly grantConnect: (grantee: iam.IGrantable, user: string) => iam.Grant;
+}
+
+/** The Postgres database of an outbox: a cluster, an instance, or a proxy before one. */
+export class OutboxRelayDatabase {
+  /**
+   * An Aurora cluster, by its writer endpoint.
+   *
+   * @param cluster the cluster
+   * @param options how to log in
+   */
+  public static fromCluster(cluster: rds.IDatabaseCluster, options: OutboxRelayDatabaseOptions): OutboxRelayDatabase {
+    const { hostname, port } = cluster.clusterEndpoint;
+    return new OutboxRelayDatabase({
+      ...options,
+      host: hostname,
+      port: `${port}`,
+      connections: cluster.connections,
+      grantConnect: (grantee, user) => cluster.grantConnect(grantee, user),
+    });
+  }
+
+  /**
+   * An RDS instance.
+   *
+   * @param instance the instance
+   * @param options how to log in
+   */
+  public static fromInstance(
+    instance: rds.IDatabaseInstance,
+    options: OutboxRelayDatabaseOptions,
+  ): OutboxRelayDatabase {
+    return new OutboxRelayDatabase({
+      ...options,
+      host: instance.dbInstanceEndpointAddress,
+      port: instance.dbInstanceEndpointPort,
+      connections: instance.connections,
+      grantConnect: (grantee, user) => instance.grantConnect(grantee, user),
+    });
+  }
+
+  /**
+   * An RDS Proxy. It pins the relay's connection, for the relay holds a lock and listens: it saves the relay nothing, but
+   * may be the only way to the database.
+   *
+   * @param proxy the proxy
+   * @param options how to log in
+   */
+  public static fromProxy(proxy: rds.DatabaseProxy, options: OutboxRelayDatabaseOptions): OutboxRelayDatabase {
+    return new OutboxRelayDatabase({
+      ...options,
+      host: proxy.endpoint,
+      port: '5432',
+      connections: proxy.connections,
+      grantConnect: (grantee, user) => proxy.grantConnect(grantee, user),
+    });
+  }
+
+  /** The name of the server. */
+  public readonly host: string;
+  /** Its port. */
+  public readonly port: string;
+  /** The database within the server. */
+  public readonly databaseName: string;
+  /** The secret with `username` and `password`, unless the relay authenticates by IAM. */
+  public readonly secret?: secretsmanager.ISecret;
+  /** The database user, if the relay authenticates by IAM. */
+  public readonly iamUser?: string;
+
+  private constructor(private readonly parts: Parts) {
+    const { secret, iamUser } = parts;
+    if ((secret === undefined) === (iamUser === undefined)) {
+      throw new InvalidArgumentError('iamUser', iamUser, 'given if and only if no secret is');
+    }
+    this.host = parts.host;
+    this.port = parts.port;
+    this.databaseName = parts.databaseName ?? 'postgres';
+    this.secret = secret;
+    this.iamUser = iamUser;
+  }
+
+  /** Lets a function reach the database and log in. @internal */
+  public _allow(relay: iam.IGrantable & ec2.IConnectable): void {
+    const { secret, iamUser, connections, port, grantConnect } = this.parts;
+    connections.allowFrom(relay, connections.defaultPort ?? ec2.Port.tcp(Number(port)), 'the relay of the outbox');
+    if (iamUser !== undefined) grantConnect(relay, iamUser);
+    else secret!.grantRead(relay);
+  }
+}

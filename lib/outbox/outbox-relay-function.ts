@@ -1,0 +1,204 @@
+import { Duration, type Size, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as events from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/foundation/errors';
+import {
+  AGGREGATION,
+  DATABASE_HOST,
+  DATABASE_NAME,
+  DATABASE_PORT,
+  DATABASE_SECRET_ARN,
+  DATABASE_USER,
+  MAX_RECORD_BYTES,
+  MAX_TRIES,
+  OUTBOX_SCHEMA,
+  STREAM_NAME,
+} from '../core/foundation/function-environment';
+import { addBundledFunction } from '../function/bundled-function';
+import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { maxRecordBytes } from '../stream/max-record-size';
+import { checkOwnEnvironment } from '../stream/own-environment';
+import { checkRecordDistribution } from '../stream/record-distribution';
+import { StreamProduceGrants } from '../stream/stream-produce-grants';
+import type { OutboxRelayDatabase } from './outbox-relay-database';
+
+/** Properties of an `OutboxRelayFunction`. */
+export interface OutboxRelayFunctionProps extends BundledFunctionOptions {
+  /** The stream to write to, of this app or imported, in the function's own account and region. */
+  readonly stream: kinesis.IStream;
+
+  /** The database that the outbox is in, and how to log in. */
+  readonly database: OutboxRelayDatabase;
+
+  /**
+   * The network to run in, from which the database can be reached, and Kinesis, and Secrets Manager if there is a secret:
+   * by a NAT gateway or by interface endpoints.
+   */
+  readonly vpc: ec2.IVpc;
+
+  /**
+   * The subnets to run in.
+   *
+   * @default - private subnets
+   */
+  readonly vpcSubnets?: ec2.SubnetSelection;
+
+  /**
+   * Security groups of the function. The database lets them in.
+   *
+   * @default - one of its own
+   */
+  readonly securityGroups?: ec2.ISecurityGroup[];
+
+  /**
+   * The schema of the outbox in the database.
+   *
+   * @default - `outbox`
+   */
+  readonly schema?: string;
+
+  /**
+   * When to start. Keep it at least as often as once a minute: an invocation that finds another at work is dropped.
+   *
+   * @default - once a minute
+   */
+  readonly schedule?: events.Schedule;
+
+  /**
+   * How long one invocation relays: 1 to 15 minutes. Between two invocations rows wait, for as long as the schedule has
+   * it; where that matters, run `OutboxRelay` in a container.
+   *
+   * @default - 15 minutes
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it.
+   *
+   * @default - 512
+   */
+  readonly memorySize?: number;
+
+  /**
+   * Whether consecutive rows of a partition key are packed into one record of the stream. Consumers take all records of an
+   * outbox apart with `deaggregate` in any case, for that is how numbers are carried.
+   *
+   * @default true
+   */
+  readonly aggregation?: boolean;
+
+  /**
+   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, as the stream's own.
+   *
+   * @default - 1 MiB, the limit of a stream that was not given another
+   */
+  readonly maxRecordSize?: Size;
+
+  /**
+   * After how many tries a row that the stream does not take is given up: moved to the table `rejected`, so that its key
+   * goes on behind it. 1 or more.
+   *
+   * @default - never: its key waits, other keys go on
+   */
+  readonly maxTries?: number;
+}
+
+/**
+ * A function that relays an outbox in Postgres to a Kinesis stream, in the order of the commits of each key: on a schedule,
+ * one at a time, until its time is nearly up.
+ *
+ * It has a role that can write to the stream, log in to the database and write to its log group, and what Lambda needs to
+ * connect it to the network. It writes metrics of the namespace `EvenShards`, with the dimension `FunctionName`.
+ *
+ * Throws `InvalidArgumentError` if the stream is known to be in another account or region or ignores partition keys, or if
+ * the timeout, the record size limit or the tries are out of bounds.
+ */
+export class OutboxRelayFunction extends Construct implements ec2.IConnectable {
+  /** The function: to invoke it or to grant its invocation. */
+  public readonly function: lambda.Function;
+
+  /** The function's network connections. */
+  public readonly connections: ec2.Connections;
+
+  /**
+   * A function with a role, a log group, a security group and a schedule of its own.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param props from where to where, and how to run
+   */
+  constructor(scope: Construct, id: string, props: OutboxRelayFunctionProps) {
+    super(scope, id);
+    const { stream, database, maxTries, timeout = Duration.minutes(15) } = props;
+    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
+    const checkStream = () => checkRecordDistribution(constructField(this, 'stream'), stream);
+    checkStream();
+    this.node.addValidation({
+      validate: () => {
+        checkStream();
+        return [];
+      },
+    });
+    this.checkTimeout(timeout);
+    this.checkTries(maxTries);
+    const securityGroups = props.securityGroups ?? [
+      new ec2.SecurityGroup(this, 'SecurityGroup', { vpc: props.vpc, description: 'Relay of an outbox' }),
+    ];
+    this.connections = new ec2.Connections({ securityGroups });
+    this.function = addBundledFunction(this, {
+      bundle: 'outbox-relay',
+      description: 'Relays an outbox in Postgres to a Kinesis stream, in order per partition key',
+      environment: {
+        [STREAM_NAME]: stream.streamName,
+        [AGGREGATION]: String(props.aggregation ?? true),
+        [DATABASE_HOST]: database.host,
+        [DATABASE_PORT]: database.port,
+        [DATABASE_NAME]: database.databaseName,
+        ...(database.secret && { [DATABASE_SECRET_ARN]: database.secret.secretArn }),
+        ...(database.iamUser && { [DATABASE_USER]: database.iamUser }),
+        ...(props.schema && { [OUTBOX_SCHEMA]: props.schema }),
+        ...(maxTries && { [MAX_TRIES]: Tokenization.stringifyNumber(maxTries) }),
+        ...(props.maxRecordSize && {
+          [MAX_RECORD_BYTES]: Tokenization.stringifyNumber(
+            maxRecordBytes(constructField(this, 'maxRecordSize'), props.maxRecordSize),
+          ),
+        }),
+        // The certificates of RDS; Node.js does not trust them by itself. Source: the Lambda developer guide, Node.js.
+        NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem',
+      },
+      timeout,
+      memorySize: props.memorySize ?? 512,
+      runtime: props.runtime,
+      logRetention: props.logRetention,
+      vpc: props.vpc,
+      vpcSubnets: props.vpcSubnets,
+      securityGroups,
+      reservedConcurrentExecutions: 1,
+    });
+    // An invocation that finds another at work is dropped, not kept for when it has ended: the next is a minute away.
+    this.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
+    StreamProduceGrants.fromStream(stream).produce(this.function);
+    database._allow(this.function);
+    new events.Rule(this, 'Schedule', {
+      description: 'Keeps the relay of an outbox at work',
+      schedule: props.schedule ?? events.Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}), retryAttempts: 0 })],
+    });
+  }
+
+  private checkTimeout(timeout: Duration): void {
+    const seconds = timeout.toSeconds();
+    if (Token.isUnresolved(seconds) || (seconds >= 60 && seconds <= 900)) return;
+    throw new InvalidArgumentError(constructField(this, 'timeout'), `${seconds} s`, '1 to 15 minutes');
+  }
+
+  private checkTries(maxTries: number | undefined): void {
+    if (maxTries === undefined || Token.isUnresolved(maxTries) || (Number.isInteger(maxTries) && maxTries >= 1)) return;
+    throw new InvalidArgumentError(constructField(this, 'maxTries'), maxTries, 'a positive whole number');
+  }
+}
