@@ -4,6 +4,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { EvenShardsStack } from '../../bin/app';
 import cdkJson from '../../cdk.json';
 import { WatchedStack } from '../monitoring/watched-stack';
+import { RelayStack } from '../outbox/relay-stack';
 import { MultiAttributeStack } from './multi-attribute-stack';
 import { ProducerSourcesStack } from './producer-sources-stack';
 
@@ -25,6 +26,15 @@ describe('cdk-nag, AwsSolutions', () => {
     addStackTo(app);
 
     expect(findings(app)).toEqual([]);
+  });
+
+  test('finds, in the relay of an outbox, what Lambda asks for to connect a function to a network, and nothing else', () => {
+    const app = new App({ context: cdkJson.context });
+    new RelayStack(app);
+
+    const [found, ...others] = findings(app);
+    expect(found).toMatch(/^AwsSolutions-IAM5\[Resource::\*\]/);
+    expect(others).toEqual([]);
   });
 
   test('would find something', () => {
