@@ -1,4 +1,8 @@
-/** `cdk-even-shards/outbox`: relays events from Postgres, where applications write them in their own transactions. */
+/**
+ * `cdk-even-shards/outbox`: relays events from Postgres, where applications write them in their own transactions.
+ *
+ * @module outbox
+ */
 export type { Clock } from '../foundation/clock';
 export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 export {
