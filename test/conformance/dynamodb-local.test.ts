@@ -1,3 +1,4 @@
+import { randomRuns } from '../random-runs';
 import { startDynamoDbLocal } from './dynamodb-local';
 import { describeFanOutCases } from './fan-out-cases';
 import type { Shape } from './sharded-tables';
@@ -20,7 +21,7 @@ describe('fanOutQuery on DynamoDB Local', () => {
       { keyLayout: 'multi-attribute', value: 'N', sortKey: 'N', tieBreaker: true, compositeTableKey: true },
       { keyLayout: 'multi-attribute', sortKey: 'B', tieBreaker: true },
     ],
-    Number(process.env.FAN_OUT_CASES ?? 40),
+    randomRuns(40),
     startDynamoDbLocal,
   );
 });

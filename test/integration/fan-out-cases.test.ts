@@ -1,9 +1,10 @@
 import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
 import { describeFanOutCases } from '../conformance/fan-out-cases';
+import { randomRuns } from '../random-runs';
 
 /**
  * On dynalite, which has no multi-attribute keys; `npm run conformance` asks Amazon's own DynamoDB Local the same.
- * FAN_OUT_CASES, in the environment, is the number of cases for each of the tables.
+ * RANDOM_RUNS=4, in the environment, plays four times as many.
  */
 describe('fanOutQuery on dynalite', () => {
   const keyLayout = 'single-attribute';
@@ -16,7 +17,7 @@ describe('fanOutQuery on dynalite', () => {
       { keyLayout, sortKey: 'N' },
       { keyLayout, value: 'S' },
     ],
-    Number(process.env.FAN_OUT_CASES ?? 80),
+    randomRuns(20),
     startDynamoDbEmulator,
   );
 });

@@ -1,7 +1,8 @@
+import { randomRuns } from '../random-runs';
 import { playOnDynalite } from './play-on-dynalite';
 
 /** `npm run soak fan-out-dynalite` plays as many as you like. */
-const CASES = 400;
+const CASES = randomRuns(100);
 
 test(`${CASES} of the model's random cases equal the oracle on dynalite, with the AWS SDK`, async () => {
   await expect(playOnDynalite(CASES, 0)).resolves.toBeUndefined();

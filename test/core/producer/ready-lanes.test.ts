@@ -60,6 +60,16 @@ describe('ReadyLanes', () => {
     expect(ready.hasTurns).toBe(false);
   });
 
+  test('sorts no lane anew that ended while it was ready', () => {
+    const ready = readyLanes();
+    const lanes = [laneOf('a', 'low'), laneOf('b', 'low')];
+    for (const lane of lanes) ready.push(lane);
+    lanes[0]!.end();
+    lanes[0]!.shift();
+    ready.remap(TWO_SHARDS, 0);
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(['b']);
+  });
+
   test('parks a shard that has had its share, and no other', () => {
     const ready = readyLanes();
     ready.remap(TWO_SHARDS, 0);

@@ -1,8 +1,9 @@
+import { randomRuns } from '../../random-runs';
 import { checkTrace } from './simulation/check-trace';
 import { runSchedule } from './simulation/run-schedule';
 import { scheduleOf } from './simulation/schedule';
 
-const SCHEDULES = 10_000;
+const SCHEDULES = randomRuns(2_500);
 
 describe('OrderedProducer over random schedules', () => {
   // More of them: npm run soak producer <how many>. One alone: npm run soak producer 1 <seed>.

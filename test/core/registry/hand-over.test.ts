@@ -17,6 +17,7 @@ import { FakeKinesis, type RequestFate } from '../../../lib/testing/fake-kinesis
 import type { FakeShard } from '../../../lib/testing/fake-shard';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { randomRuns } from '../../random-runs';
 
 const text = (data: Uint8Array): string => Buffer.from(data).toString();
 
@@ -117,7 +118,7 @@ describe('handOver', () => {
             expect(consume(kinesis.shards, random)).toEqual(new Map(inOrder as [string, string[]][]));
           }
         }),
-        { numRuns: 40 },
+        { numRuns: randomRuns(40) },
       );
     },
   );

@@ -18,6 +18,7 @@ import {
 import { systemClock } from '../../../lib/core/foundation/clock';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { CrashError, FakeRegistryTable, RandomSchedule } from '../../fakes/fake-registry-store';
+import { randomRuns } from '../../random-runs';
 
 function names(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `owner-${index}`);
@@ -219,6 +220,23 @@ describe('HashKeyLedger', () => {
     expect(await readOwners(table.store(schedule, 0), ['a'])).toEqual([undefined]);
   });
 
+  test('reads anew when a commit came between that it could not see in the entries nor in the head', async () => {
+    const store = table.store(schedule, 0);
+    const withoutEntries = { ...store, writeEntry: () => Promise.reject(new Error('gone')) };
+    const crashed = new HashKeyLedger(withoutEntries).allocate([{ owner: 'a' }], ranges);
+    await expect(crashed).rejects.toThrow('gone');
+    const other = new HashKeyLedger(store, { mostEntries: 1 });
+    let reads = 0;
+    const readEntries = async () => {
+      const entries = await store.readEntries();
+      if (++reads === 1) await other.allocate([{ owner: 'b' }], ranges);
+      return entries;
+    };
+    const owners = await new HashKeyLedger({ ...store, readEntries }).list();
+    expect(owners.map(({ owner }) => owner)).toEqual(['a', 'b']);
+    expect(reads).toBe(2);
+  });
+
   test('gives up when others are always faster', async () => {
     const store = { ...table.store(schedule, 0), writeHead: async () => false };
     const unlucky = new HashKeyLedger(store, { clock: { ...systemClock, sleep: async () => {} } });
@@ -338,7 +356,7 @@ describe('HashKeyLedgers of many processes', () => {
           expect(read).toEqual(names(10).map((name) => owners.get(name)));
         },
       ),
-      { numRuns: 60 },
+      { numRuns: randomRuns(60) },
     );
   });
 
@@ -378,7 +396,7 @@ describe('HashKeyLedgers of many processes', () => {
         const read = await schedule.runUntil(readOwners(table.store(schedule, 0), names(12)));
         expect(read).toEqual(names(12).map((name) => owners.get(name)));
       }),
-      { numRuns: 60 },
+      { numRuns: randomRuns(60) },
     );
   });
 });

@@ -12,6 +12,9 @@ import {
   shardIndexOf,
   uniformRanges,
 } from '../../../lib/core';
+import { randomRuns } from '../../random-runs';
+
+fc.configureGlobal({ numRuns: randomRuns(100) });
 
 const SPACE = 1_200n;
 

@@ -5,7 +5,10 @@ import { describeOperation, planStreamReshard } from '../../../lib/core/reshardi
 import { shardCountSteps } from '../../../lib/core/resharding/shard-count-steps';
 import { skewOf } from '../../../lib/core/resharding/skew';
 import { MAX_SKEW } from '../../../lib/core/resharding/thresholds';
+import { randomRuns } from '../../random-runs';
 import { afterOperation, anyRanges, rangesBetween } from './hash-key-ranges';
+
+fc.configureGlobal({ numRuns: randomRuns(100) });
 
 const anyCount = fc.integer({ min: 1, max: 48 });
 const quarter = 2n ** 126n;

@@ -1,6 +1,7 @@
 import { EVERYTHING, fakeModelIndex, playFanOutCase } from '../../fakes/fan-out-model';
+import { randomRuns } from '../../random-runs';
 
-const CASES = 3_000;
+const CASES = randomRuns(1_000);
 
 describe(`${CASES} random cases of a query paged to its end, while items come, go and move and shard counts change`, () => {
   test('equal an oracle page by page, nothing twice, nothing missing', async () => {
