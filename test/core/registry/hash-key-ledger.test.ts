@@ -225,7 +225,7 @@ describe('HashKeyLedger', () => {
     const withoutEntries = { ...store, writeEntry: () => Promise.reject(new Error('gone')) };
     const crashed = new HashKeyLedger(withoutEntries).allocate([{ owner: 'a' }], ranges);
     await expect(crashed).rejects.toThrow('gone');
-    const other = new HashKeyLedger(store, { mostEntries: 1 });
+    const other = new HashKeyLedger(store, { maxEntries: 1 });
     let reads = 0;
     const readEntries = async () => {
       const entries = await store.readEntries();
@@ -356,7 +356,7 @@ describe('HashKeyLedgers of many processes', () => {
           expect(read).toEqual(names(10).map((name) => owners.get(name)));
         },
       ),
-      { numRuns: randomRuns(60) },
+      { numRuns: randomRuns(160) },
     );
   });
 
@@ -396,7 +396,7 @@ describe('HashKeyLedgers of many processes', () => {
         const read = await schedule.runUntil(readOwners(table.store(schedule, 0), names(12)));
         expect(read).toEqual(names(12).map((name) => owners.get(name)));
       }),
-      { numRuns: randomRuns(60) },
+      { numRuns: randomRuns(160) },
     );
   });
 });
