@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import mutants from './mutants.json';
 
-const record = readFileSync('docs/decisions/0020-mutants-say-how-many-random-cases-are-enough.md', 'utf8');
+const record = readFileSync('docs/decisions/0021-mutants-say-how-many-random-cases-are-enough.md', 'utf8');
 
 /** `npm run mutants` shows that each of them is caught, which takes a minute or two. */
 describe.each(mutants)('the mutant of: $rule', ({ rule, file, text, replacement, suite }) => {
