@@ -30,10 +30,10 @@ export class EvenShardsStack extends Stack {
     const createdAt = { name: 'createdAt', type: AttributeType.STRING };
     const byStatus = jobs.addShardedIndex({
       indexName: 'byStatus',
-      value: { name: 'status', type: AttributeType.STRING },
+      valueAttribute: { name: 'status', type: AttributeType.STRING },
       sortKey: createdAt,
       keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
-      shards: ShardCounts.byValue(
+      shardCounts: ShardCounts.byValue(
         this.fromContext('byStatusShardCounts', {
           succeeded: 35,
           ignored: 35,
@@ -48,7 +48,7 @@ export class EvenShardsStack extends Stack {
       indexName: 'byTime',
       sortKey: createdAt,
       keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
-      shards: ShardCounts.uniform(this.fromContext('byTimeShardCount', 5)),
+      shardCounts: ShardCounts.uniform(this.fromContext('byTimeShardCount', 5)),
       projectionType: ProjectionType.KEYS_ONLY,
     });
     const query = new FanOutQueryFunction(this, 'Query', { indexes: [byStatus, byTime] });

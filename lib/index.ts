@@ -21,8 +21,8 @@ export { HashKeyRegistryGrants } from './stream/hash-key-registry-grants';
 export type { IHashKeyRegistry } from './stream/i-hash-key-registry';
 export type { IHashKeyRegistryRef } from './stream/i-hash-key-registry-ref';
 export { OrderedProducerFunction, type OrderedProducerFunctionProps } from './stream/ordered-producer-function';
-export { ProducerFifoQueue, type ProducerFifoQueueProps } from './stream/producer-fifo-queue';
-export type { ProducerTableStreamProps } from './stream/producer-table-stream';
+export { ProducerFifoQueue, type ProducerFifoQueueOptions } from './stream/producer-fifo-queue';
+export type { ProducerTableStreamOptions } from './stream/producer-table-stream-options';
 export {
   StreamAutoScaling,
   type StreamAutoScalingOptions,
@@ -37,6 +37,7 @@ export {
 export { StreamReshardGrants } from './stream/stream-reshard-grants';
 export { StreamResharding, type StreamReshardingProps } from './stream/stream-resharding';
 export { UniformStream, type UniformStreamProps } from './stream/uniform-stream';
+export type { BaseShardedIndexOptions } from './table/base-sharded-index-options';
 export type { ExpectedIndexTraffic } from './table/expected-index-traffic';
 export { FanOutQueryFunction, type FanOutQueryFunctionProps } from './table/fan-out-query-function';
 export type { IShardedIndex } from './table/i-sharded-index';
@@ -45,10 +46,8 @@ export { KeyLayout } from './table/key-layout';
 export { ShardCounts } from './table/shard-counts';
 export { ShardedIndex } from './table/sharded-index';
 export type { ShardedIndexAttributes } from './table/sharded-index-attributes';
-export type { ShardedIndexBinding } from './table/sharded-index-binding';
+export type { ShardedIndexBindingOptions } from './table/sharded-index-binding-options';
+export { ShardedIndexGrants } from './table/sharded-index-grants';
 export type { ShardedIndexOptions } from './table/sharded-index-options';
-export type { ShardedIndexProps } from './table/sharded-index-props';
-export { ShardedIndexQueryGrants } from './table/sharded-index-query-grants';
-export { ShardedIndexWriteGrants } from './table/sharded-index-write-grants';
 export { ShardedTable, type ShardedTableProps } from './table/sharded-table';
 export { ShardingStrategy } from './table/sharding-strategy';

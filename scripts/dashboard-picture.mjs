@@ -25,15 +25,15 @@ const COLOURS = ['#1f77b4', '#ff7f0e', '#2ca02c', '#d62728'];
 function widgets() {
   const stack = new Stack(new App(), 'Orders');
   const events = new UniformStream(stack, 'Events', { shardCount: 4 });
-  const autoScaling = events.autoScale({ minShards: 2, maxShards: 32 });
+  const autoScaling = events.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
   const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
   const byStatus = table.addShardedIndex({
     indexName: 'byStatus',
-    value: { name: 'status', type: AttributeType.STRING },
-    shards: ShardCounts.uniform(8),
+    valueAttribute: { name: 'status', type: AttributeType.STRING },
+    shardCounts: ShardCounts.uniform(8),
   });
   const monitoring = new ShardMonitoring(stack, 'Monitoring');
-  monitoring.addStream(events, { autoScaling, reconciliation: events.reconcile() });
+  monitoring.addStream(events, { autoScaling, reconciliation: events.addReconciliation() });
   monitoring.addProducer(new OrderedProducerFunction(stack, 'Writer', { stream: events }));
   monitoring.addIndex(byStatus);
   monitoring.addQuery(new FanOutQueryFunction(stack, 'Reader', { indexes: [byStatus] }));

@@ -21,12 +21,12 @@ export function indexSnippet({ shards, byValue }: IndexPlan, valueAttribute: str
     `    indexName: '${valueAttribute === undefined ? 'byTime' : `by${upperFirst(valueAttribute)}`}',`,
     ...(valueAttribute === undefined
       ? []
-      : [`    value: { name: ${quoted(valueAttribute)}, type: AttributeType.STRING },`]),
+      : [`    valueAttribute: { name: ${quoted(valueAttribute)}, type: AttributeType.STRING },`]),
     "    sortKey: { name: 'createdAt', type: AttributeType.STRING },",
     ...(counts === undefined || counts.length === 0
-      ? [`    shards: ShardCounts.uniform(${counts === undefined ? shards : 1}),`]
+      ? [`    shardCounts: ShardCounts.uniform(${counts === undefined ? shards : 1}),`]
       : [
-          '    shards: ShardCounts.byValue(',
+          '    shardCounts: ShardCounts.byValue(',
           '      {',
           ...counts.map(([value, count]) => `        ${quoted(value)}: ${count},`),
           '      },',

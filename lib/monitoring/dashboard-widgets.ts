@@ -42,7 +42,7 @@ export function streamWidgets(stream: kinesis.IStream, { autoScaling, reconcilia
       ),
     ],
     [
-      graph('Records refused by shard', [shards.metricWriteThrottles({ label: SHARD_ID })]),
+      graph('Records refused by shard', [shards.metricWriteProvisionedThroughputExceeded({ label: SHARD_ID })]),
       graph('Throttles of the whole stream', [
         stream.metricWriteProvisionedThroughputExceeded({ ...sum, label: 'records refused' }),
         stream.metricReadProvisionedThroughputExceeded({ ...sum, label: 'reads refused' }),
@@ -60,7 +60,7 @@ export function streamWidgets(stream: kinesis.IStream, { autoScaling, reconcilia
   return [
     ...rows,
     [
-      graph('Utilisation of the shards, in %', [autoScaling.metricUtilisation({ label: 'utilisation' })], {
+      graph('Utilisation of the shards, in %', [autoScaling.metricUtilization({ label: 'utilisation' })], {
         leftAnnotations: [autoScaling.scaleOutAlarm.toAnnotation(), autoScaling.scaleInAlarm.toAnnotation()],
       }),
       graph('Shards', [autoScaling.metricOpenShards({ label: 'open shards' })]),
@@ -81,12 +81,12 @@ export function indexWidgets(index: IShardedIndex): Rows {
         metrics.metricOnlineIndexConsumedWriteCapacity({ label: 'write units while it is built' }),
       ]),
       graph('Refused by a hot partition', [
-        metrics.metricWriteKeyRangeThrottles({ label: 'writes' }),
-        metrics.metricReadKeyRangeThrottles({ label: 'reads' }),
+        metrics.metricWriteKeyRangeThroughputThrottleEvents({ label: 'writes' }),
+        metrics.metricReadKeyRangeThroughputThrottleEvents({ label: 'reads' }),
       ]),
       graph('Refused for any reason', [
-        metrics.metricWriteThrottles({ label: 'writes' }),
-        metrics.metricReadThrottles({ label: 'reads' }),
+        metrics.metricWriteThrottleEvents({ label: 'writes' }),
+        metrics.metricReadThrottleEvents({ label: 'reads' }),
       ]),
     ],
   ];

@@ -187,7 +187,7 @@ export class ShardMonitoring extends Construct {
     this.addRow(`Index ${name}`, indexWidgets(index));
     if (!(options.writeThrottleAlarm ?? true)) return;
     this.addAlarm(index.table, `${index.indexName}WriteThrottles`, {
-      metric: ShardedIndexMetrics.fromIndex(index).metricWriteKeyRangeThrottles(),
+      metric: ShardedIndexMetrics.fromIndex(index).metricWriteKeyRangeThroughputThrottleEvents(),
       description:
         `A partition of the index ${name} refuses writes, and with it the table does: one shard gets more than 1,000 ` +
         'write units a second. Raise the shard count of the busiest value of this index; the Contributor Insights of ' +

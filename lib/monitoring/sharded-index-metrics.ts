@@ -61,7 +61,7 @@ export class ShardedIndexMetrics {
    * @param options statistic, period and looks
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
-  public metricWriteKeyRangeThrottles(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+  public metricWriteKeyRangeThroughputThrottleEvents(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('WriteKeyRangeThroughputThrottleEvents', options);
   }
 
@@ -70,7 +70,7 @@ export class ShardedIndexMetrics {
    *
    * @param options statistic, period and looks
    */
-  public metricReadKeyRangeThrottles(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+  public metricReadKeyRangeThroughputThrottleEvents(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ReadKeyRangeThroughputThrottleEvents', options);
   }
 
@@ -79,7 +79,7 @@ export class ShardedIndexMetrics {
    *
    * @param options statistic, period and looks
    */
-  public metricWriteThrottles(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+  public metricWriteThrottleEvents(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('WriteThrottleEvents', options);
   }
 
@@ -88,7 +88,7 @@ export class ShardedIndexMetrics {
    *
    * @param options statistic, period and looks
    */
-  public metricReadThrottles(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+  public metricReadThrottleEvents(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ReadThrottleEvents', options);
   }
 

@@ -45,7 +45,9 @@ export class StreamShardMetrics {
    *
    * @param options period and looks
    */
-  public metricWriteThrottles(options?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
+  public metricWriteProvisionedThroughputExceeded(
+    options?: cloudwatch.MathExpressionOptions,
+  ): cloudwatch.MathExpression {
     return this.byShard('WriteProvisionedThroughputExceeded', options);
   }
 

@@ -17,8 +17,8 @@ import type { BundledFunctionOptions } from '../function/bundled-function-option
 import type { IHashKeyRegistry } from './i-hash-key-registry';
 import { maxRecordBytes } from './max-record-size';
 import { checkOwnEnvironment } from './own-environment';
-import { ProducerFifoQueue, type ProducerFifoQueueProps } from './producer-fifo-queue';
-import type { ProducerTableStreamProps } from './producer-table-stream';
+import { ProducerFifoQueue, type ProducerFifoQueueOptions } from './producer-fifo-queue';
+import type { ProducerTableStreamOptions } from './producer-table-stream-options';
 import { checkRecordDistribution } from './record-distribution';
 import { StreamProduceGrants } from './stream-produce-grants';
 import { tableStreamSource } from './table-stream-source';
@@ -52,11 +52,11 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly aggregation?: boolean;
 
   /**
-   * Whether records are numbered, so that consumers can drop second copies with `deduplicate` of `cdk-even-shards/core`
+   * Whether records are sequenced, so that consumers can drop second copies with `deduplicate` of `cdk-even-shards/core`
    * and see each record once, in the order of its key. A copy comes about when an answer of Kinesis is lost, and when
    * Lambda delivers again what was written. A record of a FIFO queue whose partition key is its message group, or of a
    * table's stream, has the number that its source gave it, so that it is known however often it is delivered. Other
-   * records are numbered by the invocation: a second invocation with them writes them as new ones.
+   * records get their numbers from the invocation: a second invocation with them writes them as new ones.
    *
    * The number needs the same format that `aggregation` does, even around a single record: some 100 bytes and the
    * partition key more.
@@ -187,7 +187,7 @@ export class OrderedProducerFunction extends Construct {
    * @param id the queue's name within the function's scope
    * @param props when a message is given up, and how it is kept
    */
-  public addFifoQueue(id: string, props: ProducerFifoQueueProps = {}): ProducerFifoQueue {
+  public addFifoQueue(id: string, props: ProducerFifoQueueOptions = {}): ProducerFifoQueue {
     return ProducerFifoQueue._add(this, id, this.function, props);
   }
 
@@ -204,7 +204,7 @@ export class OrderedProducerFunction extends Construct {
    *
    * @param props the table, and when a change is given up
    */
-  public addTableStream(props: ProducerTableStreamProps): void {
+  public addTableStream(props: ProducerTableStreamOptions): void {
     this.function.addEventSource(tableStreamSource(this, props));
   }
 }

@@ -8,7 +8,7 @@ import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 
 /** Properties of a FIFO queue in front of an `OrderedProducerFunction`. */
-export interface ProducerFifoQueueProps {
+export interface ProducerFifoQueueOptions {
   /**
    * How often a message is delivered to the function before it goes to the dead-letter queue: 1 to 1,000.
    *
@@ -66,7 +66,7 @@ const BATCH_SIZE = 10;
  */
 export class ProducerFifoQueue extends Construct {
   /** @internal */
-  public static _add(scope: Construct, id: string, target: lambda.Function, props: ProducerFifoQueueProps) {
+  public static _add(scope: Construct, id: string, target: lambda.Function, props: ProducerFifoQueueOptions) {
     return new ProducerFifoQueue(scope, id, target, props);
   }
 
@@ -82,7 +82,7 @@ export class ProducerFifoQueue extends Construct {
    */
   public readonly deadLetterQueue: sqs.Queue;
 
-  private constructor(scope: Construct, id: string, target: lambda.Function, props: ProducerFifoQueueProps) {
+  private constructor(scope: Construct, id: string, target: lambda.Function, props: ProducerFifoQueueOptions) {
     super(scope, id);
     const { maxReceiveCount = 10 } = props;
     this.checkMaxReceiveCount(maxReceiveCount);
@@ -113,7 +113,7 @@ export class ProducerFifoQueue extends Construct {
   }
 
   /** CloudFormation cannot multiply: a timeout that only the deployment knows leaves nothing to compute from. */
-  private visibilityTimeout({ timeout }: lambda.Function, { visibilityTimeout }: ProducerFifoQueueProps): Duration {
+  private visibilityTimeout({ timeout }: lambda.Function, { visibilityTimeout }: ProducerFifoQueueOptions): Duration {
     const field = constructField(this, 'visibilityTimeout');
     if (timeout === undefined || timeout.isUnresolved()) {
       if (visibilityTimeout !== undefined) return visibilityTimeout;

@@ -29,21 +29,22 @@ import { StreamReshardGrants } from './stream-reshard-grants';
 /** Between which shard counts a stream is scaled, and by which load. */
 export interface StreamAutoScalingOptions extends BundledFunctionOptions {
   /** The fewest shards: a whole number from 1 to 10,000. */
-  readonly minShards: number;
+  readonly minCapacity: number;
 
-  /** The most shards: a whole number from `minShards` to 10,000. */
-  readonly maxShards: number;
+  /** The most shards: a whole number from `minCapacity` to 10,000. */
+  readonly maxCapacity: number;
 
   /**
-   * The part of the shards' capacity, more than 0 and at most 1, above which shards are added: the larger of bytes over
-   * 1 MB and records over 1,000 a second and shard, over the whole stream. Shards are taken away below 40 % of it.
+   * How much of the shards' capacity may be used before shards are added, in percent, more than 0 and at most 100: the
+   * larger of bytes over 1 MB and records over 1,000 a second and shard, over the whole stream. Shards are taken away below
+   * 40 % of it. A number that is known at synthesis, for the lower bound is computed from it.
    *
    * A minute's mean hides its peaks, and a hash spreads keys less evenly than the ranges are: leave room for both, and for
    * the growth of the ten minutes that it takes to notice, decide and reshard.
    *
-   * @default 0.7
+   * @default 70
    */
-  readonly targetUtilisation?: number;
+  readonly targetUtilizationPercent?: number;
 }
 
 /** Properties of a `StreamAutoScaling`. */
@@ -59,12 +60,12 @@ export interface StreamAutoScalingProps extends StreamAutoScalingOptions {
 const SHARD_BYTES = 1_000_000;
 const SHARD_RECORDS = 1_000;
 
-const DEFAULT_TARGET_UTILISATION = 0.7;
+const DEFAULT_TARGET_UTILIZATION_PERCENT = 70;
 
 /**
  * Gives a stream more shards when its load grows, and fewer when it has long been low.
  *
- * `UniformStream.autoScale` makes one. Three alarms watch the utilisation of the shards; a function asks them every minute.
+ * `UniformStream.autoScaleShardCount` makes one. Three alarms watch the utilisation of the shards; a function asks them every minute.
  * It adds a third of the shards once three of six minutes were above the target, and doubles them if these were far above
  * it. It halves them once half an hour was below 40 % of the target, which leaves the half at most 80 % of it, and nothing
  * was refused: a hot shard refuses what the utilisation does not show. Kinesis allows ten updates in 24 hours, so it
@@ -76,7 +77,7 @@ const DEFAULT_TARGET_UTILISATION = 0.7;
  * one that hardly changes, so is a fixed count.
  *
  * Throws `InvalidShardCountError` unless both counts are whole numbers from 1 to 10,000, and `InvalidArgumentError` if
- * `minShards` is the larger, if the target is none, or if the stream is known to be on-demand, or in another account or
+ * `minCapacity` is the larger, if the target is none, or if the stream is known to be on-demand, or in another account or
  * region.
  */
 export class StreamAutoScaling extends Construct {
@@ -103,12 +104,12 @@ export class StreamAutoScaling extends Construct {
    */
   constructor(scope: Construct, id: string, props: StreamAutoScalingProps) {
     super(scope, id);
-    const { stream, minShards, maxShards, targetUtilisation = DEFAULT_TARGET_UTILISATION } = props;
+    const { stream, minCapacity, maxCapacity, targetUtilizationPercent = DEFAULT_TARGET_UTILIZATION_PERCENT } = props;
     this.stream = stream;
     checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
     checkProvisioned(constructField(this, 'stream'), stream);
-    this.checkBounds(minShards, maxShards);
-    this.checkTarget(targetUtilisation);
+    this.checkBounds(minCapacity, maxCapacity);
+    this.checkTarget(targetUtilizationPercent);
 
     const threeOfSixMinutes = {
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -116,21 +117,21 @@ export class StreamAutoScaling extends Construct {
       datapointsToAlarm: 3,
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
     };
-    const minutely = this.metricUtilisation({ period: Duration.minutes(1) });
+    const minutely = this.metricUtilization({ period: Duration.minutes(1) });
     this.scaleOutAlarm = minutely.createAlarm(this, 'ScaleOutAlarm', {
-      alarmDescription: `The shards of a stream are used by more than ${percent(targetUtilisation)} %: it is given more, up to ${maxShards}`,
-      threshold: percent(targetUtilisation),
+      alarmDescription: `The shards of a stream are used by more than ${targetUtilizationPercent} %: it is given more, up to ${maxCapacity}`,
+      threshold: targetUtilizationPercent,
       ...threeOfSixMinutes,
     });
-    const surge = percent(targetUtilisation + (1 - targetUtilisation) * SURGE_FRACTION);
+    const surge = toTenth(targetUtilizationPercent + (100 - targetUtilizationPercent) * SURGE_FRACTION);
     this.surgeAlarm = minutely.createAlarm(this, 'SurgeAlarm', {
-      alarmDescription: `The shards of a stream are used by more than ${surge} %: it is given twice as many, up to ${maxShards}`,
+      alarmDescription: `The shards of a stream are used by more than ${surge} %: it is given twice as many, up to ${maxCapacity}`,
       threshold: surge,
       ...threeOfSixMinutes,
     });
-    const lowUtilisation = percent(targetUtilisation * SCALE_IN_FRACTION);
+    const lowUtilisation = toTenth(targetUtilizationPercent * SCALE_IN_FRACTION);
     this.scaleInAlarm = this.utilisationUnlessThrottled(Duration.minutes(5)).createAlarm(this, 'ScaleInAlarm', {
-      alarmDescription: `The shards of a stream were used by less than ${lowUtilisation} % for half an hour, and refused nothing: it needs fewer, down to ${minShards}`,
+      alarmDescription: `The shards of a stream were used by less than ${lowUtilisation} % for half an hour, and refused nothing: it needs fewer, down to ${minCapacity}`,
       threshold: lowUtilisation,
       comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
       evaluationPeriods: 6,
@@ -141,8 +142,8 @@ export class StreamAutoScaling extends Construct {
       description: 'Gives a Kinesis stream the shards that its load needs',
       environment: {
         [STREAM_NAME]: stream.streamName,
-        [MIN_SHARDS]: Tokenization.stringifyNumber(minShards),
-        [MAX_SHARDS]: Tokenization.stringifyNumber(maxShards),
+        [MIN_SHARDS]: Tokenization.stringifyNumber(minCapacity),
+        [MAX_SHARDS]: Tokenization.stringifyNumber(maxCapacity),
         [SURGE_ALARM]: this.surgeAlarm.alarmName,
         [SCALE_OUT_ALARM]: this.scaleOutAlarm.alarmName,
         [SCALE_IN_ALARM]: this.scaleInAlarm.alarmName,
@@ -171,7 +172,7 @@ export class StreamAutoScaling extends Construct {
    *
    * @param options period and looks; the statistic is given
    */
-  public metricUtilisation(options?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
+  public metricUtilization(options?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     const period = options?.period ?? Duration.minutes(1);
     const shards = this.metricOpenShards({ period });
     const needed = (load: string, metricName: string, capacity: number) =>
@@ -231,7 +232,7 @@ export class StreamAutoScaling extends Construct {
     return new cloudwatch.MathExpression({
       expression: 'MAX([utilisation, throttled])',
       usingMetrics: {
-        utilisation: this.metricUtilisation({ period }),
+        utilisation: this.metricUtilization({ period }),
         throttled: new cloudwatch.MathExpression({
           expression: 'IF(throttles > 0, 100, 0)',
           usingMetrics: { throttles },
@@ -243,25 +244,29 @@ export class StreamAutoScaling extends Construct {
     });
   }
 
-  private checkBounds(minShards: number, maxShards: number): void {
-    for (const [name, count] of Object.entries({ minShards, maxShards })) {
+  private checkBounds(minCapacity: number, maxCapacity: number): void {
+    for (const [name, count] of Object.entries({ minCapacity, maxCapacity })) {
       if (!Token.isUnresolved(count)) checkShardCount(constructField(this, name), count, MAX_STREAM_SHARDS);
     }
-    if (Token.isUnresolved(minShards) || Token.isUnresolved(maxShards) || minShards <= maxShards) return;
-    throw new InvalidArgumentError(constructField(this, 'minShards'), minShards, `at most maxShards, ${maxShards}`);
+    if (Token.isUnresolved(minCapacity) || Token.isUnresolved(maxCapacity) || minCapacity <= maxCapacity) return;
+    throw new InvalidArgumentError(
+      constructField(this, 'minCapacity'),
+      minCapacity,
+      `at most maxCapacity, ${maxCapacity}`,
+    );
   }
 
-  private checkTarget(targetUtilisation: number): void {
-    if (Token.isUnresolved(targetUtilisation) || (targetUtilisation > 0 && targetUtilisation <= 1)) return;
+  private checkTarget(targetUtilizationPercent: number): void {
+    if (targetUtilizationPercent > 0 && targetUtilizationPercent <= 100) return;
     throw new InvalidArgumentError(
-      constructField(this, 'targetUtilisation'),
-      targetUtilisation,
-      'a part of the capacity, more than 0 and at most 1',
+      constructField(this, 'targetUtilizationPercent'),
+      targetUtilizationPercent,
+      'a percentage of the capacity, more than 0 and at most 100',
     );
   }
 }
 
 /** Rounded to a tenth: a threshold that people read. */
-function percent(part: number): number {
-  return Math.round(part * 1_000) / 10;
+function toTenth(percent: number): number {
+  return Math.round(percent * 10) / 10;
 }

@@ -53,7 +53,7 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
  * Looks at a stream's shards now and then, and reports or repairs what has drifted: boundaries that manual splits and
  * merges have left uneven, and another count than the declared one.
  *
- * `UniformStream.reconcile` makes one. An invocation answers with the open shards, their skew, and the plan that takes the
+ * `UniformStream.addReconciliation` makes one. An invocation answers with the open shards, their skew, and the plan that takes the
  * stream to where it should be, request by request: a dry run, unless it repairs.
  *
  * Throws `InvalidShardCountError` unless the count is a whole number from 1 to 10,000, and `InvalidArgumentError` if it is

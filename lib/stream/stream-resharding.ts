@@ -23,7 +23,7 @@ export interface StreamReshardingProps {
 /**
  * Takes a stream to a shard count, however far, in one deployment, and sees to it that its shards are even.
  *
- * Use it for a stream that is not a `UniformStream`, which does this when it is given an `initialShardCount`. A custom
+ * Use it for a stream that is not a `UniformStream`, which does this when it is given a `deployedShardCount`. A custom
  * resource goes to the count step by step, for one update at most doubles or halves it; then it reads the shards and
  * moves boundaries that are astray by splits and merges. Records can be written and read all the while. A roll-back goes
  * back the same way. Deleting it changes nothing.

@@ -5,7 +5,7 @@ import { DynamoEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
-import type { ProducerTableStreamProps } from './producer-table-stream';
+import type { ProducerTableStreamOptions } from './producer-table-stream-options';
 
 /** The least that Lambda takes. Source: the Lambda API reference, CreateEventSourceMapping. */
 const MIN_RECORD_AGE = Duration.minutes(1);
@@ -17,7 +17,7 @@ const MAX_RECORD_AGE = Duration.hours(24);
  * A table's stream as an event source, its errors named for the construct that it is added to. Batches are not bisected:
  * the function says which change failed, and Lambda goes on from there.
  */
-export function tableStreamSource(owner: IConstruct, props: ProducerTableStreamProps): DynamoEventSource {
+export function tableStreamSource(owner: IConstruct, props: ProducerTableStreamOptions): DynamoEventSource {
   const { table, onFailure } = props;
   if (table.tableStreamArn === undefined) throw streamIsOff(owner, table);
   owner.node.addValidation({ validate: () => checkStreamIsOn(owner, table) });
@@ -42,7 +42,7 @@ function streamIsOff(owner: IConstruct, table: dynamodb.ITable): InvalidArgument
   return new InvalidArgumentError(constructField(owner, 'table'), table.node.path, 'a table whose stream is on');
 }
 
-function maxRecordAge(owner: IConstruct, { onFailure, maxRecordAge: age }: ProducerTableStreamProps) {
+function maxRecordAge(owner: IConstruct, { onFailure, maxRecordAge: age }: ProducerTableStreamOptions) {
   if (age === undefined) return onFailure && Duration.hours(12);
   const field = constructField(owner, 'maxRecordAge');
   if (onFailure === undefined) throw new InvalidArgumentError(field, age.toString(), 'absent without an onFailure');

@@ -20,8 +20,8 @@ export interface UniformStreamProps {
    *
    * One shard takes 1,000 records and 1 MB a second, so a stream needs the larger of its records per second over 1,000
    * and its bytes per second over 1 MB, at peak, rounded up, with head-room: a hash spreads keys less evenly than the
-   * ranges are. Kinesis at most doubles or halves the count in one update, so a larger change takes an
-   * `initialShardCount`, or several deployments.
+   * ranges are. Kinesis at most doubles or halves the count in one update, so a larger change takes a
+   * `deployedShardCount`, or several deployments.
    *
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
    */
@@ -35,7 +35,7 @@ export interface UniformStreamProps {
    *
    * @default - `shardCount`: CloudFormation itself updates the stream, and there is no custom resource
    */
-  readonly initialShardCount?: number;
+  readonly deployedShardCount?: number;
 
   /**
    * The name of the stream: 1 to 128 characters of a-z, A-Z, 0-9, underscore, hyphen and dot.
@@ -100,16 +100,10 @@ export class UniformStream extends kinesis.Stream {
   public readonly shardCount: number;
 
   /**
-   * How many shards were open when the deployment was done, as text; known when the stack is deployed. Only with an
-   * `initialShardCount`.
+   * What takes the stream to its shard count, with the open shards and the skew that it found. Only with a
+   * `deployedShardCount`.
    */
-  public readonly openShardCount?: string;
-
-  /**
-   * How many times the mean the widest shard held when the deployment was done, as text: 1 is perfectly even, up to 1.05
-   * counts as even. Only with an `initialShardCount`.
-   */
-  public readonly skew?: string;
+  public readonly resharding?: StreamResharding;
 
   /** Permissions for whatever writes to this stream. */
   public readonly produceGrants: StreamProduceGrants;
@@ -131,25 +125,23 @@ export class UniformStream extends kinesis.Stream {
     super(scope, id, {
       streamName: props.streamName,
       streamMode: kinesis.StreamMode.PROVISIONED,
-      shardCount: props.initialShardCount ?? props.shardCount,
+      shardCount: props.deployedShardCount ?? props.shardCount,
       retentionPeriod: props.retentionPeriod,
       encryption: props.encryptionKey ? kinesis.StreamEncryption.KMS : kinesis.StreamEncryption.MANAGED,
       encryptionKey: props.encryptionKey,
       shardLevelMetrics: props.shardLevelMetrics && [...props.shardLevelMetrics].sort(),
       removalPolicy: props.removalPolicy,
     });
-    const { shardCount, initialShardCount } = props;
+    const { shardCount, deployedShardCount } = props;
     this.checkCount('shardCount', shardCount);
-    if (initialShardCount !== undefined) this.checkCount('initialShardCount', initialShardCount);
+    if (deployedShardCount !== undefined) this.checkCount('deployedShardCount', deployedShardCount);
     if (props.expectedTraffic && !Token.isUnresolved(shardCount))
       adviseOnShards(this, shardCount, props.expectedTraffic);
     this.shardCount = shardCount;
     this.produceGrants = StreamProduceGrants.fromStream(this);
     this.reshardGrants = StreamReshardGrants.fromStream(this);
-    if (initialShardCount === undefined) return;
-    const { openShardCount, skew } = new StreamResharding(this, 'Resharding', { stream: this, shardCount });
-    this.openShardCount = openShardCount;
-    this.skew = skew;
+    if (deployedShardCount === undefined) return;
+    this.resharding = new StreamResharding(this, 'Resharding', { stream: this, shardCount });
     this.hasFixedCount = true;
   }
 
@@ -157,20 +149,20 @@ export class UniformStream extends kinesis.Stream {
    * Gives the stream more shards when its load grows, and fewer when it has long been low.
    *
    * From then on its shard count is not what the template says, so leave `shardCount` as it was first deployed: changing
-   * it would set the count back. Call this before `reconcile`, which otherwise takes `shardCount` for what the stream
+   * it would set the count back. Call this before `addReconciliation`, which otherwise takes `shardCount` for what the stream
    * should have.
    *
-   * Throws `InvalidArgumentError` for a stream with an `initialShardCount`, which has a fixed count, for one that is
+   * Throws `InvalidArgumentError` for a stream with a `deployedShardCount`, which has a fixed count, for one that is
    * reconciled or scaled already, and what `StreamAutoScaling` throws.
    *
    * @param options the bounds of the shard count, and the target
    */
-  public autoScale(options: StreamAutoScalingOptions): StreamAutoScaling {
+  public autoScaleShardCount(options: StreamAutoScalingOptions): StreamAutoScaling {
     if (this.autoScaling !== undefined || this.hasFixedCount) {
       throw new InvalidArgumentError(
-        constructField(this, 'autoScale'),
+        constructField(this, 'autoScaleShardCount'),
         this.shardCount,
-        'called once, before reconcile, and on a stream without initialShardCount: these take shardCount for fixed',
+        'called once, before addReconciliation, and on a stream without deployedShardCount: these take shardCount for fixed',
       );
     }
     this.autoScaling = new StreamAutoScaling(this, 'AutoScaling', { ...options, stream: this });
@@ -185,11 +177,11 @@ export class UniformStream extends kinesis.Stream {
    *
    * @param options what to do about drift, and when to look
    */
-  public reconcile(options: StreamReconciliationOptions = {}): StreamReconciliation {
+  public addReconciliation(options: StreamReconciliationOptions = {}): StreamReconciliation {
     const { repair = false } = options;
     if (repair && this.autoScaling !== undefined) {
       throw new InvalidArgumentError(
-        constructField(this, 'reconcile.repair'),
+        constructField(this, 'addReconciliation.repair'),
         repair,
         'false for a stream that is scaled automatically: its shard count is not fixed, and each update evens it out',
       );

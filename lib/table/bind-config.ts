@@ -2,7 +2,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
-import type { ShardedIndexBinding } from './sharded-index-binding';
+import type { ShardedIndexBindingOptions } from './sharded-index-binding-options';
 
 /** Source: the Lambda API reference, Environment: Variables. */
 const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
@@ -18,7 +18,7 @@ export function bindConfig(
   config: ShardedIndexConfig,
   json: string,
   bound: lambda.Function,
-  binding: ShardedIndexBinding,
+  binding: ShardedIndexBindingOptions,
 ): void {
   const variable = binding.environmentVariable ?? inCapitals(config.indexName);
   const field = constructField(bound, 'environmentVariable');

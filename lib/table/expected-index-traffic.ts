@@ -1,3 +1,5 @@
+import type { Size } from 'aws-cdk-lib';
+
 /** What a sharded index is expected to carry, in its busiest second. */
 export interface ExpectedIndexTraffic {
   /**
@@ -7,11 +9,11 @@ export interface ExpectedIndexTraffic {
   readonly writesPerSecond: number;
 
   /**
-   * The size of an index entry in kilobytes, above 0: its keys and what it projects.
+   * The size of an index entry, above 0: its keys and what it projects.
    *
-   * @default 1
+   * @default - 1 KiB
    */
-  readonly itemKb?: number;
+  readonly itemSize?: Size;
 
   /**
    * How many partitions the index has: its warm write units over 1,000.

@@ -77,7 +77,7 @@ export class FanOutQueryFunction extends Construct {
       runtime: props.runtime,
       logRetention: props.logRetention,
     });
-    for (const index of indexes) index.queryGrants.query(this.function);
+    for (const index of indexes) index.grants.query(this.function);
   }
 }
 

@@ -1,9 +1,8 @@
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IShardedIndexRef } from './i-sharded-index-ref';
-import type { ShardedIndexBinding } from './sharded-index-binding';
-import type { ShardedIndexQueryGrants } from './sharded-index-query-grants';
-import type { ShardedIndexWriteGrants } from './sharded-index-write-grants';
+import type { ShardedIndexBindingOptions } from './sharded-index-binding-options';
+import type { ShardedIndexGrants } from './sharded-index-grants';
 
 /**
  * A sharded index, of a `ShardedTable` of this app or imported by `ShardedIndex.fromShardedIndexAttributes`.
@@ -12,11 +11,8 @@ import type { ShardedIndexWriteGrants } from './sharded-index-write-grants';
  * that query it themselves.
  */
 export interface IShardedIndex extends IShardedIndexRef {
-  /** Permissions for whatever queries this index. */
-  readonly queryGrants: ShardedIndexQueryGrants;
-
-  /** Permissions for whatever writes this index's items. */
-  readonly writeGrants: ShardedIndexWriteGrants;
+  /** Permissions for whatever queries this index or writes its items. */
+  readonly grants: ShardedIndexGrants;
 
   /**
    * Lets a function write items so that they appear in this index: the function gets the index's configuration as an
@@ -29,7 +25,7 @@ export interface IShardedIndex extends IShardedIndexRef {
    * @param writer the function that writes
    * @param binding how the function is told
    */
-  bindWriter(writer: lambda.Function, binding?: ShardedIndexBinding): iam.Grant;
+  bindWriter(writer: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
    * Lets a function query this index by itself: the function gets the index's configuration as an environment variable,
@@ -42,7 +38,7 @@ export interface IShardedIndex extends IShardedIndexRef {
    * @param reader the function that queries
    * @param binding how the function is told
    */
-  bindReader(reader: lambda.Function, binding?: ShardedIndexBinding): iam.Grant;
+  bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
    * Everything that an application must know to write to the index and to query it, as JSON: put it into an

@@ -1,4 +1,4 @@
-import { Annotations, Token } from 'aws-cdk-lib';
+import { Annotations, SizeRoundingBehavior, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { inConstructTerms } from '../construct-field';
 import { planIndex } from '../core/planning/plan-index';
@@ -15,11 +15,15 @@ import { sortedByKey } from './sorted-by-key';
 export function adviseOnIndexShards(
   table: IConstruct,
   config: ShardedIndexConfig,
-  traffic: ExpectedIndexTraffic,
+  { itemSize, ...traffic }: ExpectedIndexTraffic,
 ): void {
   const { indexName } = config;
   const { shards, byValue, boundBy, notFixed } = inConstructTerms(table, `${indexName}.expectedTraffic`, () =>
-    planIndex({ ...traffic, shares: traffic.shares && sortedByKey(traffic.shares) }),
+    planIndex({
+      ...traffic,
+      itemKb: itemSize?.toKibibytes({ rounding: SizeRoundingBehavior.NONE }),
+      shares: traffic.shares && sortedByKey(traffic.shares),
+    }),
   );
   const tooFew =
     byValue === undefined
@@ -31,7 +35,7 @@ export function adviseOnIndexShards(
     const advice = counts === undefined ? `ShardCounts.uniform(${shards})` : `ShardCounts.byValue(${counts}, 1)`;
     Annotations.of(table).addWarningV2(
       'cdk-even-shards:ShardedIndex.tooFewShards',
-      `${indexName} has too few shards for the expected traffic: set its shards to ${advice}, as ${boundBy} needs`,
+      `${indexName} has too few shards for the expected traffic: set its shardCounts to ${advice}, as ${boundBy} needs`,
     );
   }
   for (const sentence of notFixed) {

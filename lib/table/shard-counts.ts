@@ -30,7 +30,7 @@ export class ShardCounts {
    * @param count shards of each value
    */
   public static uniform(count: number): ShardCounts {
-    return new ShardCounts({ default: shardCount('shards', count) });
+    return new ShardCounts({ default: shardCount('shardCounts', count) });
   }
 
   /**
@@ -45,17 +45,17 @@ export class ShardCounts {
    */
   public static byValue(counts: { [value: string]: number }, defaultCount: number): ShardCounts {
     if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) {
-      throw new InvalidArgumentError('shards.byValue', counts, 'an object from value to shard count');
+      throw new InvalidArgumentError('shardCounts.byValue', counts, 'an object from value to shard count');
     }
     if (Object.hasOwn(counts, '')) {
-      throw new InvalidIndexValueError('shards.byValue', '', 'counts of values that are not empty');
+      throw new InvalidIndexValueError('shardCounts.byValue', '', 'counts of values that are not empty');
     }
     return new ShardCounts({
-      default: shardCount('shards.default', defaultCount),
+      default: shardCount('shardCounts.default', defaultCount),
       byValue: Object.fromEntries(
         Object.entries(sortedByKey(counts)).map(([value, count]) => [
           value,
-          shardCount(`shards.byValue[${JSON.stringify(value)}]`, count),
+          shardCount(`shardCounts.byValue[${JSON.stringify(value)}]`, count),
         ]),
       ),
     });
@@ -80,11 +80,11 @@ export class ShardCounts {
     const [writers, readers] = [this._config, others._config];
     const values = Object.keys(sortedByKey({ ...writers.byValue, ...readers.byValue }));
     const byValue = values.map((value) => {
-      const field = `shards.byValue[${JSON.stringify(value)}]`;
+      const field = `shardCounts.byValue[${JSON.stringify(value)}]`;
       return [value, covering(field, countOf(writers, value), countOf(readers, value))] as const;
     });
     return new ShardCounts({
-      default: covering('shards', writers.default, readers.default),
+      default: covering('shardCounts', writers.default, readers.default),
       ...(byValue.length > 0 ? { byValue: Object.fromEntries(byValue) } : {}),
     });
   }

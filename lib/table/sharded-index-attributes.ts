@@ -1,8 +1,8 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import type { ShardedIndexOptions } from './sharded-index-options';
+import type { BaseShardedIndexOptions } from './base-sharded-index-options';
 
 /** A sharded index that exists, as `ShardedIndex.fromShardedIndexAttributes` takes it: described as it was added. */
-export interface ShardedIndexAttributes extends ShardedIndexOptions {
+export interface ShardedIndexAttributes extends BaseShardedIndexOptions {
   /**
    * The table the index belongs to, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or
    * `fromTableAttributes`; import it with its `encryptionKey` if it has a customer-managed one. Functions and

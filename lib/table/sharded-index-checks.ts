@@ -4,7 +4,7 @@ import type { IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
 import { type ShardedIndexConfig, shardCountOf } from '../core/sharded-index/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../core/sharded-index/sharded-index-errors';
-import type { ShardedIndexOptions } from './sharded-index-options';
+import type { BaseShardedIndexOptions } from './base-sharded-index-options';
 
 /** Source: the DynamoDB API reference, GlobalSecondaryIndex: IndexName. */
 const INDEX_NAME = /^[a-zA-Z0-9_.-]{3,255}$/;
@@ -31,12 +31,12 @@ const UNKNOWN: Surroundings = { shardedIndexes: [], keyAttributes: [] };
  */
 export function checkShardedIndex(
   table: IConstruct,
-  options: ShardedIndexOptions,
+  options: BaseShardedIndexOptions,
   config: ShardedIndexConfig,
   { shardedIndexes, keyAttributes }: Surroundings = UNKNOWN,
 ): void {
-  const { indexName, keyLayout, valueAttribute, shardAttribute, sortKeyAttributes, tableKey } = config;
-  const { value, sortKey, tieBreakers = [] } = options;
+  const { indexName, keyLayout, shardAttribute, sortKeyAttributes, tableKey } = config;
+  const { valueAttribute: value, sortKey, tieBreakers = [] } = options;
   const { byValue = {} } = config.shards;
   const refuseIf = (wrong: boolean, property: string, received: unknown, allowed: string) => {
     if (wrong) throw new InvalidIndexConfigError(constructField(table, property), received, allowed);
@@ -56,19 +56,19 @@ export function checkShardedIndex(
   );
   refuseIf(
     value?.type === dynamodb.AttributeType.BINARY,
-    `${indexName}.value.type`,
+    `${indexName}.valueAttribute.type`,
     value?.type,
     'S (string) or N (number)',
   );
   refuseIf(
     value === undefined && config.shards.byValue !== undefined,
-    `${indexName}.shards`,
+    `${indexName}.shardCounts`,
     byValue,
-    'ShardCounts.uniform for an index without a value, give it a value to have counts by value',
+    'ShardCounts.uniform for an index without a valueAttribute, give it one to have counts by value',
   );
   for (const counted of Object.keys(byValue)) {
     if (value?.type !== dynamodb.AttributeType.NUMBER || isNumber(counted)) continue;
-    const field = constructField(table, `${indexName}.shards.byValue`);
+    const field = constructField(table, `${indexName}.shardCounts.byValue`);
     throw new InvalidIndexValueError(
       field,
       counted,
@@ -94,7 +94,7 @@ export function checkShardedIndex(
     tieBreakers,
     `at most ${MAX_SORT_ATTRIBUTES - 1} attributes, as DynamoDB allows ${MAX_SORT_ATTRIBUTES} in a sort key`,
   );
-  const ownKey = [valueAttribute, ...sortKeyAttributes].filter((name) => name !== undefined);
+  const ownKey = [config.valueAttribute, ...sortKeyAttributes].filter((name) => name !== undefined);
   refuseIf(
     new Set(ownKey).size < ownKey.length,
     `${indexName}.sortKey`,
@@ -129,7 +129,7 @@ export function checkShardedIndex(
     sharing !== undefined && !haveSameSharding(sharing, config),
     `${indexName}.shardAttribute`,
     shardAttribute,
-    `another attribute than that of ${sharing?.indexName}, or have the same value, layout, shards and strategy`,
+    `another attribute than that of ${sharing?.indexName}, or have the same valueAttribute, keyLayout, shardCounts and strategy`,
   );
 }
 
@@ -144,9 +144,9 @@ export function checkTableKey(table: IConstruct, { indexName, tableKey }: Sharde
   );
 }
 
-function keyProperties({ value, sortKey, tieBreakers = [] }: ShardedIndexOptions) {
+function keyProperties({ valueAttribute, sortKey, tieBreakers = [] }: BaseShardedIndexOptions) {
   return [
-    ...(value ? [{ name: value.name, property: 'value' }] : []),
+    ...(valueAttribute ? [{ name: valueAttribute.name, property: 'valueAttribute' }] : []),
     ...(sortKey ? [{ name: sortKey.name, property: 'sortKey' }] : []),
     ...tieBreakers.map(({ name }) => ({ name, property: 'tieBreakers' })),
   ];

@@ -6,10 +6,9 @@ import { bindConfig } from './bind-config';
 import type { IShardedIndex } from './i-sharded-index';
 import { indexConfig } from './index-config';
 import type { ShardedIndexAttributes } from './sharded-index-attributes';
-import type { ShardedIndexBinding } from './sharded-index-binding';
+import type { ShardedIndexBindingOptions } from './sharded-index-binding-options';
 import { checkShardedIndex, checkTableKey } from './sharded-index-checks';
-import { ShardedIndexQueryGrants } from './sharded-index-query-grants';
-import { ShardedIndexWriteGrants } from './sharded-index-write-grants';
+import { ShardedIndexGrants } from './sharded-index-grants';
 
 /**
  * A global secondary index whose values are spread over several shards each, made by `ShardedTable.addShardedIndex`.
@@ -22,8 +21,8 @@ export class ShardedIndex implements IShardedIndex {
    * Imports an index that exists: one of a table in another app, or one that was sharded by other means than
    * `ShardedTable.addShardedIndex`. Describe it as it is; nothing is created, changed or looked up.
    *
-   * Throws `InvalidIndexConfigError` if the attributes contradict each other, and `InvalidIndexValueError` if shards are
-   * counted by a value that the value attribute cannot have.
+   * Throws `InvalidIndexConfigError` if the attributes contradict each other, and `InvalidIndexValueError` if
+   * `shardCounts` names a value that the value attribute cannot have.
    *
    * @param attributes the table, the key of the table, and the index
    */
@@ -46,10 +45,8 @@ export class ShardedIndex implements IShardedIndex {
   public readonly indexName: string;
   /** The ARN of the index: `<table ARN>/index/<index name>`. */
   public readonly indexArn: string;
-  /** Permissions for whatever queries this index. */
-  public readonly queryGrants: ShardedIndexQueryGrants;
-  /** Permissions for whatever writes this index's items. */
-  public readonly writeGrants: ShardedIndexWriteGrants;
+  /** Permissions for whatever queries this index or writes its items. */
+  public readonly grants: ShardedIndexGrants;
 
   /** @internal */
   public readonly _config: ShardedIndexConfig;
@@ -58,8 +55,7 @@ export class ShardedIndex implements IShardedIndex {
     this.table = table;
     this.indexName = config.indexName;
     this.indexArn = `${table.tableArn}/index/${config.indexName}`;
-    this.queryGrants = ShardedIndexQueryGrants.fromIndex(this);
-    this.writeGrants = ShardedIndexWriteGrants.fromIndex(this);
+    this.grants = ShardedIndexGrants.fromIndex(this);
     this._config = config;
   }
 
@@ -74,9 +70,9 @@ export class ShardedIndex implements IShardedIndex {
    * @param writer the function that writes
    * @param binding how the function is told
    */
-  public bindWriter(writer: lambda.Function, binding: ShardedIndexBinding = {}): iam.Grant {
+  public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     bindConfig(this._config, this.toConfigJson(), writer, binding);
-    return this.writeGrants.write(writer);
+    return this.grants.write(writer);
   }
 
   /**
@@ -90,9 +86,9 @@ export class ShardedIndex implements IShardedIndex {
    * @param reader the function that queries
    * @param binding how the function is told
    */
-  public bindReader(reader: lambda.Function, binding: ShardedIndexBinding = {}): iam.Grant {
+  public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     bindConfig(this._config, this.toConfigJson(), reader, binding);
-    return this.queryGrants.query(reader);
+    return this.grants.query(reader);
   }
 
   /**

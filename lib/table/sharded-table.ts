@@ -5,7 +5,7 @@ import { adviseOnIndexShards } from './index-advice';
 import { indexConfig } from './index-config';
 import { ShardedIndex } from './sharded-index';
 import { checkShardedIndex } from './sharded-index-checks';
-import type { ShardedIndexProps } from './sharded-index-props';
+import type { ShardedIndexOptions } from './sharded-index-options';
 
 /**
  * Properties of a `ShardedTable`: those of `dynamodb.TableV2`, but point-in-time recovery is on by default, and so is
@@ -61,11 +61,11 @@ export class ShardedTable extends dynamodb.TableV2 {
    * change under the same name; its shard counts can.
    *
    * Throws `InvalidIndexConfigError` if the properties contradict each other, the table or its other indexes, and
-   * `InvalidIndexValueError` if shards are counted by a value that the value attribute cannot have.
+   * `InvalidIndexValueError` if `shardCounts` names a value that the value attribute cannot have.
    *
    * @param props what to shard, by how much and in which order
    */
-  public addShardedIndex(props: ShardedIndexProps): ShardedIndex {
+  public addShardedIndex(props: ShardedIndexOptions): ShardedIndex {
     const config = indexConfig(this.tableName, this.tableKey, props);
     checkShardedIndex(this, props, config, {
       shardedIndexes: this.shardedIndexes,
@@ -74,7 +74,7 @@ export class ShardedTable extends dynamodb.TableV2 {
     if (props.expectedTraffic) adviseOnIndexShards(this, config, props.expectedTraffic);
     this.addGlobalSecondaryIndex({
       indexName: props.indexName,
-      partitionKeys: partitionKeys(config, props.value),
+      partitionKeys: partitionKeys(config, props.valueAttribute),
       sortKeys: [...(props.sortKey ? [props.sortKey] : []), ...(props.tieBreakers ?? [])],
       projectionType: props.projectionType,
       nonKeyAttributes: props.nonKeyAttributes && [...props.nonKeyAttributes].sort(),

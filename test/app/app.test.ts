@@ -87,8 +87,12 @@ describe('the reference app', () => {
     ['eventsShardCount', '0', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got 0'],
     ['eventsShardCount', '1.5', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got 1.5'],
     ['eventsShardCount', '"8"', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got "8"'],
-    ['byTimeShardCount', '10001', 'shards must be a whole number from 1 to 10000, got 10001'],
-    ['byStatusShardCounts', '{"failed":-1}', 'shards.byValue["failed"] must be a whole number from 1 to 10000, got -1'],
+    ['byTimeShardCount', '10001', 'shardCounts must be a whole number from 1 to 10000, got 10001'],
+    [
+      'byStatusShardCounts',
+      '{"failed":-1}',
+      'shardCounts.byValue["failed"] must be a whole number from 1 to 10000, got -1',
+    ],
   ])('fails for the context %s=%s', (key, value, message) => {
     expect(() => synthesize({ [key]: value })).toThrow(InvalidShardCountError);
     expect(() => synthesize({ [key]: value })).toThrow(message);
@@ -97,7 +101,7 @@ describe('the reference app', () => {
   test.each([
     ['eventsShardCount', 'many', 'context eventsShardCount must be JSON such as 4, got "many"'],
     ['byStatusShardCounts', '{failed:1}', 'context byStatusShardCounts must be JSON such as {"succeeded":35,'],
-    ['byStatusShardCounts', '7', 'shards.byValue must be an object from value to shard count, got 7'],
+    ['byStatusShardCounts', '7', 'shardCounts.byValue must be an object from value to shard count, got 7'],
   ])('fails for the context %s=%s, which makes no sense', (key, value, message) => {
     expect(() => synthesize({ [key]: value })).toThrow(InvalidArgumentError);
     expect(() => synthesize({ [key]: value })).toThrow(message);

@@ -42,8 +42,8 @@ describe('ShardMonitoring', () => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
     index = table.addShardedIndex({
       indexName: 'byStatus',
-      value: { name: 'status', type: AttributeType.STRING },
-      shards: ShardCounts.uniform(8),
+      valueAttribute: { name: 'status', type: AttributeType.STRING },
+      shardCounts: ShardCounts.uniform(8),
     });
   });
 
@@ -135,8 +135,8 @@ describe('ShardMonitoring', () => {
     test('shows its scaling and its skew, and raises an alarm when it is uneven', () => {
       const other = new UniformStream(stack, 'Other', { shardCount: 4 });
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
-      monitoring.addStream(stream, { autoScaling: stream.autoScale({ minShards: 2, maxShards: 8 }) });
-      monitoring.addStream(other, { reconciliation: other.reconcile() });
+      monitoring.addStream(stream, { autoScaling: stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 8 }) });
+      monitoring.addStream(other, { reconciliation: other.addReconciliation() });
 
       expect(titles(stack)).toEqual(
         expect.arrayContaining(['Utilisation of the shards, in %', 'Shards', 'Shard count updates left of the day']),

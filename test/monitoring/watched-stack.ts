@@ -14,16 +14,16 @@ import {
 export class WatchedStack extends Stack {
   constructor(app: App) {
     super(app, 'Watched', { env: { account: '111111111111', region: 'eu-west-1' } });
-    const orders = new UniformStream(this, 'Orders', { shardCount: 32, initialShardCount: 4 });
-    const reconciliation = orders.reconcile({ repair: true });
+    const orders = new UniformStream(this, 'Orders', { shardCount: 32, deployedShardCount: 4 });
+    const reconciliation = orders.addReconciliation({ repair: true });
     const clicks = new UniformStream(this, 'Clicks', { shardCount: 4 });
-    const autoScaling = clicks.autoScale({ minShards: 2, maxShards: 64 });
+    const autoScaling = clicks.autoScaleShardCount({ minCapacity: 2, maxCapacity: 64 });
     const table = new ShardedTable(this, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
     const byStatus = table.addShardedIndex({
       indexName: 'byStatus',
-      value: { name: 'status', type: AttributeType.STRING },
+      valueAttribute: { name: 'status', type: AttributeType.STRING },
       sortKey: { name: 'createdAt', type: AttributeType.STRING },
-      shards: ShardCounts.uniform(8),
+      shardCounts: ShardCounts.uniform(8),
     });
 
     const monitoring = new ShardMonitoring(this, 'Monitoring');

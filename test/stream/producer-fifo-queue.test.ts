@@ -1,7 +1,7 @@
 import { App, Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kms from 'aws-cdk-lib/aws-kms';
-import { OrderedProducerFunction, type ProducerFifoQueueProps, UniformStream } from '../../lib';
+import { OrderedProducerFunction, type ProducerFifoQueueOptions, UniformStream } from '../../lib';
 import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 
 describe('OrderedProducerFunction.addFifoQueue', () => {
@@ -10,7 +10,7 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     stack = new Stack(new App(), 'EvenShards');
   });
 
-  function addQueue(props?: ProducerFifoQueueProps, timeout?: Duration) {
+  function addQueue(props?: ProducerFifoQueueOptions, timeout?: Duration) {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     return new OrderedProducerFunction(stack, 'Producer', { stream, timeout }).addFifoQueue('Queue', props);
   }
@@ -129,7 +129,7 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: 180 });
   });
 
-  test.each<[ProducerFifoQueueProps, Duration | undefined, string]>([
+  test.each<[ProducerFifoQueueOptions, Duration | undefined, string]>([
     [{ maxReceiveCount: 0 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 0'],
     [{ maxReceiveCount: 1_001 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 1001'],
     [{ maxReceiveCount: 1.5 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 1.5'],

@@ -4,7 +4,7 @@ import { AttributeType, StreamViewType, Table, TableV2 } from 'aws-cdk-lib/aws-d
 import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { OrderedProducerFunction, type ProducerTableStreamProps, ShardedTable, UniformStream } from '../../lib';
+import { OrderedProducerFunction, type ProducerTableStreamOptions, ShardedTable, UniformStream } from '../../lib';
 import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 
 const partitionKey = { name: 'id', type: AttributeType.STRING };
@@ -22,7 +22,7 @@ describe('OrderedProducerFunction.addTableStream', () => {
   const tableWithStream = () =>
     new ShardedTable(stack, 'Table', { partitionKey, dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES });
 
-  function add(props: Partial<ProducerTableStreamProps> = {}) {
+  function add(props: Partial<ProducerTableStreamOptions> = {}) {
     return producer.addTableStream({ table: props.table ?? tableWithStream(), ...props });
   }
 

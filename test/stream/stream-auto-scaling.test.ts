@@ -14,7 +14,7 @@ describe('StreamAutoScaling', () => {
   });
 
   test('runs every minute, with its bounds and alarms', () => {
-    const scaling = stream.autoScale({ minShards: 2, maxShards: 32 });
+    const scaling = stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 
     const template = Template.fromStack(stack);
     template.hasResourceProperties('AWS::Lambda::Function', {
@@ -33,7 +33,7 @@ describe('StreamAutoScaling', () => {
   });
 
   test('may scale exactly this stream, ask exactly its alarms, and do nothing else', () => {
-    const scaling = stream.autoScale({ minShards: 2, maxShards: 32 });
+    const scaling = stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 
     const template = Template.fromStack(stack);
     template.resourceCountIs('AWS::IAM::Policy', 1);
@@ -66,13 +66,13 @@ describe('StreamAutoScaling', () => {
 
   test.each([
     [undefined, 70, 80.5, 28],
-    [0.5, 50, 67.5, 20],
-    [1, 100, 100, 40],
-    [0.33, 33, 56.5, 13.2],
+    [50, 50, 67.5, 20],
+    [100, 100, 100, 40],
+    [33, 33, 56.5, 13.2],
   ])(
     'with a target of %s is alarmed above %d and %d %% for three of six minutes, and below %d %% for half an hour',
     (target, high, surge, low) => {
-      stream.autoScale({ minShards: 2, maxShards: 32, targetUtilisation: target });
+      stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32, targetUtilizationPercent: target });
 
       const template = Template.fromStack(stack);
       for (const Threshold of [high, surge]) {
@@ -96,7 +96,7 @@ describe('StreamAutoScaling', () => {
   );
 
   test('measures the larger of bytes and records against the shards there are', () => {
-    stream.autoScale({ minShards: 2, maxShards: 32 });
+    stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 
     const template = Template.fromStack(stack);
     const [alarm] = Object.values(
@@ -127,7 +127,7 @@ describe('StreamAutoScaling', () => {
   });
 
   test('has metrics of the stream', () => {
-    const scaling = stream.autoScale({ minShards: 2, maxShards: 32 });
+    const scaling = stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 
     expect([scaling.metricOpenShards(), scaling.metricUpdatesLeft({ statistic: 'Minimum' })]).toMatchObject([
       { namespace: 'EvenShards', metricName: 'OpenShards', statistic: 'Average' },
@@ -136,16 +136,16 @@ describe('StreamAutoScaling', () => {
   });
 
   test.each([
-    [{ minShards: 0, maxShards: 32 }, 'minShards must be a whole number from 1 to 10000, got 0'],
-    [{ minShards: 2, maxShards: 10_001 }, 'maxShards must be a whole number from 1 to 10000, got 10001'],
-    [{ minShards: 8, maxShards: 4 }, 'minShards must be at most maxShards, 4, got 8'],
+    [{ minCapacity: 0, maxCapacity: 32 }, 'minCapacity must be a whole number from 1 to 10000, got 0'],
+    [{ minCapacity: 2, maxCapacity: 10_001 }, 'maxCapacity must be a whole number from 1 to 10000, got 10001'],
+    [{ minCapacity: 8, maxCapacity: 4 }, 'minCapacity must be at most maxCapacity, 4, got 8'],
     [
-      { minShards: 2, maxShards: 4, targetUtilisation: 70 },
-      'targetUtilisation must be a part of the capacity, more than 0 and at most 1, got 70',
+      { minCapacity: 2, maxCapacity: 4, targetUtilizationPercent: 101 },
+      'targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, got 101',
     ],
     [
-      { minShards: 2, maxShards: 4, targetUtilisation: 0 },
-      'targetUtilisation must be a part of the capacity, more than 0 and at most 1, got 0',
+      { minCapacity: 2, maxCapacity: 4, targetUtilizationPercent: 0 },
+      'targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, got 0',
     ],
   ])('fails for %j', (options, message) => {
     const construct = (id: string) => () => new StreamAutoScaling(stack, id, { ...options, stream });
@@ -157,7 +157,7 @@ describe('StreamAutoScaling', () => {
   test('fails for an on-demand stream, which scales by itself', () => {
     const onDemand = new kinesis.Stream(stack, 'OnDemand', { streamMode: kinesis.StreamMode.ON_DEMAND });
 
-    expect(() => new StreamAutoScaling(stack, 'A', { stream: onDemand, minShards: 1, maxShards: 2 })).toThrow(
+    expect(() => new StreamAutoScaling(stack, 'A', { stream: onDemand, minCapacity: 1, maxCapacity: 2 })).toThrow(
       /A: stream.streamMode must be PROVISIONED/,
     );
     expect(InvalidShardCountError.prototype).toBeInstanceOf(InvalidArgumentError);
@@ -165,29 +165,29 @@ describe('StreamAutoScaling', () => {
 
   test.each<[string, (id: string) => UniformStream]>([
     ['is scaled already', (id) => scaled(new UniformStream(stack, id, { shardCount: 4 }))],
-    ['has an initialShardCount', (id) => new UniformStream(stack, id, { shardCount: 8, initialShardCount: 4 })],
+    ['has a deployedShardCount', (id) => new UniformStream(stack, id, { shardCount: 8, deployedShardCount: 4 })],
     ['is reconciled', (id) => reconciled(new UniformStream(stack, id, { shardCount: 4 }))],
   ])('fails for a stream that %s', (_, construct) => {
     const other = construct('Other');
 
-    expect(() => other.autoScale({ minShards: 1, maxShards: 2 })).toThrow(
-      /^EvenShards\/Other: autoScale must be called once, before reconcile, and on a stream without initialShardCount: /,
+    expect(() => other.autoScaleShardCount({ minCapacity: 1, maxCapacity: 2 })).toThrow(
+      /^EvenShards\/Other: autoScaleShardCount must be called once, before addReconciliation, and on a stream without deployedShardCount: /,
     );
   });
 
   test('alone, is this template', () => {
-    stream.autoScale({ minShards: 2, maxShards: 32 });
+    stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 
     expect(withoutAssets(Template.fromStack(stack))).toMatchSnapshot();
   });
 });
 
 function scaled(stream: UniformStream): UniformStream {
-  stream.autoScale({ minShards: 1, maxShards: 2 });
+  stream.autoScaleShardCount({ minCapacity: 1, maxCapacity: 2 });
   return stream;
 }
 
 function reconciled(stream: UniformStream): UniformStream {
-  stream.reconcile();
+  stream.addReconciliation();
   return stream;
 }

@@ -21,7 +21,7 @@ describe('StreamReconciliation', () => {
 
   test('reports the drift of a UniformStream once an hour, from its declared count', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    stream.reconcile();
+    stream.addReconciliation();
 
     expectEnvironment({
       EVEN_SHARDS_STREAM_NAME: stack.resolve(stream.streamName),
@@ -37,7 +37,7 @@ describe('StreamReconciliation', () => {
 
   test('repairs it if it is told to, as often as it is told to', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    stream.reconcile({ repair: true, schedule: events.Schedule.rate(Duration.days(1)) });
+    stream.addReconciliation({ repair: true, schedule: events.Schedule.rate(Duration.days(1)) });
 
     Template.fromStack(stack).hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(1 day)' });
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
@@ -48,7 +48,7 @@ describe('StreamReconciliation', () => {
 
   test('takes a runtime and a log retention', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    stream.reconcile({ runtime: lambda.Runtime.NODEJS_22_X, logRetention: logs.RetentionDays.ONE_YEAR });
+    stream.addReconciliation({ runtime: lambda.Runtime.NODEJS_22_X, logRetention: logs.RetentionDays.ONE_YEAR });
 
     const template = Template.fromStack(stack);
     template.hasResourceProperties('AWS::Lambda::Function', { Runtime: 'nodejs22.x' });
@@ -96,19 +96,19 @@ describe('StreamReconciliation', () => {
 
   test('of a stream that is scaled automatically reports how even it is, and refuses to repair it', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    stream.autoScale({ minShards: 2, maxShards: 32 });
+    stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 
-    expect(() => stream.reconcile({ repair: true })).toThrow(
-      'EvenShards/Events: reconcile.repair must be false for a stream that is scaled automatically: its shard count is ' +
+    expect(() => stream.addReconciliation({ repair: true })).toThrow(
+      'EvenShards/Events: addReconciliation.repair must be false for a stream that is scaled automatically: its shard count is ' +
         'not fixed, and each update evens it out, got true',
     );
-    stream.reconcile();
+    stream.addReconciliation();
     expectEnvironment({ EVEN_SHARDS_STREAM_NAME: Match.anyValue(), EVEN_SHARDS_REPAIR: 'false' });
   });
 
   test('has metrics of the stream', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    const reconciliation = stream.reconcile();
+    const reconciliation = stream.addReconciliation();
 
     const metrics = [
       reconciliation.metricSkew(),
@@ -123,7 +123,7 @@ describe('StreamReconciliation', () => {
   });
 
   test('alone, is this template', () => {
-    new UniformStream(stack, 'Events', { shardCount: 4 }).reconcile({ repair: true });
+    new UniformStream(stack, 'Events', { shardCount: 4 }).addReconciliation({ repair: true });
 
     expect(withoutAssets(Template.fromStack(stack))).toMatchSnapshot();
   });

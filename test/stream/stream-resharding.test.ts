@@ -93,7 +93,7 @@ describe('StreamResharding', () => {
   });
 
   test('alone, is this template', () => {
-    new UniformStream(stack, 'Events', { shardCount: 32, initialShardCount: 4 });
+    new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
 
     expect(withoutAssets(Template.fromStack(stack))).toMatchSnapshot();
   });

@@ -107,7 +107,7 @@ describe('UniformStream', () => {
 
   describe('with an initial shard count', () => {
     test('declares that one for ever, and has a custom resource go to the other', () => {
-      const stream = new UniformStream(stack, 'Events', { shardCount: 32, initialShardCount: 4 });
+      const stream = new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
 
       expect(stream.shardCount).toBe(32);
       const template = Template.fromStack(stack);
@@ -116,26 +116,26 @@ describe('UniformStream', () => {
     });
 
     test('tells how many shards it has, and how even they are', () => {
-      const stream = new UniformStream(stack, 'Events', { shardCount: 32, initialShardCount: 4 });
+      const stream = new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
 
       const attribute = (name: string) => ({ 'Fn::GetAtt': [expect.stringMatching(/^EventsResharding/), name] });
-      expect(stack.resolve([stream.openShardCount, stream.skew])).toEqual([
+      expect(stack.resolve([stream.resharding?.openShardCount, stream.resharding?.skew])).toEqual([
         attribute('OpenShardCount'),
         attribute('Skew'),
       ]);
     });
 
     test('fails for one that no stream can have', () => {
-      expect(() => new UniformStream(stack, 'Events', { shardCount: 4, initialShardCount: 0 })).toThrow(
-        'EvenShards/Events: initialShardCount must be a whole number from 1 to 10000, got 0',
+      expect(() => new UniformStream(stack, 'Events', { shardCount: 4, deployedShardCount: 0 })).toThrow(
+        'EvenShards/Events: deployedShardCount must be a whole number from 1 to 10000, got 0',
       );
     });
   });
 
-  test('without an initial shard count has no custom resource', () => {
+  test('without a deployed shard count has no custom resource', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
 
-    expect([stream.openShardCount, stream.skew]).toEqual([undefined, undefined]);
+    expect(stream.resharding).toBeUndefined();
     Template.fromStack(stack).resourceCountIs('AWS::Lambda::Function', 0);
   });
 

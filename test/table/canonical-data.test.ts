@@ -25,9 +25,9 @@ function outcomeOf(first: Declaration, second: Arrangement): string {
   const stack = new Stack(new App(), 'EvenShards');
   const status = { name: 'status', type: first.numeric ? AttributeType.NUMBER : AttributeType.STRING };
   const options = ({ byValue, alsoReading, shares, nonKeyAttributes }: Arrangement) => ({
-    value: status,
-    shards: alsoReading.reduce(
-      (shards, others) => shards.alsoReading(ShardCounts.byValue(Object.fromEntries(others), 1)),
+    valueAttribute: status,
+    shardCounts: alsoReading.reduce(
+      (shardCounts, others) => shardCounts.alsoReading(ShardCounts.byValue(Object.fromEntries(others), 1)),
       ShardCounts.byValue(Object.fromEntries(byValue), first.defaultCount),
     ),
     shardAttribute: 'statusShard',
@@ -126,19 +126,21 @@ describe('canonical data', () => {
   test('a count that says what the default says is no other count', () => {
     const stack = new Stack(new App(), 'EvenShards');
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
-    const add = (indexName: string, shards: ShardCounts) =>
+    const add = (indexName: string, shardCounts: ShardCounts) =>
       table.addShardedIndex({
         indexName,
-        value: { name: 'status', type: AttributeType.STRING },
+        valueAttribute: { name: 'status', type: AttributeType.STRING },
         shardAttribute: 'statusShard',
-        shards,
+        shardCounts,
       });
     add('byStatus', ShardCounts.uniform(5));
 
     expect(() => add('byStatusToo', ShardCounts.byValue({ failed: 5 }, 5))).not.toThrow();
-    expect(() => add('byAnother', ShardCounts.byValue({ failed: 6 }, 5))).toThrow('value, layout, shards and strategy');
+    expect(() => add('byAnother', ShardCounts.byValue({ failed: 6 }, 5))).toThrow(
+      'valueAttribute, keyLayout, shardCounts and strategy',
+    );
     expect(() => add('byMore', ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6)))).toThrow(
-      'value, layout, shards and strategy',
+      'valueAttribute, keyLayout, shardCounts and strategy',
     );
   });
 
@@ -150,8 +152,8 @@ describe('canonical data', () => {
         table,
         tableKey: ['jobId'],
         indexName: 'byStatus',
-        value: { name: 'status', type: AttributeType.STRING },
-        shards: ShardCounts.byValue(byValue, 1),
+        valueAttribute: { name: 'status', type: AttributeType.STRING },
+        shardCounts: ShardCounts.byValue(byValue, 1),
       });
     const bound = new lambda.Function(stack, 'Bound', {
       runtime: lambda.Runtime.NODEJS_22_X,

@@ -17,8 +17,12 @@ describe('FanOutQueryFunction', () => {
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards');
     table = new ShardedTable(stack, 'Jobs', { partitionKey: jobId });
-    byStatus = table.addShardedIndex({ indexName: 'byStatus', value: status, shards: ShardCounts.uniform(10) });
-    byTime = table.addShardedIndex({ indexName: 'byTime', shards: ShardCounts.uniform(5) });
+    byStatus = table.addShardedIndex({
+      indexName: 'byStatus',
+      valueAttribute: status,
+      shardCounts: ShardCounts.uniform(10),
+    });
+    byTime = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
   });
 
   test('runs the query bundle on Node.js 24, arm64, with one vCPU', () => {
@@ -82,7 +86,7 @@ describe('FanOutQueryFunction', () => {
 
   test('queries indexes of several tables', () => {
     const other = new ShardedTable(stack, 'Events', { partitionKey: jobId });
-    const byKind = other.addShardedIndex({ indexName: 'byKind', shards: ShardCounts.uniform(2) });
+    const byKind = other.addShardedIndex({ indexName: 'byKind', shardCounts: ShardCounts.uniform(2) });
     new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byKind] });
 
     Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
@@ -104,7 +108,7 @@ describe('FanOutQueryFunction', () => {
 
   test('fails for two indexes of the same name', () => {
     const other = new ShardedTable(stack, 'Events', { partitionKey: jobId });
-    const sameName = other.addShardedIndex({ indexName: 'byTime', shards: ShardCounts.uniform(2) });
+    const sameName = other.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
     const construct = (id: string) => () => new FanOutQueryFunction(stack, id, { indexes: [byTime, sameName] });
 
     expect(construct('Query')).toThrow(
@@ -118,8 +122,8 @@ describe('FanOutQueryFunction', () => {
     const counts = Object.fromEntries(Array.from({ length: 150 }, (_, tenant) => [`tenant-${tenant}`, 2]));
     const byTenant = table.addShardedIndex({
       indexName: 'byTenant',
-      value: { name: 'tenant', type: AttributeType.STRING },
-      shards: ShardCounts.byValue(counts, 1),
+      valueAttribute: { name: 'tenant', type: AttributeType.STRING },
+      shardCounts: ShardCounts.byValue(counts, 1),
     });
     new FanOutQueryFunction(stack, 'Query', { indexes: [byTenant] });
 
@@ -138,8 +142,8 @@ describe('FanOutQueryFunction', () => {
       table: TableV2.fromTableName(stack, 'Table', tableName),
       tableKey: ['jobId'],
       indexName: 'byTenant',
-      value: { name: 'tenant', type: AttributeType.STRING },
-      shards: ShardCounts.byValue(counts, 1),
+      valueAttribute: { name: 'tenant', type: AttributeType.STRING },
+      shardCounts: ShardCounts.byValue(counts, 1),
     });
     new FanOutQueryFunction(stack, 'Query', { indexes: [byTenant] });
 

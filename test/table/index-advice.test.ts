@@ -17,17 +17,17 @@ describe('a sharded index with expected traffic', () => {
       .map(({ entry }) => entry.data);
 
   const byTime = { indexName: 'byTime', sortKey: { name: 'createdAt', type: AttributeType.STRING } };
-  const byStatus = { ...byTime, indexName: 'byStatus', value: { name: 'status', type: AttributeType.STRING } };
+  const byStatus = { ...byTime, indexName: 'byStatus', valueAttribute: { name: 'status', type: AttributeType.STRING } };
   const shares = { succeeded: 70, failed: 29, pending: 1 };
 
   test('over the whole table warns of too few shards, with an id and the count to set', () => {
     table.addShardedIndex({
       ...byTime,
-      shards: ShardCounts.uniform(10),
+      shardCounts: ShardCounts.uniform(10),
       expectedTraffic: { writesPerSecond: 5_000 },
     });
     expect(warnings()).toEqual([
-      'byTime has too few shards for the expected traffic: set its shards to ShardCounts.uniform(75), as shards that ' +
+      'byTime has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), as shards that ' +
         'share a partition needs [ack: cdk-even-shards:ShardedIndex.tooFewShards]',
     ]);
   });
@@ -35,18 +35,18 @@ describe('a sharded index with expected traffic', () => {
   test('by value warns if one value has too few, with the counts of all to set', () => {
     table.addShardedIndex({
       ...byStatus,
-      shards: ShardCounts.byValue({ succeeded: 80 }, 1),
+      shardCounts: ShardCounts.byValue({ succeeded: 80 }, 1),
       expectedTraffic: { writesPerSecond: 5_000, shares },
     });
     expect(warnings()).toEqual([
-      expect.stringContaining('set its shards to ShardCounts.byValue({"failed":22,"succeeded":53}, 1)'),
+      expect.stringContaining('set its shardCounts to ShardCounts.byValue({"failed":22,"succeeded":53}, 1)'),
     ]);
   });
 
   test('warns of what no count fixes', () => {
     table.addShardedIndex({
       ...byTime,
-      shards: ShardCounts.uniform(100),
+      shardCounts: ShardCounts.uniform(100),
       expectedTraffic: { writesPerSecond: 5_000, partitions: 4 },
     });
     expect(warnings()).toEqual([
@@ -58,29 +58,29 @@ describe('a sharded index with expected traffic', () => {
     const expectedTraffic = { writesPerSecond: 5_000, shares };
     table.addShardedIndex({
       ...byStatus,
-      shards: ShardCounts.byValue({ succeeded: 53, failed: 22 }, 1),
+      shardCounts: ShardCounts.byValue({ succeeded: 53, failed: 22 }, 1),
       expectedTraffic,
     });
-    table.addShardedIndex({ ...byTime, indexName: 'unplanned', shards: ShardCounts.uniform(1) });
+    table.addShardedIndex({ ...byTime, indexName: 'unplanned', shardCounts: ShardCounts.uniform(1) });
     const count = Lazy.number({ produce: () => 1 });
     table.addShardedIndex({
       ...byTime,
       indexName: 'deployed',
-      shards: ShardCounts.uniform(count),
+      shardCounts: ShardCounts.uniform(count),
       expectedTraffic: { writesPerSecond: 5_000 },
     });
     expect(warnings()).toEqual([]);
   });
 
   test('takes the value with the most shards for the one that has all writes, unless shares say otherwise', () => {
-    const shards = ShardCounts.byValue({ succeeded: 75 }, 1);
-    table.addShardedIndex({ ...byStatus, shards, expectedTraffic: { writesPerSecond: 5_000 } });
+    const shardCounts = ShardCounts.byValue({ succeeded: 75 }, 1);
+    table.addShardedIndex({ ...byStatus, shardCounts, expectedTraffic: { writesPerSecond: 5_000 } });
     expect(warnings()).toEqual([]);
   });
 
   test('fails for traffic outside its bounds, by the path of the table and the name of the index', () => {
-    const shards = ShardCounts.uniform(1);
-    const add = () => table.addShardedIndex({ ...byTime, shards, expectedTraffic: { writesPerSecond: -1 } });
+    const shardCounts = ShardCounts.uniform(1);
+    const add = () => table.addShardedIndex({ ...byTime, shardCounts, expectedTraffic: { writesPerSecond: -1 } });
     expect(add).toThrow(InvalidArgumentError);
     expect(add).toThrow(
       'EvenShards/Jobs: byTime.expectedTraffic.writesPerSecond must be a number of at least 0, got -1',

@@ -36,7 +36,7 @@ describe('ShardCounts', () => {
     const later = ShardCounts.uniform(Lazy.number({ produce: () => 5 }));
     expect(() => ShardCounts.uniform(1).alsoReading(later)).toThrow(InvalidShardCountError);
     expect(() => ShardCounts.uniform(1).alsoReading(later)).toThrow(
-      'shards must be a number that is known at synthesis',
+      'shardCounts must be a number that is known at synthesis',
     );
   });
 
@@ -46,30 +46,32 @@ describe('ShardCounts', () => {
 
   test.each(BAD_COUNTS)('uniform fails for a count of %d', (count) => {
     expect(() => ShardCounts.uniform(count)).toThrow(InvalidShardCountError);
-    expect(() => ShardCounts.uniform(count)).toThrow(`shards must be a whole number from 1 to 10000, got ${count}`);
+    expect(() => ShardCounts.uniform(count)).toThrow(
+      `shardCounts must be a whole number from 1 to 10000, got ${count}`,
+    );
   });
 
   test.each(BAD_COUNTS)('byValue fails for a count of %d', (count) => {
     const byValue = () => ShardCounts.byValue({ failed: count }, 1);
     expect(byValue).toThrow(InvalidShardCountError);
-    expect(byValue).toThrow(`shards.byValue["failed"] must be a whole number from 1 to 10000, got ${count}`);
+    expect(byValue).toThrow(`shardCounts.byValue["failed"] must be a whole number from 1 to 10000, got ${count}`);
   });
 
   test.each(BAD_COUNTS)('byValue fails for a default count of %d', (count) => {
     const byValue = () => ShardCounts.byValue({}, count);
     expect(byValue).toThrow(InvalidShardCountError);
-    expect(byValue).toThrow(`shards.default must be a whole number from 1 to 10000, got ${count}`);
+    expect(byValue).toThrow(`shardCounts.default must be a whole number from 1 to 10000, got ${count}`);
   });
 
   test.each([[null], [5], ['many'], [[1, 2]]])('byValue fails for %j in place of counts', (counts) => {
     const byValue = () => ShardCounts.byValue(counts as never, 1);
     expect(byValue).toThrow(InvalidArgumentError);
-    expect(byValue).toThrow('shards.byValue must be an object from value to shard count, got');
+    expect(byValue).toThrow('shardCounts.byValue must be an object from value to shard count, got');
   });
 
   test('byValue fails for the empty string, which is no key in DynamoDB', () => {
     const byValue = () => ShardCounts.byValue({ failed: 10, '': 3 }, 1);
     expect(byValue).toThrow(InvalidIndexValueError);
-    expect(byValue).toThrow('shards.byValue must be counts of values that are not empty, got ""');
+    expect(byValue).toThrow('shardCounts.byValue must be counts of values that are not empty, got ""');
   });
 });

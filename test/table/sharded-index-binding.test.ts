@@ -15,7 +15,11 @@ describe('a function that is bound to a sharded index', () => {
     stack = new Stack(new App(), 'EvenShards');
     table = new ShardedTable(stack, 'Jobs', { partitionKey: jobId });
     const status = { name: 'status', type: AttributeType.STRING };
-    byStatus = table.addShardedIndex({ indexName: 'byStatus', value: status, shards: ShardCounts.uniform(10) });
+    byStatus = table.addShardedIndex({
+      indexName: 'byStatus',
+      valueAttribute: status,
+      shardCounts: ShardCounts.uniform(10),
+    });
     bound = new lambda.Function(stack, 'Bound', {
       runtime: lambda.Runtime.NODEJS_22_X,
       handler: 'index.handler',
@@ -57,7 +61,7 @@ describe('a function that is bound to a sharded index', () => {
   });
 
   test('may be both, and be bound to several indexes', () => {
-    const byTime = table.addShardedIndex({ indexName: 'by-time.2', shards: ShardCounts.uniform(5) });
+    const byTime = table.addShardedIndex({ indexName: 'by-time.2', shardCounts: ShardCounts.uniform(5) });
     byStatus.bindWriter(bound);
     byStatus.bindReader(bound);
     byTime.bindReader(bound, { environmentVariable: 'timeIndex' });
@@ -68,7 +72,7 @@ describe('a function that is bound to a sharded index', () => {
 
   test('is not told of two indexes by one variable', () => {
     const other = new ShardedTable(stack, 'Events', { partitionKey: jobId });
-    const sameName = other.addShardedIndex({ indexName: 'byStatus', shards: ShardCounts.uniform(2) });
+    const sameName = other.addShardedIndex({ indexName: 'byStatus', shardCounts: ShardCounts.uniform(2) });
     byStatus.bindReader(bound);
 
     expect(() => sameName.bindReader(bound)).toThrow(

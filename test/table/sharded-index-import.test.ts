@@ -35,8 +35,8 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
       table,
       tableKey: ['tenant', 'jobId'],
       indexName: 'byStatus',
-      value: string('status'),
-      shards: ShardCounts.uniform(10),
+      valueAttribute: string('status'),
+      shardCounts: ShardCounts.uniform(10),
       ...attributes,
     });
   }
@@ -79,10 +79,10 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
   test('tells the same as the index it was imported from', () => {
     const options = {
       indexName: 'byStatus',
-      value: string('status'),
+      valueAttribute: string('status'),
       sortKey: string('createdAt'),
       tieBreakers: [number('priority')],
-      shards: ShardCounts.byValue({ succeeded: 35 }, 1),
+      shardCounts: ShardCounts.byValue({ succeeded: 35 }, 1),
       shardAttribute: 'statusShard',
       strategy: ShardingStrategy.RANDOM,
     };
@@ -98,7 +98,11 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
   });
 
   test('imports an index of the whole table in the single-attribute layout', () => {
-    const index = importIndex({ value: undefined, keyLayout: KeyLayout.SINGLE_ATTRIBUTE, tableKey: ['jobId'] });
+    const index = importIndex({
+      valueAttribute: undefined,
+      keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
+      tableKey: ['jobId'],
+    });
 
     expect(deployedConfig(index)).toMatchObject({ keyLayout: 'single-attribute', tableKey: ['jobId'] });
   });
@@ -143,7 +147,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     });
     const grantee = new iam.Role(stack, 'Role', { assumedBy: new iam.AccountRootPrincipal() });
 
-    importIndex({ table: encrypted }).queryGrants.query(grantee);
+    importIndex({ table: encrypted }).grants.query(grantee);
 
     Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: Match.objectEquals({
@@ -185,7 +189,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
   });
 
   test('fails for shards counted by a value that the attribute cannot have', () => {
-    const attributes = { value: number('status'), shards: ShardCounts.byValue({ NaN: 2 }, 1) };
+    const attributes = { valueAttribute: number('status'), shardCounts: ShardCounts.byValue({ NaN: 2 }, 1) };
 
     expect(() => importIndex(attributes)).toThrow(InvalidIndexValueError);
   });

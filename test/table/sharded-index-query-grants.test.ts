@@ -3,9 +3,9 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
-import { ShardCounts, type ShardedIndex, ShardedIndexQueryGrants, ShardedTable } from '../../lib';
+import { ShardCounts, type ShardedIndex, ShardedIndexGrants, ShardedTable } from '../../lib';
 
-describe('ShardedIndexQueryGrants', () => {
+describe('ShardedIndexGrants', () => {
   let stack: Stack;
   let grantee: iam.Role;
   beforeEach(() => {
@@ -18,8 +18,8 @@ describe('ShardedIndexQueryGrants', () => {
       partitionKey: { name: 'jobId', type: AttributeType.STRING },
       encryption: encryptionKey && TableEncryptionV2.customerManagedKey(encryptionKey),
     });
-    table.addShardedIndex({ indexName: 'another', shards: ShardCounts.uniform(5) });
-    return table.addShardedIndex({ indexName: 'byTime', shards: ShardCounts.uniform(5) });
+    table.addShardedIndex({ indexName: 'another', shardCounts: ShardCounts.uniform(5) });
+    return table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
   }
 
   function expectStatements(statements: unknown[]): void {
@@ -33,7 +33,7 @@ describe('ShardedIndexQueryGrants', () => {
   test('allow Query on exactly this index', () => {
     const index = addIndex();
 
-    const grant = index.queryGrants.query(grantee);
+    const grant = index.grants.query(grantee);
 
     expect(grant.success).toBe(true);
     expectStatements([{ Effect: 'Allow', Action: 'dynamodb:Query', Resource: stack.resolve(index.indexArn) }]);
@@ -43,7 +43,7 @@ describe('ShardedIndexQueryGrants', () => {
     const key = new kms.Key(stack, 'Key');
     const index = addIndex(key);
 
-    ShardedIndexQueryGrants.fromIndex(index).query(grantee);
+    ShardedIndexGrants.fromIndex(index).query(grantee);
 
     expectStatements([
       { Effect: 'Allow', Action: 'dynamodb:Query', Resource: stack.resolve(index.indexArn) },

@@ -3,9 +3,9 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
-import { ShardCounts, ShardedIndexWriteGrants, ShardedTable } from '../../lib';
+import { ShardCounts, ShardedIndexGrants, ShardedTable } from '../../lib';
 
-describe('ShardedIndexWriteGrants', () => {
+describe('ShardedIndexGrants', () => {
   const jobId = { name: 'jobId', type: AttributeType.STRING };
   let stack: Stack;
   let grantee: iam.Role;
@@ -22,9 +22,9 @@ describe('ShardedIndexWriteGrants', () => {
 
   test('allow putting and updating items of exactly this table', () => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: jobId });
-    const index = table.addShardedIndex({ indexName: 'byTime', shards: ShardCounts.uniform(5) });
+    const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
 
-    const grant = index.writeGrants.write(grantee);
+    const grant = index.grants.write(grantee);
 
     expect(grant.success).toBe(true);
     expectStatements([
@@ -40,9 +40,9 @@ describe('ShardedIndexWriteGrants', () => {
     const key = new kms.Key(stack, 'Key');
     const encryption = TableEncryptionV2.customerManagedKey(key);
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: jobId, encryption });
-    const index = table.addShardedIndex({ indexName: 'byTime', shards: ShardCounts.uniform(5) });
+    const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
 
-    ShardedIndexWriteGrants.fromIndex(index).write(grantee);
+    ShardedIndexGrants.fromIndex(index).write(grantee);
 
     expectStatements([
       Match.objectLike({ Action: ['dynamodb:PutItem', 'dynamodb:UpdateItem'] }),

@@ -27,7 +27,7 @@ describe('ShardedIndex', () => {
   }
 
   test('has a table, a name and an ARN', () => {
-    const index = table.addShardedIndex({ indexName: 'byTime', shards: ShardCounts.uniform(5) });
+    const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
 
     expect(index.table).toBe(table);
     expect(index.indexName).toBe('byTime');
@@ -39,10 +39,10 @@ describe('ShardedIndex', () => {
   test('tells applications everything about an index by value', () => {
     const index = table.addShardedIndex({
       indexName: 'byStatus',
-      value: { name: 'status', type: AttributeType.STRING },
+      valueAttribute: { name: 'status', type: AttributeType.STRING },
       sortKey: { name: 'createdAt', type: AttributeType.STRING },
       tieBreakers: [{ name: 'priority', type: AttributeType.NUMBER }],
-      shards: ShardCounts.byValue({ succeeded: 35 }, 1),
+      shardCounts: ShardCounts.byValue({ succeeded: 35 }, 1),
     });
 
     const config = deployedConfig(index);
@@ -65,7 +65,7 @@ describe('ShardedIndex', () => {
       indexName: 'byTime',
       keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
       strategy: ShardingStrategy.RANDOM,
-      shards: ShardCounts.uniform(5),
+      shardCounts: ShardCounts.uniform(5),
     });
 
     const config = deployedConfig(index);
@@ -83,7 +83,7 @@ describe('ShardedIndex', () => {
   });
 
   test('tells applications of another stack the name of the table', () => {
-    const index = table.addShardedIndex({ indexName: 'byTime', shards: ShardCounts.uniform(5) });
+    const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
     const other = new Stack(app, 'Other');
     new StringParameter(other, 'Config', { stringValue: index.toConfigJson() });
 

@@ -1,12 +1,12 @@
 import { App, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { type Attribute, AttributeType, ProjectionType } from 'aws-cdk-lib/aws-dynamodb';
-import { KeyLayout, ShardCounts, type ShardedIndexProps, ShardedTable, ShardingStrategy } from '../../lib';
+import { KeyLayout, ShardCounts, type ShardedIndexOptions, ShardedTable, ShardingStrategy } from '../../lib';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/sharded-index/sharded-index-errors';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
-const shards = ShardCounts.uniform(5);
+const shardCounts = ShardCounts.uniform(5);
 
 describe('ShardedTable', () => {
   let stack: Stack;
@@ -45,7 +45,7 @@ describe('ShardedTable', () => {
   test('has CloudWatch name the keys that are throttled in it and in its indexes', () => {
     const other = new Stack(new App(), 'Other');
     const table = new ShardedTable(other, 'Jobs', { partitionKey: string('jobId') });
-    table.addShardedIndex({ indexName: 'byTime', sortKey: string('createdAt'), shards: ShardCounts.uniform(5) });
+    table.addShardedIndex({ indexName: 'byTime', sortKey: string('createdAt'), shardCounts: ShardCounts.uniform(5) });
 
     const ContributorInsightsSpecification = { Enabled: true, Mode: 'THROTTLED_KEYS' };
     Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
@@ -138,10 +138,10 @@ describe('ShardedTable', () => {
     test('multi-attribute layout: partitioned by the value and the shard', () => {
       table.addShardedIndex({
         indexName: 'byStatus',
-        value: string('status'),
+        valueAttribute: string('status'),
         sortKey: string('createdAt'),
         tieBreakers: [number('priority'), string('jobId')],
-        shards,
+        shardCounts,
       });
 
       expectIndex(
@@ -152,7 +152,7 @@ describe('ShardedTable', () => {
     });
 
     test('multi-attribute layout, whole table: partitioned by the shard', () => {
-      table.addShardedIndex({ indexName: 'byTime', sortKey: string('createdAt'), shards });
+      table.addShardedIndex({ indexName: 'byTime', sortKey: string('createdAt'), shardCounts });
 
       expectIndex(['byTimeShard HASH', 'createdAt RANGE'], 'byTimeShard N');
     });
@@ -160,28 +160,28 @@ describe('ShardedTable', () => {
     test('single-attribute layout: partitioned by one string of value and shard', () => {
       table.addShardedIndex({
         indexName: 'byStatus',
-        value: number('status'),
+        valueAttribute: number('status'),
         sortKey: string('createdAt'),
         keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
-        shards,
+        shardCounts,
       });
 
       expectIndex(['byStatusShard HASH', 'createdAt RANGE'], 'byStatusShard S');
     });
 
     test('single-attribute layout, whole table: partitioned by the shard', () => {
-      table.addShardedIndex({ indexName: 'byTime', keyLayout: KeyLayout.SINGLE_ATTRIBUTE, shards });
+      table.addShardedIndex({ indexName: 'byTime', keyLayout: KeyLayout.SINGLE_ATTRIBUTE, shardCounts });
 
       expectIndex(['byTimeShard HASH'], 'byTimeShard N');
     });
 
     test('takes the name of the shard attribute', () => {
-      table.addShardedIndex({ indexName: 'byTime', shardAttribute: 'shard', shards });
+      table.addShardedIndex({ indexName: 'byTime', shardAttribute: 'shard', shardCounts });
 
       expectIndex(['shard HASH'], 'shard N');
     });
 
-    test.each<[string, Partial<ShardedIndexProps>, object]>([
+    test.each<[string, Partial<ShardedIndexOptions>, object]>([
       ['ALL by default', {}, { ProjectionType: 'ALL' }],
       ['KEYS_ONLY', { projectionType: ProjectionType.KEYS_ONLY }, { ProjectionType: 'KEYS_ONLY' }],
       [
@@ -190,7 +190,7 @@ describe('ShardedTable', () => {
         { ProjectionType: 'INCLUDE', NonKeyAttributes: ['owner'] },
       ],
     ])('projects %s', (_, props, projection) => {
-      table.addShardedIndex({ indexName: 'byTime', shards, ...props });
+      table.addShardedIndex({ indexName: 'byTime', shardCounts, ...props });
 
       Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
         GlobalSecondaryIndexes: [{ IndexName: 'byTime', Projection: Match.objectEquals(projection) }],
@@ -198,7 +198,7 @@ describe('ShardedTable', () => {
     });
 
     test('lets two indexes share a shard attribute if they shard alike', () => {
-      const alike = { value: string('status'), shardAttribute: 'statusShard', shards };
+      const alike = { valueAttribute: string('status'), shardAttribute: 'statusShard', shardCounts };
       table.addShardedIndex({ indexName: 'byCreation', sortKey: string('createdAt'), ...alike });
       table.addShardedIndex({ indexName: 'byUpdate', sortKey: string('updatedAt'), ...alike });
 
@@ -209,7 +209,7 @@ describe('ShardedTable', () => {
 
     test('leaves an index name that only synthesis knows alone', () => {
       const indexName = Lazy.string({ produce: () => 'byTime' });
-      table.addShardedIndex({ indexName, shardAttribute: 'shard', shards });
+      table.addShardedIndex({ indexName, shardAttribute: 'shard', shardCounts });
 
       Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
         GlobalSecondaryIndexes: [{ IndexName: 'byTime' }],
@@ -219,7 +219,7 @@ describe('ShardedTable', () => {
     test.each(['', 'ab', 'a'.repeat(256), 'by status', 'by/status', 'byStätus'])(
       'fails for the name "%s"',
       (indexName) => {
-        const add = () => table.addShardedIndex({ indexName, shards });
+        const add = () => table.addShardedIndex({ indexName, shardCounts });
 
         expect(add).toThrow(InvalidIndexConfigError);
         expect(add).toThrow(
@@ -230,7 +230,7 @@ describe('ShardedTable', () => {
 
     const status = string('status');
     const createdAt = string('createdAt');
-    test.each<[string, Partial<ShardedIndexProps>, string]>([
+    test.each<[string, Partial<ShardedIndexOptions>, string]>([
       [
         'the name of another index',
         { indexName: 'other' },
@@ -238,8 +238,8 @@ describe('ShardedTable', () => {
       ],
       [
         'a binary value',
-        { value: { name: 'status', type: AttributeType.BINARY } },
-        'byStatus.value.type must be S (string) or N (number), got "B"',
+        { valueAttribute: { name: 'status', type: AttributeType.BINARY } },
+        'byStatus.valueAttribute.type must be S (string) or N (number), got "B"',
       ],
       [
         'tie-breakers without a sort key',
@@ -263,7 +263,7 @@ describe('ShardedTable', () => {
       ],
       [
         'a value that is the sort key, too',
-        { value: createdAt },
+        { valueAttribute: createdAt },
         'byStatus.sortKey must be different from every other key attribute, got ["createdAt","createdAt"]',
       ],
       [
@@ -286,30 +286,42 @@ describe('ShardedTable', () => {
       [
         'the shard attribute of an index that shards differently',
         { shardAttribute: 'otherShard', strategy: ShardingStrategy.RANDOM },
-        'byStatus.shardAttribute must be another attribute than that of other, or have the same value, layout, shards and strategy, got "otherShard"',
+        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, shardCounts and strategy, got "otherShard"',
       ],
       [
         'counts by value without a value',
-        { value: undefined, shards: ShardCounts.byValue({ failed: 2 }, 1) },
-        'byStatus.shards must be ShardCounts.uniform for an index without a value, give it a value to have counts by value, got {',
+        { valueAttribute: undefined, shardCounts: ShardCounts.byValue({ failed: 2 }, 1) },
+        'byStatus.shardCounts must be ShardCounts.uniform for an index without a valueAttribute, give it one to have counts by value, got {',
       ],
     ])('fails for %s', (_, props, message) => {
-      table.addShardedIndex({ indexName: 'other', value: status, shards });
+      table.addShardedIndex({ indexName: 'other', valueAttribute: status, shardCounts });
       const add = () =>
-        table.addShardedIndex({ indexName: 'byStatus', value: status, sortKey: createdAt, shards, ...props });
+        table.addShardedIndex({
+          indexName: 'byStatus',
+          valueAttribute: status,
+          sortKey: createdAt,
+          shardCounts,
+          ...props,
+        });
 
       expect(add).toThrow(InvalidIndexConfigError);
       expect(add).toThrow(`EvenShards/Jobs: ${message.startsWith('.') ? 'a'.repeat(255) : ''}${message}`);
     });
 
-    test.each<[string, Partial<ShardedIndexProps>, string]>([
-      ['value', { value: number('otherShard') }, 'value'],
+    test.each<[string, Partial<ShardedIndexOptions>, string]>([
+      ['value', { valueAttribute: number('otherShard') }, 'valueAttribute'],
       ['sort key', { sortKey: number('otherShard') }, 'sortKey'],
       ['tie-breaker', { tieBreakers: [string('jobId'), number('otherShard')] }, 'tieBreakers'],
     ])('fails for a %s that holds the shards of another index', (_, props, property) => {
-      table.addShardedIndex({ indexName: 'other', value: status, shards });
+      table.addShardedIndex({ indexName: 'other', valueAttribute: status, shardCounts });
       const add = () =>
-        table.addShardedIndex({ indexName: 'byStatus', value: status, sortKey: createdAt, shards, ...props });
+        table.addShardedIndex({
+          indexName: 'byStatus',
+          valueAttribute: status,
+          sortKey: createdAt,
+          shardCounts,
+          ...props,
+        });
 
       expect(add).toThrow(InvalidIndexConfigError);
       expect(add).toThrow(
@@ -318,12 +330,12 @@ describe('ShardedTable', () => {
     });
 
     describe.each<[string, (attribute: Attribute) => void]>([
-      ['value', (value) => table.addShardedIndex({ indexName: 'other', value, shards })],
-      ['sort key', (sortKey) => table.addShardedIndex({ indexName: 'other', sortKey, shards })],
+      ['value', (valueAttribute) => table.addShardedIndex({ indexName: 'other', valueAttribute, shardCounts })],
+      ['sort key', (sortKey) => table.addShardedIndex({ indexName: 'other', sortKey, shardCounts })],
       [
         'tie-breaker',
         (tieBreaker) =>
-          table.addShardedIndex({ indexName: 'other', sortKey: string('a'), tieBreakers: [tieBreaker], shards }),
+          table.addShardedIndex({ indexName: 'other', sortKey: string('a'), tieBreakers: [tieBreaker], shardCounts }),
       ],
       ['key, unsharded', (partitionKey) => table.addGlobalSecondaryIndex({ indexName: 'other', partitionKey })],
     ])('fails for a shard attribute that is the %s of another index', (_, addOther) => {
@@ -335,10 +347,10 @@ describe('ShardedTable', () => {
         const add = () =>
           table.addShardedIndex({
             indexName: 'byStatus',
-            value: status,
+            valueAttribute: status,
             shardAttribute: 'createdAt',
             keyLayout,
-            shards,
+            shardCounts,
           });
 
         expect(add).toThrow(InvalidIndexConfigError);
@@ -354,19 +366,19 @@ describe('ShardedTable', () => {
         const add = () =>
           table.addShardedIndex({
             indexName: 'byStatus',
-            value: number('status'),
-            shards: ShardCounts.byValue({ [value]: 2 }, 1),
+            valueAttribute: number('status'),
+            shardCounts: ShardCounts.byValue({ [value]: 2 }, 1),
           });
 
         expect(add).toThrow(InvalidIndexValueError);
         expect(add).toThrow(
-          `EvenShards/Jobs: byStatus.shards.byValue must be a finite number as JavaScript writes it, such as "7", for the value attribute is a number, got "${value}"`,
+          `EvenShards/Jobs: byStatus.shardCounts.byValue must be a finite number as JavaScript writes it, such as "7", for the value attribute is a number, got "${value}"`,
         );
       },
     );
 
     test('changes nothing when it fails', () => {
-      expect(() => table.addShardedIndex({ indexName: 'x', shards })).toThrow(InvalidIndexConfigError);
+      expect(() => table.addShardedIndex({ indexName: 'x', shardCounts })).toThrow(InvalidIndexConfigError);
 
       Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
         GlobalSecondaryIndexes: Match.absent(),

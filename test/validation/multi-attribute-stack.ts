@@ -14,20 +14,20 @@ export class MultiAttributeStack extends Stack {
     });
     const byStatus = table.addShardedIndex({
       indexName: 'byStatus',
-      value: { name: 'status', type: AttributeType.STRING },
+      valueAttribute: { name: 'status', type: AttributeType.STRING },
       sortKey: { name: 'createdAt', type: AttributeType.STRING },
       tieBreakers: [
         { name: 'priority', type: AttributeType.NUMBER },
         { name: 'jobId', type: AttributeType.STRING },
       ],
-      shards: ShardCounts.byValue({ succeeded: 35 }, 10),
+      shardCounts: ShardCounts.byValue({ succeeded: 35 }, 10),
       projectionType: ProjectionType.INCLUDE,
       nonKeyAttributes: ['owner'],
     });
     const byTime = table.addShardedIndex({
       indexName: 'byTime',
       sortKey: { name: 'createdAt', type: AttributeType.STRING },
-      shards: ShardCounts.uniform(5),
+      shardCounts: ShardCounts.uniform(5),
     });
     new FanOutQueryFunction(this, 'Query', { indexes: [byStatus, byTime] });
   }

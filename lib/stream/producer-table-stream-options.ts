@@ -3,7 +3,7 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 
 /** The table that an `OrderedProducerFunction` follows, and how. */
-export interface ProducerTableStreamProps {
+export interface ProducerTableStreamOptions {
   /** The table, of this app or imported with the ARN of its stream. Its stream must be on. */
   readonly table: dynamodb.ITable;
 

@@ -1,5 +1,5 @@
 /** How a function is told about a sharded index that it writes or queries. */
-export interface ShardedIndexBinding {
+export interface ShardedIndexBindingOptions {
   /**
    * The environment variable that holds the index's configuration, as JSON: letters, digits and underscores, starting
    * with a letter.
