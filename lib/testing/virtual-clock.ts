@@ -23,15 +23,19 @@ export class VirtualClock implements Clock {
     return new Promise((resolve) => this.schedule(resolve, delayMs));
   }
 
-  /** Runs timers in order until `done` has settled. Fails if it never can, because no timer is left. */
-  async runUntil<T>(done: Promise<T>): Promise<T> {
+  /**
+   * Runs timers in order until `done` has settled. Fails if it never can, because no timer is left.
+   *
+   * @param untilIdle waits until nothing can happen any more without the clock
+   */
+  async runUntil<T>(done: Promise<T>, untilIdle: () => Promise<void> = everythingThatCanRunNow): Promise<T> {
     let settled = false;
     const end = (): void => {
       settled = true;
     };
     done.then(end, end);
     for (;;) {
-      await everythingThatCanRunNow();
+      await untilIdle();
       if (settled) return done;
       const next = this.timers.shift();
       if (next === undefined) throw new Error('no timer is left, but the work has not ended');

@@ -9,7 +9,7 @@ import {
   type SortKeyValue,
   shardAttributes,
 } from '../../lib/core';
-import { toAttributeValue } from '../../lib/core/sharded-index/fan-out-request';
+import { toAttributeValue } from '../../lib/core/sharded-index/sort-key-select';
 import { createTable } from '../conformance/sharded-tables';
 
 /** The examples of the documents that this library grew from, on dynalite. */

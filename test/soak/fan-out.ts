@@ -1,19 +1,16 @@
-import { EVERYTHING, fakeModelIndex, playFanOutCase } from '../fakes/fan-out-model';
+import { EVERYTHING, fakeModelIndex, playFanOutCase, playFanOutCases } from '../fakes/fan-out-model';
 
 /**
- * Random cases of a query paged to its end on an in-memory index with DynamoDB's semantics, against an oracle.
+ * Random cases of a query paged to its end on an in-memory index with DynamoDB's semantics, with deadlines, faults and
+ * hedges, against an oracle.
  *
  *     npm run soak fan-out [cases] [first seed]
  */
 async function soak(cases: number, first: number): Promise<void> {
   const started = performance.now();
-  for (let seed = first; seed < first + cases; seed++) {
-    try {
-      await playFanOutCase(seed, EVERYTHING, (config, _, random) => fakeModelIndex(config, random));
-    } catch (error) {
-      throw new Error(`seed ${seed}`, { cause: error });
-    }
-  }
+  await playFanOutCases(cases, first, (seed) =>
+    playFanOutCase(seed, EVERYTHING, (config, _, random) => fakeModelIndex(config, random)),
+  );
   console.log(`${cases} cases equal the oracle, in ${((performance.now() - started) / 1_000).toFixed(0)} s`);
 }
 

@@ -1,5 +1,5 @@
-import { toAttributeValue } from '../../../lib/core/sharded-index/fan-out-request';
 import { shardAttributes } from '../../../lib/core/sharded-index/shard-attributes';
+import { toAttributeValue } from '../../../lib/core/sharded-index/sort-key-select';
 import type { LocalStack } from '../run-local';
 import { configsOfTable } from './sample-targets';
 

@@ -29,6 +29,35 @@ export function plainDecimal(text: string): string {
   return `${sign < 0 ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
+/** The most significant digits that DynamoDB keeps of a number. Source: the DynamoDB developer guide, "Data types". */
+const MAX_DIGITS = 38;
+
+/** The smallest positive number of DynamoDB. */
+const LEAST = '1E-130';
+
+/** Nearer to zero than this exponent, the neighbours of a number could be smaller than the smallest number. */
+const LEAST_EXPONENT = -90;
+
+/**
+ * The next number that DynamoDB can hold: above `text` in direction 1, below it in direction -1. No number that it can
+ * hold lies between them.
+ *
+ * @returns undefined for a number of more than 38 digits, or too near to zero or to the largest number to be sure
+ */
+export function nextNumber(text: string, direction: 1 | -1): string | undefined {
+  const { sign, exponent, digits } = parseDecimal(text);
+  if (sign === 0) return direction === 1 ? LEAST : `-${LEAST}`;
+  if (digits.length > MAX_DIGITS || Math.abs(exponent) > -LEAST_EXPONENT) return undefined;
+  const magnitude = BigInt(digits.padEnd(MAX_DIGITS, '0'));
+  const powerOfTen = digits === '1';
+  let [next, scale] = [magnitude + 1n, exponent - MAX_DIGITS];
+  if (sign !== direction) {
+    // Below a power of ten, numbers have one more digit behind the point.
+    [next, scale] = powerOfTen ? [magnitude * 10n - 1n, scale - 1] : [magnitude - 1n, scale];
+  }
+  return `${sign < 0 ? '-' : ''}${next}E${scale}`;
+}
+
 function parseDecimal(text: string): Decimal {
   const match = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/.exec(text);
   if (match === null) {

@@ -5,6 +5,9 @@ import { EvenShardsError } from '../foundation/errors';
 /** An attribute value that DynamoDB can sort by. */
 export type SortableValue = { S: string } | { N: string } | { B: Uint8Array };
 
+/** The most bytes of a sort key attribute. Source: the DynamoDB developer guide, "Quotas". */
+export const MAX_SORT_KEY_BYTES = 1_024;
+
 /**
  * Compares two values of one sort key as DynamoDB does: strings by their UTF-8 bytes, numbers by value with all 38
  * digits, and binary by unsigned bytes. Returns a negative number, zero or a positive number, as every comparator does.

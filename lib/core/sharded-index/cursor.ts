@@ -7,31 +7,61 @@ import type { SortableValue } from './attribute-order';
 import type { FanOutRequest } from './fan-out-request';
 import type { ShardedIndexConfig } from './sharded-index-config';
 
-/** The position of the last item of a page: its shard, and the attributes of its table key and sort key. */
+/** Where a page ended, and what the next page must know to go on from there at little cost. */
 export interface CursorPosition extends Position<DynamoDbItem> {
+  /**
+   * The attributes of the table key and the sort key of the page's last item. Without a table key: the first attributes
+   * of the sort key, and the page ended behind all items that have them.
+   */
   item: Record<string, SortableValue>;
+  /** Whether the position is that of an item. */
+  isItem: boolean;
+  /**
+   * For each sort key attribute: about how many items of all shards stand before the position and have the same value
+   * of this attribute and of those before it, or `UNKNOWN_TIES`. It decides only what the next page costs.
+   */
+  ties: readonly number[];
   /** The sizes of the query's items, as far as the query has read them. */
   sizes: ItemSizes;
 }
 
-const VERSION = 2;
+/** Stands for a number of ties that is not known, and that may be large. */
+export const UNKNOWN_TIES = -1;
+
+const VERSION = 3;
 
 /** With so many bytes, no altered cursor passes by accident. docs/decisions says why the checksum needs no secret. */
 const CHECKSUM_BYTES = 16;
 
+/** The bytes of half a read unit, the least that a read costs. */
+const BLOCK_BYTES = 4_096;
+
+/** A read of so many repeated items, and of those that follow, ends behind the repeated ones even in a small answer. */
+const MAX_REPEATS = 3;
+
+/** Whether so many items are better read again than left out with one more request of each shard. */
+export function isFewTies(ties: number, { sizes }: CursorPosition): boolean {
+  if (ties === UNKNOWN_TIES) return false;
+  return ties === 0 || (ties <= MAX_REPEATS && ties * (sizes.mean ?? BLOCK_BYTES) <= BLOCK_BYTES);
+}
+
 /**
- * The cursor behind an item. It holds one key, for any number of shards, and a checksum over that key and the query. By
- * the checksum, `decodeCursor` refuses an altered cursor and the cursor of another query.
+ * The cursor behind a position. It holds one key, for any number of shards, and a checksum over that key and the query.
+ * By the checksum, `decodeCursor` refuses an altered cursor and the cursor of another query.
  */
 export function encodeCursor(
   config: ShardedIndexConfig,
   request: FanOutRequest,
-  last: Position<DynamoDbItem>,
+  end: Position<DynamoDbItem>,
+  ties: readonly number[],
   sizes: ItemSizes,
 ): string {
-  const key = positionAttributes(config).map((attribute) => encodeValue(last.item[attribute] as SortableValue));
+  const key = positionAttributes(config).map((attribute) => {
+    const value = end.item[attribute] as SortableValue | undefined;
+    return value === undefined ? null : encodeValue(value);
+  });
   const sizing = [sizes.mean ?? 0, sizes.deviation].map(Math.round);
-  const payload = JSON.stringify([VERSION, last.shard, ...sizing, ...key]);
+  const payload = JSON.stringify([VERSION, end.shard, ...sizing, ...key, ...ties]);
   return Buffer.concat([checksum(config, request, payload), Buffer.from(payload)]).toString('base64url');
 }
 
@@ -47,11 +77,23 @@ export function decodeCursor(config: ShardedIndexConfig, request: FanOutRequest)
   if (!intact) {
     throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
   }
-  const [, shard, meanBytes, deviation, ...key] = JSON.parse(payload) as EncodedPosition;
-  const attributes = positionAttributes(config).map(
-    (attribute, index) => [attribute, decodeValue(key[index]!)] as const,
-  );
-  return { shard, item: Object.fromEntries(attributes), sizes: new ItemSizes(meanBytes, deviation) };
+  const [version, shard, meanBytes, deviation, ...rest] = JSON.parse(payload) as EncodedPosition;
+  if (version !== VERSION) {
+    throw new InvalidCursorError('cursor', cursor, 'the cursor of a page of this version of the library');
+  }
+  const names = positionAttributes(config);
+  const key = rest.slice(0, names.length) as (string | null)[];
+  const attributes = names.flatMap((name, index) => {
+    const value = key[index]!;
+    return value === null ? [] : [[name, decodeValue(value)] as const];
+  });
+  return {
+    shard,
+    item: Object.fromEntries(attributes),
+    isItem: key.every((value) => value !== null),
+    ties: rest.slice(names.length) as number[],
+    sizes: new ItemSizes(meanBytes, deviation),
+  };
 }
 
 /** The attributes that a query must read of each item so that it can make a cursor. */
@@ -64,13 +106,13 @@ export function positionAttributes(config: ShardedIndexConfig): string[] {
  * and the cursor.
  */
 function checksum(config: ShardedIndexConfig, request: FanOutRequest, payload: string): Buffer {
-  const { value, sortKey, order = 'ascending', filterExpression } = request;
+  const { value, values, sortKey, order = 'ascending', filterExpression } = request;
   const query = [
     config.tableName,
     config.indexName,
     config.keyLayout,
     positionAttributes(config),
-    [value, sortKey, order, filterExpression],
+    [value, values, sortKey, order, filterExpression],
     sortedEntries(request.expressionAttributeNames),
     sortedEntries(request.expressionAttributeValues),
   ];
@@ -84,15 +126,23 @@ function sortedEntries(map: object = {}): [string, unknown][] {
   return Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-type EncodedValue = ['S' | 'N' | 'B', string];
-type EncodedPosition = [version: number, shard: number, meanBytes: number, deviation: number, ...EncodedValue[]];
+/** The key, an absent attribute as null, and then the ties. */
+type EncodedPosition = [
+  version: number,
+  shard: number,
+  meanBytes: number,
+  deviation: number,
+  ...rest: (string | null | number)[],
+];
 
-function encodeValue(value: SortableValue): EncodedValue {
-  if ('S' in value) return ['S', value.S];
-  return 'N' in value ? ['N', value.N] : ['B', Buffer.from(value.B).toString('base64')];
+/** The letter of the type, and the text of the value. */
+function encodeValue(value: SortableValue): string {
+  if ('S' in value) return `S${value.S}`;
+  return 'N' in value ? `N${value.N}` : `B${Buffer.from(value.B).toString('base64')}`;
 }
 
-function decodeValue([type, text]: EncodedValue): SortableValue {
-  if (type === 'S') return { S: text };
-  return type === 'N' ? { N: text } : { B: new Uint8Array(Buffer.from(text, 'base64')) };
+function decodeValue(encoded: string): SortableValue {
+  const text = encoded.slice(1);
+  if (encoded[0] === 'S') return { S: text };
+  return encoded[0] === 'N' ? { N: text } : { B: new Uint8Array(Buffer.from(text, 'base64')) };
 }

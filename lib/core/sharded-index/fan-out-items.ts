@@ -6,13 +6,13 @@ import { type FanOutReadOptions, type ReadPolicy, readPolicy } from '../foundati
 import { ShardBuffer } from '../foundation/fan-out/shard-buffer';
 import { shardFlow } from '../foundation/fan-out/shard-flow';
 import { ShardRequests } from '../foundation/fan-out/shard-requests';
-import { checkFanOutRequest, type FanOutRequest } from './fan-out-request';
-import { IndexShardReader } from './index-shard-reader';
-import { positionOrder } from './position-order';
+import type { FanOutRequest } from './fan-out-request';
+import { indexQuery } from './index-query';
+import type { IndexQuery, IndexShardReader } from './index-shard-reader';
 import { projectedItem } from './projected-item';
 import type { QueryClient } from './query-client';
 import { queryFailure } from './query-failure';
-import { checkShardedIndexConfig, type ShardedIndexConfig, shardCountOf } from './sharded-index-config';
+import { indexPath, type ShardedIndexConfig } from './sharded-index-config';
 import { tableKeyIdentity } from './table-key-identity';
 
 /**
@@ -57,28 +57,21 @@ export function fanOutItems(
   request: FanOutItemsRequest,
   options: FanOutReadOptions = {},
 ): AsyncGenerator<DynamoDbItem, void, undefined> {
-  checkShardedIndexConfig(config);
-  checkFanOutRequest(config, request);
   const { order, cursor }: FanOutRequest = request;
   if (order !== undefined)
     throw new InvalidArgumentError('order', order, 'absent because items come in the order in which they arrive');
   if (cursor !== undefined) throw new InvalidArgumentError('cursor', cursor, 'absent because a stream has no pages');
-  return itemsOf(client, config, request, readPolicy(options));
+  const { query, readers } = indexQuery(client, config, { ...request, order: 'unordered' });
+  return itemsOf(query, readers, readPolicy(options));
 }
 
 async function* itemsOf(
-  client: QueryClient,
-  config: ShardedIndexConfig,
-  request: FanOutItemsRequest,
+  { config, request, order }: IndexQuery,
+  readers: readonly IndexShardReader[],
   policy: ReadPolicy,
 ): AsyncGenerator<DynamoDbItem, void, undefined> {
-  const order = positionOrder('unordered', config.sortKeyAttributes);
-  const query = { client, config, request, order, cursor: undefined };
-  const buffers = Array.from(
-    { length: shardCountOf(config, request.value).read },
-    (_, shard) => new ShardBuffer(new IndexShardReader(query, shard), order.behindAllShards),
-  );
-  const sizes = policy.history?.sizesOf(config.indexName) ?? new ItemSizes();
+  const buffers = readers.map((reader) => new ShardBuffer(reader, order.behindAllShards));
+  const sizes = policy.history?.sizesOf(indexPath(config)) ?? new ItemSizes();
   const requests = new ShardRequests(buffers, policy, {
     stats: noCost(buffers.length),
     sizes,

@@ -4,14 +4,14 @@ import { ItemSizes } from '../foundation/fan-out/item-sizes';
 import type { PageBounds } from '../foundation/fan-out/page-in-progress';
 import { type FanOutReadOptions, readPolicy } from '../foundation/fan-out/read-policy';
 import { gatherPage } from '../foundation/fan-out/scatter-gather';
-import { decodeCursor, encodeCursor } from './cursor';
-import { checkFanOutRequest, type FanOutRequest } from './fan-out-request';
-import { IndexShardReader } from './index-shard-reader';
-import { positionOrder } from './position-order';
+import { encodeCursor } from './cursor';
+import { tiesBefore } from './cursor-ties';
+import type { FanOutRequest } from './fan-out-request';
+import { indexQuery } from './index-query';
 import { projectedItem } from './projected-item';
 import type { QueryClient } from './query-client';
 import { queryFailure } from './query-failure';
-import { checkShardedIndexConfig, type ShardedIndexConfig, shardCountOf } from './sharded-index-config';
+import { indexPath, type ShardedIndexConfig } from './sharded-index-config';
 import { tableKeyIdentity } from './table-key-identity';
 
 /** One page of the answer over all shards. */
@@ -24,7 +24,8 @@ export interface FanOutPage {
    */
   cursor?: string;
   /**
-   * The 0-based numbers of the shards that the query could not read, or could read only in part. Absent if it read all.
+   * The 0-based numbers of the shards that the query could not read, or could read only in part. With `values`, the
+   * shards of the n-th value, from 0, are numbered from n times 10,000. Absent if the query read all shards.
    * The items of these shards are missing from this page, and the cursor goes on behind the last item of this page. To
    * get the missing items, ask for this page again.
    */
@@ -71,23 +72,22 @@ export async function fanOutQuery(
   request: FanOutRequest,
   options: FanOutOptions = {},
 ): Promise<FanOutPage> {
-  checkShardedIndexConfig(config);
-  checkFanOutRequest(config, request);
+  const { query, readers, leading } = indexQuery(client, config, request);
   const policy = readPolicy(options);
-  const cursor = decodeCursor(config, request);
-  const order = positionOrder(request.order ?? 'ascending', config.sortKeyAttributes);
-  const shards = shardCountOf(config, request.value).read;
-  const sizes = options.history?.sizesOf(config.indexName, cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
-  const query = { client, config, request, order, cursor };
-  const { positions, end, missingShards, stats } = await gatherPage(
-    Array.from({ length: shards }, (_, shard) => new IndexShardReader(query, shard)),
-    { order, shardByShard: request.order === 'unordered', sizes, failureOf: queryFailure },
-    boundsOf(config, request, options, shards, sizes),
+  const { order, cursor, shardByShard } = query;
+  const sizes = options.history?.sizesOf(indexPath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
+  const page = await gatherPage(
+    readers,
+    { order, shardByShard, leading, sizes, failureOf: queryFailure },
+    boundsOf(config, request, options, readers.length, sizes),
     policy,
   );
+  const { positions, end, missingShards, stats } = page;
+  const filtered = request.filterExpression !== undefined;
+  const ties = shardByShard ? [] : tiesBefore(config.sortKeyAttributes, page, cursor, filtered);
   return {
     items: positions.map(({ item }) => projectedItem(item, request.projection)),
-    ...(end === undefined ? {} : { cursor: encodeCursor(config, request, end, sizes) }),
+    ...(end === undefined ? {} : { cursor: encodeCursor(config, request, end, ties, sizes) }),
     ...(missingShards.length > 0 ? { missingShards } : {}),
     stats,
   };

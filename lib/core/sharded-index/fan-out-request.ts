@@ -1,40 +1,30 @@
-import type { AttributeValue } from '../foundation/attribute-value';
+import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 import { InvalidArgumentError } from '../foundation/errors';
-import { compareAttributeValues, type SortableValue } from './attribute-order';
-import type { ShardedIndexConfig } from './sharded-index-config';
-import { InvalidIndexValueError, InvalidSortKeyConditionError } from './sharded-index-errors';
-
-/**
- * A value to compare a sort key with. Write a number that JavaScript cannot hold exactly as DynamoDB writes it, with up
- * to 38 digits: `{ N: '12345678901234567890' }`.
- */
-export type SortKeyValue = string | number | Uint8Array | SortableValue;
-
-/**
- * A condition on the first sort key attribute: an object with exactly one of these fields. `between` includes both
- * bounds.
- */
-export type SortKeyCondition =
-  | { eq: SortKeyValue }
-  | { lt: SortKeyValue }
-  | { lte: SortKeyValue }
-  | { gt: SortKeyValue }
-  | { gte: SortKeyValue }
-  | { between: [SortKeyValue, SortKeyValue] }
-  | { beginsWith: string | Uint8Array | { S: string } | { B: Uint8Array } };
+import { itemBytes } from './item-bytes';
+import { type ShardedIndexConfig, shardAttributeValue } from './sharded-index-config';
+import { InvalidIndexValueError } from './sharded-index-errors';
+import type { SortKeyCondition } from './sort-key-select';
 
 /** The order of the items over all shards. `unordered` goes through one shard after the other. */
 export type FanOutOrder = 'ascending' | 'descending' | 'unordered';
 
 /** What to read from a sharded index. */
 export interface FanOutRequest {
-  /** The value whose items to read. Required if the index is keyed by a value, and absent otherwise. */
+  /** The value whose items to read. An index that is keyed by a value needs `value` or `values`. */
   value?: string | number;
   /**
-   * A condition on the sort key. The query reads, and pays for, only the items that meet it.
+   * Several values whose items to read in one order: 1 to 100 different ones. Each value has its own shard count.
+   * @default the one `value`
+   */
+  values?: (string | number)[];
+  /**
+   * A condition on the first sort key attribute, such as `{ gt: '2026' }`; or conditions by attribute, such as
+   * `{ priority: { eq: 1 }, createdAt: { gt: '2026' } }`. They name the first attributes of the sort key without a gap,
+   * and only the last of them may be another condition than `eq`. The query reads, and pays for, only the items that
+   * meet them.
    * @default every sort key
    */
-  sortKey?: SortKeyCondition;
+  sortKey?: SortKeyCondition | Record<string, SortKeyCondition>;
   /**
    * The order of the items over all shards. `unordered` costs less for a small page because it asks few shards at a
    * time.
@@ -71,11 +61,11 @@ export interface FanOutRequest {
 /** The library keeps expression placeholders that start with this word for itself. */
 export const RESERVED_PLACEHOLDER = 'evenShards';
 
-const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
 const VALUE_TYPES = ['S', 'N', 'B', 'SS', 'NS', 'BS', 'M', 'L', 'NULL', 'BOOL'];
 const ORDERS = ['ascending', 'descending', 'unordered'];
 const FIELDS = [
   'value',
+  'values',
   'sortKey',
   'order',
   'limit',
@@ -86,7 +76,19 @@ const FIELDS = [
   'expressionAttributeValues',
 ];
 
-/** Throws a typed error if the index cannot answer the request. */
+/** The most values of one query. */
+const MAX_VALUES = 100;
+
+/** The most bytes of a partition key attribute. Source: the DynamoDB developer guide, "Quotas". */
+const MAX_PARTITION_KEY_BYTES = 2_048;
+
+/** The most bytes of an expression. Source: the DynamoDB developer guide, "Quotas". */
+const MAX_EXPRESSION_BYTES = 4_096;
+
+/** The most bytes of the names and values of an expression. Source: the DynamoDB developer guide, "Quotas". */
+const MAX_SUBSTITUTION_BYTES = 2 * 2 ** 20;
+
+/** Throws a typed error if the index cannot answer the request. `sortKeySelect` checks the sort key. */
 export function checkFanOutRequest(config: ShardedIndexConfig, request: FanOutRequest): void {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     throw new InvalidArgumentError('request', request, 'an object');
@@ -94,8 +96,7 @@ export function checkFanOutRequest(config: ShardedIndexConfig, request: FanOutRe
   for (const field of Object.keys(request)) {
     if (!FIELDS.includes(field)) throw new InvalidArgumentError('request', field, `made of ${FIELDS.join(', ')}`);
   }
-  checkValue(config, request.value);
-  if (request.sortKey !== undefined) checkSortKeyCondition(config, request.sortKey);
+  checkValues(config, request);
   if (request.order !== undefined && !ORDERS.includes(request.order)) {
     throw new InvalidArgumentError('order', request.order, `one of ${ORDERS.join(', ')}`);
   }
@@ -106,85 +107,42 @@ export function checkFanOutRequest(config: ShardedIndexConfig, request: FanOutRe
   checkExpression(request);
 }
 
-/** The attribute value of a sort key value or index value. */
-export function toAttributeValue(value: SortKeyValue): SortableValue {
-  if (typeof value === 'string') return { S: value };
-  if (typeof value === 'number') return { N: String(value) };
-  return value instanceof Uint8Array ? { B: value } : value;
+function checkValues(config: ShardedIndexConfig, { value, values }: { value?: unknown; values?: unknown }): void {
+  if (values === undefined) {
+    checkValue(config, 'value', value);
+    return;
+  }
+  if (value !== undefined) {
+    throw new InvalidIndexValueError('value', value, 'absent because values names the values to read');
+  }
+  if (!Array.isArray(values) || values.length < 1 || values.length > MAX_VALUES) {
+    throw new InvalidIndexValueError('values', values, `an array of 1 to ${MAX_VALUES} different values`);
+  }
+  for (const [index, each] of values.entries()) {
+    checkValue(config, `values[${index}]`, each);
+    if (values.findIndex((other) => String(other) === String(each)) !== index) {
+      throw new InvalidIndexValueError(`values[${index}]`, each, 'different from the other values');
+    }
+  }
 }
 
-function checkValue({ indexName, valueAttribute }: ShardedIndexConfig, value: unknown): void {
+function checkValue(config: ShardedIndexConfig, field: string, value: unknown): void {
+  const { indexName, valueAttribute } = config;
   if (valueAttribute === undefined) {
     if (value !== undefined) {
-      throw new InvalidIndexValueError('value', value, `absent because index ${indexName} covers the whole table`);
+      throw new InvalidIndexValueError(field, value, `absent because index ${indexName} covers the whole table`);
     }
-  } else if (!(typeof value === 'string' && value !== '') && !(typeof value === 'number' && Number.isFinite(value))) {
-    throw new InvalidIndexValueError(
-      'value',
-      value,
-      `a non-empty string or a finite number because index ${indexName} is keyed by ${valueAttribute}`,
-    );
+    return;
   }
-}
-
-function checkSortKeyCondition(
-  { indexName, sortKeyAttributes }: ShardedIndexConfig,
-  condition: SortKeyCondition,
-): void {
-  if (sortKeyAttributes.length === 0) {
-    throw new InvalidSortKeyConditionError('sortKey', condition, `absent because index ${indexName} has no sort key`);
+  if (!(typeof value === 'string' && value !== '') && !(typeof value === 'number' && Number.isFinite(value))) {
+    const allowed = `a non-empty string or a finite number because index ${indexName} is keyed by ${valueAttribute}`;
+    throw new InvalidIndexValueError(field, value, allowed);
   }
-  const kinds = typeof condition === 'object' && condition !== null ? Object.keys(condition) : [];
-  const [kind] = kinds;
-  if (kind === undefined || kinds.length > 1 || !CONDITIONS.includes(kind)) {
-    throw new InvalidSortKeyConditionError(
-      'sortKey',
-      condition,
-      `an object with exactly one of ${CONDITIONS.join(', ')}`,
-    );
+  const key = config.keyLayout === 'multi-attribute' ? value : shardAttributeValue(config, value, 0);
+  if (typeof key === 'string' && Buffer.byteLength(key) > MAX_PARTITION_KEY_BYTES) {
+    const allowed = `at most ${MAX_PARTITION_KEY_BYTES} bytes long with the number of a shard, as every partition key of DynamoDB is`;
+    throw new InvalidIndexValueError(field, value, allowed);
   }
-  const operand = (condition as Record<string, unknown>)[kind];
-  const field = `sortKey.${kind}`;
-  if (kind === 'between') {
-    if (!Array.isArray(operand) || operand.length !== 2) {
-      throw new InvalidSortKeyConditionError(field, operand, 'an array of the lower bound and the upper bound');
-    }
-    for (const bound of operand) checkSortKeyValue(field, bound);
-    const [lower, upper] = operand.map(toAttributeValue) as [SortableValue, SortableValue];
-    if (typeOf(lower) !== typeOf(upper)) {
-      throw new InvalidSortKeyConditionError(field, operand, 'an array of two bounds of the same type');
-    }
-    if (compareAttributeValues(lower, upper) > 0) {
-      throw new InvalidSortKeyConditionError(field, operand, 'an array of the lower bound and then the upper bound');
-    }
-  } else {
-    checkSortKeyValue(field, operand);
-    if (kind === 'beginsWith' && typeOf(toAttributeValue(operand as SortKeyValue)) === 'N') {
-      throw new InvalidSortKeyConditionError(field, operand, 'a string or binary because a number has no prefix');
-    }
-  }
-}
-
-/**
- * A number of up to 38 digits; DynamoDB itself checks its magnitude. Source: the DynamoDB developer guide, "Data
- * types".
- */
-const NUMBER = /^[+-]?(?=\.?\d)\d{0,126}(?:\.\d{0,130})?(?:[eE][+-]?\d{1,3})?$/;
-
-function checkSortKeyValue(field: string, value: unknown): void {
-  const attributeValue: { S?: unknown; N?: unknown; B?: unknown } = Object(toAttributeValue(value as SortKeyValue));
-  const { S, N, B } = attributeValue;
-  const valid =
-    (typeof S === 'string' && S !== '') ||
-    (typeof N === 'string' && NUMBER.test(N)) ||
-    (B instanceof Uint8Array && B.byteLength > 0);
-  if (valid && Object.keys(attributeValue).length === 1) return;
-  const allowed = 'a non-empty string, a finite number, binary, or an attribute value of type S, N or B';
-  throw new InvalidSortKeyConditionError(field, value, allowed);
-}
-
-function typeOf(value: SortableValue): string {
-  return Object.keys(value)[0]!;
 }
 
 function checkProjection(projection: unknown): void {
@@ -200,6 +158,10 @@ function checkExpression(request: FanOutRequest): void {
   const { filterExpression, expressionAttributeNames: names, expressionAttributeValues: values } = request;
   if (filterExpression !== undefined && (typeof filterExpression !== 'string' || filterExpression.trim() === '')) {
     throw new InvalidArgumentError('filterExpression', filterExpression, 'a non-empty expression or absent');
+  }
+  if (filterExpression !== undefined && Buffer.byteLength(filterExpression) > MAX_EXPRESSION_BYTES) {
+    const allowed = `at most ${MAX_EXPRESSION_BYTES} bytes long, as every expression of DynamoDB is`;
+    throw new InvalidArgumentError('filterExpression', filterExpression, allowed);
   }
   for (const [field, placeholders, sign] of [
     ['expressionAttributeNames', names, '#'],
@@ -230,5 +192,9 @@ function checkExpression(request: FanOutRequest): void {
       const allowed = 'an attribute value of one type, such as {"S":"text"}';
       throw new InvalidArgumentError(`expressionAttributeValues[${placeholder}]`, value, allowed);
     }
+  }
+  if (values !== undefined && itemBytes(values as DynamoDbItem) > MAX_SUBSTITUTION_BYTES) {
+    const allowed = `at most ${MAX_SUBSTITUTION_BYTES} bytes in all, as DynamoDB allows for an expression`;
+    throw new InvalidArgumentError('expressionAttributeValues', Object.keys(values), allowed);
   }
 }

@@ -1,29 +1,28 @@
 import type { DynamoDbItem } from '../foundation/attribute-value';
 import type { ShardPage, ShardRead, ShardReader } from '../foundation/fan-out/shard-reader';
-import type { Position, TotalOrder } from '../foundation/fan-out/total-order';
 import { compareAttributeValues, type SortableValue } from './attribute-order';
 import { type CursorPosition, positionAttributes } from './cursor';
-import { type FanOutRequest, RESERVED_PLACEHOLDER, toAttributeValue } from './fan-out-request';
+import { type FanOutRequest, RESERVED_PLACEHOLDER } from './fan-out-request';
+import { IncompleteAnswerError } from './incomplete-answer-error';
+import type { IndexShard } from './index-shard';
 import { itemBytes } from './item-bytes';
-import type { IndexQueryInput, QueryClient } from './query-client';
+import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
+import { type PieceContext, piecesBehind, pieceUpTo, type ShardPiece } from './shard-piece';
 import { type ShardedIndexConfig, shardAttributeValue } from './sharded-index-config';
-import { isInRange, rangeFrom, rangeUpTo, type SortKeyRange, sortKeyRange } from './sort-key-range';
+import { isBehindRange, type KeyTerm, rangeTerm, termBehind } from './sort-key-range';
+import { toAttributeValue } from './sort-key-select';
 
 /** What the readers of one query share. */
-export interface IndexQuery {
+export interface IndexQuery extends PieceContext {
   client: QueryClient;
   config: ShardedIndexConfig;
   request: FanOutRequest;
-  order: TotalOrder<DynamoDbItem>;
-  cursor: CursorPosition | undefined;
 }
 
-/** The part of a shard that a query has yet to read. */
-interface Segment {
-  range: SortKeyRange | undefined;
-  exclusiveStartKey?: DynamoDbItem;
-  /** Whether the range may cover more than the query: items before the cursor, or behind the end of the query. */
-  widened?: boolean;
+/** Where a read of a shard goes on: behind a key within a piece, or at the begin of a piece. */
+interface ReadOn {
+  piece: number;
+  lastKey?: DynamoDbItem;
 }
 
 /** The sizes of so many items of an answer are enough to estimate the sizes of the others. */
@@ -32,68 +31,164 @@ const SIZED_ITEMS = 20;
 /** The bytes of half a read unit, the least that DynamoDB charges for an eventually consistent read. */
 const BLOCK_BYTES = 4_096;
 
+/** The answer to a read that can find nothing. */
+const NOTHING: ShardPage<DynamoDbItem> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
+
 /** Reads one shard of a DynamoDB index, page by page, from its start or from a cursor. */
 export class IndexShardReader implements ShardReader<DynamoDbItem> {
-  private readonly segment: Segment | undefined;
+  readonly shard: number;
 
   constructor(
     private readonly query: IndexQuery,
-    readonly shard: number,
+    private readonly indexShard: IndexShard,
+    private readonly pieces: readonly ShardPiece[] = piecesBehind(query, indexShard.number),
   ) {
-    this.segment = segmentOf(query, shard);
+    this.shard = indexShard.number;
   }
 
   get exhausted(): boolean {
-    return this.segment === undefined;
+    return this.pieces.length === 0;
   }
 
   async read({ from, limit, until, signal }: ShardRead<DynamoDbItem>): Promise<ShardPage<DynamoDbItem>> {
-    const { client, request } = this.query;
-    const segment = this.segment!;
-    const input = queryInput(this.query, this.shard, {
-      range: until === undefined ? segment.range : endAt(until, segment, this.query),
-      exclusiveStartKey: (from as DynamoDbItem | undefined) ?? segment.exclusiveStartKey,
-    });
-    if (limit !== undefined) input.Limit = limit;
-    const output = await client.query(input, { abortSignal: signal });
-    const { Items = [], ScannedCount = Items.length, LastEvaluatedKey, ConsumedCapacity } = output;
-    const consumedReadUnits = ConsumedCapacity?.CapacityUnits ?? 0;
-    const items = Items as DynamoDbItem[];
-    const { wanted, ended } = this.narrowed(items);
-    const readTo = ended ? undefined : (LastEvaluatedKey as DynamoDbItem | undefined);
+    const { client, request, sortKeyAttributes, direction } = this.query;
+    const at = (from as ReadOn | undefined) ?? { piece: 0 };
+    const whole = this.pieces[at.piece]!;
+    const piece = until === undefined ? whole : pieceUpTo(whole, until.item, sortKeyAttributes, direction);
+    if (piece === undefined) return NOTHING;
+    const input = this.queryInput(piece, at.lastKey ?? this.startKey(piece));
+    if (limit !== undefined) input.Limit = limit + (at.lastKey === undefined ? piece.repeats : 0);
+    const answer = completeAnswer(await client.query(input, { abortSignal: signal }));
+    const { items, ended } = this.wanted(whole, answer.items);
+    const lastKey = ended ? undefined : answer.lastKey;
     return {
-      items: wanted,
-      next: readTo,
-      readTo,
-      itemsRead: ScannedCount,
-      consumedReadUnits,
+      items,
+      ...(lastKey === undefined || this.isBehind(lastKey, whole)
+        ? this.nextPiece(at.piece, piece)
+        : { next: { piece: at.piece, lastKey } satisfies ReadOn, readTo: this.readTo(lastKey, whole) }),
+      itemsRead: answer.itemsRead,
+      consumedReadUnits: answer.consumedReadUnits,
       itemSizes:
         request.projection === undefined
-          ? items.slice(0, SIZED_ITEMS).map(itemBytes)
-          : sizesByUnits(consumedReadUnits, ScannedCount),
+          ? answer.items.slice(0, SIZED_ITEMS).map(itemBytes)
+          : sizesByUnits(answer.consumedReadUnits, answer.itemsRead),
     };
   }
 
-  /** Drops the items before the cursor, and ends the shard where the query ends. */
-  private narrowed(items: DynamoDbItem[]): { wanted: DynamoDbItem[]; ended: boolean } {
-    const { config, request, order, cursor } = this.query;
-    if (cursor === undefined) return { wanted: items, ended: false };
-    const behind = items.filter((item) => {
-      const difference = order.compare({ item, shard: this.shard }, cursor);
-      return (difference > 0 || this.shard === cursor.shard) && !isMoved(config, item, cursor);
-    });
-    const range = this.segment?.widened ? sortKeyRange(request.sortKey) : undefined;
-    const end = behind.findIndex(
-      (item) => range !== undefined && !isInRange(item[config.sortKeyAttributes[0]!] as SortableValue, range),
+  /** The items behind the cursor, and whether the piece ends among the items of the answer. */
+  private wanted(piece: ShardPiece, answered: DynamoDbItem[]): { items: DynamoDbItem[]; ended: boolean } {
+    const { cursor } = this.query;
+    if (cursor === undefined) return { items: answered, ended: false };
+    const items = answered.filter(
+      (item) => this.isBehindCursor(item, piece) && !isMoved(this.query.config, item, cursor),
     );
-    return end === -1 ? { wanted: behind, ended: false } : { wanted: behind.slice(0, end), ended: true };
+    const end = items.findIndex((item) => this.isBehind(item, piece));
+    return end === -1 ? { items, ended: false } : { items: items.slice(0, end), ended: true };
+  }
+
+  /** Whether a key stands behind the piece. The condition that reads a piece can cover a little more. */
+  private isBehind(key: DynamoDbItem, { equal, range }: ShardPiece): boolean {
+    const { sortKeyAttributes, direction } = this.query;
+    const attribute = sortKeyAttributes[equal.length];
+    return attribute !== undefined && isBehindRange(key[attribute] as SortableValue, range, direction);
+  }
+
+  private isBehindCursor(item: DynamoDbItem, { behindCursor }: ShardPiece): boolean {
+    const { cursor, order } = this.query;
+    if (cursor === undefined || behindCursor) return true;
+    return order.compare({ item, shard: this.shard }, cursor) > 0;
+  }
+
+  /** How far a read has come. Absent as long as it has only read again what earlier pages have read. */
+  private readTo(lastKey: DynamoDbItem, piece: ShardPiece): DynamoDbItem | undefined {
+    return this.isBehindCursor(lastKey, piece) ? lastKey : undefined;
+  }
+
+  /** What follows a piece that was read to its end: nothing if only a part of the piece was asked for. */
+  private nextPiece(index: number, read: ShardPiece): Pick<ShardPage<DynamoDbItem>, 'next' | 'readTo'> {
+    const whole = this.pieces[index]!;
+    if (read !== whole || index + 1 === this.pieces.length) return {};
+    const { sortKeyAttributes } = this.query;
+    const readTo = Object.fromEntries(whole.equal.map((value, column) => [sortKeyAttributes[column]!, value]));
+    return { next: { piece: index + 1 } satisfies ReadOn, readTo };
+  }
+
+  /** The key that DynamoDB would return as LastEvaluatedKey after the item of the cursor, if the piece begins there. */
+  private startKey({ behindCursor }: ShardPiece): DynamoDbItem | undefined {
+    return behindCursor ? { ...this.query.cursor!.item, ...this.partitionKey() } : undefined;
+  }
+
+  private partitionKey(): DynamoDbItem {
+    const { config } = this.query;
+    const { value, shard } = this.indexShard;
+    const key: DynamoDbItem = {
+      [config.shardAttribute]: toAttributeValue(shardAttributeValue(config, value, shard)),
+    };
+    if (config.keyLayout === 'multi-attribute' && config.valueAttribute !== undefined) {
+      key[config.valueAttribute] = toAttributeValue(value!);
+    }
+    return key;
+  }
+
+  private queryInput(piece: ShardPiece, startKey: DynamoDbItem | undefined): IndexQueryInput {
+    const { config, request, direction } = this.query;
+    const names: Record<string, string> = { ...request.expressionAttributeNames };
+    const values: Record<string, unknown> = { ...request.expressionAttributeValues };
+    const name = (attribute: string): string => {
+      const placeholder = `#${RESERVED_PLACEHOLDER}${Object.keys(names).length}`;
+      names[placeholder] = attribute;
+      return placeholder;
+    };
+    const operand = (value: unknown): string => {
+      const placeholder = `:${RESERVED_PLACEHOLDER}${Object.keys(values).length}`;
+      values[placeholder] = value;
+      return placeholder;
+    };
+    const conditions = Object.entries(this.partitionKey()).map(
+      ([attribute, value]) => `${name(attribute)} = ${operand(value)}`,
+    );
+    for (const [attribute, { operator, operands }] of this.sortKeyTerms(piece, startKey)) {
+      conditions.push(conditionText(name(attribute), operator, operands.map(operand)));
+    }
+    const projection = request.projection && [...new Set([...request.projection, ...positionAttributes(config)])];
+    return {
+      TableName: config.tableName,
+      IndexName: config.indexName,
+      KeyConditionExpression: conditions.join(' AND '),
+      ...(request.filterExpression === undefined ? {} : { FilterExpression: request.filterExpression }),
+      ...(projection === undefined ? {} : { ProjectionExpression: projection.map(name).join(', ') }),
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+      ...(startKey === undefined ? {} : { ExclusiveStartKey: startKey }),
+      ScanIndexForward: direction === 1,
+      ReturnConsumedCapacity: 'TOTAL',
+    };
+  }
+
+  private sortKeyTerms(
+    { equal, range, beginEarly }: ShardPiece,
+    startKey: DynamoDbItem | undefined,
+  ): [string, KeyTerm][] {
+    const { sortKeyAttributes, direction } = this.query;
+    const terms = equal.map((value, column): [string, KeyTerm] => [
+      sortKeyAttributes[column]!,
+      { operator: '=', operands: [value] },
+    ]);
+    const attribute = sortKeyAttributes[equal.length];
+    if (attribute === undefined) return terms;
+    const term = rangeTerm(range, direction, beginEarly ?? false);
+    const onward = startKey === undefined ? term : termBehind(term, startKey[attribute] as SortableValue, direction);
+    return onward === undefined ? terms : [...terms, [attribute, onward]];
   }
 }
 
 /** Whether this is the item of the cursor, which has moved to another shard since the page that returned it. */
 function isMoved(config: ShardedIndexConfig, item: DynamoDbItem, cursor: CursorPosition): boolean {
-  return positionAttributes(config).every(
-    (attribute) => compareAttributeValues(item[attribute]!, cursor.item[attribute]!) === 0,
+  return (
+    cursor.isItem &&
+    positionAttributes(config).every(
+      (attribute) => compareAttributeValues(item[attribute]!, cursor.item[attribute]!) === 0,
+    )
   );
 }
 
@@ -104,91 +199,25 @@ function sizesByUnits(readUnits: number, items: number): number[] {
   return items === 0 ? [] : [(2 * readUnits * BLOCK_BYTES) / items];
 }
 
-/**
- * The range of a read that goes on within its segment and ends with the sort key of a position. The start key of the
- * read says where it goes on; the range may include items that the start key excludes.
- */
-function endAt(
-  { item }: Position<DynamoDbItem>,
-  { range }: Segment,
-  { config, request }: IndexQuery,
-): SortKeyRange | undefined {
-  const [sortAttribute] = config.sortKeyAttributes;
-  if (sortAttribute === undefined) return range;
-  const cut = request.order === 'descending' ? rangeFrom : rangeUpTo;
-  return cut(range, { sortKey: item[sortAttribute] as SortableValue, inclusive: true });
-}
-
-/**
- * The part of a shard behind a cursor. In the shard of the cursor, it is what follows the cursor's item. In another
- * shard it is what follows the cursor's sort key, and it includes that sort key if the shard comes later in the order.
- */
-function segmentOf({ config, request, order, cursor }: IndexQuery, shard: number): Segment | undefined {
-  const range = sortKeyRange(request.sortKey);
-  if (cursor === undefined) return { range };
-  if (cursor.shard === shard) return { range, exclusiveStartKey: startKey(config, request, cursor) };
-
-  const isLater = order.compare({ item: cursor.item, shard }, cursor) > 0;
-  const [sortAttribute, ...tieBreakers] = config.sortKeyAttributes;
-  if (request.order === 'unordered' || sortAttribute === undefined) return isLater ? { range } : undefined;
-  const inclusive = isLater || tieBreakers.length > 0;
-  if (range?.kind === 'eq' && !inclusive) return undefined;
-  const cut = request.order === 'descending' ? rangeUpTo : rangeFrom;
-  return { range: cut(range, { sortKey: cursor.item[sortAttribute]!, inclusive }), widened: true };
-}
-
-/** The key that DynamoDB would return as LastEvaluatedKey after the cursor's item. */
-function startKey(config: ShardedIndexConfig, { value }: FanOutRequest, { item, shard }: CursorPosition): DynamoDbItem {
-  return { ...item, ...partitionKey(config, value, shard) };
-}
-
-function partitionKey(config: ShardedIndexConfig, value: string | number | undefined, shard: number): DynamoDbItem {
-  const key: DynamoDbItem = { [config.shardAttribute]: toAttributeValue(shardAttributeValue(config, value, shard)) };
-  if (config.keyLayout === 'multi-attribute' && config.valueAttribute !== undefined) {
-    key[config.valueAttribute] = toAttributeValue(value!);
-  }
-  return key;
-}
-
-const OPERATORS = { eq: '=', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
-
-function queryInput({ config, request }: IndexQuery, shard: number, segment: Segment): IndexQueryInput {
-  const names: Record<string, string> = { ...request.expressionAttributeNames };
-  const values: Record<string, unknown> = { ...request.expressionAttributeValues };
-  const name = (attribute: string): string => {
-    const placeholder = `#${RESERVED_PLACEHOLDER}${Object.keys(names).length}`;
-    names[placeholder] = attribute;
-    return placeholder;
-  };
-  const operand = (value: unknown): string => {
-    const placeholder = `:${RESERVED_PLACEHOLDER}${Object.keys(values).length}`;
-    values[placeholder] = value;
-    return placeholder;
-  };
-  const conditions = Object.entries(partitionKey(config, request.value, shard)).map(
-    ([attribute, value]) => `${name(attribute)} = ${operand(value)}`,
-  );
-  if (segment.range !== undefined) {
-    const sortKey = name(config.sortKeyAttributes[0]!);
-    conditions.push(rangeCondition(sortKey, segment.range.kind, segment.range.operands.map(operand)));
-  }
-  const projection = request.projection && [...new Set([...request.projection, ...positionAttributes(config)])];
+/** @throws IncompleteAnswerError for an answer that does not say what was read: a proxy or a lost body can make one */
+function completeAnswer(output: IndexQueryOutput): {
+  items: DynamoDbItem[];
+  itemsRead: number;
+  lastKey?: DynamoDbItem;
+  consumedReadUnits: number;
+} {
+  const { Items, ScannedCount, LastEvaluatedKey, ConsumedCapacity }: IndexQueryOutput = Object(output);
+  if (!Array.isArray(Items) || typeof ScannedCount !== 'number') throw new IncompleteAnswerError();
   return {
-    TableName: config.tableName,
-    IndexName: config.indexName,
-    KeyConditionExpression: conditions.join(' AND '),
-    ...(request.filterExpression === undefined ? {} : { FilterExpression: request.filterExpression }),
-    ...(projection === undefined ? {} : { ProjectionExpression: projection.map(name).join(', ') }),
-    ExpressionAttributeNames: names,
-    ExpressionAttributeValues: values,
-    ...(segment.exclusiveStartKey === undefined ? {} : { ExclusiveStartKey: segment.exclusiveStartKey }),
-    ScanIndexForward: request.order !== 'descending',
-    ReturnConsumedCapacity: 'TOTAL',
+    items: Items as DynamoDbItem[],
+    itemsRead: ScannedCount,
+    lastKey: LastEvaluatedKey as DynamoDbItem | undefined,
+    consumedReadUnits: ConsumedCapacity?.CapacityUnits ?? 0,
   };
 }
 
-function rangeCondition(sortKey: string, kind: SortKeyRange['kind'], operands: string[]): string {
-  if (kind === 'between') return `${sortKey} BETWEEN ${operands[0]} AND ${operands[1]}`;
-  if (kind === 'beginsWith') return `begins_with(${sortKey}, ${operands[0]})`;
-  return `${sortKey} ${OPERATORS[kind]} ${operands[0]}`;
+function conditionText(attribute: string, operator: KeyTerm['operator'], operands: string[]): string {
+  if (operator === 'BETWEEN') return `${attribute} BETWEEN ${operands[0]} AND ${operands[1]}`;
+  if (operator === 'begins_with') return `begins_with(${attribute}, ${operands[0]})`;
+  return `${attribute} ${operator} ${operands[0]}`;
 }

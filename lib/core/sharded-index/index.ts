@@ -14,7 +14,7 @@ export type { SortableValue } from './attribute-order';
 export { calculatedShard } from './calculated-shard';
 export { type FanOutItemsRequest, fanOutItems } from './fan-out-items';
 export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out-query';
-export type { FanOutOrder, FanOutRequest, SortKeyCondition, SortKeyValue } from './fan-out-request';
+export type { FanOutOrder, FanOutRequest } from './fan-out-request';
 export { lightQueryClient, type SdkQueryClient, type SdkQueryOptions } from './light-client/light-query-client';
 export type { SdkMiddlewareStack } from './light-client/routes';
 export type { SigningCredentials } from './light-client/signature';
@@ -30,3 +30,4 @@ export {
   InvalidSortKeyConditionError,
   UnknownIndexError,
 } from './sharded-index-errors';
+export type { SortKeyCondition, SortKeyValue } from './sort-key-select';

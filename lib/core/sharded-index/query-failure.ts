@@ -15,6 +15,7 @@ const THROTTLES = new Set([
 ]);
 
 const TRANSIENT = new Set([
+  'IncompleteAnswerError',
   'InternalServerError',
   'InternalFailure',
   'ServiceUnavailable',

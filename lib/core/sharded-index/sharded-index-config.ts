@@ -65,6 +65,11 @@ export function shardCountOf(config: ShardedIndexConfig, value: string | number 
     : config.shards.default;
 }
 
+/** The name of an index among those of all tables. */
+export function indexPath({ tableName, indexName }: ShardedIndexConfig): string {
+  return `${tableName}/index/${indexName}`;
+}
+
 /** The content of the index's shard attribute for one shard of a value. */
 export function shardAttributeValue(
   config: ShardedIndexConfig,

@@ -1,81 +1,114 @@
 import { compareAttributeValues, type SortableValue } from './attribute-order';
-import { type SortKeyCondition, type SortKeyValue, toAttributeValue } from './fan-out-request';
+import { firstBehind, predecessorOf, successorOf } from './sort-key-neighbours';
 
-/** A sort-key condition whose operands are attribute values. */
-export interface SortKeyRange {
-  kind: 'eq' | 'lt' | 'lte' | 'gt' | 'gte' | 'between' | 'beginsWith';
-  operands: SortableValue[];
-}
+/** The direction in which a query goes through a shard: 1 is ascending. */
+export type Direction = 1 | -1;
 
-export function sortKeyRange(condition: SortKeyCondition | undefined): SortKeyRange | undefined {
-  if (condition === undefined) return undefined;
-  const [kind, operand] = Object.entries(condition)[0] as [SortKeyRange['kind'], SortKeyValue | SortKeyValue[]];
-  return { kind, operands: (Array.isArray(operand) ? operand : [operand]).map(toAttributeValue) };
-}
-
-/** Whether a sort key is in the range. */
-export function isInRange(value: SortableValue, { kind, operands }: SortKeyRange): boolean {
-  const [operand, upper] = operands as [SortableValue, SortableValue];
-  switch (kind) {
-    case 'eq':
-      return compareAttributeValues(value, operand) === 0;
-    case 'lt':
-      return compareAttributeValues(value, operand) < 0;
-    case 'lte':
-      return compareAttributeValues(value, operand) <= 0;
-    case 'gt':
-      return compareAttributeValues(value, operand) > 0;
-    case 'gte':
-      return compareAttributeValues(value, operand) >= 0;
-    case 'between':
-      return compareAttributeValues(value, operand) >= 0 && compareAttributeValues(value, upper) <= 0;
-    case 'beginsWith':
-      return bytesOf(value).subarray(0, bytesOf(operand).byteLength).equals(bytesOf(operand));
-  }
-}
-
-/** Where a range is cut: at this sort key, which the part includes or leaves out. */
-export interface RangeCut {
-  sortKey: SortableValue;
+/** One end of a range. */
+export interface RangeEnd {
+  value: SortableValue;
   inclusive: boolean;
 }
 
+/** A range of the values of one attribute. An end that is absent is open. */
+export interface SortKeyRange {
+  lower?: RangeEnd;
+  upper?: RangeEnd;
+}
+
+/** A condition of DynamoDB on one attribute. */
+export interface KeyTerm {
+  operator: '=' | '<' | '<=' | '>' | '>=' | 'BETWEEN' | 'begins_with';
+  operands: SortableValue[];
+}
+
+/** The values that begin with a prefix. */
+export function prefixRange(prefix: SortableValue): SortKeyRange {
+  const behind = firstBehind(prefix);
+  return { lower: { value: prefix, inclusive: true }, ...(behind && { upper: { value: behind, inclusive: false } }) };
+}
+
+/** The part of a range from a value on, in the direction of the query. */
+export function rangeFrom(range: SortKeyRange, begin: RangeEnd, direction: Direction): SortKeyRange {
+  return direction === 1 ? { ...range, lower: begin } : { ...range, upper: begin };
+}
+
+/** The part of a range up to a value and including it. It is the same object if the range ends there or before. */
+export function rangeUpTo(range: SortKeyRange, value: SortableValue, direction: Direction): SortKeyRange {
+  const end = farEnd(range, direction);
+  if (end !== undefined && direction * compareAttributeValues(end.value, value) <= 0) return range;
+  const cut = { value, inclusive: true };
+  return direction === 1 ? { ...range, upper: cut } : { ...range, lower: cut };
+}
+
+/** Whether a value stands behind the range, in the direction of the query. */
+export function isBehindRange(value: SortableValue, range: SortKeyRange, direction: Direction): boolean {
+  const end = farEnd(range, direction);
+  if (end === undefined) return false;
+  const difference = direction * compareAttributeValues(value, end.value);
+  return difference > 0 || (difference === 0 && !end.inclusive);
+}
+
+/** Whether no value can be in the range. */
+export function isEmptyRange({ lower, upper }: SortKeyRange): boolean {
+  if (lower === undefined || upper === undefined) return false;
+  const [least, most] = [leastOf(lower), mostOf(upper)];
+  const difference = compareAttributeValues(least ?? lower.value, most ?? upper.value);
+  return difference > 0 || (difference === 0 && (least === undefined || most === undefined));
+}
+
 /**
- * The part of a range from a sort key on: an ascending read goes on there, and a descending read ends there. DynamoDB
- * allows only one condition on a sort key. So if the range also has an upper end, this is the narrowest condition that
- * covers the part. It may include the cut itself and, if the range is a prefix, items behind the prefix. The reader
- * drops both.
+ * The condition that reads a range. DynamoDB takes one condition for an attribute, and `BETWEEN` includes both ends. So
+ * where an end is exclusive and the other one is given too, the condition names the neighbour of the end. If a text has
+ * no neighbour, the condition covers more than the range: with `beginEarly` it begins with the value before the range,
+ * and otherwise it has no end. The end of a condition may include the value behind the range.
+ *
+ * @returns undefined if every value is in the range
  */
-export function rangeFrom(range: SortKeyRange | undefined, { sortKey, inclusive }: RangeCut): SortKeyRange {
-  switch (range?.kind) {
-    case 'eq':
-      return range;
-    case 'lt':
-    case 'lte':
-      return { kind: 'between', operands: [sortKey, range.operands[0]!] };
-    case 'between':
-      return { kind: 'between', operands: [sortKey, range.operands[1]!] };
-    default:
-      return { kind: inclusive ? 'gte' : 'gt', operands: [sortKey] };
+export function rangeTerm(range: SortKeyRange, direction: Direction, beginEarly: boolean): KeyTerm | undefined {
+  const { lower, upper } = range;
+  if (lower === undefined && upper === undefined) return undefined;
+  if (upper === undefined) return { operator: lower!.inclusive ? '>=' : '>', operands: [lower!.value] };
+  if (lower === undefined) return { operator: upper.inclusive ? '<=' : '<', operands: [upper.value] };
+  if (isPrefixRange(lower, upper)) return { operator: 'begins_with', operands: [lower.value] };
+  const [least, most] = [leastOf(lower), mostOf(upper)];
+  if (!beginEarly && (direction === 1 ? least : most) === undefined) {
+    return direction === 1 ? { operator: '>', operands: [lower.value] } : { operator: '<', operands: [upper.value] };
   }
+  const operands = [least ?? lower.value, most ?? upper.value] as const;
+  if (compareAttributeValues(...operands) === 0) return { operator: '=', operands: [operands[0]] };
+  return { operator: 'BETWEEN', operands: [...operands] };
 }
 
-/** The part of a range up to a sort key: the mirror image of `rangeFrom`. */
-export function rangeUpTo(range: SortKeyRange | undefined, { sortKey, inclusive }: RangeCut): SortKeyRange {
-  switch (range?.kind) {
-    case 'eq':
-      return range;
-    case 'gt':
-    case 'gte':
-    case 'between':
-    case 'beginsWith':
-      return { kind: 'between', operands: [range.operands[0]!, sortKey] };
-    default:
-      return { kind: inclusive ? 'lte' : 'lt', operands: [sortKey] };
-  }
+/**
+ * The condition of a read that goes on behind a start key. Where the start key has the last value that the condition
+ * includes, only this value is left, so the condition names it alone: DynamoDB was seen to refuse a start key that
+ * equals an inclusive bound in the direction of the query.
+ */
+export function termBehind(term: KeyTerm | undefined, start: SortableValue, direction: Direction): KeyTerm | undefined {
+  if (term === undefined) return undefined;
+  const { operator, operands } = term;
+  const inclusive = operator === 'BETWEEN' || operator === (direction === 1 ? '<=' : '>=');
+  if (!inclusive) return term;
+  const last = direction === 1 ? operands.at(-1)! : operands[0]!;
+  return compareAttributeValues(start, last) === 0 ? { operator: '=', operands: [last] } : term;
 }
 
-function bytesOf(value: SortableValue): Buffer {
-  if ('S' in value) return Buffer.from(value.S);
-  return 'B' in value ? Buffer.from(value.B) : Buffer.from(value.N);
+/** The least value of a range with this lower end, if it can be named. */
+function leastOf({ value, inclusive }: RangeEnd): SortableValue | undefined {
+  return inclusive ? value : successorOf(value);
+}
+
+function mostOf({ value, inclusive }: RangeEnd): SortableValue | undefined {
+  return inclusive ? value : predecessorOf(value);
+}
+
+function isPrefixRange(lower: RangeEnd, upper: RangeEnd): boolean {
+  if ('N' in lower.value || !lower.inclusive || upper.inclusive) return false;
+  const behind = firstBehind(lower.value);
+  return behind !== undefined && compareAttributeValues(behind, upper.value) === 0;
+}
+
+function farEnd({ lower, upper }: SortKeyRange, direction: Direction): RangeEnd | undefined {
+  return direction === 1 ? upper : lower;
 }

@@ -3,7 +3,7 @@ import { randomRuns } from '../../random-runs';
 
 const CASES = randomRuns(1_000);
 
-describe(`${CASES} random cases of a query paged to its end, while items come, go and move and shard counts change`, () => {
+describe(`${CASES} random cases of a query paged to its end, with deadlines and faults, while items move and shard counts change`, () => {
   test('equal an oracle page by page, nothing twice, nothing missing', async () => {
     const failures: string[] = [];
     for (let seed = 0; seed < CASES; seed++) {

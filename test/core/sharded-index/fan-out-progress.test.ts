@@ -89,9 +89,7 @@ describe('a deadline among ties', () => {
     };
     const ask = (limit: number, cursor?: string) => {
       reads.fill(0);
-      return clock.runUntil(
-        fanOutQuery(client, config, { ...request, limit, cursor }, { clock, deadlineMs: 1_000 }),
-      );
+      return clock.runUntil(fanOutQuery(client, config, { ...request, limit, cursor }, { clock, deadlineMs: 1_000 }));
     };
     const shown: string[] = [];
     let cursor: string | undefined;

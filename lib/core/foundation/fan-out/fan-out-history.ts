@@ -33,7 +33,7 @@ export class FanOutHistory {
   /**
    * The sizes of an index's items. The caller may add further sizes to them.
    *
-   * @param index the name of the index
+   * @param index the name of the index among those of all tables
    * @param first the sizes to begin with if the history does not know the index yet
    *
    * @internal

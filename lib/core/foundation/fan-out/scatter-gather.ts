@@ -16,6 +16,11 @@ export interface Gathering<T> {
   order: TotalOrder<T>;
   /** Whether shards follow one another in the order. Then a page needs only as many shards as fill it. */
   shardByShard: boolean;
+  /**
+   * Readers of items that all come before those of the other readers, and that follow one another in the order. A page
+   * that they fill asks no other reader.
+   */
+  leading?: readonly ShardReader<T>[];
   sizes: ItemSizes;
   failureOf(error: unknown): ReadFailure;
 }
@@ -33,19 +38,23 @@ export interface GatheredPage<T> {
 /** Gathers one page from the shards of any store. */
 export async function gatherPage<T>(
   readers: readonly ShardReader<T>[],
-  { order, shardByShard, sizes, failureOf }: Gathering<T>,
+  { order, shardByShard, leading = [], sizes, failureOf }: Gathering<T>,
   bounds: PageBounds<T>,
   policy: ReadPolicy,
 ): Promise<GatheredPage<T>> {
-  const buffers = readers.map((reader) => new ShardBuffer(reader, order.behindAllShards));
+  const bufferOf = (reader: ShardReader<T>): ShardBuffer<T> => new ShardBuffer(reader, order.behindAllShards);
+  const [first, buffers] = [leading.map(bufferOf), readers.map(bufferOf)];
+  const all = [...first, ...buffers];
   const stats = noCost(readers.length);
-  const requests = new ShardRequests(buffers, policy, { stats, sizes, failureOf });
+  const requests = new ShardRequests(all, policy, { stats, sizes, failureOf });
   const page = new PageInProgress(bounds);
   try {
-    const more = shardByShard
-      ? await shardWalk(buffers, page, requests)
-      : await orderedMerge(buffers, order.compare, page, sizes, requests);
-    const missingShards = buffers.filter(({ missing }) => missing).map(({ shard }) => shard);
+    const more =
+      (await shardWalk(first, page, requests, Number.POSITIVE_INFINITY)) ||
+      (shardByShard
+        ? await shardWalk(buffers, page, requests)
+        : await orderedMerge(buffers, order.compare, page, sizes, requests));
+    const missingShards = [...new Set(all.filter(({ missing }) => missing).map(({ shard }) => shard))];
     return { positions: page.positions, end: more ? page.end : undefined, missingShards, stats };
   } finally {
     requests.close();

@@ -18,7 +18,10 @@ export interface ShardPage<T> {
   items: T[];
   /** Where the next page goes on. Absent at the end of the shard, or of the part that the read asked for. */
   next?: unknown;
-  /** How far the store says that the shard was read. A filter can hide the items before this one. */
+  /**
+   * How far the shard was read. A filter can hide the items before this one. Absent as long as the read has found only
+   * what stands before the begin of the query: a page may end here, and must not end before it begins.
+   */
   readTo?: T;
   /** How many items the store evaluated before it applied the filter. */
   itemsRead: number;
