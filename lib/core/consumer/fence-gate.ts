@@ -1,4 +1,8 @@
+import { backoffMs } from '../foundation/backoff';
+import { type Clock, systemClock } from '../foundation/clock';
+import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 import { parseFence } from '../foundation/fence';
+import { type FencedMove, type FenceStore, MemoryFenceStore, nameOfMove } from './fence-store';
 
 /** The part of a record that a `FenceGate` reads. */
 export interface ConsumedRecord {
@@ -8,84 +12,165 @@ export interface ConsumedRecord {
   data: Uint8Array;
 }
 
+/** What a `FenceGate` shares with other processes, and how long it waits. */
+export interface FenceGateOptions {
+  /**
+   * Keeps what the readers of all shards know of moves. All gates of a consumer must share it.
+   * @default a `MemoryFenceStore`: one gate reads all shards
+   */
+  store?: FenceStore;
+  /**
+   * How long records wait for an `end` fence at most, in milliseconds, all attempts at them together. Then the gate lets
+   * the move go: the records pass, perhaps in front of records on the old shard.
+   * @default 60000
+   */
+  maxWaitMs?: number;
+  /** Is called for each move that the gate lets go. Count these calls in a metric: each stands for possible disorder. */
+  onLetGo?(move: FencedMove): void;
+  /** @default the system's clock */
+  clock?: Clock;
+  /** A source of numbers in [0, 1), for the time between two looks at the store. @default Math.random */
+  random?(): number;
+}
+
+/** Records still wait for an `end` fence, and the signal told the gate to stop. Read them again from the fence on. */
+export class MoveInProgressError extends EvenShardsError {
+  constructor() {
+    super('MOVE_IN_PROGRESS', 'not processed: the records wait for the end fence of a move of their key');
+  }
+}
+
+const DEFAULT_MAX_WAIT_MS = 60_000;
+
+/** Times between two looks at the store: an end fence is written before its start fence, so it is near as a rule. */
+const LOOK_BASE_MS = 100;
+const LOOK_CAP_MS = 2_000;
+
+/** The records of a key from a start fence on. */
+interface Held<R> {
+  readonly move: FencedMove;
+  /** Those behind the fence. */
+  readonly records: R[];
+}
+
 /**
  * Keeps the order of a partition key whose records have moved from one shard to another with `handOver`. Use it in a
- * consumer that reads several shards of a stream at the same time.
+ * consumer that reads several shards of a stream at the same time, in one process or in many.
  *
- * Give the gate every record of every shard, in the order of the shard, and process the records that it returns, in
- * that order. The gate removes the fences. When it meets a `start` fence of a key on a shard, it holds the later
- * records of that key on that shard. It releases them when it meets the `end` fence of the same move on the other
- * shard. All other records pass at once.
+ * Give the gate the records of a shard as they come, batch by batch, and process the runs that it returns:
  *
- * A fence can be part of an aggregate, so give the gate the result of `deaggregate`. Drop copies of records after the
- * gate, never before it: before the gate, `deduplicate` would take the records that still wait on the old shard for
- * copies.
+ *     for await (const run of gate.runs(batch)) await processAndSave(run);
+ *     await checkpoint();
  *
- * As always with resharding, read a shard to its end before you read its children; a shard whose records the gate
- * `holds` has not ended. Held records are not processed yet, so do not write a checkpoint behind them. Start to read
- * all shards at `TRIM_HORIZON`, or at one time at which no move was in progress: the gate never releases a key whose
- * `end` fence it does not meet.
+ * A run holds the records to process now, in order; without fences, the whole batch is one run. The gate takes the
+ * fences out. Behind a `start` fence it holds the records of that key until the move has ended: until some reader has
+ * processed the records in front of the `end` fence of the same move. Then they are the next run. The records of all
+ * other keys are in the first run.
  *
- * If several processes share the shards of a stream, one gate is not enough. They need the same rule, with the ended
- * moves in a store that they share.
+ * To ask for the next run says that the run before is processed and that its effects are saved. To leave the loop, for
+ * example with an error, says that it is not. So when the loop has ended, the whole batch is processed, and nothing is
+ * held in memory behind a checkpoint. A reader that crashes reads the batch again.
+ *
+ * Read the shards independently of each other, because a loop can wait for another. No two loops wait for each other:
+ * every `end` fence was written before its `start` fence. As always, read a shard to its end before its children. A fence
+ * can be part of an aggregate, so give the gate what `deaggregate` returns, and drop copies behind it, run by run.
+ *
+ * Where an `end` fence never comes, because it has expired or the consumer started behind it, the gate waits for
+ * `maxWaitMs` and lets the move go. It never holds a key for ever, and it never drops a record.
  */
-export class FenceGate<R extends ConsumedRecord> {
-  /** The moves whose end fence has passed, by move and partition key. They are kept because a fence can come twice. */
-  private readonly ended = new Set<string>();
-  /** By shard and partition key: the records from a start fence on, as long as its move has not ended. */
-  private readonly held = new Map<string, Map<string, R[]>>();
+export class FenceGate {
+  private readonly store: FenceStore;
+  private readonly maxWaitMs: number;
+  private readonly clock: Clock;
+
+  /** @throws InvalidArgumentError if `maxWaitMs` is not a number of milliseconds from 0 on */
+  constructor(private readonly options: FenceGateOptions = {}) {
+    const { store = new MemoryFenceStore(), maxWaitMs = DEFAULT_MAX_WAIT_MS, clock = systemClock } = options;
+    if (!(maxWaitMs >= 0 && maxWaitMs < Infinity)) {
+      throw new InvalidArgumentError('maxWaitMs', maxWaitMs, 'a number of milliseconds, at least 0');
+    }
+    this.store = store;
+    this.maxWaitMs = maxWaitMs;
+    this.clock = clock;
+  }
 
   /**
-   * Takes the next record of a shard. Returns the records to process now, in order: the record itself, or the records
-   * of another shard that have waited for it. The result is empty if the record must wait.
+   * The records in runs: process each, and save its effects, before you ask for the next.
+   *
+   * @param records the next records of one shard, or those of one key among them, in order
+   * @param signal ends the waiting early, for example before the time of an invocation is over. Only records behind a
+   *   `start` fence are then left to be read again
+   * @throws MoveInProgressError if records wait for an `end` fence when the signal aborts
+   * @throws what the store throws
    */
-  accept(shardId: string, record: R): R[] {
-    const queue = this.held.get(shardId)?.get(record.partitionKey);
-    if (queue !== undefined) {
-      queue.push(record);
-      return [];
+  async *runs<R extends ConsumedRecord>(records: Iterable<R>, signal?: AbortSignal): AsyncGenerator<R[]> {
+    const { run, ended, held } = split(records);
+    if (run.length > 0) yield run;
+    await Promise.all(ended.map((move) => this.store.end(move)));
+    if (held.length > 0) yield* this.runsOfHeld(held, signal);
+  }
+
+  private async *runsOfHeld<R extends ConsumedRecord>(all: Held<R>[], signal?: AbortSignal): AsyncGenerator<R[]> {
+    let held = all;
+    let waitedMs = 0;
+    for (let look = 1; ; look++) {
+      const hasEnded = await Promise.all(held.map(({ move }) => this.hasEnded(move, waitedMs)));
+      const released = held.filter((_, index) => hasEnded[index]);
+      held = held.filter((_, index) => !hasEnded[index]);
+      yield* this.runs(
+        released.flatMap(({ records }) => records),
+        signal,
+      );
+      if (held.length === 0) return;
+      if (signal?.aborted) throw new MoveInProgressError();
+      const pausedAt = this.clock.now();
+      await this.pause(look, signal);
+      waitedMs = this.clock.now() - pausedAt;
     }
-    return this.pass(shardId, [record]);
   }
 
-  /** Whether the gate holds records of the shard. */
-  holds(shardId: string): boolean {
-    return this.held.has(shardId);
+  /** Whether a move has ended or, since its readers have waited for long enough, is taken for ended from now on. */
+  private async hasEnded(move: FencedMove, waitedMs: number): Promise<boolean> {
+    const progress = await this.store.wait(move, waitedMs);
+    if (progress.hasEnded) return true;
+    if (progress.waitedMs < this.maxWaitMs) return false;
+    await this.store.end(move);
+    this.options.onLetGo?.(move);
+    return true;
   }
 
-  /** Passes records of one shard and key until a record must wait. */
-  private pass(shardId: string, records: readonly R[]): R[] {
-    const passed: R[] = [];
-    for (const [index, record] of records.entries()) {
-      const fence = parseFence(record.data);
-      const move = JSON.stringify([fence?.moveId, record.partitionKey]);
-      if (fence === undefined) {
-        passed.push(record);
-      } else if (fence.side === 'end') {
-        this.ended.add(move);
-        passed.push(...this.released(move, record.partitionKey));
-      } else if (!this.ended.has(move)) {
-        this.hold(shardId, record.partitionKey, records.slice(index));
-        break;
-      }
+  private pause(look: number, signal?: AbortSignal): Promise<void> {
+    const { random = Math.random } = this.options;
+    const delayMs =
+      LOOK_BASE_MS / 2 + backoffMs(look, { backoffBaseMs: LOOK_BASE_MS, backoffCapMs: LOOK_CAP_MS, random });
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const cancel = this.clock.schedule(end, Math.min(delayMs, this.maxWaitMs));
+      signal?.addEventListener('abort', end, { once: true });
+    });
+  }
+}
+
+/** What of a batch can be processed at once, the moves that have then ended, and what waits behind start fences. */
+function split<R extends ConsumedRecord>(records: Iterable<R>): { run: R[]; ended: FencedMove[]; held: Held<R>[] } {
+  const run: R[] = [];
+  const ended = new Map<string, FencedMove>();
+  const held = new Map<string, Held<R>>();
+  for (const record of records) {
+    const { partitionKey } = record;
+    const ofKey = held.get(partitionKey);
+    const fence = ofKey === undefined ? parseFence(record.data) : undefined;
+    if (ofKey !== undefined) ofKey.records.push(record);
+    else if (fence === undefined) run.push(record);
+    else {
+      const move = { moveId: fence.moveId, partitionKey };
+      if (fence.side === 'end') ended.set(nameOfMove(move), move);
+      else if (!ended.has(nameOfMove(move))) held.set(partitionKey, { move, records: [] });
     }
-    return passed;
   }
-
-  private hold(shardId: string, partitionKey: string, records: R[]): void {
-    const ofShard = this.held.get(shardId) ?? new Map<string, R[]>();
-    this.held.set(shardId, ofShard.set(partitionKey, records));
-  }
-
-  private released(move: string, partitionKey: string): R[] {
-    for (const [shardId, ofShard] of this.held) {
-      const records = ofShard.get(partitionKey);
-      const fence = records && parseFence(records[0]!.data);
-      if (records === undefined || JSON.stringify([fence!.moveId, partitionKey]) !== move) continue;
-      ofShard.delete(partitionKey);
-      if (ofShard.size === 0) this.held.delete(shardId);
-      return this.pass(shardId, records);
-    }
-    return [];
-  }
+  return { run, ended: [...ended.values()], held: [...held.values()] };
 }

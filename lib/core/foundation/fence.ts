@@ -3,7 +3,7 @@
  * hash key, the `start` fence is the first one under its new hash key.
  */
 export interface Fence {
-  /** Names one attempt at one move. Both fences of a hand-over carry the same id. */
+  /** Names one attempt at one move. Both fences of a hand-over carry the same id, of 1 to 64 characters. */
   moveId: string;
   /** `end`: the last record with the old hash key. `start`: the first record with the new hash key. */
   side: 'end' | 'start';
@@ -17,15 +17,23 @@ export function fenceData({ moveId, side }: Fence): Uint8Array {
   return Buffer.concat([MAGIC, Buffer.from(JSON.stringify({ moveId, side }))]);
 }
 
+const MOVE_ID = /^.{1,64}$/su;
+
 /**
  * The fence that a record carries. Use it to tell fences from your own records when you consume a stream without
  * `FenceGate`.
  *
  * @param data the data of one user record
- * @returns the fence, or undefined if the data is not a fence
+ * @returns the fence, or undefined if the data is not a fence, be it that it begins as one
  */
 export function parseFence(data: Uint8Array): Fence | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
-  return JSON.parse(bytes.subarray(MAGIC.length).toString()) as Fence;
+  try {
+    const { moveId, side } = JSON.parse(bytes.subarray(MAGIC.length).toString());
+    const isFence = typeof moveId === 'string' && MOVE_ID.test(moveId) && (side === 'end' || side === 'start');
+    return isFence ? { moveId, side } : undefined;
+  } catch {
+    return undefined;
+  }
 }

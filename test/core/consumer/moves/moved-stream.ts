@@ -1,0 +1,124 @@
+import { handOver, OrderedProducer, type RecordSequence, StaleMoveError } from '../../../../lib/core';
+import { FakeKinesis, type RequestFate } from '../../../../lib/testing/fake-kinesis';
+import type { FakeShard } from '../../../../lib/testing/fake-shard';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+
+/** How keys move: with fences, or at once as the registry's `rebalance` does it. */
+export type WayToMove = 'handOver' | 'rebalance';
+
+/** A stream in which every key has moved several times. */
+export interface MovedStream {
+  readonly move: WayToMove;
+  readonly sequenced: boolean;
+  readonly shards: readonly FakeShard[];
+  /** What was put and acknowledged, in order, by partition key. Each text is put once, but for those put again. */
+  readonly put: ReadonlyMap<string, string[]>;
+  /** Texts that a source delivered again, with the same number, after their key had moved. */
+  readonly putAgain: ReadonlySet<string>;
+}
+
+const KEYS = ['a', 'b', 'c'];
+const HASH_KEYS = [0n, 2n ** 126n, 2n ** 127n, 2n ** 128n - 1n];
+const FATES: RequestFate[] = ['answered', 'answered', 'answered', 'failed', 'answer lost', { appliedLateByMs: 900 }];
+const FORMATS = [
+  {},
+  { aggregation: true },
+  { sequence: true },
+  { aggregation: true, sequence: true },
+  'source',
+] as const;
+
+/**
+ * Writes a stream: bursts of each key, a move behind each, some given up half-way, some records delivered again, new
+ * producers, failures, lost answers, late copies, and shards that split and merge meanwhile.
+ */
+export async function movedStream(seed: number): Promise<MovedStream> {
+  const random = seededRandom(seed);
+  const among = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
+  const clock = new VirtualClock();
+  const move = among(['handOver', 'rebalance'] as const);
+  const format = among(FORMATS);
+  const kinesis = new FakeKinesis({
+    clock,
+    shardCount: 1 + Math.floor(random() * 4),
+    random,
+    requestFate: () => among(FATES),
+    entryFate: () => among(['stored', 'stored', 'stored', 'throttled', 'failed'] as const),
+  });
+  const newProducer = () =>
+    new OrderedProducer(kinesis, {
+      streamName: 'events',
+      clock,
+      random,
+      backoffBaseMs: 5,
+      backoffCapMs: 50,
+      maxAttempts: 1_000,
+      ...(format === 'source' ? { aggregation: random() < 0.5 } : format),
+    });
+  const put = new Map(KEYS.map((key) => [key, [] as string[]]));
+  const putAgain = new Set<string>();
+
+  const produce = async (partitionKey: string): Promise<void> => {
+    let producer = newProducer();
+    // A key that had no hash key is given one by the first move, for which there are no fences.
+    let explicitHashKey = move === 'handOver' ? among(HASH_KEYS) : among([...HASH_KEYS, undefined]);
+    const texts = put.get(partitionKey)!;
+    const putText = (text: string): Promise<unknown> => {
+      const number = BigInt(text.slice(1));
+      const sequence: RecordSequence | undefined =
+        format === 'source' ? { producerId: 'source', sequenceNumber: 3n * number } : undefined;
+      return producer.put({ partitionKey, explicitHashKey, data: Buffer.from(text), sequence });
+    };
+    for (let moves = 1 + Math.floor(random() * 4); moves > 0; moves--) {
+      const burst = Array.from({ length: Math.floor(random() * 6) }, () => {
+        const text = `${partitionKey}${texts.length}`;
+        texts.push(text);
+        return putText(text);
+      });
+      if (random() < 0.5) await Promise.all(burst);
+      if (random() < 0.2) {
+        await Promise.all(burst);
+        producer = newProducer();
+      }
+      const toHashKey = among(HASH_KEYS);
+      if (move === 'rebalance' || explicitHashKey === undefined) {
+        const last = texts.at(-1);
+        if (format === 'source' && last !== undefined && random() < 0.3) {
+          await Promise.all(burst);
+          explicitHashKey = toHashKey;
+          putAgain.add(last);
+          await putText(last);
+        }
+        explicitHashKey = toHashKey;
+        await Promise.all(burst);
+        continue;
+      }
+      const isStale = random() < 0.25;
+      const handedOver = handOver(
+        producer,
+        { partitionKeys: [partitionKey], fromHashKey: explicitHashKey, toHashKey },
+        async () => {
+          if (isStale) throw new StaleMoveError(partitionKey, 'its key has changed');
+          explicitHashKey = toHashKey;
+        },
+      );
+      await handedOver.catch((error) => {
+        if (!(error instanceof StaleMoveError)) throw error;
+      });
+      await Promise.all(burst);
+    }
+    await producer.close();
+  };
+  const reshard = async (): Promise<void> => {
+    for (const TargetShardCount of [6, 3]) {
+      await clock.sleep(random() * 500);
+      const input = { StreamName: 'events', TargetShardCount, ScalingType: 'UNIFORM_SCALING' as const };
+      await kinesis.updateShardCount(input).catch(() => {});
+    }
+  };
+  await clock.runUntil(Promise.all([...KEYS.map(produce), reshard()]));
+  await clock.runOut();
+  const sequenced = format === 'source' || ('sequence' in format && format.sequence);
+  return { move, sequenced, shards: kinesis.shards, put, putAgain };
+}
