@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * The aggregation format of the Kinesis Producer Library: four magic bytes, a protocol buffers message, and the MD5 of
@@ -26,5 +26,5 @@ export function hasMagic(data: Uint8Array): boolean {
 }
 
 export function digestOf(message: Uint8Array): Buffer {
-  return createHash('md5').update(message).digest();
+  return hash('md5', message, 'buffer');
 }

@@ -1,11 +1,13 @@
 import type { EvenShardsError } from '../foundation/errors';
-import { hashPartitionKey } from '../foundation/hash-key-space';
 import type { Lane } from './lane';
+import type { OutgoingRecord, ReadyQueue } from './outgoing-record';
+import type { Placement } from './placement';
 import { StreamDistributionError } from './producer-errors';
 import type { ProducerSettings } from './producer-options';
 import type { PutRecordsClient } from './put-records-client';
 import { bulkPuts, type Outcome, type PutTransport, sequentialPuts } from './put-transport';
 import { ReadyLanes } from './ready-lanes';
+import { ReadyPacks } from './ready-packs';
 import { isShardThrottle } from './retry';
 import type { StatisticsCounter } from './statistics-counter';
 import { StreamShards } from './stream-shards';
@@ -13,14 +15,21 @@ import type { UnitFormer } from './unit-former';
 
 /** Hears from a dispatcher. */
 export interface DispatchListener {
-  /** A request with the lane's unit was answered, or failed. */
-  settle(lane: Lane, outcome: Outcome): void;
+  /**
+   * A request with the lane's unit was answered, or failed.
+   *
+   * @param hadCompany whether the units of other lanes shared its Kinesis record
+   */
+  settle(lane: Lane, outcome: Outcome, hadCompany: boolean): void;
   /** The stream cannot keep any order. */
   stop(reason: EvenShardsError): void;
 }
 
 /** How long a shard that has had its share waits at least, in milliseconds, so that its next records go together. */
 const PACE_MS = 20;
+
+/** What rounding leaves of a time must not become a timer of its own. */
+const MIN_LINGER_MS = 1;
 
 /**
  * Sends the units of ready lanes, as many in a request and as many requests side by side as the limits allow, and to no
@@ -29,27 +38,30 @@ const PACE_MS = 20;
 export class Dispatcher {
   private readonly transport: PutTransport;
   private readonly shards: StreamShards;
-  private readonly ready: ReadyLanes;
+  private readonly ready: ReadyQueue;
   private requestsInFlight = 0;
   private hasSent = false;
   private isSendScheduled = false;
   private isPacing = false;
+  private cancelLingering?: () => void;
 
   constructor(
     client: PutRecordsClient,
     private readonly settings: ProducerSettings,
     units: UnitFormer,
+    placement: Placement,
     private readonly statistics: StatisticsCounter,
     private readonly listener: DispatchListener,
   ) {
     this.transport = (settings.sequentialPuts ? sequentialPuts : bulkPuts)(client, settings.stream, settings);
     this.shards = new StreamShards(client, settings.stream, settings);
-    this.ready = new ReadyLanes(units);
+    const isPacked = settings.aggregation === 'packed';
+    this.ready = isPacked ? new ReadyPacks(units, placement, settings) : new ReadyLanes(units, placement);
   }
 
   /** Queues a lane for the next request. Requests form in a microtask, so that records put together go together. */
   push(lane: Lane): void {
-    this.ready.push(lane);
+    this.ready.push(lane, this.settings.clock.now());
     if (this.isSendScheduled) return;
     this.isSendScheduled = true;
     queueMicrotask(() => {
@@ -69,6 +81,22 @@ export class Dispatcher {
       if (batch.length > 0) void this.send(batch);
     }
     if (this.ready.hasParked) this.pace();
+    this.awaitCompany();
+  }
+
+  /** Sees to it that what lingers goes when it is due, unless it went before. */
+  private awaitCompany(): void {
+    const { nextDueAtMs } = this.ready;
+    if (nextDueAtMs === undefined || this.cancelLingering !== undefined) return;
+    const { clock } = this.settings;
+    this.cancelLingering = clock.schedule(
+      () => {
+        this.cancelLingering = undefined;
+        this.ready.endLingering(clock.now());
+        this.sendReady();
+      },
+      Math.max(MIN_LINGER_MS, nextDueAtMs - clock.now()),
+    );
   }
 
   /** With the second request the shards begin to matter: until they are known, requests go one at a time. */
@@ -89,29 +117,31 @@ export class Dispatcher {
     }, PACE_MS);
   }
 
-  private async send(batch: Lane[]): Promise<void> {
+  private async send(batch: OutgoingRecord[]): Promise<void> {
     const sentAtMs = this.settings.clock.now();
     this.hasSent = true;
     this.requestsInFlight += 1;
-    const outcomes = await this.transport(batch.map(({ unit }) => unit!.entry));
+    const outcomes = await this.transport(batch.map(({ entry }) => entry));
     this.requestsInFlight -= 1;
     this.statistics.requested(batch.length, this.settings.clock.now() - sentAtMs);
-    batch.forEach((lane, index) => {
+    batch.forEach((record, index) => {
       const outcome = outcomes[index]!;
-      this.heed(lane, outcome, sentAtMs);
-      this.listener.settle(lane, outcome);
+      this.heed(record, outcome, sentAtMs);
+      for (const lane of record.lanes) this.listener.settle(lane, outcome, record.lanes.length > 1);
     });
     this.sendReady();
   }
 
-  /** Learns from an outcome what the lane's shard takes, and whether the shard map is still true. */
-  private heed(lane: Lane, outcome: Outcome, sentAtMs: number): void {
+  /** Counts an outcome, and learns from it what its shard takes, and whether the shard map is still true. */
+  private heed(record: OutgoingRecord, outcome: Outcome, sentAtMs: number): void {
+    const { shardId: expected, limiter } = record.shard;
     if (!outcome.ok) {
-      if (isShardThrottle(outcome.code)) this.ready.throttled(lane, sentAtMs, this.settings.clock.now());
+      this.statistics.failed(outcome.code);
+      if (isShardThrottle(outcome.code)) limiter?.throttled(sentAtMs, this.settings.clock.now());
       return;
     }
-    const expected = this.ready.shardIdOf(lane);
-    if (expected !== undefined && expected !== outcome.shardId) void this.checkShard(lane, outcome.shardId);
+    this.statistics.stored(record.entry);
+    if (expected !== undefined && expected !== outcome.shardId) void this.checkShard(record, outcome.shardId);
   }
 
   /** Resolves to whether there is a new map. */
@@ -127,9 +157,8 @@ export class Dispatcher {
    * A record landed elsewhere than the shard map says: the map is old, or the stream ignores keys. Where the map
    * contradicts, a new one decides: a stream that was deleted and made again has its shard ids anew.
    */
-  private async checkShard({ head, partitionKey }: Lane, shardId: string): Promise<void> {
-    const hashKey = head.record.explicitHashKey ?? hashPartitionKey(partitionKey);
-    const isContradicted = (): boolean => this.shards.map!.contradicts(hashKey, shardId);
+  private async checkShard({ hashKey }: OutgoingRecord, shardId: string): Promise<void> {
+    const isContradicted = (): boolean => this.shards.map!.contradicts(hashKey(), shardId);
     const isUrgent = isContradicted();
     const isNew = await this.readShards({ isUrgent });
     if (isUrgent && isNew && isContradicted()) this.listener.stop(new StreamDistributionError());

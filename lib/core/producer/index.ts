@@ -5,6 +5,7 @@
  */
 export type { Clock } from '../foundation/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidHashKeyError } from '../foundation/errors';
+export { bucketHashKey } from '../foundation/hash-buckets';
 export type { RecordSequence } from '../foundation/record-sequence';
 export { OrderedProducer } from './ordered-producer';
 export type { PutReceipt } from './pending-record';

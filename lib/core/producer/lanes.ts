@@ -5,6 +5,7 @@ import { Backlog } from './backlog';
 import { Dispatcher, type DispatchListener } from './dispatcher';
 import { Lane } from './lane';
 import type { PendingRecord, PutReceipt, RecordEnd } from './pending-record';
+import { Placement } from './placement';
 import {
   EarlierRecordFailedError,
   RecordExpiredError,
@@ -41,10 +42,11 @@ export class Lanes implements RecordSink, DispatchListener {
     private readonly statistics: StatisticsCounter,
   ) {
     this.skipsRejected = settings.skipRejected;
-    this.units = new UnitFormer(settings);
+    const placement = new Placement(settings);
+    this.units = new UnitFormer(settings, placement);
     this.sizeLimit = new RecordSizeLimit(settings.maxRecordBytes, client, settings.stream, settings);
     this.backlog = new Backlog(settings);
-    this.dispatcher = new Dispatcher(client, settings, this.units, statistics, this);
+    this.dispatcher = new Dispatcher(client, settings, this.units, placement, statistics, this);
     // One listener for each putAll that waits for its source: any number of them is right.
     setMaxListeners(0, this.ending.signal);
   }
@@ -95,9 +97,9 @@ export class Lanes implements RecordSink, DispatchListener {
     }
   }
 
-  settle(lane: Lane, outcome: Outcome): void {
+  settle(lane: Lane, outcome: Outcome, hadCompany: boolean): void {
     if (outcome.ok) this.acknowledge(lane, outcome);
-    else this.fail(lane, outcome);
+    else this.fail(lane, outcome, hadCompany);
   }
 
   private check(record: ProducerRecord, maxRecordBytes: number): void {
@@ -129,12 +131,12 @@ export class Lanes implements RecordSink, DispatchListener {
 
   private acknowledge(lane: Lane, { shardId, sequenceNumber }: Delivery): void {
     const unit = lane.unit!;
-    const { records, attempts, isAggregate } = unit;
+    const { records, attempts, position } = unit;
     lane.settle();
-    this.statistics.acknowledged(unit);
+    this.statistics.retried(unit);
     for (let index = 0; index < records; index++) {
       const receipt: PutReceipt = { shardId, sequenceNumber, attempts };
-      if (isAggregate) receipt.subSequenceNumber = index;
+      if (position !== undefined) receipt.subSequenceNumber = position + index;
       const first = this.takeFirst(lane);
       this.statistics.delivered(first.record);
       first.end.delivered(receipt);
@@ -145,14 +147,15 @@ export class Lanes implements RecordSink, DispatchListener {
     this.bringUp(lane);
   }
 
-  private fail(lane: Lane, { code, message, retryable, isAmbiguous, cause }: Failure): void {
+  private fail(lane: Lane, { code, message, retryable, isAmbiguous, cause }: Failure, hadCompany: boolean): void {
     const unit = lane.unit!;
     const mayHaveBeenWritten = isAmbiguous || unit.failure?.mayHaveBeenWritten;
     unit.failure = new RecordRejectedError(code, message, unit.attempts, { cause, mayHaveBeenWritten });
-    this.statistics.failed(code);
-    const isLast =
-      unit.attempts >= this.settings.maxAttempts || this.stopped !== undefined || this.hasExpired(lane.head);
-    if (retryable && !isLast) this.backOff(lane, backoffMs(unit.attempts, this.settings));
+    const isOver = this.stopped !== undefined || this.hasExpired(lane.head);
+    // What was refused may be another unit of the pack.
+    unit.mustGoAlone ||= !retryable && hadCompany;
+    const mayTryAgain = retryable ? unit.attempts < this.settings.maxAttempts : hadCompany;
+    if (mayTryAgain && !isOver) this.backOff(lane, backoffMs(unit.attempts, this.settings));
     else {
       this.rejectFirst(lane, unit.records, unit.failure);
       this.bringUp(lane);

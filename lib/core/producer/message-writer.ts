@@ -10,6 +10,11 @@ export function fieldBytes(length: number): number {
   return 1 + varintBytes(length) + length;
 }
 
+/** The bytes of an integer field: its tag (one byte for the numbers 1 to 15) and the value. */
+export function integerBytes(value: number): number {
+  return 1 + varintBytes(value);
+}
+
 /** Writes protocol buffers fields, numbered 1 to 15, into a buffer that has room for them. */
 export class MessageWriter {
   constructor(
@@ -17,10 +22,9 @@ export class MessageWriter {
     private position: number,
   ) {}
 
-  /** An integer field of a value up to 127. */
   integer(field: number, value: number): void {
     this.buffer[this.position++] = field << 3;
-    this.buffer[this.position++] = value;
+    this.varint(value);
   }
 
   /** A field of bytes or text. */
@@ -33,7 +37,11 @@ export class MessageWriter {
   /** The head of a field that holds a message of `length` bytes: write its fields next. */
   begin(field: number, length: number): void {
     this.buffer[this.position++] = (field << 3) | 2;
-    let rest = length;
+    this.varint(length);
+  }
+
+  private varint(value: number): void {
+    let rest = value;
     for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.buffer[this.position++] = (rest % 0x80) | 0x80;
     this.buffer[this.position++] = rest;
   }

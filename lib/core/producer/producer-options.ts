@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
+import { checkHashBuckets, DEFAULT_HASH_BUCKETS } from '../foundation/hash-buckets';
 import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-record';
 import type { StreamIdentity } from './put-records-client';
-import { MAX_REQUEST_RECORDS } from './ready-lanes';
+import { MAX_REQUEST_RECORDS } from './shard-turns';
+import type { Aggregation } from './unit-former';
 
 export interface OrderedProducerOptions {
   /** The stream's name. Exactly one of `streamName` and `streamArn` must be given. */
@@ -17,12 +19,31 @@ export interface OrderedProducerOptions {
    */
   maxRecordBytes?: number;
   /**
-   * Packs consecutive records of a key into one Kinesis record, in the format of the Kinesis Producer Library: all of
-   * them are stored, in order, or none. A key then moves at many records a round trip. Consumers take the
-   * records apart with `deaggregate`, or the Kinesis Client Library.
+   * Puts several records into one Kinesis record, in the format of the Kinesis Producer Library: all of them are stored,
+   * in order, or none. Consumers take them apart with `deaggregate`, or the Kinesis Client Library.
+   *
+   * - `per-key`, or true: consecutive records of one key. A key then moves at many records a round trip.
+   * - `packed`: the same, and records of many keys of one hash bucket share a Kinesis record. For many keys with small
+   *   records. See `hashBuckets`, which it needs, for what must stay as it is.
    * @default false
    */
-  aggregation?: boolean;
+  aggregation?: boolean | 'per-key' | 'packed';
+  /**
+   * Gives each record without an explicit hash key that of its key's bucket: the centre of one of as many equal parts of
+   * the hash key space, a power of two from 2 to 65,536, at least four for each shard that the stream will ever have. A
+   * bucket is a point of the hash key space, so that no reshard divides what a pack holds.
+   *
+   * It is part of the stream's configuration: all producers of a key must agree on it, and another number moves keys to
+   * other shards, as `moveKey` does with one.
+   * @default 256 with `packed`; none otherwise, so that the MD5 of each key decides
+   */
+  hashBuckets?: number;
+  /**
+   * How long a record may wait for others to share a pack with, in milliseconds, with `packed` only. Fewer and larger
+   * Kinesis records cost less, and each record comes that much later.
+   * @default 0: a record goes with what is there when its turn comes
+   */
+  lingerMs?: number;
   /**
    * The largest aggregate of several records, in bytes, 1 to `maxRecordBytes`. Use more where one key must go faster
    * than this size a round trip, and less where large records hold up others of their shard.
@@ -103,12 +124,16 @@ export interface OrderedProducerOptions {
   clock?: Clock;
 }
 
-type OptionalSetting = 'maxRecordBytes' | 'maxRecordAgeMs' | 'signal';
+type OptionalSetting = 'maxRecordBytes' | 'maxRecordAgeMs' | 'hashBuckets' | 'signal';
 
 export interface ProducerSettings
-  extends Required<Omit<OrderedProducerOptions, 'streamName' | 'streamArn' | 'sequence' | OptionalSetting>>,
+  extends Required<
+      Omit<OrderedProducerOptions, 'streamName' | 'streamArn' | 'sequence' | 'aggregation' | OptionalSetting>
+    >,
     Pick<OrderedProducerOptions, OptionalSetting> {
   stream: StreamIdentity;
+  aggregation: Aggregation;
+  hashBuckets: number | undefined;
   maxRequestRecords: number;
   /** The producer in the sequence that each record is given; undefined if the records are given none. */
   producerId: string | undefined;
@@ -125,10 +150,13 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
     throw new InvalidArgumentError('options', options, 'an object with streamName or streamArn');
   }
   const { maxRecordBytes, maxRecordAgeMs, signal, sequentialPuts = false } = options;
+  const aggregation = aggregationOf(options.aggregation);
   const settings: ProducerSettings = {
     stream: streamIdentity(options),
     maxRecordBytes,
-    aggregation: options.aggregation ?? false,
+    aggregation,
+    hashBuckets: options.hashBuckets ?? (aggregation === 'packed' ? DEFAULT_HASH_BUCKETS : undefined),
+    lingerMs: options.lingerMs ?? 0,
     maxAggregateBytes: options.maxAggregateBytes ?? Math.min(DEFAULT_MAX_AGGREGATE_BYTES, maxRecordBytes ?? Infinity),
     producerId: options.sequence ? randomUUID() : undefined,
     sequentialPuts,
@@ -153,8 +181,23 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
   }
   checkWhole('requestTimeoutMs', settings.requestTimeoutMs, MAX_TIMER_MS);
   for (const field of ['backoffBaseMs', 'backoffCapMs'] as const) checkDelay(field, settings[field]);
+  if (settings.hashBuckets !== undefined) checkHashBuckets('hashBuckets', settings.hashBuckets);
+  checkDelay('lingerMs', settings.lingerMs);
+  if (settings.lingerMs > 0 && aggregation !== 'packed') {
+    throw new InvalidArgumentError('lingerMs', settings.lingerMs, "absent without aggregation: 'packed'");
+  }
+  if (sequentialPuts && aggregation === 'packed') {
+    throw new InvalidArgumentError('sequentialPuts', true, "absent with aggregation: 'packed', which mixes keys");
+  }
   if (maxRecordAgeMs !== undefined) checkDelay('maxRecordAgeMs', maxRecordAgeMs);
   return settings;
+}
+
+function aggregationOf(aggregation: OrderedProducerOptions['aggregation'] = false): Aggregation {
+  if (aggregation === false) return 'none';
+  if (aggregation === true || aggregation === 'per-key') return 'per-key';
+  if (aggregation === 'packed') return 'packed';
+  throw new InvalidArgumentError('aggregation', aggregation, "true, false, 'per-key' or 'packed'");
 }
 
 function streamIdentity({ streamName: name, streamArn: arn }: OrderedProducerOptions): StreamIdentity {

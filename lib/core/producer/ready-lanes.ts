@@ -1,56 +1,37 @@
-import { hashPartitionKey } from '../foundation/hash-key-space';
-import { Fifo } from './fifo';
 import type { Lane } from './lane';
-import { ShardLimiter } from './shard-limiter';
+import type { OutgoingRecord, ReadyQueue } from './outgoing-record';
+import type { Placement } from './placement';
 import type { ShardMap } from './shard-map';
+import { MAX_REQUEST_BYTES, type ShardQueue, ShardTurns } from './shard-turns';
 import type { UnitFormer } from './unit-former';
-
-/** The ready lanes of one shard, in turn. */
-interface ShardQueue {
-  readonly shardId: string | undefined;
-  readonly lanes: Fifo<Lane>;
-  /** Undefined while nobody knows the shards. */
-  readonly limiter: ShardLimiter | undefined;
-  state: 'empty' | 'queued' | 'parked';
-}
 
 /** Where a lane queues, or queued last, and what for. */
 interface Place {
-  readonly queue: ShardQueue;
+  readonly queue: ShardQueue<Lane>;
   readonly explicitHashKey: bigint | undefined;
   readonly generation: number;
 }
 
-/** Limits of one PutRecords request. Source: the Kinesis API reference, PutRecords. */
-export const MAX_REQUEST_RECORDS = 500;
-const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-
-/** Two requests: no more can be sent while the stream is asked for its shards. */
-const MAX_SENT_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
-
 /**
- * The lanes whose turn it is to be sent, by shard. Shards take turns, and in a shard the lanes do: neither a hot shard
- * nor a busy key holds up the others. A shard that has had its share is parked until it may have more.
+ * The lanes whose turn it is to be sent, by shard, each with a Kinesis record of its own. Shards take turns, and in a
+ * shard the lanes do: neither a hot shard nor a busy key holds up the others.
  */
-export class ReadyLanes {
-  private readonly unmapped: ShardQueue = { shardId: undefined, lanes: new Fifo(), limiter: undefined, state: 'empty' };
-  private queues = new Map<string, ShardQueue>();
+export class ReadyLanes implements ReadyQueue {
+  readonly nextDueAtMs = undefined;
+  private readonly turns = new ShardTurns<Lane>();
   private readonly places = new Map<string, Place>();
-  private turns = new Fifo<ShardQueue>();
-  private parked: ShardQueue[] = [];
-  private map?: ShardMap;
-  private generation = 0;
-  /** The units that were sent before the shards were known, to be counted when they are. */
-  private readonly sentUnmapped: { partitionKey: string; explicitHashKey: bigint | undefined; bytes: number }[] = [];
 
-  constructor(private readonly units: UnitFormer) {}
+  constructor(
+    private readonly units: UnitFormer,
+    private readonly placement: Placement,
+  ) {}
 
   get hasTurns(): boolean {
-    return this.turns.length > 0;
+    return this.turns.hasTurns;
   }
 
   get hasParked(): boolean {
-    return this.parked.length > 0;
+    return this.turns.hasParked;
   }
 
   push(lane: Lane): void {
@@ -58,116 +39,74 @@ export class ReadyLanes {
     this.enqueue(lane);
   }
 
-  /** The shard that the lane was sent to, as the shard map had it then; undefined if there was no map. */
-  shardIdOf(lane: Lane): string | undefined {
-    return this.places.get(lane.partitionKey)?.queue.shardId;
-  }
-
-  /** Hears that the lane's shard throttled the unit that was sent at this time. */
-  throttled(lane: Lane, sentAtMs: number, nowMs: number): void {
-    this.places.get(lane.partitionKey)?.queue.limiter?.throttled(sentAtMs, nowMs);
-  }
-
-  /** Forgets where a lane queued that has ended. */
   forget(lane: Lane): void {
     this.places.delete(lane.partitionKey);
   }
 
-  /** Takes as many lanes as one request carries and their shards take now, each with its unit. */
-  takeBatch(maxRecords: number, nowMs: number): Lane[] {
-    const batch: Lane[] = [];
+  takeBatch(maxRecords: number, nowMs: number): OutgoingRecord[] {
+    const batch: OutgoingRecord[] = [];
     let bytes = 0;
-    while (this.turns.length > 0 && batch.length < maxRecords) {
-      const queue = this.turns.head!;
-      const lane = queue.lanes.head!;
+    while (batch.length < maxRecords) {
+      const queue = this.turns.current;
+      if (queue === undefined) break;
+      const lane = queue.items.head!;
       if (lane.state !== 'ready') {
         // It ended while it waited.
-        queue.lanes.shift();
-        this.giveTurn(this.turns.shift()!);
+        queue.items.shift();
+        this.turns.next();
         continue;
       }
       const maxBytes = this.units.maxBytes(lane);
       if (bytes > 0 && bytes + maxBytes > MAX_REQUEST_BYTES) break;
-      this.turns.shift();
       if (queue.limiter?.allows(maxBytes, nowMs) === false) {
-        queue.state = 'parked';
-        this.parked.push(queue);
+        this.turns.park();
         continue;
       }
-      queue.lanes.shift();
-      const unit = lane.unit ?? this.units.form(lane);
-      lane.depart(unit);
-      this.spend(queue, lane, unit.bytes);
-      bytes += unit.bytes;
-      batch.push(lane);
-      this.giveTurn(queue);
+      queue.items.shift();
+      const record = this.depart(lane, queue);
+      bytes += record.bytes;
+      batch.push(record);
+      this.turns.next();
     }
     return batch;
   }
 
-  /** Lets parked shards try again. */
+  /** No lane waits for company. */
+  endLingering(): void {}
+
   unpark(): void {
-    for (const queue of this.parked.splice(0)) this.giveTurn(queue);
+    this.turns.unpark();
   }
 
-  /** Sorts the ready lanes anew. Shards that stay keep their share. */
   remap(map: ShardMap, nowMs: number): void {
-    const queues = [this.unmapped, ...this.queues.values()];
-    const lanes = queues.flatMap((queue) => drain(queue));
-    const limiters = new Map([...this.queues].map(([shardId, { limiter }]) => [shardId, limiter]));
-    this.map = map;
-    this.generation += 1;
-    this.turns = new Fifo();
-    this.parked = [];
-    this.queues = new Map();
-    for (const shardId of map.shardIds) {
-      const limiter = limiters.get(shardId) ?? new ShardLimiter(nowMs);
-      this.queues.set(shardId, { shardId, lanes: new Fifo(), limiter, state: 'empty' });
-    }
-    for (const { partitionKey, explicitHashKey, bytes } of this.sentUnmapped.splice(0)) {
-      this.queueAt(explicitHashKey ?? hashPartitionKey(partitionKey)).limiter?.spend(bytes);
-    }
-    for (const lane of lanes) if (lane.state === 'ready') this.enqueue(lane);
+    for (const lane of this.turns.remap(map, nowMs)) if (lane.state === 'ready') this.enqueue(lane);
   }
 
   private enqueue(lane: Lane): void {
-    const queue = this.queueOf(lane);
-    queue.lanes.push(lane);
-    if (queue.state === 'empty') this.giveTurn(queue);
+    this.turns.enqueue(this.queueOf(lane), lane);
   }
 
-  private spend(queue: ShardQueue, { partitionKey, head }: Lane, bytes: number): void {
-    if (queue.limiter !== undefined) queue.limiter.spend(bytes);
-    else if (this.map === undefined && this.sentUnmapped.length < MAX_SENT_UNMAPPED) {
-      // Without the data: a stream whose shards nobody may read must not keep them.
-      this.sentUnmapped.push({ partitionKey, explicitHashKey: head.record.explicitHashKey, bytes });
-    }
+  private depart(lane: Lane, shard: ShardQueue<Lane>): OutgoingRecord {
+    const unit = lane.unit ?? this.units.form(lane);
+    lane.depart(unit);
+    const hashKey = this.hashKeyOf(lane);
+    this.turns.spend(shard, unit.bytes, hashKey);
+    return { entry: unit.entry!, bytes: unit.bytes, lanes: [lane], hashKey, shard };
   }
 
-  private giveTurn(queue: ShardQueue): void {
-    queue.state = queue.lanes.length > 0 ? 'queued' : 'empty';
-    if (queue.state === 'queued') this.turns.push(queue);
-  }
-
-  private queueOf(lane: Lane): ShardQueue {
-    if (this.map === undefined) return this.unmapped;
+  private queueOf(lane: Lane): ShardQueue<Lane> {
     const { explicitHashKey } = lane.head.record;
+    const { generation } = this.turns;
     const place = this.places.get(lane.partitionKey);
-    if (place?.generation === this.generation && place.explicitHashKey === explicitHashKey) return place.queue;
-    const queue = this.queueAt(explicitHashKey ?? hashPartitionKey(lane.partitionKey));
-    this.places.set(lane.partitionKey, { queue, explicitHashKey, generation: this.generation });
+    if (place?.generation === generation && place.explicitHashKey === explicitHashKey) return place.queue;
+    const queue = this.turns.queueAt(this.hashKeyOf(lane));
+    // Without a map there is one queue, which it takes no work to find.
+    if (queue.limiter !== undefined) this.places.set(lane.partitionKey, { queue, explicitHashKey, generation });
     return queue;
   }
 
-  private queueAt(hashKey: bigint): ShardQueue {
-    const shardId = this.map?.shardIdOf(hashKey);
-    return (shardId !== undefined && this.queues.get(shardId)) || this.unmapped;
+  private hashKeyOf({ partitionKey, head }: Lane): () => bigint {
+    const { explicitHashKey } = head.record;
+    return () => this.placement.hashKeyOf({ partitionKey, explicitHashKey });
   }
-}
-
-function drain(queue: ShardQueue): Lane[] {
-  const lanes: Lane[] = [];
-  for (let lane = queue.lanes.shift(); lane !== undefined; lane = queue.lanes.shift()) lanes.push(lane);
-  queue.state = 'empty';
-  return lanes;
 }

@@ -38,6 +38,11 @@ export class ShardLimiter {
     return this.records >= 1 && this.bytes >= Math.min(bytes, share * BYTES_PER_SECOND);
   }
 
+  /** What `allows` has found to be left, in bytes. */
+  get bytesLeft(): number {
+    return this.bytes;
+  }
+
   /** Counts a record that goes. */
   spend(bytes: number): void {
     this.records -= 1;

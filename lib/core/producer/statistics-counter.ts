@@ -1,5 +1,6 @@
 import type { ProducerRecord } from './producer-record';
 import { noStatistics, type ProducerStatistics } from './producer-statistics';
+import type { PutRecordsRequestEntry } from './put-records-client';
 import type { Unit } from './unit';
 
 /** Counts what a producer does. */
@@ -18,9 +19,14 @@ export class StatisticsCounter {
     this.counts.requestTimeMs += timeMs;
   }
 
-  acknowledged({ entry, records, attempts }: Unit): void {
+  /** A Kinesis record was acknowledged. */
+  stored({ Data }: PutRecordsRequestEntry): void {
     this.counts.kinesisRecordsPut += 1;
-    this.counts.kinesisRecordsDataPut += entry.Data.byteLength;
+    this.counts.kinesisRecordsDataPut += Data.byteLength;
+  }
+
+  /** A unit was acknowledged, after perhaps more than one attempt. */
+  retried({ records, attempts }: Unit): void {
     this.counts.retries += records * (attempts - 1);
   }
 

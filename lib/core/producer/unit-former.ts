@@ -1,14 +1,19 @@
 import type { RecordSequence } from '../foundation/record-sequence';
-import { AggregateBuilder } from './aggregate-builder';
+import { type AggregatableRecord, AggregateBuilder, type BuiltRecord } from './aggregate-builder';
 import type { Lane } from './lane';
 import type { PendingRecord } from './pending-record';
+import type { MeetingPoint, Placement } from './placement';
 import { RecordTooLargeError } from './producer-errors';
 import { type ProducerRecord, recordBytes } from './producer-record';
+import type { PutRecordsRequestEntry } from './put-records-client';
 import type { Unit } from './unit';
+
+/** What a Kinesis record holds: one record, several of one key, or the records of several keys. */
+export type Aggregation = 'none' | 'per-key' | 'packed';
 
 /** How records become what is sent. */
 export interface UnitOptions {
-  aggregation: boolean;
+  aggregation: Aggregation;
   /** The largest aggregate of several records, in bytes. */
   maxAggregateBytes: number;
   /** The producer in the sequence that each record is given; undefined if the records are given none. */
@@ -25,7 +30,10 @@ const MAX_OWN_SEQUENCE_NUMBER = 10n ** 20n;
 export class UnitFormer {
   private nextSequenceNumber = 0n;
 
-  constructor(private readonly options: UnitOptions) {}
+  constructor(
+    private readonly options: UnitOptions,
+    private readonly placement: Placement,
+  ) {}
 
   /**
    * Throws unless the record fits into the stream with what an aggregate adds to it, if it must or may be in one.
@@ -33,10 +41,16 @@ export class UnitFormer {
    * @throws RecordTooLargeError
    */
   checkSize(record: ProducerRecord, maxRecordBytes: number): void {
-    if (!this.options.aggregation && !this.isSequenced(record)) return;
+    if (!this.isWrapped(record)) return;
     if (recordBytes(record) <= maxRecordBytes - MAX_AGGREGATE_OVERHEAD_BYTES) return;
-    const builder = new AggregateBuilder({ maxBytes: maxRecordBytes });
-    if (builder.tryAdd({ ...record, sequence: record.sequence ?? this.sequence(MAX_OWN_SEQUENCE_NUMBER) })) return;
+    const isPacked = this.options.aggregation === 'packed';
+    const builder = new AggregateBuilder({
+      maxBytes: maxRecordBytes,
+      packUnder: isPacked ? this.placement.meetingPointOf(record).name : undefined,
+    });
+    const sequence = record.sequence ?? this.sequence(MAX_OWN_SEQUENCE_NUMBER);
+    const explicitHashKey = this.placement.explicitHashKeyOf(record);
+    if (builder.tryAdd({ ...record, explicitHashKey, sequence })) return;
     const allowed = `at most ${maxRecordBytes} bytes together with the partition key and what an aggregate adds`;
     throw new RecordTooLargeError('data', recordBytes(record), allowed);
   }
@@ -45,49 +59,87 @@ export class UnitFormer {
   maxBytes({ unit, head, bytes, length }: Lane): number {
     if (unit !== undefined) return unit.bytes;
     const maxAlone = this.maxBytesAlone(head);
-    if (!this.options.aggregation) return maxAlone;
+    if (this.options.aggregation === 'none') return maxAlone;
     return Math.min(bytes + length * MAX_AGGREGATE_OVERHEAD_BYTES, Math.max(maxAlone, this.options.maxAggregateBytes));
   }
 
   /** The most bytes that a record can count if it goes alone. */
   maxBytesAlone({ record, bytes }: PendingRecord): number {
-    return this.options.aggregation || this.isSequenced(record) ? bytes + MAX_AGGREGATE_OVERHEAD_BYTES : bytes;
+    return this.isWrapped(record) ? bytes + MAX_AGGREGATE_OVERHEAD_BYTES : bytes;
   }
 
+  /** The most bytes that a pack can count of the lane's unit alone, or of its first record if there is no unit. */
+  maxBytesOfFirst({ unit, head }: Lane): number {
+    return (unit?.bytes ?? head.bytes) + MAX_AGGREGATE_OVERHEAD_BYTES;
+  }
+
+  /** The Kinesis record that the lane sends next. */
   form(lane: Lane): Unit {
-    const { aggregation } = this.options;
-    if (!aggregation && !this.isSequenced(lane.head.record)) return rawUnit(lane);
-    return this.aggregate(lane, aggregation ? lane.length : 1);
-  }
-
-  private aggregate(lane: Lane, maxRecords: number): Unit {
-    let builder = this.fill(lane, maxRecords, this.options.maxAggregateBytes);
-    // A record that is too large for company goes alone.
-    if (builder.recordCount === 0) builder = this.fill(lane, 1, lane.head.bytes + MAX_AGGREGATE_OVERHEAD_BYTES);
-    const built = builder.build();
-    return {
-      entry: entryOf(built),
-      bytes: builder.byteLength,
-      records: builder.recordCount,
-      isAggregate: built.data !== lane.head.record.data,
-      attempts: 0,
-    };
-  }
-
-  private fill(lane: Lane, maxRecords: number, maxBytes: number): AggregateBuilder {
-    const builder = new AggregateBuilder({ maxBytes });
-    while (builder.recordCount < maxRecords) {
-      const { record } = lane.at(builder.recordCount)!;
-      const { partitionKey, data, explicitHashKey } = record;
-      const sequence = record.sequence ?? this.sequence(this.nextSequenceNumber);
-      if (!builder.tryAdd({ partitionKey, data, explicitHashKey, sequence })) break;
-      this.nextSequenceNumber += 1n;
+    const { record } = lane.head;
+    const explicitHashKey = this.placement.explicitHashKeyOf(record);
+    if (!this.isWrapped(record)) {
+      const entry = entryOf(explicitHashKey === record.explicitHashKey ? record : { ...record, explicitHashKey });
+      return { entry, bytes: lane.head.bytes, records: 1, attempts: 0 };
     }
-    return builder;
+    return this.aggregate(lane, explicitHashKey, this.options.aggregation === 'none' ? 1 : lane.length);
   }
 
-  private isSequenced({ sequence }: ProducerRecord): boolean {
-    return sequence !== undefined || this.options.producerId !== undefined;
+  startPack({ name }: MeetingPoint, maxBytes: number): AggregateBuilder {
+    return new AggregateBuilder({ maxBytes, packUnder: name });
+  }
+
+  /** Adds the lane's unit, or as many of its first records as fit, to a pack; undefined if nothing fits. */
+  addTo(pack: AggregateBuilder, point: MeetingPoint, lane: Lane, maxRecords = lane.length): Unit | undefined {
+    const { recordCount: position, byteLength } = pack;
+    const { unit } = lane;
+    if (unit !== undefined) {
+      if (!pack.tryAddAll(unit.userRecords!)) return undefined;
+      unit.position = position;
+      return unit;
+    }
+    const defaultHashKey = lane.head.record.explicitHashKey === undefined ? point.hashKey : undefined;
+    const userRecords = this.fill(pack, lane, defaultHashKey, maxRecords);
+    if (userRecords.length === 0) return undefined;
+    const bytes = pack.byteLength - byteLength;
+    return { userRecords, bytes, records: userRecords.length, position, attempts: 0 };
+  }
+
+  private aggregate(lane: Lane, explicitHashKey: bigint | undefined, maxRecords: number): Unit {
+    let builder = new AggregateBuilder({ maxBytes: this.options.maxAggregateBytes });
+    let { length: records } = this.fill(builder, lane, explicitHashKey, maxRecords);
+    if (records === 0) {
+      // A record that is too large for company goes alone.
+      builder = new AggregateBuilder({ maxBytes: lane.head.bytes + MAX_AGGREGATE_OVERHEAD_BYTES });
+      ({ length: records } = this.fill(builder, lane, explicitHashKey, 1));
+    }
+    const built = builder.build();
+    const isAggregate = built.data !== lane.head.record.data;
+    const position = isAggregate ? 0 : undefined;
+    return { entry: entryOf(built), bytes: builder.byteLength, records, position, attempts: 0 };
+  }
+
+  /** Adds the lane's first records, those without an explicit hash key with the default one. Returns what was added. */
+  private fill(
+    builder: AggregateBuilder,
+    lane: Lane,
+    defaultHashKey: bigint | undefined,
+    maxRecords: number,
+  ): AggregatableRecord[] {
+    const added: AggregatableRecord[] = [];
+    while (added.length < maxRecords) {
+      const { partitionKey, data, explicitHashKey = defaultHashKey, sequence: own } = lane.at(added.length)!.record;
+      const sequence = own ?? this.sequence(this.nextSequenceNumber);
+      const record: AggregatableRecord = { partitionKey, data, explicitHashKey, sequence };
+      if (!builder.tryAdd(record)) break;
+      this.nextSequenceNumber += 1n;
+      added.push(record);
+    }
+    return added;
+  }
+
+  /** Whether a record is always in an aggregate, or may be. */
+  private isWrapped({ sequence }: ProducerRecord): boolean {
+    return this.options.aggregation !== 'none' || sequence !== undefined || this.options.producerId !== undefined;
   }
 
   private sequence(sequenceNumber: bigint): RecordSequence | undefined {
@@ -96,11 +148,7 @@ export class UnitFormer {
   }
 }
 
-function rawUnit({ head }: Lane): Unit {
-  return { entry: entryOf(head.record), bytes: head.bytes, records: 1, isAggregate: false, attempts: 0 };
-}
-
-function entryOf({ partitionKey, data, explicitHashKey }: ProducerRecord): Unit['entry'] {
+export function entryOf({ partitionKey, data, explicitHashKey }: BuiltRecord): PutRecordsRequestEntry {
   return explicitHashKey === undefined
     ? { Data: data, PartitionKey: partitionKey }
     : { Data: data, PartitionKey: partitionKey, ExplicitHashKey: explicitHashKey.toString() };

@@ -13,7 +13,6 @@ const unit = (): Unit => ({
   entry: { PartitionKey: 'a', Data: Buffer.alloc(1) },
   bytes: 1,
   records: 1,
-  isAggregate: false,
   attempts: 0,
 });
 

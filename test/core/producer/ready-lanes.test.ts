@@ -1,5 +1,7 @@
 import { HASH_KEY_SPACE } from '../../../lib/core';
 import { Lane } from '../../../lib/core/producer/lane';
+import type { OutgoingRecord } from '../../../lib/core/producer/outgoing-record';
+import { Placement } from '../../../lib/core/producer/placement';
 import { ReadyLanes } from '../../../lib/core/producer/ready-lanes';
 import { ShardMap } from '../../../lib/core/producer/shard-map';
 import { UnitFormer } from '../../../lib/core/producer/unit-former';
@@ -18,8 +20,13 @@ function mapOf(shards: readonly string[], bounds: readonly bigint[]): ShardMap {
 
 const TWO_SHARDS = mapOf(['low', 'high'], [0n, MIDDLE, HASH_KEY_SPACE]);
 
+const placement = new Placement({ hashBuckets: undefined });
+
 function readyLanes(): ReadyLanes {
-  return new ReadyLanes(new UnitFormer({ aggregation: false, maxAggregateBytes: 51_200, producerId: undefined }));
+  return new ReadyLanes(
+    new UnitFormer({ aggregation: 'none', maxAggregateBytes: 51_200, producerId: undefined }, placement),
+    placement,
+  );
 }
 
 /** A lane of one record that goes to the lower or the upper half of the hash key space. */
@@ -31,16 +38,17 @@ function laneOf(partitionKey: string, half: 'low' | 'high', bytes = 1): Lane {
   return lane;
 }
 
-const keysOf = (lanes: Lane[]) => lanes.map(({ partitionKey }) => partitionKey);
+const keysOf = (batch: OutgoingRecord[]) => batch.map(({ lanes: [lane] }) => lane!.partitionKey);
 
 describe('ReadyLanes', () => {
   test('gives the lanes their turn in the order they became ready, while nobody knows the shards', () => {
     const ready = readyLanes();
     const lanes = [laneOf('a', 'low'), laneOf('b', 'high'), laneOf('c', 'low')];
     for (const lane of lanes) ready.push(lane);
-    expect(keysOf(ready.takeBatch(2, 0))).toEqual(['a', 'b']);
+    const batch = ready.takeBatch(2, 0);
+    expect(keysOf(batch)).toEqual(['a', 'b']);
     expect(lanes.map(({ state }) => state)).toEqual(['in flight', 'in flight', 'ready']);
-    expect(ready.shardIdOf(lanes[0]!)).toBeUndefined();
+    expect(batch[0]!.shard.shardId).toBeUndefined();
   });
 
   test('lets shards take turns', () => {
@@ -93,9 +101,9 @@ describe('ReadyLanes', () => {
     ready.remap(TWO_SHARDS, 0);
     const throttled = laneOf('a', 'low');
     ready.push(throttled);
-    ready.takeBatch(500, 0);
-    expect(ready.shardIdOf(throttled)).toBe('low');
-    ready.throttled(throttled, 0, 20);
+    const [sent] = ready.takeBatch(500, 0);
+    expect(sent!.shard.shardId).toBe('low');
+    sent!.shard.limiter!.throttled(0, 20);
     ready.push(laneOf('b', 'low'));
     ready.push(laneOf('c', 'high'));
     expect(keysOf(ready.takeBatch(500, 20))).toEqual(['c']);
@@ -107,13 +115,12 @@ describe('ReadyLanes', () => {
     ready.remap(TWO_SHARDS, 0);
     const [inFlight, waits] = [laneOf('a', 'high'), laneOf('b', 'high')];
     ready.push(inFlight);
-    ready.takeBatch(500, 0);
+    const [sent] = ready.takeBatch(500, 0);
     ready.push(waits);
     const quarter = MIDDLE / 2n;
     ready.remap(mapOf(['low', 'split 1', 'split 2'], [0n, MIDDLE, MIDDLE + quarter, HASH_KEY_SPACE]), 10);
-    expect(ready.shardIdOf(inFlight)).toBe('high');
-    expect(ready.takeBatch(500, 10)).toEqual([waits]);
-    expect(ready.shardIdOf(waits)).toBe('split 1');
+    expect(sent!.shard.shardId).toBe('high');
+    expect(ready.takeBatch(500, 10)).toMatchObject([{ lanes: [waits], shard: { shardId: 'split 1' } }]);
   });
 
   test('counts what was sent before the shards were known against their share', () => {
@@ -145,17 +152,6 @@ describe('ReadyLanes', () => {
     lane.shift();
     lane.goOn();
     ready.push(lane);
-    expect(ready.takeBatch(500, 0)).toEqual([lane]);
-    expect(ready.shardIdOf(lane)).toBe('high');
-  });
-
-  test('forgets a lane that has ended', () => {
-    const ready = readyLanes();
-    ready.remap(TWO_SHARDS, 0);
-    const lane = laneOf('a', 'low');
-    ready.push(lane);
-    lane.end();
-    ready.forget(lane);
-    expect(ready.shardIdOf(lane)).toBeUndefined();
+    expect(ready.takeBatch(500, 0)).toMatchObject([{ lanes: [lane], shard: { shardId: 'high' } }]);
   });
 });

@@ -1,0 +1,207 @@
+import type { AggregateBuilder } from './aggregate-builder';
+import { Fifo } from './fifo';
+import type { Lane } from './lane';
+import type { OutgoingRecord, ReadyQueue } from './outgoing-record';
+import type { MeetingPoint, Placement } from './placement';
+import type { ShardMap } from './shard-map';
+import { MAX_REQUEST_BYTES, type ShardQueue, ShardTurns } from './shard-turns';
+import { entryOf, type UnitFormer } from './unit-former';
+
+/** The ready lanes that may share a pack. */
+interface Company {
+  readonly point: MeetingPoint;
+  readonly lanes: Fifo<Lane>;
+  /** What the lanes held together when they came. */
+  bytes: number;
+  /** `lingering`: it waits for more lanes. `queued`: it waits for its turn. */
+  state: 'empty' | 'lingering' | 'queued';
+  /** When a company that lingers goes as it is. */
+  dueAtMs: number;
+}
+
+export interface PackOptions {
+  /** The largest pack of several records, in bytes. */
+  maxAggregateBytes: number;
+  /** How long a lane waits for company, in milliseconds. */
+  lingerMs: number;
+}
+
+/**
+ * The lanes whose turn it is to be sent, by the point of the hash key space that their records go to. A pack carries the
+ * units of lanes of one point, so that no reshard can divide it. Shards take turns, in a shard the points do, and in a
+ * point the lanes do.
+ */
+export class ReadyPacks implements ReadyQueue {
+  private readonly turns = new ShardTurns<Company>();
+  private readonly companies = new Map<string, Company>();
+  /** Where the keys go that have a lane. */
+  private readonly points = new Map<string, MeetingPoint>();
+  private readonly lingering = new Fifo<{ company: Company; dueAtMs: number }>();
+
+  constructor(
+    private readonly units: UnitFormer,
+    private readonly placement: Placement,
+    private readonly options: PackOptions,
+  ) {}
+
+  get hasTurns(): boolean {
+    return this.turns.hasTurns;
+  }
+
+  get hasParked(): boolean {
+    return this.turns.hasParked;
+  }
+
+  get nextDueAtMs(): number | undefined {
+    return this.lingering.head?.dueAtMs;
+  }
+
+  push(lane: Lane, nowMs: number): void {
+    lane.becomeReady();
+    const company = this.companyOf(lane);
+    company.lanes.push(lane);
+    company.bytes += lane.unit?.bytes ?? lane.bytes;
+    if (company.state === 'empty') this.linger(company, nowMs);
+    if (company.state === 'lingering' && company.bytes >= this.options.maxAggregateBytes) this.enqueue(company);
+  }
+
+  forget(lane: Lane): void {
+    this.points.delete(lane.partitionKey);
+  }
+
+  takeBatch(maxRecords: number, nowMs: number): OutgoingRecord[] {
+    const batch: OutgoingRecord[] = [];
+    let bytes = 0;
+    while (batch.length < maxRecords) {
+      const queue = this.turns.current;
+      if (queue === undefined) break;
+      const company = queue.items.head!;
+      const first = firstReady(company);
+      if (first === undefined) {
+        queue.items.shift();
+        this.leave(company);
+        this.turns.next();
+        continue;
+      }
+      const leastBytes = this.units.maxBytesOfFirst(first);
+      const { maxAggregateBytes } = this.options;
+      if (bytes > 0 && bytes + Math.max(leastBytes, maxAggregateBytes) > MAX_REQUEST_BYTES) break;
+      if (queue.limiter?.allows(leastBytes, nowMs) === false) {
+        this.turns.park();
+        continue;
+      }
+      queue.items.shift();
+      const bytesLeft = queue.limiter?.bytesLeft ?? maxAggregateBytes;
+      const record = this.pack(company, queue, Math.min(maxAggregateBytes, Math.max(leastBytes, bytesLeft)));
+      bytes += record.bytes;
+      batch.push(record);
+      if (firstReady(company) === undefined) this.leave(company);
+      else queue.items.push(company);
+      this.turns.next();
+    }
+    return batch;
+  }
+
+  unpark(): void {
+    this.turns.unpark();
+  }
+
+  remap(map: ShardMap, nowMs: number): void {
+    for (const company of this.turns.remap(map, nowMs)) this.enqueue(company);
+  }
+
+  private companyOf(lane: Lane): Company {
+    const point = this.pointOf(lane);
+    let company = this.companies.get(point.name);
+    if (company === undefined) {
+      company = { point, lanes: new Fifo(), bytes: 0, state: 'empty', dueAtMs: 0 };
+      this.companies.set(point.name, company);
+    }
+    return company;
+  }
+
+  private pointOf({ partitionKey, head }: Lane): MeetingPoint {
+    const { explicitHashKey } = head.record;
+    if (explicitHashKey !== undefined) return this.placement.meetingPointOf(head.record);
+    let point = this.points.get(partitionKey);
+    if (point === undefined) {
+      point = this.placement.meetingPointOf({ partitionKey });
+      this.points.set(partitionKey, point);
+    }
+    return point;
+  }
+
+  private linger(company: Company, nowMs: number): void {
+    const { lingerMs } = this.options;
+    if (lingerMs === 0) {
+      this.enqueue(company);
+      return;
+    }
+    company.state = 'lingering';
+    company.dueAtMs = nowMs + lingerMs;
+    this.lingering.push({ company, dueAtMs: company.dueAtMs });
+  }
+
+  endLingering(nowMs: number): void {
+    for (let next = this.lingering.head; next !== undefined && next.dueAtMs <= nowMs; next = this.lingering.head) {
+      this.lingering.shift();
+      const { company, dueAtMs } = next;
+      // It may have gone since, and linger anew.
+      if (company.state === 'lingering' && company.dueAtMs === dueAtMs) this.enqueue(company);
+    }
+  }
+
+  private enqueue(company: Company): void {
+    company.state = 'queued';
+    this.turns.enqueue(
+      this.turns.queueAt(() => company.point.hashKey),
+      company,
+    );
+  }
+
+  /** The company's lanes have all gone. */
+  private leave(company: Company): void {
+    company.state = 'empty';
+    company.bytes = 0;
+    this.companies.delete(company.point.name);
+  }
+
+  /** A pack of the first lanes that fit. A record that is too large for company goes alone. */
+  private pack(company: Company, shard: ShardQueue<Company>, maxBytes: number): OutgoingRecord {
+    const { point } = company;
+    let pack = this.units.startPack(point, maxBytes);
+    const lanes = this.fill(pack, company);
+    if (lanes.length === 0) {
+      const lane = company.lanes.shift()!;
+      pack = this.units.startPack(point, this.units.maxBytesOfFirst(lane));
+      lane.depart(this.units.addTo(pack, point, lane, 1)!);
+      lanes.push(lane);
+    }
+    const hashKey = (): bigint => point.hashKey;
+    const bytes = pack.byteLength;
+    this.turns.spend(shard, bytes, hashKey);
+    return { entry: entryOf(pack.build()), bytes, lanes, hashKey, shard };
+  }
+
+  private fill(pack: AggregateBuilder, { lanes, point }: Company): Lane[] {
+    const packed: Lane[] = [];
+    for (let lane = lanes.head; lane !== undefined; lane = lanes.head) {
+      if (lane.state === 'ready') {
+        if (packed.length > 0 && lane.unit?.mustGoAlone) break;
+        const unit = this.units.addTo(pack, point, lane);
+        if (unit === undefined) break;
+        lane.depart(unit);
+        packed.push(lane);
+      }
+      lanes.shift();
+      if (lane.unit?.mustGoAlone) break;
+    }
+    return packed;
+  }
+}
+
+/** The company's first lane that has not ended while it waited. */
+function firstReady({ lanes }: Company): Lane | undefined {
+  while (lanes.head !== undefined && lanes.head.state !== 'ready') lanes.shift();
+  return lanes.head;
+}
