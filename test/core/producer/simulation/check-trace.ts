@@ -1,5 +1,5 @@
 import { deaggregate, deduplicate, RecordRejectedError, SequenceHistory, type UserRecord } from '../../../../lib/core';
-import type { StoredRecord } from '../../../../lib/testing/fake-shard';
+import type { FakeShard, StoredRecord } from '../../../../lib/testing/fake-shard';
 import type { RecordOutcome, Trace } from './run-schedule';
 import type { Schedule } from './schedule';
 
@@ -13,11 +13,15 @@ interface Copy {
 
 /** Throws unless the run kept every promise of the producer. */
 export function checkTrace(schedule: Schedule, trace: Trace): void {
-  const copies = trace.kinesis.records().flatMap(copiesIn);
+  const stored = trace.kinesis.records();
+  const copies = stored.flatMap(copiesIn);
   const outcomes = trace.ends.map((ends, index) => onlyEnd(index, ends, schedule));
   checkDelivery(outcomes, copies);
   checkRepetitions(outcomes, copies, trace);
-  checkOrder(schedule, outcomes, copies);
+  for (const records of [stored, sideBySide(schedule, trace), byPartitionKey(stored)]) {
+    checkOrder(schedule, outcomes, records.flatMap(copiesIn));
+  }
+  checkRanges(trace);
   if (schedule.feed.startsWith('putAll')) {
     checkBuffer(schedule, trace);
     if (!schedule.options.skipRejected) checkPrefixes(schedule, outcomes);
@@ -48,6 +52,45 @@ function copiesIn(stored: StoredRecord): Copy[] {
     place: placeOf(stored.shardId, stored.sequenceNumber, subSequenceNumber),
     sequence,
   }));
+}
+
+/** The records as a consumer reads them that waits for a shard's parents only, and reads all others side by side. */
+function sideBySide({ readNext }: Schedule, { kinesis }: Trace): StoredRecord[] {
+  const records: StoredRecord[] = [];
+  const read = new Map<FakeShard, number>();
+  const isDone = (shard: FakeShard): boolean => read.get(shard) === shard.records.length;
+  const waiting = new Set(kinesis.shards);
+  while (waiting.size > 0) {
+    const ready = [...waiting].filter(({ parents }) => parents.every(isDone));
+    const shard = ready[Math.floor(readNext() * ready.length)]!;
+    const position = read.get(shard) ?? 0;
+    const next = shard.records[position];
+    if (next !== undefined) records.push(next);
+    read.set(shard, next === undefined ? position : position + 1);
+    if (isDone(shard)) waiting.delete(shard);
+  }
+  return records;
+}
+
+/** As parallel batches of Lambda may process them: a shard's records in order within each partition key only. */
+function byPartitionKey(stored: readonly StoredRecord[]): StoredRecord[] {
+  const shardIds = new Map<string, StoredRecord[]>();
+  for (const record of stored) shardIds.set(record.shardId, [...(shardIds.get(record.shardId) ?? []), record]);
+  return [...shardIds.values()].flatMap((records) =>
+    records.sort((a, b) => Number(a.partitionKey > b.partitionKey) - Number(a.partitionKey < b.partitionKey)),
+  );
+}
+
+/** The filter of the Kinesis Client Library leaves nothing out: no reshard came between packing and delivery. */
+function checkRanges({ kinesis }: Trace): void {
+  for (const { range, records } of kinesis.shards) {
+    for (const { partitionKey, data } of records) {
+      const record = { partitionKey, data };
+      if (deaggregate(record, { range }).length !== deaggregate(record).length) {
+        throw new Error(`the range of its shard leaves out a record of ${partitionKey}`);
+      }
+    }
+  }
 }
 
 function placeOf(shardId: string, sequenceNumber: string, subSequenceNumber = 0): string {

@@ -1,4 +1,5 @@
 import {
+  deaggregate,
   EvenShardsError,
   OrderedProducer,
   type PutReceipt,
@@ -137,7 +138,10 @@ class Run {
     options: RequestOptions | undefined,
     send: () => Promise<T>,
   ): Promise<T> {
-    const keys = entries.map(({ PartitionKey }) => PartitionKey);
+    const keys = entries.flatMap(({ PartitionKey, Data }) => {
+      const records = deaggregate({ partitionKey: PartitionKey, data: Data });
+      return [...new Set(records.map(({ partitionKey }) => partitionKey))];
+    });
     for (const key of keys) {
       if (this.keysInFlight.has(key)) throw new TypeError(`two records of ${key} are in flight`);
       this.keysInFlight.add(key);

@@ -16,6 +16,8 @@ export interface Schedule {
   /** When the stream is resharded, and how. */
   readonly reshards: readonly { atMs: number; kind: 'split' | 'merge' | 'update'; pick: number }[];
   readonly abortAtMs: number | undefined;
+  /** In which order a consumer reads shards that it may read side by side. */
+  readonly readNext: () => number;
   /** When the next record comes, in milliseconds after the one before, where records come over time. */
   gapMs(): number;
 }
@@ -41,6 +43,7 @@ export function scheduleOf(seed: number): Schedule {
       kind: choice.of('split', 'merge', 'update'),
       pick: choice.whole(0, 1_000),
     })),
+    readNext: random,
     abortAtMs: choice.chance(0.15) ? choice.whole(0, 1_000) : undefined,
     gapMs: () => random() * pace,
   };
@@ -57,12 +60,17 @@ function keysOf(choice: Choice): Omit<ProducerRecord, 'data'>[] {
 }
 
 function optionsOf(choice: Choice, random: () => number): Schedule['options'] {
+  const aggregation = choice.of<Schedule['options']['aggregation']>(false, 'per-key', 'packed', 'packed');
+  const isPacked = aggregation === 'packed';
   return {
     streamName: 'Events',
-    aggregation: choice.chance(0.5),
+    aggregation,
+    // Few buckets, so that keys share them.
+    hashBuckets: choice.of(undefined, 2, 4, 64),
+    lingerMs: isPacked ? choice.of(0, 3, 100) : undefined,
     maxAggregateBytes: choice.of(200, 1_000, 51_200),
     sequence: choice.chance(0.5),
-    sequentialPuts: choice.chance(0.1),
+    sequentialPuts: !isPacked && choice.chance(0.1),
     skipRejected: choice.chance(0.3),
     maxRecordAgeMs: choice.chance(0.15) ? choice.whole(0, 2_000) : undefined,
     requestTimeoutMs: choice.of(10_000, 10_000, 500, 30),
