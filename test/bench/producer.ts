@@ -2,6 +2,7 @@ import { benchFiveProducers } from './producer/five-producers';
 import { benchHotKey } from './producer/hot-key';
 import { benchManyKeys } from './producer/many-keys';
 import { benchMemory } from './producer/memory';
+import { benchPacks } from './producer/packs';
 import { benchProcessorTime } from './producer/processor-time';
 
 /**
@@ -13,6 +14,7 @@ import { benchProcessorTime } from './producer/processor-time';
 const PARTS: Record<string, () => Promise<void>> = {
   'hot-key': benchHotKey,
   'many-keys': benchManyKeys,
+  packs: benchPacks,
   'five-producers': benchFiveProducers,
   'processor-time': benchProcessorTime,
   memory: benchMemory,
