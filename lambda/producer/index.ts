@@ -4,8 +4,11 @@ import type { Context, DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-l
 import {
   AGGREGATION,
   ALLOCATE_HASH_KEYS,
+  HASH_BUCKETS,
+  LINGER_MS,
   MAX_RECORD_BYTES,
   REGISTRY_FUNCTION_NAME,
+  REQUEST_TIMEOUT_MS,
   SEQUENCE,
   STREAM_NAME,
 } from '../../lib/core/foundation/function-environment';
@@ -38,7 +41,7 @@ const LAST_SEND_MS = 1_000;
 const LAST_ANSWER_MS = 500;
 
 /** The producer aborts a request that takes longer, to the end of its answer, and sends it again. */
-const REQUEST_TIMEOUT_MS = 6_000;
+const DEFAULT_REQUEST_TIMEOUT_MS = 6_000;
 
 /** Puts the records of an event and counts those that failed. When the signal aborts, it sends nothing more. */
 type Delivery = (
@@ -52,9 +55,11 @@ type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
 const options = {
   streamName: requiredEnvironment(STREAM_NAME),
   maxRecordBytes: Number(process.env[MAX_RECORD_BYTES] ?? DEFAULT_MAX_RECORD_BYTES),
-  aggregation: process.env[AGGREGATION] === 'true',
+  aggregation: aggregationIn(process.env[AGGREGATION]),
+  hashBuckets: numberIn(process.env[HASH_BUCKETS]),
+  lingerMs: numberIn(process.env[LINGER_MS]),
   sequence: process.env[SEQUENCE] === 'true',
-  requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  requestTimeoutMs: numberIn(process.env[REQUEST_TIMEOUT_MS]) ?? DEFAULT_REQUEST_TIMEOUT_MS,
 };
 const metrics = functionMetrics();
 const registryName = process.env[REGISTRY_FUNCTION_NAME];
@@ -144,6 +149,14 @@ function clientWithin(context: InvocationContext): PutRecordsClient {
     putRecords: (input, options) => kinesis.putRecords(input, inTime(options!)),
     listShards: (input, options) => kinesis.listShards(input, inTime(options!)),
   };
+}
+
+function aggregationIn(text: string | undefined): boolean | 'packed' {
+  return text === 'packed' ? text : text === 'true';
+}
+
+function numberIn(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
 }
 
 function timeLeft(context: InvocationContext, reservedMs: number): number {

@@ -7,11 +7,15 @@ import { InvalidArgumentError } from '../core/foundation/errors';
 import {
   AGGREGATION,
   ALLOCATE_HASH_KEYS,
+  HASH_BUCKETS,
+  LINGER_MS,
   MAX_RECORD_BYTES,
   REGISTRY_FUNCTION_NAME,
+  REQUEST_TIMEOUT_MS,
   SEQUENCE,
   STREAM_NAME,
 } from '../core/foundation/function-environment';
+import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import type { IHashKeyRegistry } from './i-hash-key-registry';
@@ -22,6 +26,7 @@ import type { ProducerTableStreamOptions } from './producer-table-stream-options
 import { checkRecordDistribution } from './record-distribution';
 import { StreamProduceGrants } from './stream-produce-grants';
 import { tableStreamSource } from './table-stream-source';
+import { UniformStream } from './uniform-stream';
 
 /** Properties of an `OrderedProducerFunction`. */
 export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
@@ -50,6 +55,38 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    * @default false
    */
   readonly aggregation?: boolean;
+
+  /**
+   * Whether records of many partition keys of one hash bucket share a record of the stream, too, for many keys with small
+   * records. It includes `aggregation`. Consumers must take records apart in the same way.
+   *
+   * @default false
+   */
+  readonly packing?: boolean;
+
+  /**
+   * How long a record may wait for others to share a record of the stream with. With `packing` only.
+   *
+   * @default - a record goes with those that are there
+   */
+  readonly linger?: Duration;
+
+  /**
+   * How many hash buckets the stream has: a power of two from 2 to 65,536. A record without an explicit hash key goes to
+   * the centre of its key's bucket. Give it for an imported stream: a `UniformStream` of this app has a `hashBuckets` of
+   * its own. All producers of a key must agree on it.
+   *
+   * @default - those of the stream; if it has none, 256 with `packing`, and none without
+   */
+  readonly hashBuckets?: number;
+
+  /**
+   * How long a request to Kinesis may take, to the end of its answer. The function then gives it up and sends its records
+   * again.
+   *
+   * @default - 6 seconds
+   */
+  readonly requestTimeout?: Duration;
 
   /**
    * Whether records are sequenced, so that consumers can drop second copies with `deduplicate` of `cdk-even-shards/core`
@@ -157,7 +194,8 @@ export class OrderedProducerFunction extends Construct {
       description: 'Writes records to a Kinesis stream, in order per partition key',
       environment: {
         [STREAM_NAME]: props.stream.streamName,
-        ...(props.aggregation && { [AGGREGATION]: 'true' }),
+        ...packEnvironment(this, props),
+        ...(props.requestTimeout && { [REQUEST_TIMEOUT_MS]: String(props.requestTimeout.toMilliseconds()) }),
         ...(props.sequence && { [SEQUENCE]: 'true' }),
         ...(props.maxRecordSize && {
           [MAX_RECORD_BYTES]: Tokenization.stringifyNumber(
@@ -207,6 +245,26 @@ export class OrderedProducerFunction extends Construct {
   public addTableStream(props: ProducerTableStreamOptions): void {
     this.function.addEventSource(tableStreamSource(this, props));
   }
+}
+
+/** What the function is told of aggregation, and of the hash buckets that its stream has. */
+function packEnvironment(scope: Construct, props: OrderedProducerFunctionProps): Record<string, string> {
+  const { stream, packing, linger } = props;
+  const ofStream = stream instanceof UniformStream ? stream.hashBuckets : undefined;
+  const hashBuckets = props.hashBuckets ?? ofStream;
+  if (hashBuckets !== undefined) checkHashBuckets(constructField(scope, 'hashBuckets'), hashBuckets);
+  if (ofStream !== undefined && hashBuckets !== ofStream) {
+    const allowed = `absent, or the ${ofStream} of the stream`;
+    throw new InvalidArgumentError(constructField(scope, 'hashBuckets'), hashBuckets, allowed);
+  }
+  if (linger !== undefined && !packing) {
+    throw new InvalidArgumentError(constructField(scope, 'linger'), linger.toMilliseconds(), 'absent without packing');
+  }
+  return {
+    ...((packing || props.aggregation) && { [AGGREGATION]: packing ? 'packed' : 'true' }),
+    ...(hashBuckets !== undefined && { [HASH_BUCKETS]: String(hashBuckets) }),
+    ...(linger !== undefined && { [LINGER_MS]: String(linger.toMilliseconds()) }),
+  };
 }
 
 /** Keys that are even on the shards of one stream say nothing of another's. */

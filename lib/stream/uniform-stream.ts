@@ -4,6 +4,7 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
 import type { ExpectedStreamTraffic } from './expected-stream-traffic';
 import { adviseOnShards } from './stream-advice';
@@ -36,6 +37,16 @@ export interface UniformStreamProps {
    * @default - `shardCount`: CloudFormation itself updates the stream, and there is no custom resource
    */
   readonly deployedShardCount?: number;
+
+  /**
+   * How many hash buckets the keys of the stream have: a power of two from 2 to 65,536, at least four for each shard that
+   * the stream will ever have. Every `OrderedProducerFunction` of the stream then gives a record without an explicit hash
+   * key the centre of its key's bucket. Pass the number on to whatever else writes to the stream (`hashBuckets`), and do
+   * not change it while keys must keep their order: another number moves keys to other shards.
+   *
+   * @default - none: the MD5 of a partition key decides; 256 for a producer with `packing`
+   */
+  readonly hashBuckets?: number;
 
   /**
    * The name of the stream: 1 to 128 characters of a-z, A-Z, 0-9, underscore, hyphen and dot.
@@ -91,7 +102,8 @@ export interface UniformStreamProps {
  * be set to distribute records itself, and then ignores partition keys and explicit hash keys altogether. Everything
  * that takes a `kinesis.IStream` takes this one too. Import a stream that exists with `fromStreamAttributes`.
  *
- * Throws `InvalidShardCountError` unless the shard counts are whole numbers from 1 to 10,000.
+ * Throws `InvalidShardCountError` unless the shard counts are whole numbers from 1 to 10,000, and `InvalidArgumentError`
+ * unless the hash buckets are a power of two, at least four times the shards.
  *
  * @stateful
  */
@@ -104,6 +116,9 @@ export class UniformStream extends kinesis.Stream {
    * `deployedShardCount`.
    */
   public readonly resharding?: StreamResharding;
+
+  /** How many hash buckets the keys of the stream have, if that was given. */
+  public readonly hashBuckets?: number;
 
   /** Permissions for whatever writes to this stream. */
   public readonly produceGrants: StreamProduceGrants;
@@ -137,7 +152,9 @@ export class UniformStream extends kinesis.Stream {
     if (deployedShardCount !== undefined) this.checkCount('deployedShardCount', deployedShardCount);
     if (props.expectedTraffic && !Token.isUnresolved(shardCount))
       adviseOnShards(this, shardCount, props.expectedTraffic);
+    if (props.hashBuckets !== undefined) this.checkHashBuckets(props.hashBuckets, shardCount);
     this.shardCount = shardCount;
+    this.hashBuckets = props.hashBuckets;
     this.produceGrants = StreamProduceGrants.fromStream(this);
     this.reshardGrants = StreamReshardGrants.fromStream(this);
     if (deployedShardCount === undefined) return;
@@ -189,6 +206,13 @@ export class UniformStream extends kinesis.Stream {
     const shardCount = this.autoScaling === undefined ? this.shardCount : undefined;
     this.hasFixedCount = shardCount !== undefined;
     return new StreamReconciliation(this, 'Reconciliation', { ...options, stream: this, shardCount });
+  }
+
+  private checkHashBuckets(hashBuckets: number, shardCount: number): void {
+    const field = constructField(this, 'hashBuckets');
+    checkHashBuckets(field, hashBuckets);
+    if (Token.isUnresolved(shardCount) || hashBuckets >= 4 * shardCount) return;
+    throw new InvalidArgumentError(field, hashBuckets, `at least ${4 * shardCount}, four for each of the shards`);
   }
 
   private checkCount(property: string, shardCount: number): void {

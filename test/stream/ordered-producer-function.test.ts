@@ -38,6 +38,16 @@ describe('OrderedProducerFunction', () => {
     ['neither', {}, {}],
     ['both', { aggregation: true, sequence: true }, { EVEN_SHARDS_AGGREGATION: 'true', EVEN_SHARDS_SEQUENCE: 'true' }],
     ['neither if both are off', { aggregation: false, sequence: false }, {}],
+    [
+      'packs',
+      { packing: true, hashBuckets: 64 },
+      { EVEN_SHARDS_AGGREGATION: 'packed', EVEN_SHARDS_HASH_BUCKETS: '64' },
+    ],
+    [
+      'packs that wait for company, and requests that do not wait for long',
+      { packing: true, linger: Duration.millis(5), requestTimeout: Duration.seconds(2) },
+      { EVEN_SHARDS_AGGREGATION: 'packed', EVEN_SHARDS_LINGER_MS: '5', EVEN_SHARDS_REQUEST_TIMEOUT_MS: '2000' },
+    ],
   ])('is told of aggregation and sequences: %s', (_, props, variables) => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     new OrderedProducerFunction(stack, 'Producer', { stream, ...props });
@@ -45,6 +55,25 @@ describe('OrderedProducerFunction', () => {
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
       Environment: { Variables: Match.objectEquals({ EVEN_SHARDS_STREAM_NAME: Match.anyValue(), ...variables }) },
     });
+  });
+
+  test('takes over the hash buckets of its stream, and refuses others', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4, hashBuckets: 16 });
+    new OrderedProducerFunction(stack, 'Producer', { stream });
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { EVEN_SHARDS_HASH_BUCKETS: '16' } },
+    });
+    expect(() => new OrderedProducerFunction(stack, 'Other', { stream, hashBuckets: 32 })).toThrow(
+      'hashBuckets must be absent, or the 16 of the stream, got 32',
+    );
+  });
+
+  test.each([
+    [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
+    [{ linger: Duration.millis(5) }, 'linger must be absent without packing, got 5'],
+  ])('refuses %j', (props, message) => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    expect(() => new OrderedProducerFunction(stack, 'Producer', { stream, ...props })).toThrow(message);
   });
 
   test('may write to its stream and its own log group, and do nothing else', () => {

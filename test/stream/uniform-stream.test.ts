@@ -21,6 +21,15 @@ describe('UniformStream', () => {
     });
   });
 
+  test('has the hash buckets it is given, four for each shard at least', () => {
+    expect(new UniformStream(stack, 'Events', { shardCount: 4, hashBuckets: 16 }).hashBuckets).toBe(16);
+    expect(new UniformStream(stack, 'Others', { shardCount: 4 }).hashBuckets).toBeUndefined();
+    const few = () => new UniformStream(stack, 'Few', { shardCount: 5, hashBuckets: 16 });
+    expect(few).toThrow('hashBuckets must be at least 20, four for each of the shards, got 16');
+    const odd = () => new UniformStream(stack, 'Odd', { shardCount: 1, hashBuckets: 100 });
+    expect(odd).toThrow('hashBuckets must be a power of two from 2 to 65536, got 100');
+  });
+
   test('is encrypted with the key that AWS manages', () => {
     new UniformStream(stack, 'Events', { shardCount: 4 });
 

@@ -6,11 +6,20 @@ export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 /** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
-/** Producer and outbox relay: `true` if the producer aggregates the records of a key. */
+/** Producer and outbox relay: `true` if the producer aggregates the records of a key. Producer: `packed` if it packs. */
 export const AGGREGATION = 'EVEN_SHARDS_AGGREGATION';
 
 /** Producer: `true` if the producer sends its records sequenced. */
 export const SEQUENCE = 'EVEN_SHARDS_SEQUENCE';
+
+/** Producer: how many hash buckets the stream has, if its keys go to hash buckets. */
+export const HASH_BUCKETS = 'EVEN_SHARDS_HASH_BUCKETS';
+
+/** Producer: how long a record may wait for others to share a pack with, in milliseconds. */
+export const LINGER_MS = 'EVEN_SHARDS_LINGER_MS';
+
+/** Producer: how long a request to the stream may take, in milliseconds. */
+export const REQUEST_TIMEOUT_MS = 'EVEN_SHARDS_REQUEST_TIMEOUT_MS';
 
 /** Producer and outbox relay: the stream's record size limit in bytes. */
 export const MAX_RECORD_BYTES = 'EVEN_SHARDS_MAX_RECORD_BYTES';
