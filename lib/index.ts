@@ -1,6 +1,7 @@
 export type { BundledFunctionOptions } from './function/bundled-function-options';
 export { FanOutQueryMetrics } from './monitoring/fan-out-query-metrics';
 export type {
+  ConsumerMonitoringOptions,
   DeadLetterQueueMonitoringOptions,
   IndexMonitoringOptions,
   OutboxMonitoringOptions,
@@ -11,6 +12,7 @@ export { OrderedProducerMetrics } from './monitoring/ordered-producer-metrics';
 export { OutboxRelayMetrics } from './monitoring/outbox-relay-metrics';
 export { ShardMonitoring, type ShardMonitoringProps } from './monitoring/shard-monitoring';
 export { ShardedIndexMetrics } from './monitoring/sharded-index-metrics';
+export { StreamConsumerMetrics } from './monitoring/stream-consumer-metrics';
 export { StreamShardMetrics } from './monitoring/stream-shard-metrics';
 export { OutboxRelayDatabase, type OutboxRelayDatabaseOptions } from './outbox/outbox-relay-database';
 export { OutboxRelayFunction, type OutboxRelayFunctionProps } from './outbox/outbox-relay-function';

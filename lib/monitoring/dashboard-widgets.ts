@@ -11,6 +11,7 @@ import type { StreamMonitoringOptions } from './monitoring-options';
 import { OrderedProducerMetrics } from './ordered-producer-metrics';
 import { OutboxRelayMetrics } from './outbox-relay-metrics';
 import { ShardedIndexMetrics } from './sharded-index-metrics';
+import type { StreamConsumerMetrics } from './stream-consumer-metrics';
 import { StreamShardMetrics } from './stream-shard-metrics';
 
 /** Rows of three graphs, as wide as the dashboard. */
@@ -146,6 +147,21 @@ export function queryWidgets(query: FanOutQueryFunction): Rows {
         duration(cloudwatch.Stats.p(50), 'median'),
         duration(cloudwatch.Stats.p(99), '99th percentile'),
       ]),
+    ],
+  ];
+}
+
+export function consumerWidgets(stream: kinesis.IStream, consumer: StreamConsumerMetrics): Rows {
+  return [
+    [
+      graph('How far behind it is, in milliseconds', [
+        consumer.metricMillisBehindLatest({ period: REPORTING_PERIOD, label: 'milliseconds' }),
+      ]),
+      graph('Whether it reads', [consumer.metricReports({ period: REPORTING_PERIOD, label: 'reports' })], {
+        right: [
+          stream.metricIncomingRecords({ statistic: cloudwatch.Stats.SUM, period: REPORTING_PERIOD, label: 'records' }),
+        ],
+      }),
     ],
   ];
 }

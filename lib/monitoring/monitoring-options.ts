@@ -20,7 +20,8 @@ export interface StreamMonitoringOptions {
   readonly writeThrottleAlarm?: boolean;
 
   /**
-   * Whether to raise an alarm when consumers fall behind.
+   * Whether to raise an alarm when consumers that poll the stream fall behind, or when records are written and nobody
+   * polls. Switch it off if all consumers use enhanced fan-out, and add these with `addConsumer`.
    *
    * @default true
    */
@@ -35,18 +36,39 @@ export interface StreamMonitoringOptions {
   readonly maxIteratorAge?: Duration;
 
   /**
-   * The stream's automatic scaling: adds its utilisation and shards to the dashboard.
+   * The stream's automatic scaling: adds its utilisation and shards to the dashboard, and alarms for a scaling that fails
+   * or has stopped, for a day without updates left, and for a high load at the most shards.
    *
    * @default - none
    */
   readonly autoScaling?: StreamAutoScaling;
 
   /**
-   * The stream's reconciliation: adds its skew to the dashboard, and an alarm for a stream that is not even.
+   * The stream's reconciliation: adds its skew to the dashboard, and alarms for a stream that is not even, and for a
+   * reconciliation that fails or has stopped.
    *
    * @default - none
    */
   readonly reconciliation?: StreamReconciliation;
+}
+
+/** What is watched of one consumer of a stream. */
+export interface ConsumerMonitoringOptions {
+  /**
+   * How far behind the consumer may be for 15 minutes. Keep it well below the stream's retention period, after which
+   * records are lost.
+   *
+   * @default - 1 hour
+   */
+  readonly maxIteratorAge?: Duration;
+
+  /**
+   * Whether to raise the alarm also when records are written to the stream and the consumer reports nothing for 15
+   * minutes.
+   *
+   * @default true
+   */
+  readonly silenceAlarm?: boolean;
 }
 
 /** What is watched of a sharded index. */

@@ -6,9 +6,12 @@ import { Construct, type IConstruct } from 'constructs';
 import { MAX_SKEW } from '../core/resharding/thresholds';
 import type { OutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
+import type { StreamAutoScaling } from '../stream/stream-auto-scaling';
+import type { StreamReconciliation } from '../stream/stream-reconciliation';
 import type { FanOutQueryFunction } from '../table/fan-out-query-function';
 import type { IShardedIndex } from '../table/i-sharded-index';
 import {
+  consumerWidgets,
   indexWidgets,
   outboxWidgets,
   producerWidgets,
@@ -18,6 +21,7 @@ import {
 } from './dashboard-widgets';
 import { REPORTING_PERIOD } from './function-metric';
 import type {
+  ConsumerMonitoringOptions,
   DeadLetterQueueMonitoringOptions,
   IndexMonitoringOptions,
   OutboxMonitoringOptions,
@@ -28,6 +32,7 @@ import { OrderedProducerMetrics } from './ordered-producer-metrics';
 import { OutboxRelayMetrics } from './outbox-relay-metrics';
 import { switchOnShardLevelMetrics } from './shard-level-metrics';
 import { ShardedIndexMetrics } from './sharded-index-metrics';
+import { StreamConsumerMetrics } from './stream-consumer-metrics';
 
 /** Properties of a `ShardMonitoring`. */
 export interface ShardMonitoringProps {
@@ -66,12 +71,20 @@ const FULL_WIDTH = 24;
 /** A minute is noise, which producers ride out by themselves. */
 const THREE_OF_FIVE_MINUTES = { threshold: 1, evaluationPeriods: 5, datapointsToAlarm: 3 };
 
+/** A single fault is one too many. Metrics may be three minutes late, which an alarm of one minute would never see. */
+const ONE_OF_FIVE_MINUTES = { threshold: 1, evaluationPeriods: 5, datapointsToAlarm: 1 };
+
+/** A quarter of an hour. Of a metric that is three minutes late, the latest period has at least two minutes. */
+const THREE_TIMES_FIVE_MINUTES = { period: Duration.minutes(5), evaluationPeriods: 3 };
+
 interface AlarmDefinition {
   readonly metric: cloudwatch.Metric | cloudwatch.MathExpression;
   /** What is wrong, and what to do. */
   readonly description: string;
-  /** Raised at this value and above. */
+  /** Raised at this value and above, unless compared otherwise. */
   readonly threshold: number;
+  /** @default - greater than or equal to the threshold */
+  readonly comparisonOperator?: cloudwatch.ComparisonOperator;
   readonly evaluationPeriods: number;
   readonly datapointsToAlarm?: number;
   /** What no data means. @default - that all is well */
@@ -151,17 +164,9 @@ export class ShardMonitoring extends Construct {
       });
     }
     if (options.iteratorAgeAlarm ?? true) {
-      const maxIteratorAge = options.maxIteratorAge ?? Duration.hours(1);
-      this.addAlarm(stream, 'IteratorAge', {
-        metric: stream.metricGetRecordsIteratorAgeMilliseconds({ statistic: 'Maximum', period: REPORTING_PERIOD }),
-        description:
-          `A consumer of the stream ${stream.streamName} is more than ${maxIteratorAge.toHumanString()} behind, and ` +
-          'loses records once it is as far behind as the retention period. See whether it fails, and give it more ' +
-          'parallelism, or the stream more shards or a longer retention period.',
-        threshold: maxIteratorAge.toMilliseconds(),
-        evaluationPeriods: 15,
-      });
+      this.addBehindAlarm(stream, 'IteratorAge', stream, StreamConsumerMetrics.fromPolling(stream), options);
     }
+    if (options.autoScaling !== undefined) this.addScalingAlarms(stream, options.autoScaling);
     if (options.reconciliation !== undefined) {
       this.addAlarm(stream, 'Skew', {
         metric: options.reconciliation.metricSkew({ statistic: 'Maximum', period: Duration.hours(1) }),
@@ -173,7 +178,25 @@ export class ShardMonitoring extends Construct {
         // Between two looks, which may be a day apart, the stream is what it was.
         treatMissingData: cloudwatch.TreatMissingData.IGNORE,
       });
+      this.addReconciliationAlarms(stream, options.reconciliation);
     }
+  }
+
+  /**
+   * Watches one consumer of a stream: how far behind it is, and whether it still reads. The metrics of the stream, which
+   * `addStream` watches, mix all consumers that poll, and leave out those with enhanced fan-out.
+   *
+   * @param stream the stream that it reads
+   * @param consumer the consumer's metrics
+   * @param options what to watch of it
+   */
+  public addConsumer(
+    stream: kinesis.IStream,
+    consumer: StreamConsumerMetrics,
+    options: ConsumerMonitoringOptions = {},
+  ): void {
+    this.addRow(`Consumer ${consumer.consumerName}`, consumerWidgets(stream, consumer));
+    this.addBehindAlarm(stream, `${consumer._id}Behind`, stream, consumer, options);
   }
 
   /**
@@ -187,7 +210,16 @@ export class ShardMonitoring extends Construct {
     this.addRow(`Index ${name}`, indexWidgets(index));
     if (!(options.writeThrottleAlarm ?? true)) return;
     this.addAlarm(index.table, `${index.indexName}WriteThrottles`, {
-      metric: ShardedIndexMetrics.fromIndex(index).metricWriteKeyRangeThroughputThrottleEvents(),
+      // An alarm on a metric of DynamoDB keeps its state while there is no value, and there is none without a throttle.
+      metric: new cloudwatch.MathExpression({
+        expression: 'throttles + 0 * writes',
+        usingMetrics: {
+          throttles: ShardedIndexMetrics.fromIndex(index).metricWriteKeyRangeThroughputThrottleEvents(),
+          writes: ShardedIndexMetrics.fromIndex(index).metricConsumedWriteCapacityUnits(),
+        },
+        label: 'writes refused by a hot partition',
+        period: REPORTING_PERIOD,
+      }),
       description:
         `A partition of the index ${name} refuses writes, and with it the table does: one shard gets more than 1,000 ` +
         'write units a second. Raise the shard count of the busiest value of this index; the Contributor Insights of ' +
@@ -219,8 +251,7 @@ export class ShardMonitoring extends Construct {
       description:
         `The producer ${functionName} gives records up, or fails. Its log says why; the records are in its answers, or ` +
         'come again from the queue or table that they came from.',
-      threshold: 1,
-      evaluationPeriods: 1,
+      ...ONE_OF_FIVE_MINUTES,
     });
   }
 
@@ -262,8 +293,7 @@ export class ShardMonitoring extends Construct {
       description:
         `The outbox relay ${functionName} has rows that the stream does not take, or fails. Its log says why; the rows are ` +
         'in the tables parked and rejected of the outbox.',
-      threshold: 1,
-      evaluationPeriods: 1,
+      ...ONE_OF_FIVE_MINUTES,
     });
   }
 
@@ -289,8 +319,110 @@ export class ShardMonitoring extends Construct {
       description:
         `There are messages in the dead-letter queue ${queue.queueName}: they were tried as often as they are allowed ` +
         'to be. See why, and redrive them before their retention period is over.',
+      ...ONE_OF_FIVE_MINUTES,
       threshold: (options.maxMessages ?? 0) + 1,
+    });
+  }
+
+  /**
+   * Arithmetic takes a missing value for 0 where the other one has a value: `0 * written + reports` is 0 in a period in
+   * which records are written and the consumer reports nothing.
+   */
+  private addBehindAlarm(
+    watched: IConstruct,
+    id: string,
+    stream: kinesis.IStream,
+    consumer: StreamConsumerMetrics,
+    { maxIteratorAge = Duration.hours(1), silenceAlarm = true }: ConsumerMonitoringOptions,
+  ): void {
+    const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
+    const behind = consumer.metricMillisBehindLatest({ period });
+    const limit = maxIteratorAge.toMilliseconds();
+    const silent = new cloudwatch.MathExpression({
+      expression: `IF(written > 0 AND 0 * written + reports < 1, ${limit}, 0)`,
+      usingMetrics: {
+        written: stream.metricIncomingRecords({ statistic: cloudwatch.Stats.SUM, period }),
+        reports: consumer.metricReports({ period }),
+      },
+      period,
+    });
+    this.addAlarm(watched, id, {
+      metric: silenceAlarm
+        ? new cloudwatch.MathExpression({
+            expression: 'MAX([behind, silent])',
+            usingMetrics: { behind, silent },
+            label: 'milliseconds behind',
+            period,
+          })
+        : behind,
+      description:
+        `A consumer of the stream ${stream.streamName} is more than ${maxIteratorAge.toHumanString()} behind, or does ` +
+        'not read at all. It loses records once it is as far behind as the retention period. See whether it fails or ' +
+        'has stopped, and give it more parallelism, or the stream more shards or a longer retention period.',
+      threshold: limit,
+      evaluationPeriods,
+    });
+  }
+
+  private addScalingAlarms(stream: kinesis.IStream, autoScaling: StreamAutoScaling): void {
+    const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
+    this.addAlarm(stream, 'ScalingStopped', {
+      metric: new cloudwatch.MathExpression({
+        expression: 'IF(runs - errors < 1, 1, 0)',
+        usingMetrics: {
+          runs: autoScaling.function.metricInvocations({ period }),
+          errors: autoScaling.function.metricErrors({ period }),
+        },
+        label: 'no run has succeeded',
+        period,
+      }),
+      description:
+        `The function that scales the stream ${stream.streamName} has not succeeded for a quarter of an hour. Its log ` +
+        'says why. Until it does, the stream keeps its shards, and the alarms that it asks are blind.',
+      threshold: 1,
+      evaluationPeriods,
+      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
+    });
+    this.addAlarm(stream, 'NoUpdatesLeft', {
+      metric: autoScaling.metricUpdatesLeft({ statistic: 'Minimum', period: REPORTING_PERIOD }),
+      description:
+        `The stream ${stream.streamName} has used up the ten updates of its shard count that Kinesis allows in 24 hours. ` +
+        'If its load grows, split shards by hand. See who else updates it, and whether its load changes too often for ' +
+        'automatic scaling.',
+      ...THREE_OF_FIVE_MINUTES,
+      threshold: 0,
+      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD,
+    });
+    this.addAlarm(stream, 'HighLoadAtMaximum', {
+      metric: autoScaling.metricHighLoadAtMaximum({ period: REPORTING_PERIOD }),
+      description:
+        `The load of the stream ${stream.streamName} is above the target, and the stream has the most shards that its ` +
+        'automatic scaling may give it. Raise that bound before the stream refuses records.',
+      ...THREE_OF_FIVE_MINUTES,
+    });
+  }
+
+  private addReconciliationAlarms(stream: kinesis.IStream, reconciliation: StreamReconciliation): void {
+    const runs = reconciliation.function;
+    this.addAlarm(stream, 'ReconciliationFailures', {
+      metric: runs.metricErrors({ statistic: 'Sum', period: Duration.hours(1) }),
+      description:
+        `The reconciliation of the stream ${stream.streamName} fails, so nobody knows whether its shards are even. Its ` +
+        'log says why.',
+      threshold: 1,
       evaluationPeriods: 1,
+      // Between two runs, which may be a day apart, the last one counts.
+      treatMissingData: cloudwatch.TreatMissingData.IGNORE,
+    });
+    this.addAlarm(stream, 'ReconciliationStopped', {
+      metric: runs.metricInvocations({ statistic: 'Sum', period: Duration.days(1) }),
+      description:
+        `The reconciliation of the stream ${stream.streamName} has not run for a day or more. See whether its schedule ` +
+        'is switched off, or rarer than once a day.',
+      threshold: 0,
+      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: 1,
+      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
     });
   }
 
@@ -313,7 +445,7 @@ export class ShardMonitoring extends Construct {
       threshold: alarm.threshold,
       evaluationPeriods: alarm.evaluationPeriods,
       datapointsToAlarm: alarm.datapointsToAlarm,
-      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      comparisonOperator: alarm.comparisonOperator ?? cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: alarm.treatMissingData ?? cloudwatch.TreatMissingData.NOT_BREACHING,
     });
     raised.addAlarmAction(...this.alarmActions);

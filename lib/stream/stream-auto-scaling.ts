@@ -244,6 +244,18 @@ export class StreamAutoScaling extends Construct {
     });
   }
 
+  /**
+   * 1 while the load is high and the stream has the most shards that it may have, else 0.
+   *
+   * @param options statistic (the maximum by default), period and looks
+   */
+  public metricHighLoadAtMaximum(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.highLoadAtMaximum, {
+      statistic: cloudwatch.Stats.MAXIMUM,
+      ...options,
+    });
+  }
+
   private checkBounds(minCapacity: number, maxCapacity: number): void {
     for (const [name, count] of Object.entries({ minCapacity, maxCapacity })) {
       if (!Token.isUnresolved(count)) checkShardCount(constructField(this, name), count, MAX_STREAM_SHARDS);

@@ -1,5 +1,6 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
@@ -11,6 +12,7 @@ import {
   type ShardedIndex,
   ShardedTable,
   ShardMonitoring,
+  StreamConsumerMetrics,
   UniformStream,
 } from '../../lib';
 import { dashboardBody, type Widget, withoutAssets } from '../template-without-assets';
@@ -24,10 +26,8 @@ function widgets(stack: Stack): Widget[] {
 
 const titles = (stack: Stack) => widgets(stack).map(({ properties }) => properties.title ?? properties.markdown);
 
-function description(stack: Stack, metricName: string): string {
-  const alarms = Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm', {
-    Properties: { MetricName: metricName },
-  });
+function description(stack: Stack, properties: object): string {
+  const alarms = Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm', { Properties: properties });
   const text = Object.values(alarms)[0]!.Properties.AlarmDescription;
   return text['Fn::Join'][1].map((part: unknown) => (typeof part === 'string' ? part : '<...>')).join('');
 }
@@ -113,7 +113,7 @@ describe('ShardMonitoring', () => {
         ComparisonOperator: 'GreaterThanOrEqualToThreshold',
         TreatMissingData: 'notBreaching',
       });
-      expect(description(stack, 'WriteProvisionedThroughputExceeded')).toMatch(
+      expect(description(stack, { MetricName: 'WriteProvisionedThroughputExceeded' })).toMatch(
         /^The stream <...> refuses records. If all its shards are busy, give it more\./,
       );
     });
@@ -125,10 +125,39 @@ describe('ShardMonitoring', () => {
       new ShardMonitoring(stack, 'Monitoring').addStream(stream, { maxIteratorAge });
 
       Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
-        MetricName: 'GetRecords.IteratorAgeMilliseconds',
-        Statistic: 'Maximum',
+        Metrics: Match.arrayWith([
+          Match.objectLike({ Expression: 'MAX([behind, silent])' }),
+          Match.objectLike({ Expression: `IF(written > 0 AND 0 * written + reports < 1, ${threshold}, 0)` }),
+          Match.objectLike({
+            Id: 'reports',
+            MetricStat: Match.objectLike({
+              Metric: Match.objectLike({ MetricName: 'GetRecords.IteratorAgeMilliseconds' }),
+              Stat: 'SampleCount',
+            }),
+          }),
+        ]),
         Threshold: threshold,
-        EvaluationPeriods: 15,
+        EvaluationPeriods: 3,
+      });
+    });
+
+    test('watches one consumer by itself, with or without its silence', () => {
+      const monitoring = new ShardMonitoring(stack, 'Monitoring');
+      const audit = StreamConsumerMetrics.fromEnhancedFanOut(stream, 'audit');
+      monitoring.addConsumer(stream, audit, { silenceAlarm: false, maxIteratorAge: Duration.minutes(1) });
+      const lag = new Metric({ namespace: 'my-app', metricName: 'MillisBehindLatest' });
+      monitoring.addConsumer(stream, StreamConsumerMetrics.fromMetric('my-app', lag));
+
+      expect(titles(stack)).toEqual(
+        expect.arrayContaining(['## Consumer audit', '## Consumer my-app', 'Whether it reads']),
+      );
+      const template = Template.fromStack(stack);
+      template.resourceCountIs('AWS::CloudWatch::Alarm', 2);
+      template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+        MetricName: 'SubscribeToShardEvent.MillisBehindLatest',
+        Dimensions: Match.arrayWith([{ Name: 'ConsumerName', Value: 'audit' }]),
+        Statistic: 'Maximum',
+        Threshold: 60_000,
       });
     });
 
@@ -175,17 +204,27 @@ describe('ShardMonitoring', () => {
       new ShardMonitoring(stack, 'Monitoring').addIndex(index);
 
       Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
-        Namespace: 'AWS/DynamoDB',
-        MetricName: 'WriteKeyRangeThroughputThrottleEvents',
-        Dimensions: [
-          { Name: 'GlobalSecondaryIndexName', Value: 'byStatus' },
-          { Name: 'TableName', Value: stack.resolve(index.table.tableName) },
-        ],
-        Statistic: 'Sum',
+        Metrics: Match.arrayWith([
+          Match.objectLike({ Expression: 'throttles + 0 * writes' }),
+          Match.objectLike({
+            Id: 'throttles',
+            MetricStat: Match.objectLike({
+              Metric: {
+                Namespace: 'AWS/DynamoDB',
+                MetricName: 'WriteKeyRangeThroughputThrottleEvents',
+                Dimensions: [
+                  { Name: 'GlobalSecondaryIndexName', Value: 'byStatus' },
+                  { Name: 'TableName', Value: stack.resolve(index.table.tableName) },
+                ],
+              },
+              Stat: 'Sum',
+            }),
+          }),
+        ]),
         EvaluationPeriods: 5,
         DatapointsToAlarm: 3,
       });
-      expect(description(stack, 'WriteKeyRangeThroughputThrottleEvents')).toMatch(
+      expect(description(stack, { Threshold: 1, DatapointsToAlarm: 3 })).toMatch(
         /Raise the shard count of the busiest value of this index/,
       );
     });
