@@ -21,7 +21,9 @@ function threeOfEach(optionsOf: (stream: UniformStream) => StreamMonitoringOptio
     const stream = new UniformStream(stack, `Stream${number}`, { shardCount: 64 });
     monitoring.addStream(stream, optionsOf(stream));
     const valueAttribute = { name: `status${number}`, type: AttributeType.STRING };
-    monitoring.addIndex(table.addShardedIndex({ indexName: `by${number}`, valueAttribute, shardCounts: ShardCounts.uniform(8) }));
+    monitoring.addIndex(
+      table.addShardedIndex({ indexName: `by${number}`, valueAttribute, shardCounts: ShardCounts.uniform(8) }),
+    );
   }
   return Template.fromStack(stack);
 }
