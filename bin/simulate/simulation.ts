@@ -1,7 +1,7 @@
+import { hashOfId, jumpConsistentHash } from '../../lib/core/foundation/calculated-shard';
 import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
+import { randomShard } from '../../lib/core/foundation/random-shard';
 import { weightedShards } from '../../lib/core/planning/weighted-shards';
-import { hashOfId, jumpConsistentHash } from '../../lib/core/sharded-index/calculated-shard';
-import { randomShard } from '../../lib/core/sharded-index/random-shard';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import {
   busiestFirst,

@@ -6,6 +6,9 @@ export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 /** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
+/** Keyspaces query: a JSON object from table name to `ShardedKeyspacesConfig`. */
+export const TABLES = 'EVEN_SHARDS_TABLES';
+
 /** Producer and outbox relay: `true` if the producer aggregates the records of a key. Producer: `packed` if it packs. */
 export const AGGREGATION = 'EVEN_SHARDS_AGGREGATION';
 

@@ -4,14 +4,15 @@
  * @module sharded-index
  */
 export type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+export { calculatedShard } from '../foundation/calculated-shard';
 export type { Clock } from '../foundation/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
 export { InvalidCursorError, ShardsUnavailableError } from '../foundation/fan-out/fan-out-errors';
 export { FanOutHistory } from '../foundation/fan-out/fan-out-history';
 export type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
 export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
+export { randomShard } from '../foundation/random-shard';
 export type { SortableValue } from './attribute-order';
-export { calculatedShard } from './calculated-shard';
 export { type FanOutItemsRequest, fanOutItems } from './fan-out-items';
 export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out-query';
 export type { FanOutOrder, FanOutRequest } from './fan-out-request';
@@ -20,7 +21,6 @@ export type { SdkMiddlewareStack } from './light-client/routes';
 export type { SigningCredentials } from './light-client/signature';
 export { type DrainRange, type IndexReshardStep, type IndexShardTarget, planIndexReshard } from './plan-index-reshard';
 export type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
-export { randomShard } from './random-shard';
 export { shardAttributes } from './shard-attributes';
 export { type ItemChanges, shardUpdate, type UpdateExpression } from './shard-update';
 export type { IndexShards, ShardCount, ShardedIndexConfig } from './sharded-index-config';

@@ -1,7 +1,7 @@
+import { calculatedShard } from '../foundation/calculated-shard';
 import { plainDecimal } from '../foundation/decimal';
 import { InvalidArgumentError } from '../foundation/errors';
-import { calculatedShard } from './calculated-shard';
-import { randomShard } from './random-shard';
+import { randomShard } from '../foundation/random-shard';
 import {
   checkShardedIndexConfig,
   SHARD_SEPARATOR,

@@ -8,8 +8,8 @@ export interface PageBounds<T> {
   fits?(next: Position<T>): boolean;
   /** About how many items fit on the page. Undefined if this is not known. */
   roughly?(): number | undefined;
-  /** A text that is the same for two reads of one item, even if the item moved between them. */
-  identityOf(item: T): string;
+  /** A text that is the same for two reads of one item, even if the item moved between them. Absent: items do not move. */
+  identityOf?(item: T): string;
 }
 
 /** A page while it is being filled. It holds each item once, at the first place where a read found it. */
@@ -40,11 +40,11 @@ export class PageInProgress<T> {
 
   /** Adds an item, and returns whether there was room for it. An empty page always has room for one item. */
   take(position: Position<T>): boolean {
-    const identity = this.bounds.identityOf(position.item);
-    if (this.seen.has(identity)) return true;
+    const identity = this.bounds.identityOf?.(position.item);
+    if (identity !== undefined && this.seen.has(identity)) return true;
     if (this.room === 0) return false;
     if (this.bounds.fits?.(position) === false && this.positions.length > 0) return false;
-    this.seen.add(identity);
+    if (identity !== undefined) this.seen.add(identity);
     this.positions.push(position);
     return true;
   }

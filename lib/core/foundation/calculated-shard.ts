@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { InvalidArgumentError } from '../foundation/errors';
-import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { InvalidArgumentError } from './errors';
+import { checkShardCount, MAX_INDEX_SHARDS } from './shard-count';
 
 /**
  * The 0-based shard of an id: jump consistent hash of the first 64 bits of the MD5 of the id's UTF-8 bytes.

@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from '../foundation/errors';
-import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { InvalidArgumentError } from './errors';
+import { checkShardCount, MAX_INDEX_SHARDS } from './shard-count';
 
 /**
  * A 0-based shard that is drawn uniformly. Use it for items that are written once. An item that is written again can
