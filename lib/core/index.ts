@@ -1,5 +1,6 @@
 /** `cdk-even-shards/core`: every door but `cdk-even-shards/testing`, in one. */
 export * from './consumer';
+export * from './keyspaces';
 export * from './outbox';
 export * from './planning';
 export * from './producer';

@@ -1,0 +1,94 @@
+import { type ColumnValue, columnValue, compareValues } from './column-value';
+import { TEXT_TYPES } from './cql-key-type';
+import type { ClusteringCondition } from './fan-out-select-request';
+import { InvalidClusteringConditionError } from './keyspaces-errors';
+import type { KeyColumn } from './sharded-keyspaces-config';
+
+/** One end of a range of a column's values. */
+export interface RangeEnd {
+  value: ColumnValue;
+  inclusive: boolean;
+}
+
+/** A range of a column's values, in the order of its type. */
+export interface ValueRange {
+  lower?: RangeEnd;
+  upper?: RangeEnd;
+}
+
+const BOUNDS = ['gt', 'gte', 'lt', 'lte'];
+
+/**
+ * A condition as a value that the column is equal to, or as the range that it lies in.
+ *
+ * @throws InvalidClusteringConditionError if it is no condition, and InvalidColumnValueError for a value of another type
+ */
+export function rangeOf(
+  field: string,
+  column: KeyColumn,
+  condition: ClusteringCondition,
+): { equal: ColumnValue } | { range: ValueRange } {
+  const operands: Record<string, unknown> = Object(condition);
+  const kinds = typeof condition === 'object' && condition !== null ? Object.keys(condition) : [];
+  const kind = kinds.join();
+  const operand = (name: string): ColumnValue => columnValue(`${field}.${name}`, column, operands[name]);
+  if (kind === 'eq') return { equal: operand('eq') };
+  if (kind === 'between')
+    return { range: checkedRange(field, column, condition, betweenRange(field, column, operands)) };
+  if (kind === 'beginsWith') return { range: prefixRange(field, column, operands.beginsWith) };
+  const one = (names: [string, string]) => kinds.filter((name) => names.includes(name)).length <= 1;
+  const valid =
+    kinds.length > 0 && kinds.every((name) => BOUNDS.includes(name)) && one(['gt', 'gte']) && one(['lt', 'lte']);
+  if (!valid) {
+    const allowed = 'eq, or between, or beginsWith, or a range of one of gt and gte, one of lt and lte, or both';
+    throw new InvalidClusteringConditionError(field, condition, allowed);
+  }
+  const end = (inclusive: string, exclusive: string): RangeEnd | undefined => {
+    const name = kinds.find((each) => each === inclusive || each === exclusive);
+    return name === undefined ? undefined : { value: operand(name), inclusive: name === inclusive };
+  };
+  return { range: checkedRange(field, column, condition, { lower: end('gte', 'gt'), upper: end('lte', 'lt') }) };
+}
+
+function betweenRange(field: string, column: KeyColumn, { between }: Record<string, unknown>): ValueRange {
+  if (!Array.isArray(between) || between.length !== 2) {
+    const allowed = 'an array of the lower and the upper bound';
+    throw new InvalidClusteringConditionError(`${field}.between`, between, allowed);
+  }
+  const [lower, upper] = between.map((bound) => columnValue(`${field}.between`, column, bound));
+  return { lower: { value: lower!, inclusive: true }, upper: { value: upper!, inclusive: true } };
+}
+
+function checkedRange(field: string, column: KeyColumn, condition: unknown, range: ValueRange): ValueRange {
+  const { lower, upper } = range;
+  if (lower !== undefined && upper !== undefined && compareValues(column, lower.value, upper.value) > 0) {
+    throw new InvalidClusteringConditionError(
+      field,
+      condition,
+      'a lower bound and an upper bound that is not below it',
+    );
+  }
+  return range;
+}
+
+/** From a prefix to the first text behind all that begin with it. CQL has no condition for it. */
+function prefixRange(field: string, column: KeyColumn, prefix: unknown): ValueRange {
+  if (!TEXT_TYPES.includes(column.type)) {
+    const allowed = `a condition on a column of type ${TEXT_TYPES.join(', ')}: ${column.name} is ${column.type}`;
+    throw new InvalidClusteringConditionError(`${field}.beginsWith`, prefix, allowed);
+  }
+  const lower: RangeEnd = { value: columnValue(`${field}.beginsWith`, column, prefix), inclusive: true };
+  const behind = firstBehind(prefix as string, column.type === 'ascii' ? 0x7f : 0x10ffff);
+  if (behind === undefined) return { lower };
+  return { lower, upper: { value: columnValue(field, column, behind), inclusive: false } };
+}
+
+/** The least text above all that begin with a prefix; undefined if there is none. */
+function firstBehind(prefix: string, lastCodePoint: number): string | undefined {
+  const points = [...prefix].map((character) => character.codePointAt(0)!);
+  while (points.at(-1) === lastCodePoint) points.pop();
+  const last = points.pop();
+  if (last === undefined) return undefined;
+  // No text has half a surrogate pair: behind U+D7FF comes U+E000.
+  return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
+}

@@ -1,0 +1,50 @@
+import type { ReadFailure } from '../foundation/fan-out/read-failure';
+
+/** Source: the CQL binary protocol, section 9, error codes. */
+const OVERLOADED = 0x1001;
+const WRITE_TIMEOUT = 0x1100;
+const READ_TIMEOUT = 0x1200;
+const SERVER_ERROR = 0x0000;
+const UNAVAILABLE = 0x1000;
+const IS_BOOTSTRAPPING = 0x1002;
+const READ_FAILURE = 0x1300;
+
+/**
+ * Amazon Keyspaces answers with a time-out when a partition, a table or a connection has too much to do.
+ * Source: the Amazon Keyspaces developer guide, "Troubleshooting capacity errors".
+ */
+const THROTTLES: unknown[] = [OVERLOADED, WRITE_TIMEOUT, READ_TIMEOUT];
+
+const TRANSIENT: unknown[] = [SERVER_ERROR, UNAVAILABLE, IS_BOOTSTRAPPING, READ_FAILURE];
+
+/** What the driver throws by itself when a connection is too slow, too busy, or lost. */
+const TRANSIENT_NAMES = ['OperationTimedOutError', 'BusyConnectionError'];
+
+/** Node's codes of a connection that was refused, lost or never made. */
+const LOST_CONNECTIONS: unknown[] = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'];
+
+interface DriverError {
+  name?: string;
+  code?: unknown;
+  isSocketError?: boolean;
+  innerErrors?: object;
+}
+
+/** What a SELECT that failed with this error means. */
+export function cqlFailure(error: unknown): ReadFailure {
+  const { name = '', code, isSocketError, innerErrors }: DriverError = Object(error);
+  if (THROTTLES.includes(code)) return 'throttled';
+  if (name === 'NoHostAvailableError') return worstOf(Object.values(innerErrors ?? {}).map(cqlFailure));
+  const transient =
+    TRANSIENT.includes(code) ||
+    TRANSIENT_NAMES.includes(name) ||
+    LOST_CONNECTIONS.includes(code) ||
+    isSocketError === true;
+  return transient ? 'transient' : 'final';
+}
+
+/** No host took the request: some for now, then another attempt may find one; each for good, then none will. */
+function worstOf(failures: readonly ReadFailure[]): ReadFailure {
+  if (failures.includes('throttled')) return 'throttled';
+  return failures.length > 0 && failures.every((failure) => failure === 'final') ? 'final' : 'transient';
+}

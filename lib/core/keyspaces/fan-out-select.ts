@@ -1,0 +1,144 @@
+import type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
+import { ItemSizes } from '../foundation/fan-out/item-sizes';
+import type { PageBounds } from '../foundation/fan-out/page-in-progress';
+import { type FanOutReadOptions, readPolicy } from '../foundation/fan-out/read-policy';
+import { type GatheredPage, gatherPage } from '../foundation/fan-out/scatter-gather';
+import { compareValues } from './column-value';
+import type { CqlClient, CqlRow } from './cql-client';
+import { cqlFailure } from './cql-failure';
+import type { FanOutSelectRequest } from './fan-out-select-request';
+import { type KeyedRow, rowOrder } from './keyed-row';
+import { decodeRowCursor, encodeRowCursor, type RowCursor } from './row-cursor';
+import { rowSelect } from './row-select';
+import { checkShardedKeyspacesConfig, columnNames, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+import { shardsOfValue } from './shards-of-value';
+import { TableShardReader } from './table-shard-reader';
+
+/** What a query cost. Amazon Keyspaces says in CloudWatch alone how many read units it consumed. */
+export interface FanOutSelectStats extends Omit<FanOutStats, 'itemsRead' | 'consumedReadUnits'> {
+  /** Rows that were read, whether they are in the page or not. */
+  rowsRead: number;
+}
+
+/** One page of the answer over all shards. */
+export interface FanOutSelectPage {
+  rows: CqlRow[];
+  /** Give it to the same query for the next page. Absent when nothing can follow; that page may turn out empty. */
+  cursor?: string;
+  /**
+   * Shards that could not be read, in part or at all, as the shard column holds them; absent if all were. Their rows are
+   * missing from this page, and the cursor goes on behind this page's last row: to have them, ask for this page again.
+   */
+  missingShards?: number[];
+  stats: FanOutSelectStats;
+}
+
+/** Bounds that come from where the page goes, and how shards are asked. */
+export interface FanOutSelectOptions extends FanOutReadOptions {
+  /**
+   * Ends the page before its rows take more than this many bytes, as `rowBytes` counts them. A page holds one row at least.
+   * @default no bound
+   */
+  maxPageBytes?: number;
+  /** @default the length of the row's JSON in UTF-8 */
+  rowBytes?(row: CqlRow): number;
+}
+
+/**
+ * Reads one page of a value from all its shards, in one order.
+ *
+ * The rows come by clustering columns, then by shard. The page's cursor continues behind its last row whatever was written
+ * or deleted since, and whatever became of the shard count.
+ *
+ * Keep the driver from retrying by itself (`policies.retry.FallthroughRetryPolicy`), or its attempts and the engine's
+ * multiply. The driver cannot take a request back: what a deadline or a hedge gives up still runs to its end.
+ *
+ * @throws a typed error before anything is read if the request, the options or the configuration are invalid; what the
+ *   client throws if a shard cannot be read; ShardsUnavailableError if the deadline came before the first rows were certain
+ */
+export async function fanOutSelect(
+  client: CqlClient,
+  config: ShardedKeyspacesConfig,
+  request: FanOutSelectRequest,
+  options: FanOutSelectOptions = {},
+): Promise<FanOutSelectPage> {
+  checkShardedKeyspacesConfig(config);
+  const select = rowSelect(config, request);
+  const policy = readPolicy(options);
+  const cursor = decodeRowCursor(config, select, request.cursor);
+  const order = rowOrder(config, select);
+  const shards = shardsOfValue(config, select.partition).read;
+  const table = `${config.keyspaceName}.${config.tableName}`;
+  const sizes = options.history?.sizesOf(table, cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
+  const { projection } = request;
+  const keyNames = config.clusteringColumns.map(({ name }) => name);
+  const columns = projection === undefined ? columnNames(config) : [...new Set([...projection, ...keyNames])];
+  const project = (row: CqlRow): CqlRow => projectedRow(row, projection ?? columns);
+  const query = { client, config, select, order, cursor, columns };
+  const page = await gatherPage<KeyedRow>(
+    Array.from({ length: shards }, (_, shard) => new TableShardReader(query, config.firstShard + shard)),
+    { order, shardByShard: select.shardByShard, sizes, failureOf: cqlFailure },
+    boundsOf(request.limit, options, project, shards, sizes),
+    policy,
+  );
+  const end = cursorBehind(config, page, cursor, sizes);
+  return {
+    rows: page.positions.map(({ item }) => project(item.row)),
+    ...(end && { cursor: encodeRowCursor(config, select, end) }),
+    ...(page.missingShards.length > 0 && { missingShards: page.missingShards }),
+    stats: statsOf(page.stats),
+  };
+}
+
+/** Plain objects, without the columns that were read only to order the rows. */
+function projectedRow(row: CqlRow, columns: readonly string[]): CqlRow {
+  return Object.fromEntries(columns.map((name) => [name, row[name]]));
+}
+
+/** What each shard is taken to give to a page that is bounded by bytes alone, until sizes are known. */
+const UNSIZED_SHARE = 100;
+
+function boundsOf(
+  limit: number | undefined,
+  { maxPageBytes, rowBytes = jsonBytes }: FanOutSelectOptions,
+  project: (row: CqlRow) => CqlRow,
+  shards: number,
+  sizes: ItemSizes,
+): PageBounds<KeyedRow> {
+  if (maxPageBytes === undefined) return { limit };
+  let bytes = 0;
+  return {
+    limit,
+    fits: ({ item }) => {
+      bytes += rowBytes(project(item.row));
+      return bytes <= maxPageBytes;
+    },
+    roughly: () => (sizes.mean === undefined ? UNSIZED_SHARE * shards : Math.ceil(maxPageBytes / sizes.mean)),
+  };
+}
+
+/** JSON has no bigint, which the driver can be told to read. */
+function jsonBytes(row: CqlRow): number {
+  return Buffer.byteLength(JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
+}
+
+function cursorBehind(
+  config: ShardedKeyspacesConfig,
+  { positions, end }: GatheredPage<KeyedRow>,
+  before: RowCursor | undefined,
+  sizes: ItemSizes,
+): RowCursor | undefined {
+  if (end === undefined) return undefined;
+  const { clusteringColumns } = config;
+  const last = clusteringColumns.length - 1;
+  if (end.item !== positions.at(-1)?.item) return { ...end, firstOfItsKind: last, sizes };
+  const previous = positions.at(-2) ?? before;
+  const differing = clusteringColumns.findIndex(
+    (column, index) => previous && compareValues(column, end.item.key[index]!, previous.item.key[index]!) !== 0,
+  );
+  return { ...end, firstOfItsKind: differing === -1 ? last : differing, sizes };
+}
+
+function statsOf({ itemsRead, consumedReadUnits: _, ...stats }: FanOutStats): FanOutSelectStats {
+  return { ...stats, rowsRead: itemsRead };
+}

@@ -1,0 +1,39 @@
+/**
+ * `cdk-even-shards/keyspaces`: writes rows to sharded Cassandra tables and reads them back in ordered pages.
+ *
+ * @module keyspaces
+ */
+export { calculatedShard } from '../foundation/calculated-shard';
+export type { Clock } from '../foundation/clock';
+export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
+export { InvalidCursorError, ShardsUnavailableError } from '../foundation/fan-out/fan-out-errors';
+export { FanOutHistory } from '../foundation/fan-out/fan-out-history';
+export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
+export { randomShard } from '../foundation/random-shard';
+export type { FanOutOrder, IndexShards, ShardCount } from '../sharded-index';
+export {
+  type CqlClient,
+  type CqlRow,
+  type ReadConsistency,
+  type StatementOptions,
+  type StatementResult,
+  WRITE_OPTIONS,
+} from './cql-client';
+export type { CqlKeyType } from './cql-key-type';
+export {
+  type FanOutSelectOptions,
+  type FanOutSelectPage,
+  type FanOutSelectStats,
+  fanOutSelect,
+} from './fan-out-select';
+export type { ClusteringCondition, CqlValue, FanOutSelectRequest } from './fan-out-select-request';
+export {
+  InvalidClusteringConditionError,
+  InvalidColumnValueError,
+  InvalidTableConfigError,
+  UnknownColumnError,
+  UnknownTableError,
+} from './keyspaces-errors';
+export { type SelectRowOptions, selectRow } from './select-row';
+export { shardColumns } from './shard-columns';
+export type { ClusteringColumn, KeyColumn, ShardedKeyspacesConfig } from './sharded-keyspaces-config';

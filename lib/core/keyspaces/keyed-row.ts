@@ -1,0 +1,54 @@
+import type { TotalOrder } from '../foundation/fan-out/total-order';
+import { type ColumnValue, columnValue, compareValues } from './column-value';
+import type { CqlRow } from './cql-client';
+import type { RowSelect } from './row-select';
+import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+
+/** What a row is ordered by within its shard: the values of its clustering columns. */
+export interface Keyed {
+  key: ColumnValue[];
+}
+
+export interface KeyedRow extends Keyed {
+  row: CqlRow;
+}
+
+/** The row of an answer; undefined for a partition's static columns, which come as a row if it has no others. */
+export function keyedRow({ clusteringColumns }: ShardedKeyspacesConfig, row: CqlRow): KeyedRow | undefined {
+  if (row[clusteringColumns[0]!.name] === null) return undefined;
+  return { row, key: clusteringColumns.map((column) => columnValue(`row.${column.name}`, column, row[column.name])) };
+}
+
+/** 1 where a read meets the column's values from the least to the greatest, -1 the other way round. */
+export function directionOf(config: ShardedKeyspacesConfig, { reversed }: RowSelect, column: number): 1 | -1 {
+  return (config.clusteringColumns[column]!.order === 'ASC') === reversed ? -1 : 1;
+}
+
+/** The order in which a read meets two keys of one shard, by their first `columns` columns. */
+export function compareKeys(
+  config: ShardedKeyspacesConfig,
+  select: RowSelect,
+  a: readonly ColumnValue[],
+  b: readonly ColumnValue[],
+  columns = a.length,
+): number {
+  for (let index = 0; index < columns; index++) {
+    const difference = compareValues(config.clusteringColumns[index]!, a[index]!, b[index]!);
+    if (difference !== 0) return difference * directionOf(config, select, index);
+  }
+  return 0;
+}
+
+/** The order of rows over all shards. Reversed is the exact reverse, shard by shard goes by shard alone. */
+export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): TotalOrder<Keyed> {
+  if (select.shardByShard) {
+    return { compare: (a, b) => a.shard - b.shard, behindAllShards: Number.POSITIVE_INFINITY };
+  }
+  const direction = select.reversed ? -1 : 1;
+  return {
+    compare: (a, b) =>
+      compareKeys(config, select, a.item.key, b.item.key) ||
+      (a.shard === b.shard ? 0 : (a.shard - b.shard) * direction),
+    behindAllShards: direction * Number.POSITIVE_INFINITY,
+  };
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { InvalidCursorError } from '../foundation/fan-out/fan-out-errors';
+import { ItemSizes } from '../foundation/fan-out/item-sizes';
+import type { Position } from '../foundation/fan-out/total-order';
+import { type ColumnValue, valueOfText } from './column-value';
+import type { Keyed } from './keyed-row';
+import type { RowSelect } from './row-select';
+import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+
+/** The position of the last row of a page: its shard and its key. */
+export interface RowCursor extends Position<Keyed> {
+  /**
+   * The first column whose value sets the row apart from the one before it: the row is the first of all rows that have its
+   * values up to there. The last column if the row before is not known.
+   */
+  firstOfItsKind: number;
+  /** The sizes of the query's rows, as far as they were seen. */
+  sizes: ItemSizes;
+}
+
+const VERSION = 1;
+
+/** Long enough that no altered cursor passes by accident; a cursor need not be a secret. */
+const CHECKSUM_BYTES = 16;
+
+type EncodedCursor = [
+  version: number,
+  shard: number,
+  firstOfItsKind: number,
+  mean: number,
+  deviation: number,
+  ...string[],
+];
+
+/** The cursor behind a row. It holds one key, whatever the number of shards, and a checksum over that key and the query. */
+export function encodeRowCursor(config: ShardedKeyspacesConfig, select: RowSelect, cursor: RowCursor): string {
+  const { shard, item, firstOfItsKind, sizes } = cursor;
+  const sizing = [sizes.mean ?? 0, sizes.deviation].map(Math.round);
+  const payload = JSON.stringify([VERSION, shard, firstOfItsKind, ...sizing, ...item.key.map(({ text }) => text)]);
+  return Buffer.concat([checksum(config, select, payload), Buffer.from(payload)]).toString('base64url');
+}
+
+/** @throws InvalidCursorError if the cursor was altered or belongs to another query */
+export function decodeRowCursor(
+  config: ShardedKeyspacesConfig,
+  select: RowSelect,
+  cursor: string | undefined,
+): RowCursor | undefined {
+  if (cursor === undefined) return undefined;
+  const bytes = Buffer.from(typeof cursor === 'string' ? cursor : '', 'base64url');
+  const payload = bytes.subarray(CHECKSUM_BYTES).toString();
+  const intact =
+    bytes.toString('base64url') === cursor &&
+    bytes.subarray(0, CHECKSUM_BYTES).equals(checksum(config, select, payload));
+  if (!intact) throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
+  const [, shard, firstOfItsKind, mean, deviation, ...texts] = JSON.parse(payload) as EncodedCursor;
+  const key = config.clusteringColumns.map((column, index) => valueOfText(column, texts[index]!));
+  return { shard, item: { key }, firstOfItsKind, sizes: new ItemSizes(mean, deviation) };
+}
+
+/** What makes two requests the same query: everything but page size, projection, consistency and the cursor itself. */
+function checksum(config: ShardedKeyspacesConfig, select: RowSelect, payload: string): Buffer {
+  const { keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns } = config;
+  const { partition, equal, range, reversed, shardByShard } = select;
+  const texts = (values: readonly ColumnValue[]) => values.map(({ text }) => text);
+  const ends = [range.lower, range.upper].map((end) => end && [end.value.text, end.inclusive]);
+  const table = [keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns];
+  const query = [texts(partition), texts(equal), ends, reversed, shardByShard];
+  return createHash('sha256')
+    .update(JSON.stringify([table, query, payload]))
+    .digest()
+    .subarray(0, CHECKSUM_BYTES);
+}

@@ -1,0 +1,56 @@
+import type { ValueRange } from './clustering-range';
+import { type ColumnValue, parameterOf } from './column-value';
+import type { RowSelect } from './row-select';
+import type { ShardSegment } from './shard-segment';
+import { columnNames, type KeyColumn, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+
+/** A statement with its parameters, for the driver to prepare once and execute often. */
+export interface Statement {
+  query: string;
+  parameters: unknown[];
+}
+
+/** Selects rows of one shard: equality, then one range, and never `ALLOW FILTERING`, `IN`, or an index. */
+export function selectStatement(
+  config: ShardedKeyspacesConfig,
+  select: Pick<RowSelect, 'partition' | 'reversed'>,
+  shard: number,
+  { equal, range }: ShardSegment,
+  projection: readonly string[] = columnNames(config),
+): Statement {
+  const { keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns } = config;
+  const relations: string[] = [];
+  const parameters: unknown[] = [];
+  const add = (column: KeyColumn, operator: string, value: ColumnValue): void => {
+    relations.push(`${quoted(column.name)} ${operator} ?`);
+    parameters.push(parameterOf(column, value));
+  };
+  partitionKey.forEach((column, index) => {
+    add(column, '=', select.partition[index]!);
+  });
+  relations.push(`${quoted(shardColumn)} = ?`);
+  parameters.push(shard);
+  equal.forEach((value, index) => {
+    add(clusteringColumns[index]!, '=', value);
+  });
+  const ranged = clusteringColumns[equal.length];
+  if (ranged !== undefined) addRange(range, (operator, value) => add(ranged, operator, value));
+  const order = select.reversed
+    ? ` ORDER BY ${clusteringColumns.map(({ name, order }) => `${quoted(name)} ${order === 'ASC' ? 'DESC' : 'ASC'}`).join(', ')}`
+    : '';
+  const columns = projection.map(quoted).join(', ');
+  return {
+    query: `SELECT ${columns} FROM ${quoted(keyspaceName)}.${quoted(tableName)} WHERE ${relations.join(' AND ')}${order}`,
+    parameters,
+  };
+}
+
+function addRange({ lower, upper }: ValueRange, add: (operator: string, value: ColumnValue) => void): void {
+  if (lower !== undefined) add(lower.inclusive ? '>=' : '>', lower.value);
+  if (upper !== undefined) add(upper.inclusive ? '<=' : '<', upper.value);
+}
+
+/** Quoted, so that no name is a keyword, and letters keep their case. */
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

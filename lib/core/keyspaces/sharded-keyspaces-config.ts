@@ -1,0 +1,153 @@
+import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import type { IndexShards, ShardCount } from '../sharded-index';
+import { CQL_KEY_TYPES, type CqlKeyType } from './cql-key-type';
+import { InvalidTableConfigError } from './keyspaces-errors';
+
+/** A column that is part of the table's key. */
+export interface KeyColumn {
+  name: string;
+  type: CqlKeyType;
+}
+
+/** A clustering column, and the order in which a partition keeps its rows by it. */
+export interface ClusteringColumn extends KeyColumn {
+  order: 'ASC' | 'DESC';
+}
+
+/**
+ * Everything an application or a function must know about a sharded table to write to it and to read it.
+ * Plain JSON: the constructs emit it, and Lambdas and applications read it.
+ */
+export interface ShardedKeyspacesConfig {
+  keyspaceName: string;
+  tableName: string;
+  /** The columns of the partition key but for the shard: one value of them is spread over several partitions. */
+  partitionKey: KeyColumn[];
+  /** The `int` column of the partition key that holds the shard. Writers set it, with `shardColumns`. */
+  shardColumn: string;
+  /** What the shard column holds for the first shard: the shards of a value count up from here. */
+  firstShard: number;
+  /** At least one: without, a partition has room for one row, and the next would overwrite it. */
+  clusteringColumns: ClusteringColumn[];
+  /** The names of the regular and static columns. */
+  columns: string[];
+  /** Shard counts. A value of several columns is written with "#" between them. */
+  shards: IndexShards;
+  /** `calculated`: the shard follows from clustering columns. `random`: it is drawn for each write. */
+  strategy: 'random' | 'calculated';
+  /** The clustering columns that a calculated shard follows from. Absent: all of them. */
+  calculatedFrom?: string[];
+}
+
+/** Source: the Amazon Keyspaces developer guide, "Quotas" and CQL elements: names of keyspaces, tables and columns. */
+const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_]{0,47}$/;
+
+/** The largest number that the shard column, an `int`, holds. */
+const LARGEST_INT = 2 ** 31 - 1;
+
+/** Throws `InvalidTableConfigError` or `InvalidShardCountError` unless the configuration can be worked with; errors name its fields behind `prefix`. */
+export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, prefix = 'config.'): void {
+  if (typeof config !== 'object' || config === null) {
+    const allowed = 'a sharded table configuration, as ShardedKeyspacesTable emits it';
+    throw new InvalidTableConfigError('config', config, allowed);
+  }
+  const { partitionKey, clusteringColumns, columns, shardColumn, firstShard, strategy, calculatedFrom } = config;
+  for (const name of ['keyspaceName', 'tableName'] as const) {
+    const given = config[name];
+    if (typeof given !== 'string' || given === '') {
+      throw new InvalidTableConfigError(`${prefix}${name}`, given, 'a non-empty string');
+    }
+  }
+  checkKeyColumns(`${prefix}partitionKey`, partitionKey, 0);
+  checkKeyColumns(`${prefix}clusteringColumns`, clusteringColumns, 1);
+  for (const { name, order } of clusteringColumns) {
+    if (order === 'ASC' || order === 'DESC') continue;
+    throw new InvalidTableConfigError(`${prefix}clusteringColumns.${name}.order`, order, 'ASC or DESC');
+  }
+  if (!Array.isArray(columns)) throw new InvalidTableConfigError(`${prefix}columns`, columns, 'an array of names');
+  const names = [...namesOf(partitionKey), ...namesOf(clusteringColumns), ...columns];
+  for (const name of [...names, shardColumn]) checkName(`${prefix}columns`, name);
+  if (names.includes(shardColumn)) {
+    const allowed = 'a column of its own, no clustering column and no other column of the table';
+    throw new InvalidTableConfigError(`${prefix}shardColumn`, shardColumn, allowed);
+  }
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new InvalidTableConfigError(`${prefix}columns`, twice, 'names that differ');
+  if (!Number.isInteger(firstShard) || firstShard < 0 || firstShard > LARGEST_INT - MAX_INDEX_SHARDS) {
+    const allowed = `a whole number from 0 to ${LARGEST_INT - MAX_INDEX_SHARDS}`;
+    throw new InvalidTableConfigError(`${prefix}firstShard`, firstShard, allowed);
+  }
+  if (strategy !== 'random' && strategy !== 'calculated') {
+    throw new InvalidTableConfigError(`${prefix}strategy`, strategy, 'random or calculated');
+  }
+  if (calculatedFrom !== undefined) {
+    const known = namesOf(clusteringColumns);
+    const valid = Array.isArray(calculatedFrom) && calculatedFrom.length > 0 && strategy === 'calculated';
+    if (!valid || calculatedFrom.some((name) => !known.includes(name)) || hasTwins(calculatedFrom)) {
+      const allowed = `of ${known.join(', ')}, each once, for calculated shards: a row is found again by its key alone`;
+      throw new InvalidTableConfigError(`${prefix}calculatedFrom`, calculatedFrom, allowed);
+    }
+  }
+  checkShards(`${prefix}shards`, config.shards);
+}
+
+/** The clustering columns that a calculated shard follows from. */
+export function calculatedFromColumns({ clusteringColumns, calculatedFrom }: ShardedKeyspacesConfig): KeyColumn[] {
+  if (calculatedFrom === undefined) return clusteringColumns;
+  return calculatedFrom.map((name) => clusteringColumns.find((column) => column.name === name)!);
+}
+
+/** Every column of the table, in the order of its definition. */
+export function columnNames({
+  partitionKey,
+  shardColumn,
+  clusteringColumns,
+  columns,
+}: ShardedKeyspacesConfig): string[] {
+  return [...namesOf(partitionKey), shardColumn, ...namesOf(clusteringColumns), ...columns];
+}
+
+function namesOf(columns: readonly KeyColumn[]): string[] {
+  return columns.map(({ name }) => name);
+}
+
+function hasTwins(names: readonly string[]): boolean {
+  return new Set(names).size < names.length;
+}
+
+function checkKeyColumns(field: string, columns: unknown, fewest: number): void {
+  if (!Array.isArray(columns) || columns.length < fewest) {
+    const least =
+      fewest > 0 ? `at least ${fewest} column: a partition without has room for one row` : 'an array of columns';
+    throw new InvalidTableConfigError(field, columns, least);
+  }
+  for (const column of columns) {
+    const { name, type }: Partial<KeyColumn> = Object(column);
+    checkName(`${field}.name`, name);
+    if (!CQL_KEY_TYPES.includes(type as CqlKeyType)) {
+      throw new InvalidTableConfigError(`${field}.${name}.type`, type, `one of ${CQL_KEY_TYPES.join(', ')}`);
+    }
+  }
+}
+
+function checkName(field: string, name: unknown): void {
+  if (typeof name === 'string' && NAME.test(name)) return;
+  const allowed = '1 to 48 letters, digits and underscores that do not start with an underscore';
+  throw new InvalidTableConfigError(field, name, allowed);
+}
+
+function checkShards(field: string, shards: IndexShards): void {
+  const counts: [string, ShardCount][] = [
+    [`${field}.default`, shards?.default],
+    ...Object.entries(shards?.byValue ?? {}).map(([value, count]): [string, ShardCount] => [
+      `${field}.byValue[${JSON.stringify(value)}]`,
+      count,
+    ]),
+  ];
+  for (const [name, count] of counts) {
+    checkShardCount(`${name}.write`, count?.write, MAX_INDEX_SHARDS);
+    checkShardCount(`${name}.read`, count?.read, MAX_INDEX_SHARDS);
+    if (count.read >= count.write) continue;
+    throw new InvalidTableConfigError(`${name}.read`, count.read, `at least the write count, ${count.write}`);
+  }
+}

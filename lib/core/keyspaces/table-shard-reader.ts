@@ -1,0 +1,101 @@
+import type { ShardPage, ShardRead, ShardReader } from '../foundation/fan-out/shard-reader';
+import type { TotalOrder } from '../foundation/fan-out/total-order';
+import type { CqlClient, CqlRow } from './cql-client';
+import { compareKeys, type Keyed, type KeyedRow, keyedRow } from './keyed-row';
+import { rowBytes } from './row-bytes';
+import type { RowCursor } from './row-cursor';
+import type { RowSelect } from './row-select';
+import { type Statement, selectStatement } from './select-statement';
+import { type ShardSegment, segmentsBehind, segmentUpTo } from './shard-segment';
+import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+
+/** What the readers of one query have in common. */
+export interface TableQuery {
+  client: CqlClient;
+  config: ShardedKeyspacesConfig;
+  select: RowSelect;
+  order: TotalOrder<Keyed>;
+  cursor: RowCursor | undefined;
+  /** The columns to ask for. */
+  columns: readonly string[];
+}
+
+/** Where a read ended: within a segment, which goes on with its very statement, or in front of another. */
+interface ReadOn {
+  segment: number;
+  within?: { statement: Statement; pageState: string };
+}
+
+/** Sizes of so many rows of an answer are enough to know the rest. */
+const SIZED_ROWS = 20;
+
+/** What is wanted ends in front of the segment. */
+const NOTHING: ShardPage<KeyedRow> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
+
+/** What the driver asks for by itself. */
+const MOST_ROWS = 5_000;
+
+/** Reads one shard of a Cassandra table, page by page, from its start or from a cursor. */
+export class TableShardReader implements ShardReader<KeyedRow> {
+  private readonly segments: ShardSegment[];
+
+  constructor(
+    private readonly query: TableQuery,
+    readonly shard: number,
+  ) {
+    this.segments = segmentsOf(query, shard);
+  }
+
+  get exhausted(): boolean {
+    return this.segments.length === 0;
+  }
+
+  async read({ from, limit = MOST_ROWS, until }: ShardRead<KeyedRow>): Promise<ShardPage<KeyedRow>> {
+    const { client, config, select, columns } = this.query;
+    const { segment, within } = (from as ReadOn | undefined) ?? { segment: 0 };
+    const wantedOf = (number: number): ShardSegment | undefined => {
+      const whole = this.segments[number];
+      return whole && until ? segmentUpTo(config, select, whole, until.item.key) : whole;
+    };
+    const wanted = wantedOf(segment);
+    if (within === undefined && wanted === undefined) return NOTHING;
+    const statement = within?.statement ?? selectStatement(config, select, this.shard, wanted!, columns);
+    const fetchSize = Math.min(MOST_ROWS, limit + (from === undefined ? this.repeatedRows : 0));
+    const { rows, pageState } = await client.execute(statement.query, statement.parameters, {
+      prepare: true,
+      consistency: select.consistency,
+      isIdempotent: true,
+      fetchSize,
+      ...(within && { pageState: within.pageState }),
+    });
+    const inFront: ReadOn | undefined = wantedOf(segment + 1) && { segment: segment + 1 };
+    return {
+      items: (rows as CqlRow[]).flatMap((row) => keyedRow(config, row) ?? []).filter((row) => this.isBehindCursor(row)),
+      next: pageState ? { segment, within: { statement, pageState } } : inFront,
+      itemsRead: rows.length,
+      consumedReadUnits: 0,
+      itemSizes: rows.slice(0, SIZED_ROWS).map(rowBytes),
+    };
+  }
+
+  /** The cursor's own row, if the first segment begins with it. */
+  private get repeatedRows(): number {
+    const { cursor, config } = this.query;
+    return cursor?.shard === this.shard && cursor.firstOfItsKind < config.clusteringColumns.length - 1 ? 1 : 0;
+  }
+
+  private isBehindCursor(row: KeyedRow): boolean {
+    const { cursor, config, select, order } = this.query;
+    if (cursor === undefined) return true;
+    if (!select.shardByShard) return order.compare({ item: row, shard: this.shard }, cursor) > 0;
+    return this.shard !== cursor.shard || compareKeys(config, select, row.key, cursor.item.key) > 0;
+  }
+}
+
+/** What is left of a shard: behind the cursor, all of it, or nothing. */
+function segmentsOf({ config, select, order, cursor }: TableQuery, shard: number): ShardSegment[] {
+  if (cursor === undefined) return segmentsBehind(config, select);
+  const side = order.compare({ item: cursor.item, shard }, cursor);
+  if (!select.shardByShard || side === 0) return segmentsBehind(config, select, cursor, side > 0);
+  return side > 0 ? segmentsBehind(config, select) : [];
+}

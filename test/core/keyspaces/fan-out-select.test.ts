@@ -1,0 +1,265 @@
+import {
+  FanOutHistory,
+  type FanOutSelectOptions,
+  type FanOutSelectRequest,
+  fanOutSelect,
+  InvalidArgumentError,
+  InvalidClusteringConditionError,
+  InvalidColumnValueError,
+  InvalidCursorError,
+  type ShardedKeyspacesConfig,
+  selectRow,
+  UnknownColumnError,
+} from '../../../lib/core';
+import { cqlFailure } from '../../../lib/core/keyspaces/cql-failure';
+import { FakeCassandra } from '../../fakes/fake-cassandra';
+
+const SHARDS = 4;
+const config: ShardedKeyspacesConfig = {
+  keyspaceName: 'tracker',
+  tableName: 'events',
+  partitionKey: [{ name: 'day', type: 'date' }],
+  shardColumn: 'shard',
+  firstShard: 0,
+  clusteringColumns: [
+    { name: 'minute', type: 'int', order: 'DESC' },
+    { name: 'id', type: 'int', order: 'ASC' },
+  ],
+  columns: ['body'],
+  shards: { default: { write: SHARDS, read: SHARDS } },
+  strategy: 'calculated',
+};
+const day = '2020-07-09';
+const byNumber = (a: string, b: string) => Number(a) - Number(b);
+
+/** Events 0 to 39, number n in shard n modulo 4, `perMinute` of them in each minute. */
+function events(perMinute: number): FakeCassandra {
+  const table = new FakeCassandra({
+    partitionKey: ['day', 'shard'],
+    clusteringColumns: [
+      { name: 'minute', order: 'DESC', compare: byNumber },
+      { name: 'id', order: 'ASC', compare: byNumber },
+    ],
+  });
+  for (let id = 0; id < 40; id++) {
+    table.insert({ day, shard: id % SHARDS, minute: Math.floor(id / perMinute), id, body: `event ${id}` });
+  }
+  return table;
+}
+
+async function pagesOf(
+  table: FakeCassandra,
+  request: Omit<FanOutSelectRequest, 'value'>,
+  options?: FanOutSelectOptions,
+) {
+  const pages = [];
+  let cursor: string | undefined;
+  do {
+    const before = table.sent.length;
+    const page = await fanOutSelect(table, config, { value: { day }, ...request, cursor }, options);
+    pages.push({ ids: page.rows.map(({ id }) => id as number), statements: table.sent.slice(before), page });
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return pages;
+}
+
+describe('the statements', () => {
+  test('are prepared, idempotent, at LOCAL_ONE, for no more rows than a page is likely to need', async () => {
+    const [first] = await pagesOf(events(1), { limit: 4 });
+    const { statements } = first!;
+    expect(statements).toHaveLength(SHARDS);
+    expect(statements[1]).toEqual({
+      query: 'SELECT "day", "shard", "minute", "id", "body" FROM "tracker"."events" WHERE "day" = ? AND "shard" = ?',
+      parameters: [day, 1],
+      options: { prepare: true, consistency: 10, isIdempotent: true, fetchSize: 4 },
+    });
+  });
+
+  test('read at LOCAL_QUORUM if asked to', async () => {
+    const [first] = await pagesOf(events(1), { consistency: 'LOCAL_QUORUM' });
+    const { statements } = first!;
+    expect(statements.every(({ options }) => options.consistency === 6)).toBe(true);
+  });
+
+  test('have the whole reverse of the table’s order, and what its columns order', async () => {
+    const table = events(1);
+    const where = { minute: { eq: 7 }, id: { gt: 3, lte: 9 } };
+    await pagesOf(table, { order: 'ascending', where, projection: ['body'] });
+    expect(table.sent[0]!.query).toBe(
+      'SELECT "body", "minute", "id" FROM "tracker"."events" ' +
+        'WHERE "day" = ? AND "shard" = ? AND "minute" = ? AND "id" > ? AND "id" <= ? ORDER BY "minute" ASC, "id" DESC',
+    );
+    expect(table.sent[0]!.parameters).toEqual([day, 0, 7, 3, 9]);
+  });
+});
+
+describe('the cost of going on', () => {
+  test('is one request for a shard where each row has a first column of its own', async () => {
+    const pages = await pagesOf(events(1), { limit: 8 });
+    expect(pages.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
+    for (const { statements } of pages.slice(1, -1)) {
+      expect(statements.length).toBeLessThanOrEqual(2 * SHARDS);
+      for (const { query } of statements) expect(query).toMatch(/ AND "minute" <=? \?/);
+    }
+  });
+
+  test('is never a row before the cursor, where a minute has all rows', async () => {
+    const pages = await pagesOf(events(40), { limit: 8 });
+    expect(pages.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 40 }, (_, index) => index));
+    for (const { statements } of pages.slice(1)) {
+      for (const { query } of statements) expect(query).toMatch(/ AND "minute" (= \? AND "id" >|<) /);
+    }
+    const read = pages.reduce((sum, { page }) => sum + page.stats.rowsRead, 0);
+    expect(read).toBeLessThan(40 * 3);
+  });
+
+  test('does not grow with the number of shards in the cursor', async () => {
+    const cursorOf = async (read: number) => {
+      const counted = { ...config, shards: { default: { write: SHARDS, read } } };
+      return (await fanOutSelect(events(1), counted, { value: { day }, limit: 5 })).cursor!.length;
+    };
+    expect(await cursorOf(200)).toBe(await cursorOf(SHARDS));
+  });
+});
+
+describe('a cursor', () => {
+  test.each<[string, Partial<FanOutSelectRequest>]>([
+    ['another value', { value: { day: '2020-07-10' } }],
+    ['another order', { order: 'ascending' }],
+    ['other conditions', { where: { minute: { lt: 30 } } }],
+  ])('of a query is refused by one with %s', async (_, other) => {
+    const table = events(1);
+    const { cursor } = await fanOutSelect(table, config, { value: { day }, limit: 5 });
+    const sent = table.sent.length;
+    await expect(fanOutSelect(table, config, { value: { day }, limit: 5, cursor, ...other })).rejects.toThrow(
+      InvalidCursorError,
+    );
+    expect(table.sent).toHaveLength(sent);
+    const altered = `${cursor!.slice(0, -2)}AA`;
+    await expect(fanOutSelect(table, config, { value: { day }, cursor: altered })).rejects.toThrow(InvalidCursorError);
+  });
+});
+
+describe('selectRow', () => {
+  const key = { day, minute: 3, id: 3 };
+
+  test('is one SELECT of the row’s shard', async () => {
+    const table = events(1);
+    await selectRow(table, config, key, { projection: ['body'], consistency: 'LOCAL_QUORUM' });
+    expect(table.sent).toHaveLength(1);
+    expect(table.sent[0]).toMatchObject({
+      query: 'SELECT "body" FROM "tracker"."events" WHERE "day" = ? AND "shard" = ? AND "minute" = ? AND "id" = ?',
+      options: { consistency: 6 },
+    });
+  });
+
+  test('is none where shards are random: nobody knows where the row is', async () => {
+    const random: ShardedKeyspacesConfig = { ...config, strategy: 'random' };
+    await expect(selectRow(events(1), random, key)).rejects.toThrow(
+      'use fanOutSelect with eq on every clustering column',
+    );
+  });
+
+  test.each<[object, string]>([
+    [{ day, minute: 3 }, 'key.id must be given'],
+    [{ ...key, body: 'x' }, 'key must be made of day, minute, id, got "body"'],
+    [{ ...key, id: 2 ** 31 }, 'key.id must be a whole number from -2147483648 to 2147483647 (int), got 2147483648'],
+  ])('refuses the key %j', async (bad, message) => {
+    const table = events(1);
+    await expect(selectRow(table, config, bad)).rejects.toThrow(message);
+    expect(table.sent).toHaveLength(0);
+  });
+});
+
+describe('bad input', () => {
+  type ErrorClass = new (...all: never[]) => Error;
+  test.each<[Partial<FanOutSelectRequest>, ErrorClass, string]>([
+    [{ value: {} }, InvalidColumnValueError, 'value.day must be given: it is part of the partition key'],
+    [{ value: 'today' as never }, InvalidArgumentError, 'value must be an object with the columns day, got "today"'],
+    [
+      { value: { day, shard: 1 } },
+      UnknownColumnError,
+      'value must be made of the partition key but for the shard: day, got "shard"',
+    ],
+    [{ value: { day: 7 } }, InvalidColumnValueError, 'value.day must be a date such as "2020-07-09"'],
+    [
+      { where: { body: { eq: 'x' } } },
+      UnknownColumnError,
+      'where must be made of clustering columns: minute, id; no other column is sorted',
+    ],
+    [
+      { where: { id: { eq: 1 } } },
+      InvalidClusteringConditionError,
+      'where.id must be absent unless there is eq on minute',
+    ],
+    [
+      { where: { minute: { gt: 1 }, id: { eq: 1 } } },
+      InvalidClusteringConditionError,
+      'where.id must be absent unless there is eq on minute',
+    ],
+    [{ where: { minute: { gt: 1, gte: 2 } } }, InvalidClusteringConditionError, 'where.minute must be eq, or between'],
+    [{ where: { minute: {} } }, InvalidClusteringConditionError, 'where.minute must be eq, or between'],
+    [{ where: { minute: { gt: 5, lt: 1 } } }, InvalidClusteringConditionError, 'an upper bound that is not below it'],
+    [
+      { where: { minute: { between: [5, 1] } } },
+      InvalidClusteringConditionError,
+      'an upper bound that is not below it',
+    ],
+    [{ where: { minute: { beginsWith: '1' } } }, InvalidClusteringConditionError, 'text, varchar: minute is int'],
+    [{ where: { minute: { eq: '1.5' } } }, InvalidColumnValueError, 'where.minute.eq must be a whole number'],
+    [
+      { projection: ['nope'] },
+      UnknownColumnError,
+      'projection must be made of day, shard, minute, id, body, got "nope"',
+    ],
+    [{ projection: [] }, InvalidArgumentError, 'projection must be a non-empty array'],
+    [{ order: 'newest' as never }, InvalidArgumentError, 'order must be one of ascending, descending, unordered'],
+    [{ limit: 0 }, InvalidArgumentError, 'limit must be a whole number of at least 1, got 0'],
+    [{ consistency: 'ALL' as never }, InvalidArgumentError, 'consistency must be one of LOCAL_QUORUM, LOCAL_ONE'],
+    [{ filter: 'x' } as never, InvalidArgumentError, 'request must be made of value, where'],
+    [{ cursor: 'x' }, InvalidCursorError, 'cursor must be the unaltered cursor'],
+  ])('%j is refused before anything is sent', async (bad, kind, message) => {
+    const table = events(1);
+    const page = fanOutSelect(table, config, { value: { day }, ...bad });
+    await expect(page).rejects.toThrow(kind);
+    await expect(page).rejects.toThrow(message);
+    expect(table.sent).toHaveLength(0);
+  });
+});
+
+describe('a failed read', () => {
+  const named = (name: string, more: object = {}) => Object.assign(new Error(name), { name, ...more });
+  test.each([
+    ['throttled', named('ResponseError', { code: 0x1200 })],
+    ['throttled', named('ResponseError', { code: 0x1001 })],
+    ['throttled', named('NoHostAvailableError', { innerErrors: { a: named('ResponseError', { code: 0x1200 }) } })],
+    ['transient', named('OperationTimedOutError')],
+    ['transient', named('NoHostAvailableError', { innerErrors: {} })],
+    ['transient', named('Error', { code: 'ECONNRESET' })],
+    ['transient', named('ResponseError', { code: 0x1000 })],
+    ['final', named('ResponseError', { code: 0x2200 })],
+    ['final', named('ResponseError', { code: 0x2100 })],
+    ['final', named('NoHostAvailableError', { innerErrors: { a: named('AuthenticationError') } })],
+    ['final', new TypeError('x')],
+    ['final', undefined],
+  ])('is %s: %p', (failure, error) => {
+    expect(cqlFailure(error)).toBe(failure);
+  });
+
+  test('is sent again when it is a throttle, and counted', async () => {
+    const table = events(1);
+    let failed = 0;
+    const client: FakeCassandra['execute'] = async (query, parameters, options) => {
+      if (failed++ < 3) throw named('ResponseError', { code: 0x1200 });
+      return table.execute(query, parameters, options);
+    };
+    const page = await fanOutSelect(
+      { execute: client },
+      config,
+      { value: { day } },
+      { history: new FanOutHistory(), backoffBaseMs: 1, backoffCapMs: 1 },
+    );
+    expect(page.rows).toHaveLength(40);
+    expect(page.stats).toMatchObject({ throttled: 3, requests: SHARDS + 3 });
+  });
+});
