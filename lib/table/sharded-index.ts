@@ -2,7 +2,7 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
-import { bindConfig } from './bind-config';
+import { bindConfig } from '../function/bind-config';
 import type { IShardedIndex } from './i-sharded-index';
 import { indexConfig } from './index-config';
 import type { ShardedIndexAttributes } from './sharded-index-attributes';
@@ -71,7 +71,11 @@ export class ShardedIndex implements IShardedIndex {
    * @param binding how the function is told
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
-    bindConfig(this._config, this.toConfigJson(), writer, binding);
+    bindConfig(
+      { name: this.indexName, config: this._config, json: this.toConfigJson() },
+      writer,
+      binding.environmentVariable,
+    );
     return this.grants.write(writer);
   }
 
@@ -87,7 +91,11 @@ export class ShardedIndex implements IShardedIndex {
    * @param binding how the function is told
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
-    bindConfig(this._config, this.toConfigJson(), reader, binding);
+    bindConfig(
+      { name: this.indexName, config: this._config, json: this.toConfigJson() },
+      reader,
+      binding.environmentVariable,
+    );
     return this.grants.query(reader);
   }
 

@@ -5,6 +5,7 @@ import { CloudFormationValidatePlugin, type PolicyViolation } from 'aws-cdk-lib-
 import { EvenShardsStack } from '../../bin/app';
 import cdkJson from '../../cdk.json';
 import { WatchedStack } from '../monitoring/watched-stack';
+import { KeyspacesStack } from './keyspaces-stack';
 import { MultiAttributeStack } from './multi-attribute-stack';
 import { ProducerSourcesStack } from './producer-sources-stack';
 
@@ -25,12 +26,13 @@ describe('CloudFormation validation', () => {
     );
   }
 
-  test('finds nothing in the reference app, with multi-attribute keys, when operated and watched, nor with any source', () => {
+  test('finds nothing in the reference app, with multi-attribute keys, when operated and watched, with any source, nor in Cassandra tables', () => {
     const app = new App({ context: cdkJson.context });
     new EvenShardsStack(app, 'EvenShards');
     new MultiAttributeStack(app);
     new WatchedStack(app);
     new ProducerSourcesStack(app);
+    new KeyspacesStack(app);
 
     expect(findings(app)).toEqual([]);
   });

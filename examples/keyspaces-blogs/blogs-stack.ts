@@ -1,0 +1,26 @@
+import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnKeyspace } from 'aws-cdk-lib/aws-cassandra';
+import { CqlType, KeyspacesQueryFunction, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';
+import type { Construct } from 'constructs';
+
+/** Blogs by the day they are published, each day spread over 200 partitions, and a function that reads a day in order. */
+export class BlogsStack extends Stack {
+  readonly blogs: ShardedKeyspacesTable;
+  readonly query: KeyspacesQueryFunction;
+
+  constructor(scope: Construct, id: string, props?: StackProps) {
+    super(scope, id, props);
+    const keyspace = new CfnKeyspace(this, 'Tracker', { keyspaceName: 'tracker' });
+    keyspace.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    this.blogs = new ShardedKeyspacesTable(this, 'Blogs', {
+      keyspaceName: keyspace.ref,
+      tableName: 'blogs',
+      partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
+      clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
+      regularColumns: [{ name: 'description', cqlType: CqlType.INT }],
+      shards: ShardCounts.uniform(200),
+      firstShard: 1,
+    });
+    this.query = new KeyspacesQueryFunction(this, 'Query', { tables: [this.blogs] });
+  }
+}

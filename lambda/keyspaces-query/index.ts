@@ -1,0 +1,26 @@
+import type { Context } from 'aws-lambda';
+import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
+import { TABLES } from '../../lib/core/foundation/function-environment';
+import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
+import { functionMetrics, publishCounts } from '../embedded-metrics';
+import { requiredEnvironment } from '../required-environment';
+import { keyspacesClient } from './keyspaces-client';
+import type { QueryEvent } from './query-event';
+import { queryMetrics } from './query-metrics';
+import { type QueryResponse, queryPage } from './query-page';
+
+const environment = {
+  client: keyspacesClient(requiredEnvironment('AWS_REGION')),
+  tables: JSON.parse(requiredEnvironment(TABLES)) as Record<string, ShardedKeyspacesConfig>,
+  history: new FanOutHistory(),
+};
+
+const metrics = functionMetrics();
+
+type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
+
+export async function handler(event: QueryEvent, context: InvocationContext): Promise<QueryResponse> {
+  const { page, response } = await queryPage(environment, event, context);
+  publishCounts(metrics, queryMetrics(page));
+  return response;
+}

@@ -1,0 +1,30 @@
+import type { CqlRow } from '../../lib/core/keyspaces/cql-client';
+
+/** A row as plain JSON that loses nothing: a number that a double cannot hold is a string, binary is base64. */
+export function plainRow(row: CqlRow): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)]));
+}
+
+function plainValue(value: unknown): unknown {
+  switch (typeof value) {
+    case 'bigint':
+      return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+    case 'number':
+      // JSON has no word for these.
+      return Number.isFinite(value) ? value : String(value);
+    case 'object':
+      return value === null ? null : plainObject(value);
+    default:
+      return value;
+  }
+}
+
+function plainObject(value: object): unknown {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (value instanceof Set) return [...value].map(plainValue);
+  if (value instanceof Map) return [...value].map((entry) => entry.map(plainValue));
+  // A user-defined type is a plain object; the driver's classes (LocalDate, Uuid, BigDecimal) write themselves.
+  return Object.getPrototypeOf(value) === Object.prototype ? plainRow(value) : String(value);
+}

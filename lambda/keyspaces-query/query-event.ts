@@ -1,0 +1,62 @@
+import type { FanOutSelectRequest } from '../../lib/core/keyspaces/fan-out-select-request';
+import { UnknownTableError } from '../../lib/core/keyspaces/keyspaces-errors';
+import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
+import { decodeBase64 } from '../base64';
+import { InvalidEventError } from '../invalid-event-error';
+
+/** A fan-out select, and the table to ask. Values of `blob` columns are base64. */
+export interface QueryEvent extends FanOutSelectRequest {
+  /** The name of one of the function's tables. */
+  table: string;
+  /**
+   * What becomes of the page when a shard cannot be read, after all attempts or before the function's time is up:
+   * `fail`, or `partial`, a page without it that names it in `missingShards`.
+   * @default 'fail'
+   */
+  onShardFailure?: 'fail' | 'partial';
+}
+
+/** An event's parts, checked but for what the core checks itself. */
+export function parseQueryEvent(
+  tables: Record<string, ShardedKeyspacesConfig>,
+  event: unknown,
+): { config: ShardedKeyspacesConfig; request: FanOutSelectRequest } & Pick<QueryEvent, 'onShardFailure'> {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+    throw new InvalidEventError('event', event, 'an object with table and a fan-out select');
+  }
+  const { table, onShardFailure, ...request } = event as QueryEvent;
+  if (typeof table !== 'string' || !Object.hasOwn(tables, table)) {
+    throw new UnknownTableError('table', table, `one of ${Object.keys(tables).join(', ')}`);
+  }
+  const config = tables[table]!;
+  for (const field of ['value', 'where'] as const) {
+    if (request[field] !== undefined) Object.assign(request, { [field]: withBinary(config, field, request[field]) });
+  }
+  return { config, request, ...(onShardFailure !== undefined && { onShardFailure }) };
+}
+
+/** Values by column, with the base64 of `blob` columns turned into bytes. */
+function withBinary(
+  { partitionKey, clusteringColumns }: ShardedKeyspacesConfig,
+  field: string,
+  json: unknown,
+): unknown {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return json;
+  const blobs = [...partitionKey, ...clusteringColumns].filter(({ type }) => type === 'blob').map(({ name }) => name);
+  return Object.fromEntries(
+    Object.entries(json).map(([name, value]) => [
+      name,
+      blobs.includes(name) ? decoded(`${field}.${name}`, value) : value,
+    ]),
+  );
+}
+
+/** The text of a value, of both ends of a range, or of each operand of a condition. */
+function decoded(field: string, json: unknown): unknown {
+  if (typeof json === 'string') return decodeBase64(field, json);
+  if (Array.isArray(json)) return json.map((each) => decoded(field, each));
+  if (typeof json !== 'object' || json === null) return json;
+  return Object.fromEntries(
+    Object.entries(json).map(([kind, operand]) => [kind, decoded(`${field}.${kind}`, operand)]),
+  );
+}

@@ -1,0 +1,45 @@
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/foundation/errors';
+
+/** Source: the Lambda API reference, Environment: Variables. */
+const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
+
+/** What a function is told: about a sharded index, or about a sharded table. */
+interface Bound {
+  readonly name: string;
+  readonly config: object;
+  /** What is deployed of the configuration. */
+  readonly json: string;
+}
+
+/**
+ * What each variable of a function is about, as text that two imports of one index have in common: Lambda's own
+ * `addEnvironment` replaces a variable without a word.
+ */
+const boundConfigs = new WeakMap<lambda.Function, Map<string, string>>();
+
+/** Puts a configuration into the environment of a function. */
+export function bindConfig({ name, config, json }: Bound, user: lambda.Function, environmentVariable?: string): void {
+  const variable = environmentVariable ?? inCapitals(name);
+  const field = constructField(user, 'environmentVariable');
+  if (!VARIABLE_NAME.test(variable)) {
+    throw new InvalidArgumentError(field, variable, 'letters, digits and underscores, starting with a letter');
+  }
+  const text = JSON.stringify(config);
+  const configs = boundConfigs.get(user) ?? new Map<string, string>();
+  boundConfigs.set(user, configs);
+  if ((configs.get(variable) ?? text) !== text) {
+    throw new InvalidArgumentError(field, variable, 'a variable of its own for each index or table of the function');
+  }
+  configs.set(variable, text);
+  user.addEnvironment(variable, json);
+}
+
+/** `byStatus` is BY_STATUS. */
+function inCapitals(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^a-zA-Z0-9]+/g, '_')
+    .toUpperCase();
+}

@@ -1,0 +1,37 @@
+import { Stack } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+import { InvalidArgumentError } from '../core/foundation/errors';
+
+/**
+ * Source: the Lambda developer guide, "Lambda quotas": 4 KB for all environment variables of a function, in aggregate.
+ */
+const MAX_ENVIRONMENT_BYTES = 4096;
+
+/** Has synthesis fail if the configurations outgrow Lambda's environment. */
+export function checkEnvironmentSize(
+  scope: IConstruct,
+  field: string,
+  environment: Record<string, string>,
+  remedy: string,
+): void {
+  const validate = (): string[] => {
+    const bytes = Object.entries(environment).reduce(
+      (sum, [name, value]) => sum + Buffer.byteLength(name) + knownBytes(Stack.of(scope).resolve(value)),
+      0,
+    );
+    if (bytes <= MAX_ENVIRONMENT_BYTES) return [];
+    throw new InvalidArgumentError(
+      field,
+      `${bytes} bytes`,
+      `at most ${MAX_ENVIRONMENT_BYTES} bytes of configuration, which is Lambda's limit for environment variables: ` +
+        `${remedy}, or count shards for fewer values`,
+    );
+  };
+  scope.node.addValidation({ validate });
+}
+
+/** What only the deployment knows counts for nothing here: what fails this check is certain to fail there. */
+function knownBytes(value: string | { 'Fn::Join': [string, unknown[]] }): number {
+  const parts = typeof value === 'string' ? [value] : value['Fn::Join'][1];
+  return Buffer.byteLength(parts.filter((part) => typeof part === 'string').join(''));
+}

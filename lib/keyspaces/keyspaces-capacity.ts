@@ -1,0 +1,82 @@
+import type * as cassandra from 'aws-cdk-lib/aws-cassandra';
+import { InvalidArgumentError } from '../core/foundation/errors';
+
+/** How provisioned capacity follows the traffic. */
+export interface KeyspacesAutoscaledCapacityOptions {
+  /**
+   * The fewest capacity units a second.
+   *
+   * @default 1
+   */
+  readonly minCapacity?: number;
+
+  /** The most capacity units a second. */
+  readonly maxCapacity: number;
+
+  /**
+   * How much of the capacity is to be used, in percent, 20 to 90.
+   *
+   * @default 70
+   */
+  readonly targetUtilizationPercent?: number;
+}
+
+/** Source: the CloudFormation reference, AWS::Cassandra::Table TargetTrackingScalingPolicyConfiguration. */
+const LEAST_UTILIZATION = 20;
+const MOST_UTILIZATION = 90;
+
+/** The read or the write capacity of a table that is billed by provisioned capacity. */
+export class KeyspacesCapacity {
+  /**
+   * The same capacity at all times.
+   *
+   * Throws `InvalidArgumentError` unless it is a whole number of at least 1.
+   *
+   * @param capacityUnits capacity units a second
+   */
+  public static constant(capacityUnits: number): KeyspacesCapacity {
+    checkUnits('capacityUnits', capacityUnits);
+    return new KeyspacesCapacity(capacityUnits, undefined);
+  }
+
+  /**
+   * A capacity that Application Auto Scaling keeps in proportion to the traffic, beginning with the minimum.
+   *
+   * Throws `InvalidArgumentError` for a bound that is no whole number of at least 1, a minimum above the maximum, or a
+   * utilization outside 20 to 90 percent.
+   *
+   * @param options bounds and target
+   */
+  public static autoscaled(options: KeyspacesAutoscaledCapacityOptions): KeyspacesCapacity {
+    const { minCapacity = 1, maxCapacity, targetUtilizationPercent = 70 } = options;
+    checkUnits('minCapacity', minCapacity);
+    checkUnits('maxCapacity', maxCapacity);
+    if (minCapacity > maxCapacity) {
+      throw new InvalidArgumentError('minCapacity', minCapacity, `at most maxCapacity, which is ${maxCapacity}`);
+    }
+    if (!(targetUtilizationPercent >= LEAST_UTILIZATION && targetUtilizationPercent <= MOST_UTILIZATION)) {
+      const allowed = `a percentage from ${LEAST_UTILIZATION} to ${MOST_UTILIZATION}`;
+      throw new InvalidArgumentError('targetUtilizationPercent', targetUtilizationPercent, allowed);
+    }
+    return new KeyspacesCapacity(minCapacity, {
+      minimumUnits: minCapacity,
+      maximumUnits: maxCapacity,
+      scalingPolicy: { targetTrackingScalingPolicyConfiguration: { targetValue: targetUtilizationPercent } },
+    });
+  }
+
+  /** @internal */
+  public readonly _units: number;
+  /** @internal */
+  public readonly _autoScaling: cassandra.CfnTable.AutoScalingSettingProperty | undefined;
+
+  private constructor(units: number, autoScaling: cassandra.CfnTable.AutoScalingSettingProperty | undefined) {
+    this._units = units;
+    this._autoScaling = autoScaling;
+  }
+}
+
+function checkUnits(field: string, units: number): void {
+  if (Number.isInteger(units) && units >= 1) return;
+  throw new InvalidArgumentError(field, units, 'a whole number of at least 1');
+}

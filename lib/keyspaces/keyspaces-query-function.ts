@@ -1,0 +1,85 @@
+import { Duration } from 'aws-cdk-lib';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/foundation/errors';
+import { TABLES } from '../core/foundation/function-environment';
+import { addBundledFunction } from '../function/bundled-function';
+import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { checkEnvironmentSize } from '../function/environment-size';
+import type { IShardedKeyspacesTable } from './i-sharded-keyspaces-table';
+
+/** Properties of a `KeyspacesQueryFunction`. */
+export interface KeyspacesQueryFunctionProps extends BundledFunctionOptions {
+  /**
+   * The tables to query: at least one, no two with the same name. Lambda's limit of 4 KB of environment variables has room
+   * for about half a dozen.
+   */
+  readonly tables: IShardedKeyspacesTable[];
+
+  /**
+   * How long one page may take to gather.
+   *
+   * @default - 30 seconds, a little more than the 29 that API Gateway waits for an answer
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it.
+   *
+   * @default - 1769, which is one whole vCPU: a fan-out waits little and parses much, on Node's one thread
+   * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+   */
+  readonly memorySize?: number;
+}
+
+/**
+ * A function that queries sharded tables of Amazon Keyspaces: it asks all shards of a value, merges what they return into
+ * one order, and answers page by page.
+ *
+ * Use it to read a sharded table from anywhere, without a Cassandra driver: invoke it with
+ * `{ "table": "blogs", "value": { "publish_date": "2020-07-09" } }` and pass the cursor of its answer back for the next
+ * page. It connects over TLS, signs in with its own role, and may select from these tables and write to its log group, and
+ * nothing else.
+ *
+ * Throws `InvalidArgumentError` if there is no table, if two have the same name, and, when the app is synthesized, if their
+ * configuration outgrows Lambda's environment.
+ */
+export class KeyspacesQueryFunction extends Construct {
+  /** The function: to invoke it or to grant its invocation. */
+  public readonly function: lambda.Function;
+
+  /**
+   * A function with a role and a log group of its own.
+   *
+   * @param scope the construct to add the function to, usually `this`
+   * @param id the function's name within the scope
+   * @param props the tables to query, and how to run
+   */
+  constructor(scope: Construct, id: string, props: KeyspacesQueryFunctionProps) {
+    super(scope, id);
+    const field = constructField(this, 'tables');
+    checkNames(field, props.tables);
+    const tables = [...props.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1));
+    const configs = `{${tables.map((table) => `${JSON.stringify(table.tableName)}:${table.toConfigJson()}`).join()}}`;
+    checkEnvironmentSize(this, field, { [TABLES]: configs }, 'spread the tables over several functions');
+    this.function = addBundledFunction(this, {
+      bundle: 'keyspaces-query',
+      description: 'Queries all shards of a Cassandra table as if it were one partition',
+      environment: { [TABLES]: configs },
+      timeout: props.timeout ?? Duration.seconds(30),
+      memorySize: props.memorySize ?? 1769,
+      runtime: props.runtime,
+      logRetention: props.logRetention,
+    });
+    for (const table of tables) table.grants.selectRows(this.function);
+  }
+}
+
+function checkNames(field: string, tables: readonly IShardedKeyspacesTable[]): void {
+  if (tables.length === 0) throw new InvalidArgumentError(field, tables, 'at least one sharded table');
+  const names = tables.map(({ tableName }) => tableName);
+  if (new Set(names).size === names.length) return;
+  const allowed = 'sharded tables with names that differ, use a function for each keyspace whose table names repeat';
+  throw new InvalidArgumentError(field, names, allowed);
+}

@@ -1,0 +1,328 @@
+import { randomBytes } from 'node:crypto';
+import { Client, policies, type types } from 'cassandra-driver';
+import { ClusteringOrder, CqlType, ShardCounts, ShardingStrategy } from '../../../lib';
+import {
+  type CqlClient,
+  type CqlKeyType,
+  type CqlRow,
+  fanOutSelect,
+  type ShardedKeyspacesConfig,
+  selectRow,
+  shardColumns,
+  WRITE_OPTIONS,
+} from '../../../lib/core';
+import { CQL_KEY_TYPES, keyTypeOf } from '../../../lib/core/keyspaces/cql-key-type';
+import { columnNames } from '../../../lib/core/keyspaces/sharded-keyspaces-config';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import {
+  MODEL_VALUES,
+  type ModelShape,
+  type ModelTable,
+  modelConfig,
+  playSelectCase,
+} from '../../fakes/fan-out-select-model';
+import { type RunningCassandra, startCassandra } from './cassandra';
+import { emitted } from './create-table';
+
+const CASES = Number(process.env.FAN_OUT_CASES ?? 500);
+const MOST_SHARDS = 60;
+
+let server: RunningCassandra;
+let client: Client;
+/** As an application may have it that wants numbers without loss. */
+let bigClient: Client;
+
+beforeAll(async () => {
+  server = await startCassandra();
+  const options = {
+    contactPoints: [`127.0.0.1:${server.port}`],
+    localDataCenter: 'datacenter1',
+    policies: { retry: new policies.retry.FallthroughRetryPolicy() },
+  };
+  client = new Client(options);
+  bigClient = new Client({ ...options, encoding: { useBigIntAsLong: true, useBigIntAsVarint: true } });
+  await client.execute(
+    "CREATE KEYSPACE tracker WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+  );
+}, 120_000);
+
+afterAll(async () => {
+  await client?.shutdown();
+  await bigClient?.shutdown();
+  await server?.stop();
+}, 60_000);
+
+/** The table that the construct makes of a configuration. */
+async function create(config: ShardedKeyspacesConfig, extraColumns: Record<string, CqlType> = {}): Promise<void> {
+  const { cql } = emitted({
+    keyspaceName: config.keyspaceName,
+    tableName: config.tableName,
+    partitionKey: config.partitionKey.map(({ name, type }) => ({ name, cqlType: CqlType.of(type) })),
+    clusteringColumns: config.clusteringColumns.map(({ name, type, order }) => ({
+      name,
+      cqlType: CqlType.of(type),
+      order: order === 'ASC' ? ClusteringOrder.ASCENDING : ClusteringOrder.DESCENDING,
+    })),
+    regularColumns: Object.entries(extraColumns).map(([name, cqlType]) => ({ name, cqlType })),
+    shards: ShardCounts.uniform(1),
+    strategy: ShardingStrategy.RANDOM,
+    shardColumn: config.shardColumn,
+  });
+  await client.execute(cql);
+}
+
+function insertStatement(config: ShardedKeyspacesConfig): string {
+  const names = columnNames(config);
+  const columns = names.map((name) => `"${name}"`).join(', ');
+  return `INSERT INTO "${config.keyspaceName}"."${config.tableName}" (${columns}) VALUES (${names.map(() => '?').join(', ')})`;
+}
+
+/** Fewer at a time than one connection of the driver holds. */
+const BATCH = 500;
+
+async function insert(config: ShardedKeyspacesConfig, rows: readonly CqlRow[]): Promise<void> {
+  const statement = insertStatement(config);
+  const names = columnNames(config);
+  const write = (row: CqlRow) =>
+    client.execute(
+      statement,
+      names.map((name) => row[name]),
+      WRITE_OPTIONS,
+    );
+  for (let start = 0; start < rows.length; start += BATCH) {
+    await Promise.all(rows.slice(start, start + BATCH).map(write));
+  }
+}
+
+function modelTable(config: ShardedKeyspacesConfig): ModelTable {
+  const { keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns } = config;
+  const partition = [...partitionKey.map(({ name }) => name), shardColumn];
+  const key = [...partition, ...clusteringColumns.map(({ name }) => name)];
+  const table = `"${keyspaceName}"."${tableName}"`;
+  return {
+    client,
+    insert: (rows) => insert(config, rows),
+    delete: async (rows) => {
+      const statement = `DELETE FROM ${table} WHERE ${key.map((name) => `"${name}" = ?`).join(' AND ')}`;
+      await Promise.all(
+        rows.map((row) =>
+          client.execute(
+            statement,
+            key.map((name) => row[name]),
+            WRITE_OPTIONS,
+          ),
+        ),
+      );
+    },
+    insertStatic: async (keys) => {
+      const columns = [...partition, 'note'];
+      const statement = `INSERT INTO ${table} (${columns.map((name) => `"${name}"`).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+      await Promise.all(
+        keys.map((row) =>
+          client.execute(
+            statement,
+            columns.map((name) => row[name] ?? 'static'),
+            WRITE_OPTIONS,
+          ),
+        ),
+      );
+    },
+  };
+}
+
+describe('types', () => {
+  const random = seededRandom(11);
+  const below = (count: number): number => Math.floor(random() * count);
+  const bytes = (count: number): Buffer => Buffer.from(Array.from({ length: count }, () => below(256)));
+  const uuid = (version: string): string => {
+    const hex = bytes(16).toString('hex');
+    const groups = [hex.slice(0, 8), hex.slice(8, 12), version + hex.slice(13, 16), hex.slice(16, 20), hex.slice(20)];
+    return groups.join('-');
+  };
+  const ANY: Record<CqlKeyType, () => unknown> = {
+    ascii: () => String.fromCharCode(...Array.from({ length: below(4) }, () => below(128))),
+    bigint: () => bytes(8).readBigInt64BE().toString(),
+    blob: () => bytes(1 + below(3)),
+    boolean: () => random() < 0.5,
+    date: () => new Date(below(10_000) * 86_400_000 - 5_000 * 86_400_000).toISOString().slice(0, 10),
+    decimal: () => `${below(2_000) - 1_000}.${below(10_000)}`,
+    double: () => (random() < 0.1 ? 0 : bytes(8).readDoubleBE()),
+    float: () => bytes(4).readFloatBE(),
+    int: () => bytes(4).readInt32BE(),
+    smallint: () => bytes(2).readInt16BE(),
+    text: () => String.fromCodePoint(...Array.from({ length: below(4) }, () => 0x20 + below(0xd000))),
+    time: () => `${String(below(24)).padStart(2, '0')}:00:00.${String(below(1e9)).padStart(9, '0')}`,
+    timestamp: () => new Date(below(4e12) - 2e12),
+    timeuuid: () => uuid('1'),
+    tinyint: () => bytes(1).readInt8(),
+    uuid: () => uuid('1245'[below(4)]!),
+    varchar: () => String.fromCodePoint(0xe000 + below(0x1000), 0x10000 + below(0x10000)),
+    varint: () => (bytes(8).readBigInt64BE() ** 3n).toString(),
+  };
+
+  test.each(CQL_KEY_TYPES)(
+    '%s: values sort as Cassandra sorts them, whichever class the driver reads them in',
+    async (type) => {
+      const config = {
+        ...modelConfig({ clustering: [{ type, order: 'ASC' }] }, `type_${type}`),
+        columns: [],
+      };
+      await create(config);
+      const values = [...MODEL_VALUES[type], ...Array.from({ length: 200 }, ANY[type])];
+      const key = { day: 'd', shard: 1 };
+      await insert(
+        config,
+        values.map((created) => ({ ...key, created })),
+      );
+      const { compare, rank, textOf } = keyTypeOf(type);
+      const ranks = values.map((value) => rank(textOf(value)!));
+      const expected = [...new Set(values.map((value) => textOf(value)!))].sort((a, b) => compare(rank(a), rank(b)));
+      expect(ranks).toHaveLength(values.length);
+      for (const reader of [client, bigClient]) {
+        const { rows } = await reader.execute(`SELECT created FROM tracker.type_${type} WHERE day = 'd' AND shard = 1`);
+        expect(rows.map(({ created }) => textOf(created))).toEqual(expected);
+      }
+    },
+  );
+});
+
+describe(`${CASES} random cases of a value paged to its end`, () => {
+  const SHAPES: ModelShape[] = [
+    { clustering: [{ type: 'text', order: 'ASC' }] },
+    {
+      clustering: [
+        { type: 'timestamp', order: 'DESC' },
+        { type: 'timeuuid', order: 'ASC' },
+      ],
+    },
+    {
+      clustering: [
+        { type: 'int', order: 'DESC' },
+        { type: 'text', order: 'DESC' },
+      ],
+      byRegion: true,
+    },
+    {
+      clustering: [
+        { type: 'date', order: 'ASC' },
+        { type: 'bigint', order: 'DESC' },
+        { type: 'uuid', order: 'ASC' },
+      ],
+    },
+    {
+      clustering: [
+        { type: 'boolean', order: 'DESC' },
+        { type: 'decimal', order: 'ASC' },
+        { type: 'blob', order: 'DESC' },
+      ],
+    },
+    {
+      clustering: [
+        { type: 'double', order: 'ASC' },
+        { type: 'varint', order: 'ASC' },
+        { type: 'time', order: 'DESC' },
+      ],
+      byRegion: true,
+    },
+  ];
+
+  test.each(
+    SHAPES.map((shape, index) => ({
+      shape,
+      index,
+      name: shape.clustering.map(({ type, order }) => `${type} ${order}`).join(', '),
+    })),
+  )(
+    'equal an oracle, while rows come and go and shard counts change: by $name',
+    async ({ shape, index }) => {
+      const config = modelConfig(shape, `model_${index}`);
+      await create(config, { headline: CqlType.TEXT, body: CqlType.INT });
+      // CloudFormation has no static columns; Cassandra adds one to a table that has clustering columns.
+      await client.execute(`ALTER TABLE tracker.model_${index} ADD note text STATIC`);
+      const table = modelTable(config);
+      const failures: string[] = [];
+      for (let seed = index; seed < CASES; seed += SHAPES.length) {
+        const play = playSelectCase(seed, shape, table, config, MOST_SHARDS);
+        await play.catch((error: Error) => failures.push(`seed ${seed}: ${error.message}`));
+      }
+      expect(failures).toEqual([]);
+    },
+    300_000,
+  );
+});
+
+describe('the document’s blogs', () => {
+  const { cql, config } = emitted({
+    keyspaceName: 'tracker',
+    tableName: 'blogs',
+    partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
+    regularColumns: [{ name: 'description', cqlType: CqlType.INT }],
+    shards: ShardCounts.uniform(200),
+    firstShard: 1,
+  });
+  const titles = Array.from({ length: 3_000 }, (_, number) => `title ${number} ${randomBytes(4).toString('hex')}`);
+  const day = { publish_date: '2020-07-09' };
+
+  beforeAll(async () => {
+    await client.execute(cql);
+    const blogs = titles.map((title, description) => ({ ...day, title, description }));
+    await insert(
+      config,
+      blogs.map((blog) => ({ ...blog, ...shardColumns(config, blog) })),
+    );
+  }, 60_000);
+
+  test('become the table that the issue names', () => {
+    expect(cql).toBe(
+      'CREATE TABLE "tracker"."blogs" ("publish_date" date, "shard" int, "title" text, "description" int, ' +
+        'PRIMARY KEY (("publish_date", "shard"), "title")) WITH CLUSTERING ORDER BY ("title" ASC)',
+    );
+  });
+
+  test('are read one by one with one SELECT each', async () => {
+    for (const number of [0, 1, 2_999]) {
+      const counted = counting(client);
+      const row = await selectRow(counted, config, { ...day, title: titles[number]! });
+      expect(row).toMatchObject({ title: titles[number], description: number });
+      expect(counted.requests).toBe(1);
+    }
+    expect(await selectRow(client, config, { ...day, title: 'none' })).toBeUndefined();
+  });
+
+  test('are found where an earlier count placed them', async () => {
+    const grown = { ...config, shards: { default: { write: 300, read: 300 } } };
+    for (const title of titles.slice(0, 50)) {
+      const row = await selectRow(client, grown, { ...day, title }, { formerShardCounts: [200] });
+      expect(row).toMatchObject({ title });
+    }
+  });
+
+  test('fill the shards 1 to 200, and come back in one order', async () => {
+    const { rows, stats, cursor } = await fanOutSelect(client, config, { value: day });
+    expect(rows.map(({ title }) => title)).toEqual([...titles].sort());
+    expect(new Set(rows.map(({ shard }) => shard))).toEqual(
+      new Set(Array.from({ length: 200 }, (_, index) => index + 1)),
+    );
+    expect(cursor).toBeUndefined();
+    expect(stats).toMatchObject({ shards: 200, requests: 200, waves: 1, rowsRead: 3_000 });
+  });
+
+  test('are refused by Cassandra when asked for by a column that nothing sorts, which the engine never asks', async () => {
+    const query = 'SELECT * FROM tracker.blogs WHERE description = 1';
+    await expect(client.execute(query)).rejects.toThrow('ALLOW FILTERING');
+    const where = { description: { eq: 1 } };
+    await expect(fanOutSelect(client, config, { value: day, where })).rejects.toThrow('no other column is sorted');
+  });
+});
+
+function counting(of: Client): CqlClient & { requests: number } {
+  const counted = {
+    requests: 0,
+    execute(query: string, parameters: unknown[], options: object): Promise<types.ResultSet> {
+      counted.requests += 1;
+      return of.execute(query, parameters, options);
+    },
+  };
+  return counted;
+}
