@@ -13,23 +13,33 @@ export interface StreamConsumerProps {
   readonly stream: IStream;
 }
 
-/** A function that reads a stream into a table: a state for each partition key, each record applied once. */
+/**
+ * A function that reads a stream into a table: a state for each partition key, each record applied once, and in order
+ * while keys move from shard to shard.
+ */
 export class StreamConsumer extends Construct {
   readonly function: NodejsFunction;
   readonly table: TableV2;
+  /** What the readers of all shards know of moves. */
+  readonly moves: TableV2;
 
   constructor(scope: Construct, id: string, { stream }: StreamConsumerProps) {
     super(scope, id);
     this.table = new TableV2(this, 'States', { partitionKey: { name: 'partitionKey', type: AttributeType.STRING } });
+    this.moves = new TableV2(this, 'Moves', {
+      partitionKey: { name: 'id', type: AttributeType.STRING },
+      timeToLiveAttribute: 'expiresAt',
+    });
     this.function = new NodejsFunction(this, 'Function', {
       entry: join(__dirname, 'handler.ts'),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       timeout: Duration.minutes(1),
       memorySize: 512,
-      environment: { TABLE_NAME: this.table.tableName },
+      environment: { TABLE_NAME: this.table.tableName, MOVES_TABLE_NAME: this.moves.tableName },
     });
     this.table.grant(this.function, 'dynamodb:GetItem', 'dynamodb:PutItem');
+    this.moves.grant(this.function, 'dynamodb:UpdateItem');
     this.function.addEventSource(
       new KinesisEventSource(stream, {
         startingPosition: StartingPosition.TRIM_HORIZON,

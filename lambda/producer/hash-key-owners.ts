@@ -1,3 +1,4 @@
+import { RecentMap } from '../../lib/core/foundation/recent-map';
 import type { OwnedRecord } from './record-input';
 
 /**
@@ -16,42 +17,66 @@ const KEY_LIFETIME_MS = 60_000;
 /** If more owners are known, those whose request is oldest are forgotten. */
 const MAX_OWNERS = 100_000;
 
+/** A moment by two clocks, in milliseconds. */
+interface Moment {
+  /** By a clock that never goes back, and that may stand still while the function is frozen. */
+  monotonicMs: number;
+  /** By the time of day, which may be set. */
+  timeOfDayMs: number;
+}
+
+const now = (): Moment => ({ monotonicMs: performance.now(), timeOfDayMs: Date.now() });
+
 /** Gives records the hash keys of their owners, and remembers them for a minute. */
 export class HashKeyOwners {
-  private readonly keys = new Map<string, { hashKey: bigint; untilMs: number }>();
+  private readonly keys = new RecentMap<string, { hashKey: bigint; askedAt: Moment }>(MAX_OWNERS);
 
   constructor(
     private readonly ask: AskRegistry,
-    private readonly now: () => number = Date.now,
+    private readonly clocks: () => Moment = now,
   ) {}
 
   /** Sets the explicit hash key of each record that has an owner. It stays absent where the owner has none. */
   async resolve(records: readonly OwnedRecord[], abortSignal: AbortSignal): Promise<void> {
     const owned = records.filter(({ hashKeyOwner }) => hashKeyOwner !== undefined);
-    const owners = new Set(owned.map(({ hashKeyOwner }) => hashKeyOwner!));
-    const unknown = [...owners].filter((owner) => (this.keys.get(owner)?.untilMs ?? 0) <= this.now());
-    await this.askFor(unknown, abortSignal);
-    for (const record of owned) record.explicitHashKey = this.keys.get(record.hashKeyOwner!)?.hashKey;
-    this.forget();
+    const keys = new Map<string, bigint | undefined>();
+    const unknown = new Set<string>();
+    for (const { hashKeyOwner } of owned) {
+      const known = this.freshKey(hashKeyOwner!);
+      if (known === undefined) unknown.add(hashKeyOwner!);
+      else keys.set(hashKeyOwner!, known);
+    }
+    for (const [owner, hashKey] of await this.askFor([...unknown], abortSignal)) keys.set(owner, hashKey);
+    for (const record of owned) record.explicitHashKey = keys.get(record.hashKeyOwner!);
   }
 
-  private async askFor(owners: readonly string[], abortSignal: AbortSignal): Promise<void> {
+  /** The owner's key, unless it was asked for too long ago by the clock that says more. */
+  private freshKey(owner: string): bigint | undefined {
+    const known = this.keys.get(owner);
+    if (known === undefined) return undefined;
+    const { monotonicMs, timeOfDayMs } = this.clocks();
+    const ageMs = Math.max(monotonicMs - known.askedAt.monotonicMs, timeOfDayMs - known.askedAt.timeOfDayMs);
+    return ageMs < KEY_LIFETIME_MS ? known.hashKey : undefined;
+  }
+
+  /** The answers, undefined for an owner who has no key. */
+  private async askFor(
+    owners: readonly string[],
+    abortSignal: AbortSignal,
+  ): Promise<ReadonlyMap<string, bigint | undefined>> {
+    const answered = new Map<string, bigint | undefined>();
     for (let start = 0; start < owners.length; start += OWNERS_PER_REQUEST) {
       const some = owners.slice(start, start + OWNERS_PER_REQUEST);
+      const askedAt = this.clocks();
       const answers = await this.ask(some, abortSignal);
-      const untilMs = this.now() + KEY_LIFETIME_MS;
       some.forEach((owner, index) => {
         const answer = answers[index];
-        this.keys.delete(owner);
-        if (answer) this.keys.set(owner, { hashKey: BigInt(answer.hashKey), untilMs });
+        const hashKey = answer ? BigInt(answer.hashKey) : undefined;
+        answered.set(owner, hashKey);
+        if (hashKey === undefined) this.keys.delete(owner);
+        else this.keys.set(owner, { hashKey, askedAt });
       });
     }
-  }
-
-  private forget(): void {
-    for (const owner of this.keys.keys()) {
-      if (this.keys.size <= MAX_OWNERS) return;
-      this.keys.delete(owner);
-    }
+    return answered;
   }
 }

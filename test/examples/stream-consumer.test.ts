@@ -1,7 +1,7 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import type { KinesisStreamEvent } from 'aws-lambda';
-import { handler } from '../../examples/stream-consumer/handler';
+import { handler as consumer } from '../../examples/stream-consumer/handler';
 import type { SavedState } from '../../examples/stream-consumer/key-state';
 import { StreamConsumer } from '../../examples/stream-consumer/stream-consumer';
 import { UniformStream } from '../../lib';
@@ -44,6 +44,7 @@ function event(...records: (string | Buffer)[]): KinesisStreamEvent {
   } as unknown as KinesisStreamEvent;
 }
 
+const handler = (batch: KinesisStreamEvent) => consumer(batch, { getRemainingTimeInMillis: () => 60_000 });
 const states = () => Object.fromEntries([...mockTable].map(([key, { state }]) => [key, state]));
 const reported = (...positions: number[]) => ({
   batchItemFailures: positions.map((position) => ({ itemIdentifier: String(position) })),
@@ -80,6 +81,15 @@ describe('the example of a consumer', () => {
     expect(states()).toEqual({ a: { count: 5, last: 'a5' }, b: { count: 2, last: 'b2' } });
   });
 
+  test('applies what Lambda has set aside when it comes again, behind later records, and nothing twice', async () => {
+    await handler(event('a1', 'a2 a!3 a4', 'b1'));
+    await handler(event('a5', 'b2'));
+    expect(states()).toEqual({ a: { count: 3, last: 'a5' }, b: { count: 2, last: 'b2' } });
+    expect(await handler(event('a2 a3 a4', 'b1'))).toEqual(reported());
+    expect(await handler(event('a2 a3 a4', 'b1'))).toEqual(reported());
+    expect(states()).toEqual({ a: { count: 5, last: 'a4' }, b: { count: 2, last: 'b2' } });
+  });
+
   test('reports the first record of a key that was not saved', async () => {
     mockRefused.add('b');
     expect(await handler(event('a1', 'b1', 'a2', 'b2'))).toEqual(reported(1));
@@ -91,10 +101,10 @@ describe('the example of a consumer', () => {
     expect(states()).toEqual({ a: { count: 1, last: 'a1' }, b: { count: 1, last: 'b1' } });
   });
 
-  test('is deployed with a table that it may read and write an item of, and a place for what keeps failing', () => {
+  test('is deployed with tables of which it may read and write items, and a place for what keeps failing', () => {
     // Its code is bundled in test/integration.
     const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Example');
-    const { table } = new StreamConsumer(stack, 'Consumer', {
+    const { table, moves } = new StreamConsumer(stack, 'Consumer', {
       stream: new UniformStream(stack, 'Events', { shardCount: 1 }),
     });
 
@@ -112,6 +122,7 @@ describe('the example of a consumer', () => {
             Action: ['dynamodb:GetItem', 'dynamodb:PutItem'],
             Resource: stack.resolve(table.tableArn),
           },
+          { Effect: 'Allow', Action: 'dynamodb:UpdateItem', Resource: stack.resolve(moves.tableArn) },
         ]),
       },
     });

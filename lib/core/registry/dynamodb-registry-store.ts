@@ -1,4 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+import { parseHashKey } from '../foundation/hash-key-space';
+import { CorruptRegistryError } from './registry-errors';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from './registry-table';
 
@@ -60,16 +62,22 @@ export class DynamoDbRegistryStore implements RegistryStore {
   async readHead(): Promise<RegistryHead | undefined> {
     const item = await this.read(HEAD_ID);
     if (item === undefined) return undefined;
-    const recent = JSON.parse(text(item.recent)) as CompactEntry[];
-    return { version: number(item.version), recent: recent.map(fromCompact) };
+    const recent = list<CompactEntry>(item.recent, 'the history in its head');
+    const commits = item.commits && list<string>(item.commits, 'the commits in its head');
+    return {
+      version: number(item.version, 'the version of its head'),
+      recent: recent.map(fromCompact),
+      ...(commits && { commits }),
+    };
   }
 
-  writeHead({ version, recent }: RegistryHead, expected: number): Promise<boolean> {
+  writeHead({ version, recent, commits }: RegistryHead, expected: number): Promise<boolean> {
     return this.write(
       {
         [REGISTRY_TABLE_KEY]: { S: HEAD_ID },
         version: { N: String(version) },
         recent: { S: JSON.stringify(recent.map(toCompact)) },
+        ...(commits && { commits: { S: JSON.stringify(commits) } }),
       },
       expected === 0 ? 'attribute_not_exists(#version)' : '#version = :version',
       expected,
@@ -83,6 +91,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
 
   async readEntries(): Promise<RegistryEntry[]> {
     const entries: RegistryEntry[] = [];
+    const starts = new Set<string>();
     let start: object | undefined;
     do {
       const page = await this.client.scan({
@@ -91,9 +100,12 @@ export class DynamoDbRegistryStore implements RegistryStore {
         ...(start && { ExclusiveStartKey: start }),
       });
       for (const item of (page.Items ?? []) as DynamoDbItem[]) {
-        if (text(item[REGISTRY_TABLE_KEY]).startsWith(OWNER_PREFIX)) entries.push(entryOf(item));
+        if (text(item[REGISTRY_TABLE_KEY], 'an id').startsWith(OWNER_PREFIX)) entries.push(entryOf(item));
       }
       start = page.LastEvaluatedKey;
+      const name = JSON.stringify(start);
+      if (starts.has(name)) throw new CorruptRegistryError('a scan that comes to the same key again, which');
+      starts.add(name);
     } while (start !== undefined);
     return entries;
   }
@@ -144,23 +156,48 @@ function toCompact({ owner, version, hashKey, weight }: RegistryEntry): CompactE
   return [owner, version, hashKey === undefined ? null : String(hashKey), weight];
 }
 
-function fromCompact([owner, version, hashKey, weight]: CompactEntry): RegistryEntry {
-  return { owner, version, weight, ...(hashKey !== null && { hashKey: BigInt(hashKey) }) };
+function fromCompact(compact: CompactEntry): RegistryEntry {
+  const [owner, version, hashKey, weight] = Array.isArray(compact) ? compact : [];
+  if (typeof owner !== 'string' || !Number.isSafeInteger(version) || typeof weight !== 'number') {
+    throw new CorruptRegistryError('an entry in its head');
+  }
+  return { owner, version: version!, weight, ...(hashKey !== null && { hashKey: hashKeyOf(hashKey) }) };
 }
 
 function entryOf(item: DynamoDbItem): RegistryEntry {
   return {
-    owner: text(item[REGISTRY_TABLE_KEY]).slice(OWNER_PREFIX.length),
-    version: number(item.version),
-    weight: number(item.weight),
-    ...(item.hashKey && { hashKey: BigInt(text(item.hashKey)) }),
+    owner: text(item[REGISTRY_TABLE_KEY], 'an id').slice(OWNER_PREFIX.length),
+    version: number(item.version, "the version of an owner's entry"),
+    weight: number(item.weight, "the weight of an owner's entry"),
+    ...(item.hashKey && { hashKey: hashKeyOf(text(item.hashKey, "the key of an owner's entry")) }),
   };
 }
 
-function text(value: AttributeValue | undefined): string {
-  return (value as { S: string }).S;
+function hashKeyOf(stored: string | undefined): bigint {
+  const hashKey = typeof stored === 'string' ? parseHashKey(stored) : undefined;
+  if (hashKey === undefined) throw new CorruptRegistryError("an owner's key");
+  return hashKey;
 }
 
-function number(value: AttributeValue | undefined): number {
-  return Number((value as { N: string }).N);
+/** What a list in JSON holds, as a ledger wrote it. */
+function list<T>(value: AttributeValue | undefined, part: string): T[] {
+  try {
+    const items: unknown = JSON.parse(text(value, part));
+    if (Array.isArray(items)) return items;
+  } catch {
+    // Reported below, as what is valid JSON and no list.
+  }
+  throw new CorruptRegistryError(part);
+}
+
+function text(value: AttributeValue | undefined, part: string): string {
+  const stored = (value as { S?: unknown } | undefined)?.S;
+  if (typeof stored !== 'string') throw new CorruptRegistryError(part);
+  return stored;
+}
+
+function number(value: AttributeValue | undefined, part: string): number {
+  const stored = Number((value as { N?: string } | undefined)?.N);
+  if (Number.isNaN(stored)) throw new CorruptRegistryError(part);
+  return stored;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { backoffMs } from '../foundation/backoff';
 import { type Clock, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
@@ -6,7 +7,7 @@ import { checkHashKey, HASH_KEY_SPACE } from '../foundation/hash-key-space';
 import type { BalancedKeyAllocator } from './balanced-key-allocator';
 import { checkOwner, type HashKeyOwner } from './hash-key-owner';
 import { type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
-import { RegistryBusyError, StaleMoveError } from './registry-errors';
+import { CorruptRegistryError, RegistryBusyError, StaleMoveError, UncertainCommitError } from './registry-errors';
 import { RegistryState } from './registry-state';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
 import { checkWeight } from './weight';
@@ -44,7 +45,23 @@ export interface HashKeyLedgerOptions {
   random?(): number;
 }
 
+/** What follows from a state: the changes to commit, and what to answer once they are committed. */
+interface Decision<T> {
+  changes: Omit<RegistryEntry, 'version'>[];
+  answer: T;
+}
+
+/** One attempt at a commit, and what to answer if its head was written. */
+interface Attempt<T> {
+  version: number;
+  id: string;
+  answer: T;
+}
+
 const DEFAULT_MAX_ENTRIES = 100;
+
+/** The ids of commits that the head holds: many more than come between a lost answer and the next look at the head. */
+const MAX_COMMIT_IDS = 64;
 
 /** The most attempts at one commit. An attempt fails only because another commit has succeeded. */
 const MAX_ATTEMPTS = 100;
@@ -97,11 +114,11 @@ export class HashKeyLedger {
     const heaviestFirst = requests.toSorted((a, b) => (b.weight ?? 1) - (a.weight ?? 1));
     const owners = new Map<string, HashKeyOwner>();
     for (const some of chunks(heaviestFirst, this.maxEntries)) {
-      await this.commit((state) => {
-        const decided = decidedOwners(state, some, ranges);
-        for (const owner of decided) owners.set(owner.owner, owner);
-        return decided.filter((owner) => state.owners.get(owner.owner)?.weight !== owner.weight);
+      const decided = await this.commit((state) => {
+        const answer = decidedOwners(state, some, ranges);
+        return { answer, changes: answer.filter(({ owner, weight }) => state.owners.get(owner)?.weight !== weight) };
       });
+      for (const owner of decided) owners.set(owner.owner, owner);
     }
     return requests.map(({ owner }) => owners.get(owner)!);
   }
@@ -115,11 +132,11 @@ export class HashKeyLedger {
     checkNames(names);
     const released = new Map<string, HashKeyOwner>();
     for (const some of chunks(names, this.maxEntries)) {
-      await this.commit((state) => {
-        const owners = some.flatMap((name) => state.owners.get(name) ?? []);
-        for (const owner of owners) released.set(owner.owner, owner);
-        return owners.map(({ owner, weight }) => ({ owner, weight }));
+      const owners = await this.commit((state) => {
+        const answer = some.flatMap((name) => state.owners.get(name) ?? []);
+        return { answer, changes: answer.map(({ owner, weight }) => ({ owner, weight })) };
       });
+      for (const owner of owners) released.set(owner.owner, owner);
     }
     return names.map((name) => released.get(name));
   }
@@ -150,11 +167,11 @@ export class HashKeyLedger {
     }
     const made: RebalanceMove[] = [];
     for (;;) {
-      let moves: RebalanceMove[] = [];
-      await this.commit((state) => {
+      const moves = await this.commit((state) => {
         const room = Math.min(this.maxEntries, mostMoves - made.length);
-        moves = rebalancePlan(state.owners.values(), whole).moves.slice(0, room);
-        return moves.map(({ owner, weight, toHashKey }) => ({ owner, weight, hashKey: toHashKey }));
+        const answer = rebalancePlan(state.owners.values(), whole).moves.slice(0, room);
+        const changes = answer.map(({ owner, weight, toHashKey }) => ({ owner, weight, hashKey: toHashKey }));
+        return { answer, changes };
       });
       if (moves.length === 0) return made;
       made.push(...moves);
@@ -173,33 +190,58 @@ export class HashKeyLedger {
     checkHashKey('toHashKey', toHashKey);
     await this.commit((state) => {
       const owner = state.owners.get(name);
-      if (owner?.hashKey === toHashKey) return [];
+      if (owner?.hashKey === toHashKey) return { answer: undefined, changes: [] };
       if (owner?.hashKey !== fromHashKey) throw new StaleMoveError(name, 'its key has changed');
       for (const other of state.owners.values()) {
         if (other.hashKey === toHashKey) throw new StaleMoveError(name, 'its new key has an owner');
       }
-      return [{ ...owner, hashKey: toHashKey }];
+      return { answer: undefined, changes: [{ ...owner, hashKey: toHashKey }] };
     });
   }
 
-  /** Commits the changes that `decide` derives from the latest state. Commits nothing if there are no changes. */
-  private async commit(decide: (state: RegistryState) => Omit<RegistryEntry, 'version'>[]): Promise<void> {
-    await this.inTurn(async () => {
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+  /**
+   * Commits the changes that `decide` derives from the latest state, or nothing if there are none. Returns the answer of
+   * the attempt that was committed.
+   *
+   * The store may refuse a head that it has written: when the first answer is lost, the SDK sends the write again, and the
+   * condition fails. So each attempt has an id, by which it is found among the commits before anything is decided anew.
+   */
+  private commit<T>(decide: (state: RegistryState) => Decision<T>): Promise<T> {
+    return this.inTurn(async () => {
+      const attempts: Attempt<T>[] = [];
+      while (attempts.length < MAX_ATTEMPTS) {
         const head = await this.catchUp();
-        const version = head.version + 1;
-        const commit = decide(this.state!).map((change) => ({ ...change, version }));
-        if (commit.length === 0) return;
-        await this.settle(head);
-        if (await this.store.writeHead({ version, recent: recentAfter(head, commit, this.maxEntries) }, head.version)) {
-          this.state!.apply(version, commit);
-          await this.settle({ version, recent: commit });
-          return;
+        const made = committedOf(attempts, head);
+        if (made !== undefined) {
+          await this.settle(head);
+          return made.answer;
         }
-        await this.backOff(attempt);
+        const { changes, answer } = decide(this.state!);
+        if (changes.length === 0) return answer;
+        await this.settle(head);
+        const attempt = { version: head.version + 1, id: randomBytes(8).toString('base64url'), answer };
+        attempts.push(attempt);
+        const next = headAfter(head, attempt, changes, this.maxEntries);
+        if (await this.writeHead(next, attempt)) {
+          applyRecent(this.state!, next);
+          await this.settle(next);
+          return answer;
+        }
+        await this.backOff(attempts.length);
       }
       throw new RegistryBusyError(MAX_ATTEMPTS);
     });
+  }
+
+  /** Writes a head on top of the one before. An error counts only if the head was not written nevertheless. */
+  private async writeHead(next: RegistryHead, attempt: Attempt<unknown>): Promise<boolean> {
+    try {
+      return await this.store.writeHead(next, next.version - 1);
+    } catch (error) {
+      const head = await readHead(this.store).catch(() => undefined);
+      if (head !== undefined && idOfCommit(head, attempt.version) === attempt.id) return true;
+      throw error;
+    }
   }
 
   /** Writes the entries of the latest commit, in case its own ledger did not. */
@@ -276,7 +318,52 @@ export async function readOwners(
 }
 
 async function readHead(store: RegistryStore): Promise<RegistryHead> {
-  return (await store.readHead()) ?? { version: 0, recent: [] };
+  const head = await store.readHead();
+  if (head === undefined) return { version: 0, recent: [] };
+  checkHead(head);
+  return head;
+}
+
+/** Throws `CorruptRegistryError` unless the head is one that a ledger has written. */
+function checkHead({ version, recent, commits }: RegistryHead): void {
+  if (!Number.isSafeInteger(version) || version < 1) throw new CorruptRegistryError('the version of its head');
+  const isAscending = recent.every((entry, index) => index === 0 || recent[index - 1]!.version <= entry.version);
+  // A head without entries would stand for a commit that changed nothing.
+  if (!isAscending || recent.at(-1)?.version !== version) throw new CorruptRegistryError('the history in its head');
+  if (commits?.length === 0 || (commits?.length ?? 0) > version)
+    throw new CorruptRegistryError('the commits in its head');
+}
+
+/** The id of the commit of a version; undefined if the head does not have it. */
+function idOfCommit({ version, commits = [] }: RegistryHead, wanted: number): string | undefined {
+  return commits[commits.length - 1 - (version - wanted)];
+}
+
+/**
+ * The attempt that was committed, if one was.
+ *
+ * @throws UncertainCommitError if the head no longer says whose commit followed an attempt's state
+ */
+function committedOf<T>(attempts: readonly Attempt<T>[], head: RegistryHead): Attempt<T> | undefined {
+  const made = attempts.find(({ version, id }) => idOfCommit(head, version) === id);
+  const isUnknown = ({ version }: Attempt<T>) => version < head.version && idOfCommit(head, version) === undefined;
+  if (made === undefined && attempts.some(isUnknown)) throw new UncertainCommitError();
+  return made;
+}
+
+/** The head that commits an attempt: with its entries and its id, and as many of those before as there is room for. */
+function headAfter(
+  { recent, commits = [] }: RegistryHead,
+  { version, id }: Attempt<unknown>,
+  changes: readonly Omit<RegistryEntry, 'version'>[],
+  mostEntries: number,
+): RegistryHead {
+  const own = changes.map((change) => ({ ...change, version }));
+  return {
+    version,
+    recent: latestCommits([...recent, ...own], mostEntries),
+    commits: [...commits, id].slice(-MAX_COMMIT_IDS),
+  };
 }
 
 /** The owners after their allocation. It changes the state's allocator to compute them, and then undoes the changes. */
@@ -325,9 +412,8 @@ function applyRecent(state: RegistryState, { version, recent }: RegistryHead): v
   }
 }
 
-/** The entries of the commit, and of as many earlier commits as there is room for. */
-function recentAfter({ recent }: RegistryHead, commit: readonly RegistryEntry[], most: number): RegistryEntry[] {
-  const all = [...recent, ...commit];
+/** The entries of the latest commits: whole commits, and as many as there is room for. */
+function latestCommits(all: readonly RegistryEntry[], most: number): RegistryEntry[] {
   const cut = all[all.length - most - 1]?.version ?? 0;
   return all.filter(({ version }) => version > cut);
 }

@@ -32,5 +32,12 @@ export {
 } from './hash-key-ledger';
 export type { HashKeyOwner } from './hash-key-owner';
 export { describeRebalancePlan, type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
-export { InvalidWeightError, KeySpaceExhaustedError, RegistryBusyError, StaleMoveError } from './registry-errors';
+export {
+  CorruptRegistryError,
+  InvalidWeightError,
+  KeySpaceExhaustedError,
+  RegistryBusyError,
+  StaleMoveError,
+  UncertainCommitError,
+} from './registry-errors';
 export type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';

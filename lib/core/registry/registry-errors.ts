@@ -31,6 +31,26 @@ export class RegistryBusyError extends EvenShardsError {
   }
 }
 
+/**
+ * It is not known whether a change was committed: the store did not confirm it, and the head no longer says who made the
+ * commit in question, because many others followed. Read the owners before you repeat the change.
+ */
+export class UncertainCommitError extends EvenShardsError {
+  constructor() {
+    super('UNCERTAIN_COMMIT', 'whether the change was written is not known; read the owners before you repeat it');
+  }
+}
+
+/** The stored registry is not one that a ledger has written. Something else has changed it, or a store is faulty. */
+export class CorruptRegistryError extends EvenShardsError {
+  constructor(
+    /** The part that is not as a ledger writes it, such as `the history in its head`. */
+    readonly part: string,
+  ) {
+    super('CORRUPT_REGISTRY', `the stored registry is damaged: ${part} is not what a ledger writes`);
+  }
+}
+
 /** A planned move cannot be made: the owner's key has changed since the plan, or the new key has an owner now. */
 export class StaleMoveError extends EvenShardsError {
   constructor(

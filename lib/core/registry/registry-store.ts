@@ -16,6 +16,11 @@ export interface RegistryHead {
   version: number;
   /** The entries of the latest commits, that of this version included. They are whole commits in ascending order. */
   recent: readonly RegistryEntry[];
+  /**
+   * The ids of the latest commits, ascending by version, that of this version last. By its id a ledger recognises its own
+   * commit if the answer to it was lost. Absent in a head that an earlier release wrote.
+   */
+  commits?: readonly string[];
 }
 
 /**

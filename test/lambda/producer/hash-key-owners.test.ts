@@ -7,17 +7,19 @@ describe('HashKeyOwners', () => {
   };
   let asked: string[][];
   let nowMs: number;
+  let timeOfDayMs: number;
   let keyOf: (owner: string) => { hashKey: string } | null;
   let owners: HashKeyOwners;
   beforeEach(() => {
     asked = [];
     nowMs = 0;
+    timeOfDayMs = 0;
     keyOf = (owner) => ({ hashKey: owner.slice(1) });
     const ask = async (names: string[]) => {
       asked.push(names);
       return names.map(keyOf);
     };
-    owners = new HashKeyOwners(ask, () => nowMs);
+    owners = new HashKeyOwners(ask, () => ({ monotonicMs: nowMs, timeOfDayMs }));
   });
   const keysOf = async (...names: (string | undefined)[]) => {
     const records = names.map(record);
@@ -38,6 +40,28 @@ describe('HashKeyOwners', () => {
     expect(await keysOf('o1')).toEqual([1n]);
     nowMs = 60_000;
     expect(await keysOf('o1')).toEqual([7n]);
+  });
+
+  test.each([-1, 1])('asks again after a minute if the time of day jumps by %d days meanwhile', async (days) => {
+    timeOfDayMs = 2 * 86_400_000;
+    await keysOf('o1');
+    timeOfDayMs += days * 86_400_000;
+    nowMs = 60_000;
+    await keysOf('o1');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('asks again after a minute in which the function was frozen', async () => {
+    await keysOf('o1');
+    timeOfDayMs = 60_000;
+    await keysOf('o1');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('answers for an owner whom it must forget for others of the same event', async () => {
+    await keysOf('o1');
+    const others = Array.from({ length: 100_000 }, (_, index) => `o${index + 2}`);
+    expect((await keysOf(...others, 'o1')).at(-1)).toBe(1n);
   });
 
   test('leaves a record without a key if its owner has none, and asks again', async () => {
