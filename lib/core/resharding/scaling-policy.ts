@@ -38,8 +38,8 @@ export const GROWTH = 4 / 3;
  * enough to double back to the most shards of the last 24 hours, and one to spare. Bounds that were changed are kept at
  * once, whatever the load.
  *
- * The numbers are those that cost the fewest shard-hours, over a year of loads of several shapes, of all that keep
- * throttling below 1 % of the time: see the guide to resharding, and `npm run bench auto-scaling`.
+ * The numbers were found by simulation, over loads of several shapes: few shard-hours, with throttling below 1 % of the
+ * time if metrics are in time. See the guide to resharding, and `npm run bench auto-scaling`.
  */
 export function desiredShardCount(situation: ScalingSituation): number {
   const { openShardCount, minShards, maxShards, load } = situation;
