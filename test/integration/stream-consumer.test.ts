@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { build } from 'esbuild';
@@ -11,8 +12,18 @@ import type { Emulator } from '../../bin/local/emulator-thread';
 import { FunctionPool } from '../../bin/local/function-pool';
 import { startKinesisEmulator } from '../../bin/local/kinesis-emulator';
 import { lambdaEnvironment } from '../../bin/local/lambda-environment';
-import { deaggregate, deduplicate, SequenceHistory, type UserRecord } from '../../lib/core';
+import {
+  deaggregate,
+  deduplicate,
+  handOver,
+  OrderedProducer,
+  parseFence,
+  SequenceHistory,
+  type UserRecord,
+  uniformRanges,
+} from '../../lib/core';
 import { AGGREGATION, SEQUENCE, STREAM_NAME } from '../../lib/core/foundation/function-environment';
+import { seededRandom } from '../../lib/testing/seeded-random';
 import { FAULTS, type FaultyKinesis, startFaultyKinesis } from './faulty-kinesis';
 
 /**
@@ -28,8 +39,10 @@ if (!found) console.warn(`a part of stream-consumer.test.ts is skipped: there is
 
 const STREAM = 'Events';
 const TABLE = 'States';
+const MOVES = 'Moves';
 const SEED = 20_260_101;
 const MINUTE = 60_000;
+const CONSUMER_ENVIRONMENT = { TABLE_NAME: TABLE, MOVES_TABLE_NAME: MOVES };
 
 interface KinesisRecord {
   partitionKey: string;
@@ -100,18 +113,49 @@ function byKey(records: readonly UserRecord[]): Record<string, string[]> {
   return groups;
 }
 
+interface BatchResponse {
+  batchItemFailures: { itemIdentifier: string }[];
+}
+
+function eventOf(batch: readonly KinesisRecord[]): object {
+  return {
+    Records: batch.map(({ partitionKey, sequenceNumber, data }) => ({
+      eventSource: 'aws:kinesis',
+      kinesis: { partitionKey, sequenceNumber, data: data.toString('base64') },
+    })),
+  };
+}
+
+/**
+ * Delivers a shard to the consumer as Lambda does, each batch from where the last one failed, beside other shards. Some
+ * invocations end with their process, and of some the answer is lost, so that the batch is delivered again.
+ */
+async function consumeWithCrashes(records: readonly KinesisRecord[], random: () => number): Promise<void> {
+  for (let start = 0; start < records.length; ) {
+    const batch = records.slice(start, start + 8);
+    const fate = random();
+    if (fate < 0.1) {
+      const doomed = functionPool('doomed', bundles, CONSUMER_ENVIRONMENT);
+      const invocation = invoke(doomed, eventOf(batch)).catch(() => {});
+      await sleep(1_000 * random());
+      await doomed.stop();
+      await invocation;
+      continue;
+    }
+    const { batchItemFailures } = await invoke<BatchResponse>(consumer, eventOf(batch));
+    if (fate < 0.25) continue;
+    const failed = batch.findIndex(({ sequenceNumber }) => sequenceNumber === batchItemFailures[0]?.itemIdentifier);
+    start += failed === -1 ? batch.length : failed;
+  }
+}
+
 /** Delivers a shard to the consumer as Lambda does: batches, some of them twice, each from where the last one failed. */
 async function consume(records: readonly KinesisRecord[]): Promise<void> {
   const BATCH = 25;
   for (let start = 0; start < records.length; ) {
     const batch = records.slice(start, start + BATCH);
-    const event = {
-      Records: batch.map(({ partitionKey, sequenceNumber, data }) => ({
-        eventSource: 'aws:kinesis',
-        kinesis: { partitionKey, sequenceNumber, data: data.toString('base64') },
-      })),
-    };
-    const { batchItemFailures } = await invoke<{ batchItemFailures: { itemIdentifier: string }[] }>(consumer, event);
+    const event = eventOf(batch);
+    const { batchItemFailures } = await invoke<BatchResponse>(consumer, event);
     expect(batchItemFailures).toEqual([]);
     if (start % 2 === 0) await invoke(consumer, event);
     start += batch.length;
@@ -139,22 +183,24 @@ beforeEach(async () => {
   network = await startFaultyKinesis(kinesis.endpoint, SEED);
   clients = localClients({ kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint, lambda: kinesis.endpoint });
   await clients.kinesis.createStream({ StreamName: STREAM, ShardCount: 4 });
-  await clients.dynamodb.createTable({
-    TableName: TABLE,
-    KeySchema: [{ AttributeName: 'partitionKey', KeyType: 'HASH' }],
-    AttributeDefinitions: [{ AttributeName: 'partitionKey', AttributeType: 'S' }],
-    BillingMode: 'PAY_PER_REQUEST',
-  });
+  for (const [TableName, AttributeName] of Object.entries({ [TABLE]: 'partitionKey', [MOVES]: 'id' })) {
+    await clients.dynamodb.createTable({
+      TableName,
+      KeySchema: [{ AttributeName, KeyType: 'HASH' }],
+      AttributeDefinitions: [{ AttributeName, AttributeType: 'S' }],
+      BillingMode: 'PAY_PER_REQUEST',
+    });
+  }
   const environment = { [STREAM_NAME]: STREAM, [AGGREGATION]: 'true', [SEQUENCE]: 'true' };
   producer = functionPool('producer', join(ROOT, 'dist/lambda/producer'), environment);
-  consumer = functionPool('consumer', bundles, { TABLE_NAME: TABLE });
+  consumer = functionPool('consumer', bundles, CONSUMER_ENVIRONMENT);
 }, MINUTE);
 
 afterEach(async () => {
   await Promise.all([producer?.stop(), consumer?.stop()]);
   await network?.stop();
   await clients?.kinesis.deleteStream({ StreamName: STREAM });
-  await clients?.dynamodb.deleteTable({ TableName: TABLE });
+  for (const TableName of [TABLE, MOVES]) await clients?.dynamodb.deleteTable({ TableName });
 });
 
 afterAll(async () => {
@@ -200,6 +246,56 @@ async function landed(): Promise<{ shards: KinesisRecord[][]; all: UserRecord[];
         Object.entries(sent).map(([key, texts]) => [key, { count: texts.length, last: JSON.parse(texts.at(-1)!) }]),
       ),
     );
+  },
+  4 * MINUTE,
+);
+
+test(
+  `keys that move from shard to shard are applied in order, each record once, through crashes and replays (seed ${SEED})`,
+  async () => {
+    const random = seededRandom(SEED);
+    const hashKeys = uniformRanges(4).map(({ startingHashKey }) => startingHashKey + 1n);
+    const { endpoint } = network;
+    const faulty = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).kinesis;
+    const moving = new OrderedProducer(faulty, { streamName: STREAM, aggregation: true, sequence: true });
+    const keys = ['a', 'b', 'c', 'd'];
+    const sent = Object.fromEntries(keys.map((key) => [key, [] as string[]]));
+    const write = async (partitionKey: string, first: number): Promise<void> => {
+      for (let step = 0; step < 3; step++) {
+        const [explicitHashKey, toHashKey] = [hashKeys[(first + step) % 4]!, hashKeys[(first + step + 1) % 4]!];
+        const burst = Array.from({ length: 10 }, async () => {
+          const text = JSON.stringify(`${partitionKey}${sent[partitionKey]!.length}`);
+          sent[partitionKey]!.push(text);
+          await moving.put({ partitionKey, explicitHashKey, data: Buffer.from(text) });
+        });
+        await Promise.all(burst);
+        await handOver(
+          moving,
+          { partitionKeys: [partitionKey], fromHashKey: explicitHashKey, toHashKey },
+          async () => {},
+        );
+      }
+    };
+    await Promise.all(keys.map((key, index) => write(key, index)));
+    await moving.close();
+
+    const { all, shards: content } = await landed();
+    expect(all.filter(({ data }) => parseFence(data) !== undefined).length).toBeGreaterThanOrEqual(2 * 3 * keys.length);
+    await Promise.all(content.map((records) => consumeWithCrashes(records, random)));
+    expect(await states()).toEqual(
+      Object.fromEntries(keys.map((key) => [key, { count: sent[key]!.length, last: JSON.parse(sent[key]!.at(-1)!) }])),
+    );
+    // Some waited for others, and none was let go.
+    const { Items = [] } = await DynamoDBDocument.from(clients.dynamodb).scan({ TableName: MOVES });
+    const waits = Items.map(({ waitedMs = 0 }) => waitedMs as number);
+    expect(Math.max(...waits)).toBeGreaterThan(0);
+    expect(Math.max(...waits)).toBeLessThan(30_000);
+    expect(Items.every(({ hasEnded }) => hasEnded)).toBe(true);
+
+    // Whoever reads everything again changes nothing.
+    const before = await states();
+    await Promise.all(content.map((records) => consumeWithCrashes(records, () => 1)));
+    expect(await states()).toEqual(before);
   },
   4 * MINUTE,
 );
