@@ -66,9 +66,18 @@ function streamLines(
     '',
     `  a month: ${dollars(monthlyCost.total)} (shards ${dollars(monthlyCost.shards)}, records ` +
       `${dollars(monthlyCost.records)}, enhanced fan-out ${dollars(monthlyCost.fanOut)}; ${monthlyCost.prices})`,
+    ...packedLines(monthlyCost),
     ...notFixedLines([...notFixed, ...(sample && placement ? [ceiling(sample, placement)] : [])]),
     '',
     ...streamSnippet(placement?.shardsIfBalanced ?? shards),
+  ];
+}
+
+/** What packs save, where that is worth a line. */
+function packedLines({ records, recordsPacked }: StreamPlan['monthlyCost']): string[] {
+  if (recordsPacked > records / 2) return [];
+  return [
+    `  in full packs (aggregation: 'packed') the records cost ${dollars(recordsPacked)} instead of ${dollars(records)}`,
   ];
 }
 

@@ -134,7 +134,15 @@ export interface StreamPlan {
   /** The problems that no number of shards fixes. Each sentence says what does fix it. */
   notFixed: string[];
   /** The cost of a month in US dollars, and the prices it is computed with. */
-  monthlyCost: { shards: number; records: number; fanOut: number; total: number; prices: string };
+  monthlyCost: {
+    shards: number;
+    records: number;
+    /** What the records cost in place of `records` if they share Kinesis records that fill their payload units. */
+    recordsPacked: number;
+    fanOut: number;
+    total: number;
+    prices: string;
+  };
 }
 
 /**
@@ -338,5 +346,7 @@ function monthlyCost(stream: CheckedTraffic, shards: number): StreamPlan['monthl
   const fanOut =
     enhancedFanOutConsumers *
     (shards * HOURS_PER_MONTH * prices.consumerShardHour + ((bytesPerSecond * seconds) / 1e9) * prices.fanOutGigabyte);
-  return { shards: ofShards, records, fanOut, total: ofShards + records + fanOut, prices: prices.asOf };
+  const fullUnits = Math.min(unitsOfRecord, bytesPerSecond / recordsPerSecond / PUT_PAYLOAD_UNIT_BYTES);
+  const recordsPacked = (records * fullUnits) / unitsOfRecord;
+  return { shards: ofShards, records, recordsPacked, fanOut, total: ofShards + records + fanOut, prices: prices.asOf };
 }

@@ -8,7 +8,6 @@ import { between } from '../../fakes/round-trip-times';
 import { printTable, rounded } from './table';
 
 const SHARDS = 64;
-const RECORDS = 1_000_000;
 const RECORD_BYTES = 100;
 const KEY_BYTES = 10;
 
@@ -17,10 +16,28 @@ const PUT_PAYLOAD_UNIT_BYTES = 25 * 1_024;
 const SECONDS_PER_MONTH = 730 * 3_600;
 const PRICED_RECORDS_PER_SECOND = 10_000;
 
+interface Scenario {
+  keys: number;
+  maxBufferedRecords: number;
+  records: number;
+  /** What is counted begins behind so many records. */
+  first: number;
+}
+
+const ROUND_TRIP_MS = 20;
+
+/** The last begins to count when the full buckets that the shards begin with are used up. */
+const SCENARIOS: Scenario[] = [
+  { keys: 10_000, maxBufferedRecords: 10_000, records: 1_000_000, first: 0 },
+  { keys: 10_000, maxBufferedRecords: 100_000, records: 1_000_000, first: 0 },
+  { keys: 100_000, maxBufferedRecords: 100_000, records: 1_000_000, first: 0 },
+  { keys: 10_000, maxBufferedRecords: 100_000, records: 2_000_000, first: 1_300_000 },
+];
+
 interface Result {
   perSecond: number;
   entries: number;
-  payloadUnits: number;
+  unitsPerRecord: number;
   shardBytesUsed: number;
   hottestOfMean: number;
   meanWaitMs: number;
@@ -31,16 +48,9 @@ interface Result {
  * virtual time. The shards are uniform, so 64 buckets are the shards: that row is packing by shard.
  */
 export async function benchPacks(): Promise<void> {
-  for (const [keys, roundTripMs, maxBufferedRecords] of [
-    [10_000, 20, 10_000],
-    [10_000, 20, 100_000],
-    [10_000, 5, 10_000],
-    [100_000, 20, 10_000],
-    [100_000, 20, 100_000],
-  ] as const) {
-    const records = recordsOf(keys);
-    const run = (options: Partial<OrderedProducerOptions>) =>
-      measure(records, roundTripMs, { maxBufferedRecords, ...options });
+  for (const scenario of SCENARIOS) {
+    const { keys, maxBufferedRecords, records, first } = scenario;
+    const run = (options: Partial<OrderedProducerOptions>) => measure(scenario, options);
     const perKey = await run({ aggregation: 'per-key' });
     const rows = [row('per key', perKey, perKey)];
     for (const [hashBuckets, lingerMs] of [
@@ -55,8 +65,8 @@ export async function benchPacks(): Promise<void> {
       rows.push(row(name, await run({ aggregation: 'packed', hashBuckets, lingerMs }), perKey));
     }
     console.log(
-      `${rounded(RECORDS)} records of ${RECORD_BYTES} bytes, ${rounded(keys)} uniform keys, ${SHARDS} shards with service ` +
-        `limits, round trip ${roundTripMs} ms ± 20 %, buffer ${rounded(maxBufferedRecords)} records\n`,
+      `${rounded(records - first)} records of ${RECORD_BYTES} bytes behind ${rounded(first)} others, ${rounded(keys)} uniform ` +
+        `keys, ${SHARDS} shards with service limits, round trip ${ROUND_TRIP_MS} ms ± 20 %, buffer ${rounded(maxBufferedRecords)} records\n`,
     );
     printTable(
       [
@@ -76,7 +86,7 @@ export async function benchPacks(): Promise<void> {
 }
 
 function row(name: string, result: Result, perKey: Result): string[] {
-  const units = (result.payloadUnits / RECORDS) * PRICED_RECORDS_PER_SECOND * SECONDS_PER_MONTH;
+  const units = result.unitsPerRecord * PRICED_RECORDS_PER_SECOND * SECONDS_PER_MONTH;
   return [
     name,
     rounded(result.perSecond),
@@ -91,8 +101,7 @@ function row(name: string, result: Result, perKey: Result): string[] {
 }
 
 async function measure(
-  records: readonly ProducerRecord[],
-  roundTripMs: number,
+  { keys, maxBufferedRecords, records, first }: Scenario,
   options: Partial<OrderedProducerOptions>,
 ): Promise<Result> {
   const clock = new VirtualClock();
@@ -100,11 +109,12 @@ async function measure(
     clock,
     shardCount: SHARDS,
     shardLimits: SERVICE_SHARD_LIMITS,
-    roundTripMs: between(0.8 * roundTripMs, 1.2 * roundTripMs, seededRandom(1)),
+    roundTripMs: between(0.8 * ROUND_TRIP_MS, 1.2 * ROUND_TRIP_MS, seededRandom(1)),
     keepRecords: false,
   });
   let payloadUnits = 0;
   let bytes = 0;
+  let start = { atMs: 0, bytes: 0 };
   const byShard = new Map<string, number>();
   const client = {
     async putRecords(input: Parameters<typeof kinesis.putRecords>[0]) {
@@ -121,12 +131,20 @@ async function measure(
     },
     listShards: kinesis.listShards.bind(kinesis),
   };
-  const producer = new OrderedProducer(client, { streamName: 'Events', clock, random: seededRandom(2), ...options });
-  const pulledAtMs: number[] = [];
+  const producer = new OrderedProducer(client, {
+    streamName: 'Events',
+    clock,
+    random: seededRandom(2),
+    maxBufferedRecords,
+    ...options,
+  });
+  const pulledAtMs = new Float64Array(records);
   let waitedMs = 0;
   function* source() {
-    for (const [index, record] of records.entries()) {
-      pulledAtMs[index] = clock.nowMs;
+    let index = 0;
+    for (const record of recordsOf(keys, records)) {
+      if (index === first) start = { atMs: clock.nowMs, bytes };
+      pulledAtMs[index++] = clock.nowMs;
       yield record;
     }
   }
@@ -137,22 +155,22 @@ async function measure(
       },
     }),
   );
-  const seconds = clock.nowMs / 1_000;
+  const seconds = (clock.nowMs - start.atMs) / 1_000;
   return {
-    perSecond: records.length / seconds,
+    perSecond: (records - first) / seconds,
     entries: kinesis.entries.stored,
-    payloadUnits,
-    shardBytesUsed: bytes / seconds / SHARDS / SERVICE_SHARD_LIMITS.bytesPerSecond,
+    unitsPerRecord: payloadUnits / records,
+    shardBytesUsed: (bytes - start.bytes) / seconds / SHARDS / SERVICE_SHARD_LIMITS.bytesPerSecond,
     hottestOfMean: (Math.max(...byShard.values()) * SHARDS) / bytes,
-    meanWaitMs: waitedMs / records.length,
+    meanWaitMs: waitedMs / records,
   };
 }
 
-function recordsOf(keys: number): ProducerRecord[] {
+function* recordsOf(keys: number, count: number): Generator<ProducerRecord> {
   const random = seededRandom(7);
   const data = Buffer.alloc(RECORD_BYTES - KEY_BYTES);
-  return Array.from({ length: RECORDS }, () => ({
-    partitionKey: `key-${Math.floor(random() * keys)}`.padEnd(KEY_BYTES, '.'),
-    data,
-  }));
+  const names = Array.from({ length: keys }, (_, key) => `key-${key}`.padEnd(KEY_BYTES, '.'));
+  for (let index = 0; index < count; index++) {
+    yield { partitionKey: names[Math.floor(random() * keys)]!, data };
+  }
 }

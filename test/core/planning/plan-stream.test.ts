@@ -90,6 +90,14 @@ describe('planStream', () => {
     }
   });
 
+  test('says what records cost in packs that fill their payload units, and at most what they cost without', () => {
+    const cost = (bytes: number) =>
+      planStream({ recordsPerSecond: 10_000, bytesPerSecond: 10_000 * bytes, headRoom: 0 }).monthlyCost;
+    expect(cost(100).recordsPacked).toBeCloseTo((cost(100).records * 100) / 25_600);
+    expect(cost(25_600).recordsPacked).toBeCloseTo(cost(25_600).records);
+    expect(cost(25_601).recordsPacked).toBeLessThan(cost(25_601).records);
+  });
+
   test('costs a month at list prices', () => {
     const { monthlyCost } = planStream({ ...steady, enhancedFanOutConsumers: 2, averageOfPeak: 0.5 });
     expect(monthlyCost.shards).toBeCloseTo(5 * 730 * 0.015);
