@@ -1,3 +1,4 @@
+export type { BaseBundledFunctionOptions } from './function/base-bundled-function-options';
 export type { BundledFunctionOptions } from './function/bundled-function-options';
 export { CqlType } from './keyspaces/cql-type';
 export type { IShardedKeyspacesTable } from './keyspaces/i-sharded-keyspaces-table';
@@ -53,6 +54,7 @@ export {
 } from './stream/stream-reconciliation';
 export { StreamReshardGrants } from './stream/stream-reshard-grants';
 export { StreamResharding, type StreamReshardingProps } from './stream/stream-resharding';
+export { StreamReshardingProvider, type StreamReshardingProviderProps } from './stream/stream-resharding-provider';
 export { UniformStream, type UniformStreamProps } from './stream/uniform-stream';
 export type { BaseShardedIndexOptions } from './table/base-sharded-index-options';
 export type { ExpectedIndexTraffic } from './table/expected-index-traffic';

@@ -1,3 +1,4 @@
+import { Stack } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
@@ -32,8 +33,16 @@ export function bindConfig({ name, config, json }: Bound, user: lambda.Function,
   if ((configs.get(variable) ?? text) !== text) {
     throw new InvalidArgumentError(field, variable, 'a variable of its own for each index or table of the function');
   }
+  if (!configs.has(variable) && hasVariable(user, variable)) {
+    throw new InvalidArgumentError(field, variable, 'a variable that the function does not have yet');
+  }
   configs.set(variable, text);
   user.addEnvironment(variable, json);
+}
+
+function hasVariable(user: lambda.Function, variable: string): boolean {
+  const { environment } = user.node.defaultChild as lambda.CfnFunction;
+  return Object.hasOwn(Stack.of(user).resolve(environment)?.variables ?? {}, variable);
 }
 
 /** `byStatus` is BY_STATUS. */

@@ -1,21 +1,63 @@
+import type { Duration } from 'aws-cdk-lib';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import type * as logs from 'aws-cdk-lib/aws-logs';
+import type { BaseBundledFunctionOptions } from './base-bundled-function-options';
 
-/** What every function that ships inside this library can be given. */
-export interface BundledFunctionOptions {
+/** What a function that ships inside this library can be given. The names are those of `lambda.FunctionOptions`. */
+export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
   /**
-   * The Node.js runtime to run on. The bundles need Node.js 20 or later.
+   * The network to run in. What the function talks to must be reachable from there, by a NAT gateway or by endpoints.
    *
-   * Change it for a region or partition that does not have the default yet.
-   *
-   * @default - `nodejs24.x`
+   * @default - none of yours
    */
-  readonly runtime?: lambda.Runtime;
+  readonly vpc?: ec2.IVpc;
 
   /**
-   * How long the function's log group keeps its events. The log group is deleted with the function.
+   * The subnets of the network to run in.
    *
-   * @default - one month
+   * @default - private subnets
    */
-  readonly logRetention?: logs.RetentionDays;
+  readonly vpcSubnets?: ec2.SubnetSelection;
+
+  /**
+   * Security groups of the function in the network.
+   *
+   * @default - one of its own
+   */
+  readonly securityGroups?: ec2.ISecurityGroup[];
+
+  /**
+   * Whether a security group that is made for the function lets it connect to anything.
+   *
+   * @default true
+   */
+  readonly allowAllOutbound?: boolean;
+
+  /**
+   * How many invocations may run at the same time, reserved for this function.
+   *
+   * @default - as many as the account has left
+   */
+  readonly reservedConcurrentExecutions?: number;
+
+  /**
+   * Where an event goes that was sent asynchronously and failed as often as it may.
+   *
+   * @default - nowhere
+   */
+  readonly onFailure?: lambda.IDestination;
+
+  /**
+   * How long an asynchronous event may wait for its turn or its retry: 1 minute to 6 hours.
+   *
+   * @default - Lambda's: 6 hours
+   */
+  readonly maxEventAge?: Duration;
+
+  /**
+   * How often an asynchronous event that failed is tried again: 0 to 2.
+   *
+   * @default - Lambda's: 2
+   */
+  readonly retryAttempts?: number;
 }

@@ -1,21 +1,25 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
-import type { IConstruct } from 'constructs';
+import { RegionInfo } from 'aws-cdk-lib/region-info';
+import type { Construct, IConstruct } from 'constructs';
+import { hasBlueprint } from '../blueprint';
+import { given } from '../given';
 import type { BundledFunctionOptions } from './bundled-function-options';
 import { MissingBundleError } from './missing-bundle-error';
 
-interface BundledFunctionProps
-  extends BundledFunctionOptions,
-    Pick<lambda.FunctionOptions, 'vpc' | 'vpcSubnets' | 'securityGroups' | 'reservedConcurrentExecutions'> {
+/** What a construct says of its function. */
+interface BundledFunction {
   /** The folder of the bundle below `dist/lambda`. */
   readonly bundle: string;
   readonly description: string;
   readonly environment: Record<string, string>;
+  /** Unless the options have another. */
   readonly timeout: Duration;
+  /** Unless the options have another. */
   readonly memorySize: number;
 }
 
@@ -23,40 +27,69 @@ interface BundledFunctionProps
  * Adds a function that was bundled when this library was built, with a role that can write to its own log group and
  * nothing else. What the function works on is granted by the construct that owns it.
  */
-export function addBundledFunction(scope: IConstruct, props: BundledFunctionProps): lambda.Function {
-  const logGroup = new logs.LogGroup(scope, 'LogGroup', {
-    retention: props.logRetention ?? logs.RetentionDays.ONE_MONTH,
-    removalPolicy: RemovalPolicy.DESTROY,
-  });
-  const role = new iam.Role(scope, 'Role', {
-    assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
-  });
+export function addBundledFunction(
+  scope: Construct,
+  { bundle, description, environment, timeout, memorySize }: BundledFunction,
+  options: BundledFunctionOptions & Pick<lambda.FunctionOptions, 'timeout' | 'memorySize'>,
+): lambda.Function {
+  const logGroup = options.logGroup ?? addLogGroup(scope);
+  const role =
+    options.role ?? new iam.Role(scope, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
   logGroup.grantWrite(role);
-  if (props.vpc !== undefined) role.addToPrincipalPolicy(networkInterfaces());
-  return new lambda.Function(scope, 'Function', {
-    description: props.description,
-    code: lambda.Code.fromAsset(bundlePath(scope, props.bundle)),
-    handler: 'index.handler',
-    runtime: props.runtime ?? lambda.Runtime.NODEJS_24_X,
-    architecture: lambda.Architecture.ARM_64,
-    role,
-    logGroup,
-    loggingFormat: lambda.LoggingFormat.JSON,
-    environment: props.environment,
-    timeout: props.timeout,
-    memorySize: props.memorySize,
-    vpc: props.vpc,
-    vpcSubnets: props.vpcSubnets,
-    securityGroups: props.securityGroups,
-    reservedConcurrentExecutions: props.reservedConcurrentExecutions,
-  });
+  options.environmentEncryption?.grant(role, 'kms:Decrypt');
+  const added = new lambda.Function(
+    scope,
+    'Function',
+    given({
+      description,
+      code: lambda.Code.fromAsset(bundlePath(scope, bundle)),
+      handler: 'index.handler',
+      runtime: options.runtime ?? defaultRuntime(scope),
+      architecture: options.architecture ?? lambda.Architecture.ARM_64,
+      role,
+      logGroup,
+      loggingFormat: lambda.LoggingFormat.JSON,
+      environment,
+      timeout: options.timeout ?? timeout,
+      memorySize: options.memorySize ?? memorySize,
+      functionName: options.functionName,
+      applicationLogLevelV2: options.applicationLogLevelV2,
+      systemLogLevelV2: options.systemLogLevelV2,
+      tracing: options.tracing,
+      layers: options.layers,
+      environmentEncryption: options.environmentEncryption,
+      vpc: options.vpc,
+      vpcSubnets: options.vpcSubnets,
+      securityGroups: options.securityGroups,
+      allowAllOutbound: options.allowAllOutbound,
+      reservedConcurrentExecutions: options.reservedConcurrentExecutions,
+      onFailure: options.onFailure,
+      maxEventAge: options.maxEventAge,
+      retryAttempts: options.retryAttempts,
+    }),
+  );
+  if (added.isBoundToVpc) role.addToPrincipalPolicy(networkInterfaces());
+  return added;
+}
+
+/** A log group for a function of ours, and for it alone. */
+export function addLogGroup(scope: Construct, id = 'LogGroup'): logs.LogGroup {
+  const defaults = { retention: logs.RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY };
+  return new logs.LogGroup(scope, id, hasBlueprint(scope, logs.LogGroup.PROPERTY_INJECTION_ID) ? {} : defaults);
+}
+
+/** Runtimes come to the regions of other partitions later, and CDK knows when. */
+function defaultRuntime(scope: Construct): lambda.Runtime {
+  const { region } = Stack.of(scope);
+  const partition = Token.isUnresolved(region) ? 'aws' : (RegionInfo.get(region).partition ?? 'aws');
+  return partition === 'aws' ? lambda.Runtime.NODEJS_24_X : lambda.determineLatestNodeRuntime(scope);
 }
 
 /**
  * What Lambda needs to connect a function to a VPC, as the managed policy `AWSLambdaVPCAccessExecutionRole` has it, without
  * its permission to log. Source: the Lambda developer guide, giving functions access to resources in a VPC.
  */
-function networkInterfaces(): iam.PolicyStatement {
+export function networkInterfaces(): iam.PolicyStatement {
   return new iam.PolicyStatement({
     actions: [
       'ec2:CreateNetworkInterface',

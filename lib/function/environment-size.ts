@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { problemsOf } from '../problems';
 
 /**
  * Source: the Lambda developer guide, "Lambda quotas": 4 KB for all environment variables of a function, in aggregate.
@@ -14,12 +15,12 @@ export function checkEnvironmentSize(
   environment: Record<string, string>,
   remedy: string,
 ): void {
-  const validate = (): string[] => {
+  const check = () => {
     const bytes = Object.entries(environment).reduce(
       (sum, [name, value]) => sum + Buffer.byteLength(name) + knownBytes(Stack.of(scope).resolve(value)),
       0,
     );
-    if (bytes <= MAX_ENVIRONMENT_BYTES) return [];
+    if (bytes <= MAX_ENVIRONMENT_BYTES) return;
     throw new InvalidArgumentError(
       field,
       `${bytes} bytes`,
@@ -27,7 +28,7 @@ export function checkEnvironmentSize(
         `${remedy}, or count shards for fewer values`,
     );
   };
-  scope.node.addValidation({ validate });
+  scope.node.addValidation({ validate: () => problemsOf(check) });
 }
 
 /** What only the deployment knows counts for nothing here: what fails this check is certain to fail there. */

@@ -63,15 +63,17 @@ export class KeyspacesQueryFunction extends Construct {
     const tables = [...props.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1));
     const configs = `{${tables.map((table) => `${JSON.stringify(table.tableName)}:${table.toConfigJson()}`).join()}}`;
     checkEnvironmentSize(this, field, { [TABLES]: configs }, 'spread the tables over several functions');
-    this.function = addBundledFunction(this, {
-      bundle: 'keyspaces-query',
-      description: 'Queries all shards of a Cassandra table as if it were one partition',
-      environment: { [TABLES]: configs },
-      timeout: props.timeout ?? Duration.seconds(30),
-      memorySize: props.memorySize ?? 1769,
-      runtime: props.runtime,
-      logRetention: props.logRetention,
-    });
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'keyspaces-query',
+        description: 'Queries all shards of a Cassandra table as if it were one partition',
+        environment: { [TABLES]: configs },
+        timeout: Duration.seconds(30),
+        memorySize: 1769,
+      },
+      props,
+    );
     for (const table of tables) table.grants.selectRows(this.function);
   }
 }

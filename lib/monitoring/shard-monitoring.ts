@@ -3,6 +3,8 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
+import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/foundation/errors';
 import { MAX_SKEW } from '../core/resharding/thresholds';
 import type { OutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
@@ -320,7 +322,8 @@ export class ShardMonitoring extends Construct {
         `There are messages in the dead-letter queue ${queue.queueName}: they were tried as often as they are allowed ` +
         'to be. See why, and redrive them before their retention period is over.',
       ...ONE_OF_FIVE_MINUTES,
-      threshold: (options.maxMessages ?? 0) + 1,
+      threshold: options.maxMessages ?? 0,
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
     });
   }
 
@@ -336,6 +339,10 @@ export class ShardMonitoring extends Construct {
     { maxIteratorAge = Duration.hours(1), silenceAlarm = true }: ConsumerMonitoringOptions,
   ): void {
     const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
+    if (maxIteratorAge.isUnresolved()) {
+      const field = constructField(this, 'maxIteratorAge');
+      throw new InvalidArgumentError(field, 'a token', 'a duration, known at synthesis');
+    }
     const behind = consumer.metricMillisBehindLatest({ period });
     const limit = maxIteratorAge.toMilliseconds();
     const silent = new cloudwatch.MathExpression({

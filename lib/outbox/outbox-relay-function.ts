@@ -19,8 +19,9 @@ import {
   OUTBOX_SCHEMA,
   STREAM_NAME,
 } from '../core/foundation/function-environment';
+import type { BaseBundledFunctionOptions } from '../function/base-bundled-function-options';
 import { addBundledFunction } from '../function/bundled-function';
-import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { problemsOf } from '../problems';
 import { maxRecordBytes } from '../stream/max-record-size';
 import { checkOwnEnvironment } from '../stream/own-environment';
 import { checkRecordDistribution } from '../stream/record-distribution';
@@ -28,7 +29,7 @@ import { StreamProduceGrants } from '../stream/stream-produce-grants';
 import type { OutboxRelayDatabase } from './outbox-relay-database';
 
 /** Properties of an `OutboxRelayFunction`. */
-export interface OutboxRelayFunctionProps extends BundledFunctionOptions {
+export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   /** The stream to write to, of this app or imported, in the function's own account and region. */
   readonly stream: kinesis.IStream;
 
@@ -138,50 +139,42 @@ export class OutboxRelayFunction extends Construct implements ec2.IConnectable {
     checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
     const checkStream = () => checkRecordDistribution(constructField(this, 'stream'), stream);
     checkStream();
-    this.node.addValidation({
-      validate: () => {
-        checkStream();
-        return [];
-      },
-    });
+    this.node.addValidation({ validate: () => problemsOf(checkStream) });
     this.checkTimeout(timeout);
     this.checkTries(maxTries);
     const securityGroups = props.securityGroups ?? [
       new ec2.SecurityGroup(this, 'SecurityGroup', { vpc: props.vpc, description: 'Relay of an outbox' }),
     ];
     this.connections = new ec2.Connections({ securityGroups });
-    this.function = addBundledFunction(this, {
-      bundle: 'outbox-relay',
-      description: 'Relays an outbox in Postgres to a Kinesis stream, in order per partition key',
-      environment: {
-        [STREAM_NAME]: stream.streamName,
-        [AGGREGATION]: String(props.aggregation ?? true),
-        [DATABASE_HOST]: database.host,
-        [DATABASE_PORT]: database.port,
-        [DATABASE_NAME]: database.databaseName,
-        ...(database.secret && { [DATABASE_SECRET_ARN]: database.secret.secretArn }),
-        ...(database.iamUser && { [DATABASE_USER]: database.iamUser }),
-        ...(props.schema && { [OUTBOX_SCHEMA]: props.schema }),
-        ...(maxTries && { [MAX_TRIES]: Tokenization.stringifyNumber(maxTries) }),
-        ...(props.maxRecordSize && {
-          [MAX_RECORD_BYTES]: Tokenization.stringifyNumber(
-            maxRecordBytes(constructField(this, 'maxRecordSize'), props.maxRecordSize),
-          ),
-        }),
-        // The certificates of RDS; Node.js does not trust them by itself. Source: the Lambda developer guide, Node.js.
-        NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem',
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'outbox-relay',
+        description: 'Relays an outbox in Postgres to a Kinesis stream, in order per partition key',
+        environment: {
+          [STREAM_NAME]: stream.streamName,
+          [AGGREGATION]: String(props.aggregation ?? true),
+          [DATABASE_HOST]: database.host,
+          [DATABASE_PORT]: database.port,
+          [DATABASE_NAME]: database.databaseName,
+          ...(database.secret && { [DATABASE_SECRET_ARN]: database.secret.secretArn }),
+          ...(database.iamUser && { [DATABASE_USER]: database.iamUser }),
+          ...(props.schema && { [OUTBOX_SCHEMA]: props.schema }),
+          ...(maxTries && { [MAX_TRIES]: Tokenization.stringifyNumber(maxTries) }),
+          ...(props.maxRecordSize && {
+            [MAX_RECORD_BYTES]: Tokenization.stringifyNumber(
+              maxRecordBytes(constructField(this, 'maxRecordSize'), props.maxRecordSize),
+            ),
+          }),
+          // The certificates of RDS; Node.js does not trust them by itself. Source: the Lambda developer guide, Node.js.
+          NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem',
+        },
+        timeout,
+        memorySize: 512,
       },
-      timeout,
-      memorySize: props.memorySize ?? 512,
-      runtime: props.runtime,
-      logRetention: props.logRetention,
-      vpc: props.vpc,
-      vpcSubnets: props.vpcSubnets,
-      securityGroups,
-      reservedConcurrentExecutions: 1,
-    });
-    // An invocation that finds another at work is dropped, not kept for when it has ended: the next is a minute away.
-    this.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
+      // An invocation that finds another at work is dropped, not kept for when it has ended: the next is a minute away.
+      { ...props, securityGroups, reservedConcurrentExecutions: 1, retryAttempts: 0, maxEventAge: Duration.minutes(1) },
+    );
     StreamProduceGrants.fromStream(stream).produce(this.function);
     database._allow(this.function);
     new events.Rule(this, 'Schedule', {

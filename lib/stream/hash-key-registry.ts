@@ -1,5 +1,6 @@
-import { Duration, RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
+import { CfnDeletionPolicy, Duration, Lazy, type RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
@@ -10,6 +11,9 @@ import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../core/foundation/function-en
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../core/registry/registry-table';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { given } from '../given';
+import { TABLE_WRITE_KEY_ACTIONS } from '../kms-actions';
+import { problemsOf } from '../problems';
 import type { HashKeyRegistryAttributes } from './hash-key-registry-attributes';
 import { HashKeyRegistryGrants } from './hash-key-registry-grants';
 import type { IHashKeyRegistry } from './i-hash-key-registry';
@@ -90,7 +94,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  *
  * @stateful
  */
-export class HashKeyRegistry extends Resource implements IHashKeyRegistry {
+export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.IConnectable {
   /**
    * Imports a registry that exists, of another app. Nothing is created, changed or looked up.
    *
@@ -145,38 +149,45 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry {
     const field = constructField(this, 'stream');
     checkOwnEnvironment(field, 'a stream', props.stream, Stack.of(this));
     checkRecordDistribution(field, props.stream);
-    this.node.addValidation({
-      validate: () => {
-        checkRecordDistribution(field, props.stream);
-        return [];
-      },
-    });
+    this.node.addValidation({ validate: () => problemsOf(() => checkRecordDistribution(field, props.stream)) });
     this.stream = props.stream;
-    this.table = new dynamodb.TableV2(this, 'Table', {
-      partitionKey: { name: REGISTRY_TABLE_KEY, type: dynamodb.AttributeType.STRING },
-      timeToLiveAttribute: REGISTRY_TABLE_TIME_TO_LIVE,
-      encryption: props.encryption,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      removalPolicy: props.removalPolicy,
-      deletionProtection: props.deletionProtection ?? props.removalPolicy !== RemovalPolicy.DESTROY,
-    });
+    this.table = new dynamodb.TableV2(
+      this,
+      'Table',
+      given({
+        partitionKey: { name: REGISTRY_TABLE_KEY, type: dynamodb.AttributeType.STRING },
+        timeToLiveAttribute: REGISTRY_TABLE_TIME_TO_LIVE,
+        encryption: props.encryption,
+        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+        removalPolicy: props.removalPolicy,
+        deletionProtection: props.deletionProtection,
+      }),
+    );
+    if (props.deletionProtection === undefined) protectWhileRetained(this.table);
     this.node.defaultChild = this.table.node.defaultChild;
     this.tableArn = this.table.tableArn;
     this.tableName = this.table.tableName;
     this.encryptionKey = this.table.encryptionKey;
-    this.function = addBundledFunction(this, {
-      bundle: 'hash-key-registry',
-      description: 'Hands out hash keys that load every shard of a stream evenly',
-      environment: { [REGISTRY_TABLE_NAME]: this.table.tableName, [STREAM_NAME]: props.stream.streamName },
-      timeout: props.timeout ?? Duration.minutes(1),
-      memorySize: props.memorySize ?? 512,
-      runtime: props.runtime,
-      logRetention: props.logRetention,
-    });
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'hash-key-registry',
+        description: 'Hands out hash keys that load every shard of a stream evenly',
+        environment: { [REGISTRY_TABLE_NAME]: this.table.tableName, [STREAM_NAME]: props.stream.streamName },
+        timeout: Duration.minutes(1),
+        memorySize: 512,
+      },
+      props,
+    );
     this.functionArn = this.function.functionArn;
     this.functionName = this.function.functionName;
     this.grants = HashKeyRegistryGrants.fromRegistry(this);
     this.grantOwnWork();
+  }
+
+  /** The network connections of the function, if it runs in a VPC. */
+  public get connections(): ec2.Connections {
+    return this.function.connections;
   }
 
   private grantOwnWork(): void {
@@ -185,8 +196,17 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry {
       actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Scan'],
       resourceArns: [this.table.tableArn],
     });
-    const onKey = ['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo'];
-    this.table.encryptionKey?.grant(this.function, ...onKey);
+    this.table.encryptionKey?.grant(this.function, ...TABLE_WRITE_KEY_ACTIONS);
     this.stream.grant(this.function, 'kinesis:ListShards');
   }
+}
+
+/**
+ * Deletion protection that follows the removal policy the table has in the end: `RemovalPolicies.of(scope).destroy()` sets
+ * it after the construction, and a protected table would make the deletion of the stack fail.
+ */
+function protectWhileRetained(table: dynamodb.TableV2): void {
+  const resource = table.node.defaultChild as dynamodb.CfnGlobalTable;
+  const isRetained = () => resource.cfnOptions.deletionPolicy !== CfnDeletionPolicy.DELETE;
+  resource.addPropertyOverride('Replicas.0.DeletionProtectionEnabled', Lazy.any({ produce: isRetained }));
 }

@@ -1,4 +1,6 @@
 import { Duration, type Size, Stack, Token, TokenComparison, Tokenization } from 'aws-cdk-lib';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
@@ -18,6 +20,8 @@ import {
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { problemsOf } from '../problems';
+import { refuseToken } from '../refuse-token';
 import type { IHashKeyRegistry } from './i-hash-key-registry';
 import { maxRecordBytes } from './max-record-size';
 import { checkOwnEnvironment } from './own-environment';
@@ -161,7 +165,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  */
-export class OrderedProducerFunction extends Construct {
+export class OrderedProducerFunction extends Construct implements ec2.IConnectable, iam.IGrantable {
   /** The function: to invoke it, grant its invocation, or add an event source. */
   public readonly function: lambda.Function;
 
@@ -177,43 +181,50 @@ export class OrderedProducerFunction extends Construct {
     checkOwnEnvironment(constructField(this, 'stream'), 'a stream', props.stream, Stack.of(this));
     const checkStream = () => checkRecordDistribution(constructField(this, 'stream'), props.stream);
     checkStream();
-    this.node.addValidation({
-      validate: () => {
-        checkStream();
-        return [];
-      },
-    });
+    this.node.addValidation({ validate: () => problemsOf(checkStream) });
     const registry = props.hashKeyRegistry;
     if (registry !== undefined) {
       const field = constructField(this, 'hashKeyRegistry');
       checkOwnEnvironment(field, 'a registry', registry, Stack.of(this));
       checkRegistry(field, registry, props.stream);
     }
-    this.function = addBundledFunction(this, {
-      bundle: 'producer',
-      description: 'Writes records to a Kinesis stream, in order per partition key',
-      environment: {
-        [STREAM_NAME]: props.stream.streamName,
-        ...packEnvironment(this, props),
-        ...(props.requestTimeout && { [REQUEST_TIMEOUT_MS]: String(props.requestTimeout.toMilliseconds()) }),
-        ...(props.sequence && { [SEQUENCE]: 'true' }),
-        ...(props.maxRecordSize && {
-          [MAX_RECORD_BYTES]: Tokenization.stringifyNumber(
-            maxRecordBytes(constructField(this, 'maxRecordSize'), props.maxRecordSize),
-          ),
-        }),
-        ...(registry && {
-          [REGISTRY_FUNCTION_NAME]: registry.functionName,
-          [ALLOCATE_HASH_KEYS]: String(props.allocateHashKeys ?? true),
-        }),
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'producer',
+        description: 'Writes records to a Kinesis stream, in order per partition key',
+        environment: {
+          [STREAM_NAME]: props.stream.streamName,
+          ...packEnvironment(this, props),
+          ...(props.requestTimeout && { [REQUEST_TIMEOUT_MS]: String(props.requestTimeout.toMilliseconds()) }),
+          ...(props.sequence && { [SEQUENCE]: 'true' }),
+          ...(props.maxRecordSize && {
+            [MAX_RECORD_BYTES]: Tokenization.stringifyNumber(
+              maxRecordBytes(constructField(this, 'maxRecordSize'), props.maxRecordSize),
+            ),
+          }),
+          ...(registry && {
+            [REGISTRY_FUNCTION_NAME]: registry.functionName,
+            [ALLOCATE_HASH_KEYS]: String(props.allocateHashKeys ?? true),
+          }),
+        },
+        timeout: Duration.minutes(1),
+        memorySize: 512,
       },
-      timeout: props.timeout ?? Duration.minutes(1),
-      memorySize: props.memorySize ?? 512,
-      runtime: props.runtime,
-      logRetention: props.logRetention,
-    });
+      props,
+    );
     StreamProduceGrants.fromStream(props.stream).produce(this.function);
     registry?.grants.allocate(this.function);
+  }
+
+  /** The network connections of the function, if it runs in a VPC. */
+  public get connections(): ec2.Connections {
+    return this.function.connections;
+  }
+
+  /** Who the function is to whatever grants it something. */
+  public get grantPrincipal(): iam.IPrincipal {
+    return this.function.grantPrincipal;
   }
 
   /**
@@ -252,7 +263,11 @@ function packEnvironment(scope: Construct, props: OrderedProducerFunctionProps):
   const { stream, packing, linger } = props;
   const ofStream = stream instanceof UniformStream ? stream.hashBuckets : undefined;
   const hashBuckets = props.hashBuckets ?? ofStream;
-  if (hashBuckets !== undefined) checkHashBuckets(constructField(scope, 'hashBuckets'), hashBuckets);
+  if (hashBuckets !== undefined) {
+    const field = constructField(scope, 'hashBuckets');
+    refuseToken(field, hashBuckets, 'a power of two');
+    checkHashBuckets(field, hashBuckets);
+  }
   if (ofStream !== undefined && hashBuckets !== ofStream) {
     const allowed = `absent, or the ${ofStream} of the stream`;
     throw new InvalidArgumentError(constructField(scope, 'hashBuckets'), hashBuckets, allowed);
@@ -269,6 +284,18 @@ function packEnvironment(scope: Construct, props: OrderedProducerFunctionProps):
 
 /** Keys that are even on the shards of one stream say nothing of another's. */
 function checkRegistry(field: string, registry: IHashKeyRegistry, stream: kinesis.IStream): void {
-  if (Token.compareStrings(registry.stream.streamName, stream.streamName) !== TokenComparison.DIFFERENT) return;
-  throw new InvalidArgumentError(field, registry.stream.streamName, `a registry of the stream ${stream.streamName}`);
+  if (areDifferentStreams(registry.stream, stream)) {
+    throw new InvalidArgumentError(field, nameOf(registry.stream), `a registry of the stream ${nameOf(stream)}`);
+  }
+}
+
+/** Two resources differ, whatever they will be called; of an imported stream there is only what it was imported by. */
+function areDifferentStreams(a: kinesis.IStream, b: kinesis.IStream): boolean {
+  const [resourceOfA, resourceOfB] = [a.node.defaultChild, b.node.defaultChild];
+  if (resourceOfA !== undefined && resourceOfB !== undefined) return resourceOfA !== resourceOfB;
+  return Token.compareStrings(a.streamName, b.streamName) === TokenComparison.DIFFERENT;
+}
+
+function nameOf({ streamName, node }: kinesis.IStream): string {
+  return Token.isUnresolved(streamName) ? node.path : streamName;
 }

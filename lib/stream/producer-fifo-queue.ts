@@ -6,6 +6,7 @@ import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { given } from '../given';
 
 /** Properties of a FIFO queue in front of an `OrderedProducerFunction`. */
 export interface ProducerFifoQueueOptions {
@@ -93,15 +94,19 @@ export class ProducerFifoQueue extends Construct {
       encryptionMasterKey: props.encryptionKey,
       enforceSSL: true,
     };
-    this.deadLetterQueue = new sqs.Queue(this, 'DeadLetterQueue', common);
-    this.queue = new sqs.Queue(this, 'Queue', {
-      ...common,
-      contentBasedDeduplication: props.contentBasedDeduplication,
-      deduplicationScope: sqs.DeduplicationScope.MESSAGE_GROUP,
-      fifoThroughputLimit: sqs.FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
-      visibilityTimeout: this.visibilityTimeout(target, props),
-      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
-    });
+    this.deadLetterQueue = new sqs.Queue(this, 'DeadLetterQueue', given(common));
+    this.queue = new sqs.Queue(
+      this,
+      'Queue',
+      given({
+        ...common,
+        contentBasedDeduplication: props.contentBasedDeduplication,
+        deduplicationScope: sqs.DeduplicationScope.MESSAGE_GROUP,
+        fifoThroughputLimit: sqs.FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
+        visibilityTimeout: this.visibilityTimeout(target, props),
+        deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
+      }),
+    );
     target.addEventSource(new SqsEventSource(this.queue, { batchSize: BATCH_SIZE, reportBatchItemFailures: true }));
   }
 

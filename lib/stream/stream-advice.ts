@@ -1,4 +1,4 @@
-import { Annotations } from 'aws-cdk-lib';
+import { Annotations, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { inConstructTerms } from '../construct-field';
 import { planStream } from '../core/planning/plan-stream';
@@ -7,9 +7,10 @@ import type { ExpectedStreamTraffic } from './expected-stream-traffic';
 /**
  * Warns if a stream has fewer shards than its traffic is planned to need, and of what no number of shards fixes.
  *
- * Throws `InvalidArgumentError` for traffic outside its bounds.
+ * Gives no advice where a number is only known when deployed. Throws `InvalidArgumentError` for traffic outside its bounds.
  */
 export function adviseOnShards(stream: IConstruct, shardCount: number, traffic: ExpectedStreamTraffic): void {
+  if ([shardCount, ...Object.values(traffic)].some(Token.isUnresolved)) return;
   const { shards, boundBy, shardsIfBalanced, notFixed } = inConstructTerms(stream, 'expectedTraffic', () =>
     planStream(traffic),
   );

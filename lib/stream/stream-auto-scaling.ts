@@ -1,5 +1,6 @@
 import { Duration, Stack, Token, Tokenization } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -21,7 +22,9 @@ import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-cou
 import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../core/resharding/thresholds';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { refuseToken } from '../refuse-token';
 import { checkOwnEnvironment } from './own-environment';
+import { ownShardCount } from './shard-count-owner';
 import { streamShardMetric } from './stream-metrics';
 import { checkProvisioned } from './stream-mode';
 import { StreamReshardGrants } from './stream-reshard-grants';
@@ -45,6 +48,20 @@ export interface StreamAutoScalingOptions extends BundledFunctionOptions {
    * @default 70
    */
   readonly targetUtilizationPercent?: number;
+
+  /**
+   * How long one invocation may take, at most 15 minutes.
+   *
+   * @default - 1 minute
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it.
+   *
+   * @default 256
+   */
+  readonly memorySize?: number;
 }
 
 /** Properties of a `StreamAutoScaling`. */
@@ -80,7 +97,7 @@ const DEFAULT_TARGET_UTILIZATION_PERCENT = 70;
  * `minCapacity` is the larger, if the target is none, or if the stream is known to be on-demand, or in another account or
  * region.
  */
-export class StreamAutoScaling extends Construct {
+export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   /** The function that scales. */
   public readonly function: lambda.Function;
 
@@ -110,6 +127,7 @@ export class StreamAutoScaling extends Construct {
     checkProvisioned(constructField(this, 'stream'), stream);
     this.checkBounds(minCapacity, maxCapacity);
     this.checkTarget(targetUtilizationPercent);
+    ownShardCount(this, stream, undefined);
 
     const threeOfSixMinutes = {
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -119,40 +137,42 @@ export class StreamAutoScaling extends Construct {
     };
     const minutely = this.metricUtilization({ period: Duration.minutes(1) });
     this.scaleOutAlarm = minutely.createAlarm(this, 'ScaleOutAlarm', {
-      alarmDescription: `The shards of a stream are used by more than ${targetUtilizationPercent} %: it is given more, up to ${maxCapacity}`,
+      alarmDescription: `The shards of a stream are used by more than ${targetUtilizationPercent} %: it is given more, up to ${Tokenization.stringifyNumber(maxCapacity)}`,
       threshold: targetUtilizationPercent,
       ...threeOfSixMinutes,
     });
     const surge = toTenth(targetUtilizationPercent + (100 - targetUtilizationPercent) * SURGE_FRACTION);
     this.surgeAlarm = minutely.createAlarm(this, 'SurgeAlarm', {
-      alarmDescription: `The shards of a stream are used by more than ${surge} %: it is given twice as many, up to ${maxCapacity}`,
+      alarmDescription: `The shards of a stream are used by more than ${surge} %: it is given twice as many, up to ${Tokenization.stringifyNumber(maxCapacity)}`,
       threshold: surge,
       ...threeOfSixMinutes,
     });
     const lowUtilisation = toTenth(targetUtilizationPercent * SCALE_IN_FRACTION);
     this.scaleInAlarm = this.utilisationUnlessThrottled(Duration.minutes(5)).createAlarm(this, 'ScaleInAlarm', {
-      alarmDescription: `The shards of a stream were used by less than ${lowUtilisation} % for half an hour, and refused nothing: it needs fewer, down to ${minCapacity}`,
+      alarmDescription: `The shards of a stream were used by less than ${lowUtilisation} % for half an hour, and refused nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}`,
       threshold: lowUtilisation,
       comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
       evaluationPeriods: 6,
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
     });
-    this.function = addBundledFunction(this, {
-      bundle: 'stream-scaler',
-      description: 'Gives a Kinesis stream the shards that its load needs',
-      environment: {
-        [STREAM_NAME]: stream.streamName,
-        [MIN_SHARDS]: Tokenization.stringifyNumber(minCapacity),
-        [MAX_SHARDS]: Tokenization.stringifyNumber(maxCapacity),
-        [SURGE_ALARM]: this.surgeAlarm.alarmName,
-        [SCALE_OUT_ALARM]: this.scaleOutAlarm.alarmName,
-        [SCALE_IN_ALARM]: this.scaleInAlarm.alarmName,
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'stream-scaler',
+        description: 'Gives a Kinesis stream the shards that its load needs',
+        environment: {
+          [STREAM_NAME]: stream.streamName,
+          [MIN_SHARDS]: Tokenization.stringifyNumber(minCapacity),
+          [MAX_SHARDS]: Tokenization.stringifyNumber(maxCapacity),
+          [SURGE_ALARM]: this.surgeAlarm.alarmName,
+          [SCALE_OUT_ALARM]: this.scaleOutAlarm.alarmName,
+          [SCALE_IN_ALARM]: this.scaleInAlarm.alarmName,
+        },
+        timeout: Duration.minutes(1),
+        memorySize: 256,
       },
-      timeout: Duration.minutes(1),
-      memorySize: 256,
-      runtime: props.runtime,
-      logRetention: props.logRetention,
-    });
+      props,
+    );
     StreamReshardGrants.fromStream(stream).scale(this.function);
     iam.Grant.addToPrincipal({
       grantee: this.function,
@@ -164,6 +184,11 @@ export class StreamAutoScaling extends Construct {
       schedule: events.Schedule.rate(Duration.minutes(1)),
       targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}), retryAttempts: 0 })],
     });
+  }
+
+  /** The network connections of the function, if it runs in a VPC. */
+  public get connections(): ec2.Connections {
+    return this.function.connections;
   }
 
   /**
@@ -269,12 +294,11 @@ export class StreamAutoScaling extends Construct {
   }
 
   private checkTarget(targetUtilizationPercent: number): void {
+    const field = constructField(this, 'targetUtilizationPercent');
+    const allowed = 'a percentage of the capacity, more than 0 and at most 100';
+    refuseToken(field, targetUtilizationPercent, allowed);
     if (targetUtilizationPercent > 0 && targetUtilizationPercent <= 100) return;
-    throw new InvalidArgumentError(
-      constructField(this, 'targetUtilizationPercent'),
-      targetUtilizationPercent,
-      'a percentage of the capacity, more than 0 and at most 100',
-    );
+    throw new InvalidArgumentError(field, targetUtilizationPercent, allowed);
   }
 }
 

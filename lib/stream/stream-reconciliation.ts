@@ -1,5 +1,6 @@
 import { Duration, Stack, Token, Tokenization } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
@@ -13,6 +14,7 @@ import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-cou
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkOwnEnvironment } from './own-environment';
+import { ownShardCount } from './shard-count-owner';
 import { streamShardMetric } from './stream-metrics';
 import { checkProvisioned } from './stream-mode';
 import { StreamReshardGrants } from './stream-reshard-grants';
@@ -33,6 +35,20 @@ export interface StreamReconciliationOptions extends BundledFunctionOptions {
    * @default - once an hour
    */
   readonly schedule?: events.Schedule;
+
+  /**
+   * How long one invocation may take, at most 15 minutes.
+   *
+   * @default - 15 minutes: a repair waits for splits and merges
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it.
+   *
+   * @default 256
+   */
+  readonly memorySize?: number;
 }
 
 /** Properties of a `StreamReconciliation`. */
@@ -59,7 +75,7 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
  * Throws `InvalidShardCountError` unless the count is a whole number from 1 to 10,000, and `InvalidArgumentError` if it is
  * to repair without one, or if the stream is known to be on-demand, or in another account or region.
  */
-export class StreamReconciliation extends Construct {
+export class StreamReconciliation extends Construct implements ec2.IConnectable {
   /** The function: to invoke it or to grant its invocation. */
   public readonly function: lambda.Function;
 
@@ -88,19 +104,22 @@ export class StreamReconciliation extends Construct {
     if (shardCount !== undefined && !Token.isUnresolved(shardCount)) {
       checkShardCount(constructField(this, 'shardCount'), shardCount, MAX_STREAM_SHARDS);
     }
-    this.function = addBundledFunction(this, {
-      bundle: 'stream-reconciler',
-      description: "Reports or repairs the drift of a Kinesis stream's shards",
-      environment: {
-        [STREAM_NAME]: stream.streamName,
-        [REPAIR]: String(repair),
-        ...(shardCount !== undefined && { [SHARD_COUNT]: Tokenization.stringifyNumber(shardCount) }),
+    if (shardCount !== undefined) ownShardCount(this, stream, shardCount);
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'stream-reconciler',
+        description: "Reports or repairs the drift of a Kinesis stream's shards",
+        environment: {
+          [STREAM_NAME]: stream.streamName,
+          [REPAIR]: String(repair),
+          ...(shardCount !== undefined && { [SHARD_COUNT]: Tokenization.stringifyNumber(shardCount) }),
+        },
+        timeout: Duration.minutes(15),
+        memorySize: 256,
       },
-      timeout: Duration.minutes(15),
-      memorySize: 256,
-      runtime: props.runtime,
-      logRetention: props.logRetention,
-    });
+      props,
+    );
     const grants = StreamReshardGrants.fromStream(stream);
     if (shardCount === undefined) grants.inspect(this.function);
     else grants.reshard(this.function);
@@ -109,6 +128,11 @@ export class StreamReconciliation extends Construct {
       schedule: props.schedule ?? events.Schedule.rate(Duration.hours(1)),
       targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}) })],
     });
+  }
+
+  /** The network connections of the function, if it runs in a VPC. */
+  public get connections(): ec2.Connections {
+    return this.function.connections;
   }
 
   /**

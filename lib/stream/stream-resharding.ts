@@ -4,9 +4,10 @@ import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
 import { checkOwnEnvironment } from './own-environment';
-import { ReshardProvider } from './reshard-provider';
+import { ownShardCount } from './shard-count-owner';
 import { checkProvisioned } from './stream-mode';
 import { StreamReshardGrants } from './stream-reshard-grants';
+import { StreamReshardingProvider } from './stream-resharding-provider';
 
 /** Properties of a `StreamResharding`. */
 export interface StreamReshardingProps {
@@ -18,6 +19,13 @@ export interface StreamReshardingProps {
 
   /** How many shards the stream is to have: a whole number from 1 to 10,000. */
   readonly shardCount: number;
+
+  /**
+   * What answers CloudFormation, in a stack of the stream's account and region.
+   *
+   * @default - one for all such resources of the stack, with default settings
+   */
+  readonly provider?: StreamReshardingProvider;
 }
 
 /**
@@ -32,7 +40,7 @@ export interface StreamReshardingProps {
  * has no shards left, or if the ten updates that Kinesis allows in 24 hours are used up: the error says when they are
  * allowed again. Deploying again goes on where it stopped.
  *
- * A stack has one function for all its streams, which may reshard exactly these.
+ * A stack has one provider for all its streams, which may reshard exactly these, unless you give one.
  *
  * Throws `InvalidShardCountError` unless the count is a whole number from 1 to 10,000, and `InvalidArgumentError` if the
  * stream is known to be on-demand, or in another account or region.
@@ -64,7 +72,8 @@ export class StreamResharding extends Construct {
     }
     checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
     checkProvisioned(constructField(this, 'stream'), stream);
-    const provider = ReshardProvider.of(this);
+    ownShardCount(this, stream, shardCount);
+    const provider = props.provider ?? StreamReshardingProvider._of(this);
     const grant = StreamReshardGrants.fromStream(stream).reshard(provider.function);
     const resource = new CustomResource(this, 'Resource', {
       serviceToken: provider.serviceToken,

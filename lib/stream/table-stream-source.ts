@@ -5,6 +5,7 @@ import { DynamoEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { problemsOf } from '../problems';
 import type { ProducerTableStreamOptions } from './producer-table-stream-options';
 
 /** The least that Lambda takes. Source: the Lambda API reference, CreateEventSourceMapping. */
@@ -20,7 +21,7 @@ const MAX_RECORD_AGE = Duration.hours(24);
 export function tableStreamSource(owner: IConstruct, props: ProducerTableStreamOptions): DynamoEventSource {
   const { table, onFailure } = props;
   if (table.tableStreamArn === undefined) throw streamIsOff(owner, table);
-  owner.node.addValidation({ validate: () => checkStreamIsOn(owner, table) });
+  owner.node.addValidation({ validate: () => problemsOf(() => checkStreamIsOn(owner, table)) });
   return new DynamoEventSource(table, {
     startingPosition: props.startingPosition ?? lambda.StartingPosition.TRIM_HORIZON,
     batchSize: props.batchSize ?? 100,
@@ -31,11 +32,10 @@ export function tableStreamSource(owner: IConstruct, props: ProducerTableStreamO
 }
 
 /** `TableV2` has an ARN for its stream in any case, and turns it on by itself when it gets a replica. */
-function checkStreamIsOn(owner: IConstruct, table: dynamodb.ITable): string[] {
+function checkStreamIsOn(owner: IConstruct, table: dynamodb.ITable): void {
   const resource = table.node.defaultChild;
-  if (!(resource instanceof dynamodb.CfnGlobalTable)) return [];
+  if (!(resource instanceof dynamodb.CfnGlobalTable)) return;
   if (Stack.of(resource).resolve(resource.streamSpecification) === undefined) throw streamIsOff(owner, table);
-  return [];
 }
 
 function streamIsOff(owner: IConstruct, table: dynamodb.ITable): InvalidArgumentError {

@@ -2,10 +2,13 @@ import { type Duration, type RemovalPolicy, Token } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
+import { hasBlueprint } from '../blueprint';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
+import { given } from '../given';
+import { refuseToken } from '../refuse-token';
 import type { ExpectedStreamTraffic } from './expected-stream-traffic';
 import { adviseOnShards } from './stream-advice';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './stream-auto-scaling';
@@ -13,6 +16,7 @@ import { StreamProduceGrants } from './stream-produce-grants';
 import { StreamReconciliation, type StreamReconciliationOptions } from './stream-reconciliation';
 import { StreamReshardGrants } from './stream-reshard-grants';
 import { StreamResharding } from './stream-resharding';
+import type { StreamReshardingProvider } from './stream-resharding-provider';
 
 /** Properties of a `UniformStream`. */
 export interface UniformStreamProps {
@@ -47,6 +51,13 @@ export interface UniformStreamProps {
    * @default - none: the MD5 of a partition key decides; 256 for a producer with `packing`
    */
   readonly hashBuckets?: number;
+
+  /**
+   * What takes the stream to its shard count, with a `deployedShardCount`: give it to choose how its functions run.
+   *
+   * @default - one for all streams of the stack, with default settings
+   */
+  readonly reshardingProvider?: StreamReshardingProvider;
 
   /**
    * The name of the stream: 1 to 128 characters of a-z, A-Z, 0-9, underscore, hyphen and dot.
@@ -127,7 +138,6 @@ export class UniformStream extends kinesis.Stream {
   public readonly reshardGrants: StreamReshardGrants;
 
   private autoScaling?: StreamAutoScaling;
-  private hasFixedCount = false;
 
   /**
    * A stream in provisioned mode.
@@ -137,29 +147,35 @@ export class UniformStream extends kinesis.Stream {
    * @param props how many shards, and what else the stream is to be
    */
   constructor(scope: Construct, id: string, props: UniformStreamProps) {
-    super(scope, id, {
-      streamName: props.streamName,
-      streamMode: kinesis.StreamMode.PROVISIONED,
-      shardCount: props.deployedShardCount ?? props.shardCount,
-      retentionPeriod: props.retentionPeriod,
-      encryption: props.encryptionKey ? kinesis.StreamEncryption.KMS : kinesis.StreamEncryption.MANAGED,
-      encryptionKey: props.encryptionKey,
-      shardLevelMetrics: props.shardLevelMetrics && [...props.shardLevelMetrics].sort(),
-      removalPolicy: props.removalPolicy,
-    });
+    super(
+      scope,
+      id,
+      given({
+        streamName: props.streamName,
+        streamMode: kinesis.StreamMode.PROVISIONED,
+        shardCount: props.deployedShardCount ?? props.shardCount,
+        retentionPeriod: props.retentionPeriod,
+        encryption: encryption(scope, props),
+        encryptionKey: props.encryptionKey,
+        shardLevelMetrics: props.shardLevelMetrics && [...props.shardLevelMetrics].sort(),
+        removalPolicy: props.removalPolicy,
+      }),
+    );
     const { shardCount, deployedShardCount } = props;
     this.checkCount('shardCount', shardCount);
     if (deployedShardCount !== undefined) this.checkCount('deployedShardCount', deployedShardCount);
-    if (props.expectedTraffic && !Token.isUnresolved(shardCount))
-      adviseOnShards(this, shardCount, props.expectedTraffic);
+    if (props.expectedTraffic) adviseOnShards(this, shardCount, props.expectedTraffic);
     if (props.hashBuckets !== undefined) this.checkHashBuckets(props.hashBuckets, shardCount);
     this.shardCount = shardCount;
     this.hashBuckets = props.hashBuckets;
     this.produceGrants = StreamProduceGrants.fromStream(this);
     this.reshardGrants = StreamReshardGrants.fromStream(this);
     if (deployedShardCount === undefined) return;
-    this.resharding = new StreamResharding(this, 'Resharding', { stream: this, shardCount });
-    this.hasFixedCount = true;
+    this.resharding = new StreamResharding(
+      this,
+      'Resharding',
+      given({ stream: this, shardCount, provider: props.reshardingProvider }),
+    );
   }
 
   /**
@@ -169,19 +185,13 @@ export class UniformStream extends kinesis.Stream {
    * it would set the count back. Call this before `addReconciliation`, which otherwise takes `shardCount` for what the stream
    * should have.
    *
-   * Throws `InvalidArgumentError` for a stream with a `deployedShardCount`, which has a fixed count, for one that is
-   * reconciled or scaled already, and what `StreamAutoScaling` throws.
+   * Throws `InvalidArgumentError` if the `shardCount` is outside the bounds, for a stream whose shard count something else
+   * decides (a `deployedShardCount`, a reconciliation, another scaling), and what `StreamAutoScaling` throws.
    *
    * @param options the bounds of the shard count, and the target
    */
   public autoScaleShardCount(options: StreamAutoScalingOptions): StreamAutoScaling {
-    if (this.autoScaling !== undefined || this.hasFixedCount) {
-      throw new InvalidArgumentError(
-        constructField(this, 'autoScaleShardCount'),
-        this.shardCount,
-        'called once, before addReconciliation, and on a stream without deployedShardCount: these take shardCount for fixed',
-      );
-    }
+    this.checkBounds(options);
     this.autoScaling = new StreamAutoScaling(this, 'AutoScaling', { ...options, stream: this });
     return this.autoScaling;
   }
@@ -204,19 +214,34 @@ export class UniformStream extends kinesis.Stream {
       );
     }
     const shardCount = this.autoScaling === undefined ? this.shardCount : undefined;
-    this.hasFixedCount = shardCount !== undefined;
     return new StreamReconciliation(this, 'Reconciliation', { ...options, stream: this, shardCount });
   }
 
   private checkHashBuckets(hashBuckets: number, shardCount: number): void {
     const field = constructField(this, 'hashBuckets');
+    refuseToken(field, hashBuckets, 'a power of two');
     checkHashBuckets(field, hashBuckets);
     if (Token.isUnresolved(shardCount) || hashBuckets >= 4 * shardCount) return;
     throw new InvalidArgumentError(field, hashBuckets, `at least ${4 * shardCount}, four for each of the shards`);
+  }
+
+  private checkBounds({ minCapacity, maxCapacity }: StreamAutoScalingOptions): void {
+    if ([this.shardCount, minCapacity, maxCapacity].some(Token.isUnresolved) || minCapacity > maxCapacity) return;
+    if (this.shardCount >= minCapacity && this.shardCount <= maxCapacity) return;
+    throw new InvalidArgumentError(
+      constructField(this, 'shardCount'),
+      this.shardCount,
+      `from minCapacity, ${minCapacity}, to maxCapacity, ${maxCapacity}, for a stream that is scaled between them`,
+    );
   }
 
   private checkCount(property: string, shardCount: number): void {
     if (Token.isUnresolved(shardCount)) return;
     checkShardCount(constructField(this, property), shardCount, MAX_STREAM_SHARDS);
   }
+}
+
+function encryption(scope: Construct, { encryptionKey }: UniformStreamProps): kinesis.StreamEncryption | undefined {
+  if (encryptionKey !== undefined) return kinesis.StreamEncryption.KMS;
+  return hasBlueprint(scope, kinesis.Stream.PROPERTY_INJECTION_ID) ? undefined : kinesis.StreamEncryption.MANAGED;
 }

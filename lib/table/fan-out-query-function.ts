@@ -1,4 +1,6 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
@@ -7,6 +9,7 @@ import { INDEXES } from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkEnvironmentSize } from '../function/environment-size';
+import { checkOwnEnvironment } from '../stream/own-environment';
 import type { IShardedIndex } from './i-sharded-index';
 
 /** Properties of a `FanOutQueryFunction`. */
@@ -46,7 +49,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
  * Throws `InvalidArgumentError` if there is no index, if two have the same name, and, when the app is synthesized, if
  * their configuration outgrows Lambda's environment.
  */
-export class FanOutQueryFunction extends Construct {
+export class FanOutQueryFunction extends Construct implements ec2.IConnectable, iam.IGrantable {
   /** The function: to invoke it or to grant its invocation. */
   public readonly function: lambda.Function;
 
@@ -61,19 +64,34 @@ export class FanOutQueryFunction extends Construct {
     super(scope, id);
     const field = constructField(this, 'indexes');
     checkNames(field, props.indexes);
+    for (const { table, indexName } of props.indexes) {
+      checkOwnEnvironment(`${field}.${indexName}`, 'an index', table, Stack.of(this));
+    }
     const indexes = [...props.indexes].sort((a, b) => (a.indexName < b.indexName ? -1 : 1));
     const configs = `{${indexes.map((index) => `${JSON.stringify(index.indexName)}:${index.toConfigJson()}`).join()}}`;
     checkEnvironmentSize(this, field, { [INDEXES]: configs }, 'spread the indexes over several functions');
-    this.function = addBundledFunction(this, {
-      bundle: 'query-fanout',
-      description: 'Queries all shards of an index as if it were one',
-      environment: { [INDEXES]: configs },
-      timeout: props.timeout ?? Duration.seconds(30),
-      memorySize: props.memorySize ?? 1769,
-      runtime: props.runtime,
-      logRetention: props.logRetention,
-    });
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'query-fanout',
+        description: 'Queries all shards of an index as if it were one',
+        environment: { [INDEXES]: configs },
+        timeout: Duration.seconds(30),
+        memorySize: 1769,
+      },
+      props,
+    );
     for (const index of indexes) index.grants.query(this.function);
+  }
+
+  /** The network connections of the function, if it runs in a VPC. */
+  public get connections(): ec2.Connections {
+    return this.function.connections;
+  }
+
+  /** Who the function is to whatever grants it something. */
+  public get grantPrincipal(): iam.IPrincipal {
+    return this.function.grantPrincipal;
   }
 }
 

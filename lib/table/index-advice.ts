@@ -10,7 +10,7 @@ import { sortedByKey } from './sorted-by-key';
  * Warns if an index, or a value of it, has fewer shards than its traffic is planned to need, and of what no number of
  * shards fixes.
  *
- * Throws `InvalidArgumentError` for traffic outside its bounds.
+ * Gives no advice where a number is only known when deployed. Throws `InvalidArgumentError` for traffic outside its bounds.
  */
 export function adviseOnIndexShards(
   table: IConstruct,
@@ -18,6 +18,8 @@ export function adviseOnIndexShards(
   { itemSize, ...traffic }: ExpectedIndexTraffic,
 ): void {
   const { indexName } = config;
+  const numbers = [...Object.values(traffic), ...Object.values(traffic.shares ?? {})];
+  if (itemSize?.isUnresolved() || numbers.some(Token.isUnresolved)) return;
   const { shards, byValue, boundBy, notFixed } = inConstructTerms(table, `${indexName}.expectedTraffic`, () =>
     planIndex({
       ...traffic,

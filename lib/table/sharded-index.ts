@@ -1,8 +1,11 @@
-import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import { Arn, ArnFormat, Stack } from 'aws-cdk-lib';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { constructField } from '../construct-field';
 import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
 import { bindConfig } from '../function/bind-config';
+import { checkOwnEnvironment } from '../stream/own-environment';
 import type { IShardedIndex } from './i-sharded-index';
 import { indexConfig } from './index-config';
 import type { ShardedIndexAttributes } from './sharded-index-attributes';
@@ -51,6 +54,8 @@ export class ShardedIndex implements IShardedIndex {
   /** @internal */
   public readonly _config: ShardedIndexConfig;
 
+  private readonly replicas: { [region: string]: ShardedIndex } = {};
+
   private constructor(table: dynamodb.ITableV2, config: ShardedIndexConfig) {
     this.table = table;
     this.indexName = config.indexName;
@@ -64,13 +69,15 @@ export class ShardedIndex implements IShardedIndex {
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items
    * of the table, and nothing else.
    *
-   * Throws `InvalidArgumentError` if Lambda does not take the name of the environment variable, or if the variable holds
-   * another index.
+   * Throws `InvalidArgumentError` if Lambda does not take the name of the environment variable, if the variable holds
+   * another index or what you have set yourself, or if the function is known to be in another account or region than the
+   * table.
    *
    * @param writer the function that writes
    * @param binding how the function is told
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
+    this.checkEnvironment('bindWriter', writer);
     bindConfig(
       { name: this.indexName, config: this._config, json: this.toConfigJson() },
       writer,
@@ -84,13 +91,15 @@ export class ShardedIndex implements IShardedIndex {
    * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. Anything that is not a Node.js
    * function invokes a `FanOutQueryFunction` instead.
    *
-   * Throws `InvalidArgumentError` if Lambda does not take the name of the environment variable, or if the variable holds
-   * another index.
+   * Throws `InvalidArgumentError` if Lambda does not take the name of the environment variable, if the variable holds
+   * another index or what you have set yourself, or if the function is known to be in another account or region than the
+   * table.
    *
    * @param reader the function that queries
    * @param binding how the function is told
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
+    this.checkEnvironment('bindReader', reader);
     bindConfig(
       { name: this.indexName, config: this._config, json: this.toConfigJson() },
       reader,
@@ -109,4 +118,28 @@ export class ShardedIndex implements IShardedIndex {
   public toConfigJson(): string {
     return this.table.stack.toJsonString(this._config);
   }
+
+  /**
+   * The same index of a replica of the table, in another region: for functions that run there.
+   *
+   * Throws what `TableV2.replica` throws for a table of this app that has no replica in the region.
+   *
+   * @param region the region of the replica
+   */
+  public onReplica(region: string): IShardedIndex {
+    if (region === this.table.env.region) return this;
+    this.replicas[region] ??= new ShardedIndex(replicaOf(this.table, region), this._config);
+    return this.replicas[region];
+  }
+
+  private checkEnvironment(method: string, bound: lambda.Function): void {
+    checkOwnEnvironment(constructField(bound, method), `the index ${this.indexName}`, this.table, Stack.of(bound));
+  }
+}
+
+/** A table of this app knows its replicas and their keys; of an imported table, the ARN says where a replica is. */
+function replicaOf(table: dynamodb.ITableV2, region: string): dynamodb.ITableV2 {
+  if (table instanceof dynamodb.TableV2) return table.replica(region);
+  const components = Stack.of(table).splitArn(table.tableArn, ArnFormat.SLASH_RESOURCE_NAME);
+  return dynamodb.TableV2.fromTableArn(table, `Replica${region}`, Arn.format({ ...components, region }));
 }

@@ -1,6 +1,8 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
+import { hasBlueprint } from '../blueprint';
 import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
+import { given } from '../given';
 import { adviseOnIndexShards } from './index-advice';
 import { indexConfig } from './index-config';
 import { ShardedIndex } from './sharded-index';
@@ -43,13 +45,8 @@ export class ShardedTable extends dynamodb.TableV2 {
    */
   constructor(scope: Construct, id: string, props: ShardedTableProps) {
     super(scope, id, {
-      ...props,
-      pointInTimeRecoverySpecification:
-        props.pointInTimeRecoverySpecification ??
-        (props.pointInTimeRecovery === undefined ? { pointInTimeRecoveryEnabled: true } : undefined),
-      contributorInsightsSpecification:
-        props.contributorInsightsSpecification ??
-        (props.contributorInsights === undefined ? THROTTLED_KEYS : undefined),
+      ...defaults(scope, props),
+      ...given(props),
     });
     this.tableKey = [props.partitionKey, props.sortKey].flatMap((attribute) => attribute?.name ?? []);
   }
@@ -96,4 +93,14 @@ function partitionKeys({ keyLayout, shardAttribute: name }: ShardedIndexConfig, 
   return keyLayout === 'single-attribute'
     ? [{ name, type: dynamodb.AttributeType.STRING }]
     : [value, { name, type: dynamodb.AttributeType.NUMBER }];
+}
+
+function defaults(scope: Construct, props: ShardedTableProps): Partial<ShardedTableProps> {
+  if (hasBlueprint(scope, dynamodb.TableV2.PROPERTY_INJECTION_ID)) return {};
+  return {
+    ...(props.pointInTimeRecovery === undefined && {
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    }),
+    ...(props.contributorInsights === undefined && { contributorInsightsSpecification: THROTTLED_KEYS }),
+  };
 }

@@ -253,13 +253,14 @@ describe('ShardMonitoring', () => {
   });
 
   test.each([
-    [undefined, 1],
-    [5, 6],
+    [undefined, 0],
+    [5, 5],
   ])('raises an alarm when a dead-letter queue has more than %s messages', (maxMessages, Threshold) => {
     new ShardMonitoring(stack, 'Monitoring').addDeadLetterQueue(new Queue(stack, 'Dead'), { maxMessages });
 
     Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
       MetricName: 'ApproximateNumberOfMessagesVisible',
+      ComparisonOperator: 'GreaterThanThreshold',
       Threshold,
     });
   });

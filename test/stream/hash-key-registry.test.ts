@@ -1,4 +1,4 @@
-import { App, Duration, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { App, Duration, Fn, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -84,12 +84,12 @@ describe('HashKeyRegistry', () => {
     });
   });
 
-  test('takes a timeout, memory size, runtime and log retention', () => {
+  test('takes a timeout, memory size, runtime and log group', () => {
     registryWith({
       timeout: Duration.minutes(15),
       memorySize: 1024,
       runtime: lambda.Runtime.NODEJS_22_X,
-      logRetention: logs.RetentionDays.ONE_YEAR,
+      logGroup: new logs.LogGroup(stack, 'Logs', { retention: logs.RetentionDays.ONE_YEAR }),
     });
 
     const template = Template.fromStack(stack);
@@ -306,6 +306,22 @@ describe('HashKeyRegistry', () => {
       ).toThrow('EvenShards/Producer: hashKeyRegistry must be a registry of the stream events, got "clicks"');
     });
   });
+
+  test.each([
+    ['no', {}, false],
+    ['a chosen', { deletionProtection: true }, true],
+  ])(
+    'with %s deletion protection follows a removal policy that is set for the whole stack',
+    (_, props, isProtected) => {
+      new HashKeyRegistry(stack, 'Registry', { stream, ...props });
+      RemovalPolicies.of(stack).destroy();
+
+      Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+        DeletionPolicy: 'Delete',
+        Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: isProtected })] },
+      });
+    },
+  );
 
   test('applies a removal policy to its table', () => {
     registryWith().applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);

@@ -111,13 +111,13 @@ describe('OrderedProducerFunction', () => {
     });
   });
 
-  test('takes a timeout, memory size, runtime and log retention', () => {
+  test('takes a timeout, memory size, runtime and log group', () => {
     new OrderedProducerFunction(stack, 'Producer', {
       stream: new UniformStream(stack, 'Events', { shardCount: 4 }),
       timeout: Duration.minutes(15),
       memorySize: 1024,
       runtime: lambda.Runtime.NODEJS_22_X,
-      logRetention: logs.RetentionDays.ONE_YEAR,
+      logGroup: new logs.LogGroup(stack, 'Logs', { retention: logs.RetentionDays.ONE_YEAR }),
     });
 
     const template = Template.fromStack(stack);
@@ -284,6 +284,14 @@ describe('OrderedProducerFunction', () => {
       expect(
         () => new OrderedProducerFunction(stack, 'Producer', { stream: stream('events'), hashKeyRegistry }),
       ).toThrow('EvenShards/Producer: hashKeyRegistry must be a registry of the stream events, got "clicks"');
+    });
+
+    test('fails for a registry of another stream, also where neither has a name', () => {
+      const [clicks, events] = ['Clicks', 'Events'].map((id) => new UniformStream(stack, id, { shardCount: 4 }));
+      const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream: clicks! });
+      expect(() => new OrderedProducerFunction(stack, 'Producer', { stream: events!, hashKeyRegistry })).toThrow(
+        'EvenShards/Producer: hashKeyRegistry must be a registry of the stream EvenShards/Events, got "EvenShards/Clicks"',
+      );
     });
   });
 

@@ -46,9 +46,10 @@ describe('StreamReconciliation', () => {
     });
   });
 
-  test('takes a runtime and a log retention', () => {
+  test('takes a runtime and a log group', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-    stream.addReconciliation({ runtime: lambda.Runtime.NODEJS_22_X, logRetention: logs.RetentionDays.ONE_YEAR });
+    const logGroup = new logs.LogGroup(stack, 'Logs', { retention: logs.RetentionDays.ONE_YEAR });
+    stream.addReconciliation({ runtime: lambda.Runtime.NODEJS_22_X, logGroup });
 
     const template = Template.fromStack(stack);
     template.hasResourceProperties('AWS::Lambda::Function', { Runtime: 'nodejs22.x' });

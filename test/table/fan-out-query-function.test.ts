@@ -70,13 +70,13 @@ describe('FanOutQueryFunction', () => {
     template.hasResourceProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent(), Policies: Match.absent() });
   });
 
-  test('takes a timeout, memory size, runtime and log retention', () => {
+  test('takes a timeout, memory size, runtime and log group', () => {
     new FanOutQueryFunction(stack, 'Query', {
       indexes: [byStatus],
       timeout: Duration.seconds(10),
       memorySize: 3538,
       runtime: lambda.Runtime.NODEJS_22_X,
-      logRetention: logs.RetentionDays.ONE_YEAR,
+      logGroup: new logs.LogGroup(stack, 'Logs', { retention: logs.RetentionDays.ONE_YEAR }),
     });
 
     const template = Template.fromStack(stack);
@@ -127,9 +127,8 @@ describe('FanOutQueryFunction', () => {
     });
     new FanOutQueryFunction(stack, 'Query', { indexes: [byTenant] });
 
-    expect(() => Template.fromStack(stack)).toThrow(InvalidArgumentError);
     expect(() => Template.fromStack(stack)).toThrow(
-      /^EvenShards\/Query: indexes must be at most 4096 bytes of configuration, which is Lambda's limit for environment variables: spread the indexes over several functions, or count shards for fewer values, got "\d{4} bytes"$/,
+      /EvenShards\/Query: indexes must be at most 4096 bytes of configuration, which is Lambda's limit for environment variables: spread the indexes over several functions, or count shards for fewer values, got "\d{4} bytes"$/,
     );
   });
 
@@ -149,7 +148,7 @@ describe('FanOutQueryFunction', () => {
 
     const synthesis = expect(() => Template.fromStack(stack));
     if (fits) synthesis.not.toThrow();
-    else synthesis.toThrow(InvalidArgumentError);
+    else synthesis.toThrow('indexes must be at most 4096 bytes');
   });
 
   test('queries an index of another stack', () => {

@@ -82,6 +82,15 @@ describe('a function that is bound to a sharded index', () => {
     expect(Object.keys(environment())).toHaveLength(2);
   });
 
+  test.each(['bindReader', 'bindWriter'] as const)('by %s keeps a variable that it has already', (bind) => {
+    bound.addEnvironment('BY_STATUS', 'mine');
+
+    expect(() => byStatus[bind](bound)).toThrow(
+      'EvenShards/Bound: environmentVariable must be a variable that the function does not have yet, got "BY_STATUS"',
+    );
+    expect(environment()).toEqual({ BY_STATUS: 'mine' });
+  });
+
   test.each(['1st', 'BY STATUS', 'X', ''])('is refused the variable %p', (environmentVariable) => {
     expect(() => byStatus.bindWriter(bound, { environmentVariable })).toThrow(InvalidArgumentError);
   });

@@ -48,7 +48,7 @@ describe('ShardedIndexGrants', () => {
       Match.objectLike({ Action: ['dynamodb:PutItem', 'dynamodb:UpdateItem'] }),
       {
         Effect: 'Allow',
-        Action: ['kms:Decrypt', 'kms:Encrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*'],
+        Action: ['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo'],
         Resource: stack.resolve(key.keyArn),
       },
     ]);
