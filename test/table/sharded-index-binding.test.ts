@@ -76,7 +76,7 @@ describe('a function that is bound to a sharded index', () => {
     byStatus.bindReader(bound);
 
     expect(() => sameName.bindReader(bound)).toThrow(
-      'EvenShards/Bound: environmentVariable must be a variable of its own for each index of the function, got "BY_STATUS"',
+      'EvenShards/Bound: environmentVariable must be a variable of its own for each index or table of the function, got "BY_STATUS"',
     );
     sameName.bindReader(bound, { environmentVariable: 'EVENTS_BY_STATUS' });
     expect(Object.keys(environment())).toHaveLength(2);
