@@ -11,7 +11,6 @@ export function streamSnippet(shardCount: number): string[] {
 
 /** The CDK code of a planned index, to paste. */
 export function indexSnippet({ shards, byValue }: IndexPlan, valueAttribute: string | undefined): string[] {
-  const counts = byValue && Object.entries(byValue).filter(([, count]) => count > 1);
   return [
     "  import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
     "  import { ShardCounts, ShardedTable } from 'cdk-even-shards';",
@@ -23,18 +22,38 @@ export function indexSnippet({ shards, byValue }: IndexPlan, valueAttribute: str
       ? []
       : [`    valueAttribute: { name: ${quoted(valueAttribute)}, type: AttributeType.STRING },`]),
     "    sortKey: { name: 'createdAt', type: AttributeType.STRING },",
-    ...(counts === undefined || counts.length === 0
-      ? [`    shardCounts: ShardCounts.uniform(${counts === undefined ? shards : 1}),`]
-      : [
-          '    shardCounts: ShardCounts.byValue(',
-          '      {',
-          ...counts.map(([value, count]) => `        ${quoted(value)}: ${count},`),
-          '      },',
-          '      1,',
-          '    ),',
-        ]),
+    ...shardCountLines(shards, byValue),
     '  });',
   ];
+}
+
+/** A table of Amazon Keyspaces with as many shards as planned. */
+export function keyspacesSnippet({ shards, byValue }: IndexPlan): string[] {
+  return [
+    "  import { CqlType, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';",
+    '',
+    "  new ShardedKeyspacesTable(this, 'Table', {",
+    "    keyspaceName: 'keyspace',",
+    "    tableName: 'table',",
+    "    partitionKey: [{ name: 'value', cqlType: CqlType.TEXT }],",
+    "    clusteringColumns: [{ name: 'id', cqlType: CqlType.TEXT }],",
+    ...shardCountLines(shards, byValue),
+    '  });',
+  ];
+}
+
+function shardCountLines(shards: number, byValue: IndexPlan['byValue']): string[] {
+  const counts = byValue && Object.entries(byValue).filter(([, count]) => count > 1);
+  return counts === undefined || counts.length === 0
+    ? [`    shardCounts: ShardCounts.uniform(${counts === undefined ? shards : 1}),`]
+    : [
+        '    shardCounts: ShardCounts.byValue(',
+        '      {',
+        ...counts.map(([value, count]) => `        ${quoted(value)}: ${count},`),
+        '      },',
+        '      1,',
+        '    ),',
+      ];
 }
 
 function upperFirst(name: string): string {

@@ -35,6 +35,7 @@ an index:
   --utilisation PART          of partitions on average, and of a shard at most (default: 0.5)
   --partitions N              that the index has (default: as many as keep within the utilisation, 4 at least)
   --pages-per-second N        queried (default: 0)
+  --keyspaces                 the index is a table of Amazon Keyspaces, whose partitions have the same limits
   --page-items N              items of a page (default: 25)
 
 both:
@@ -55,6 +56,7 @@ const OPTIONS = {
   input: { type: 'string', multiple: true },
   'item-kb': { type: 'string' },
   json: { type: 'boolean', default: false },
+  keyspaces: { type: 'boolean', default: false },
   key: { type: 'string' },
   keys: { type: 'string' },
   'page-items': { type: 'string' },
@@ -86,7 +88,9 @@ export async function plan(args: string[]): Promise<void> {
     ...(wants('stream', target, flags) && { stream: inFlagTerms(COMMAND, () => plannedStream(flags, sample, prices)) }),
     ...(wants('index', target, flags) && { index: inFlagTerms(COMMAND, () => plannedIndex(flags, sample, prices)) }),
   };
-  console.log(flags.json ? JSON.stringify(planned, null, 2) : planReport(planned).join('\n'));
+  console.log(
+    flags.json ? JSON.stringify(planned, flags.keyspaces ? withoutCost : undefined, 2) : planReport(planned).join('\n'),
+  );
 }
 
 function planFlags(args: string[]) {
@@ -111,6 +115,9 @@ function planFlags(args: string[]) {
     const idle = wants(kind, target, flags) ? undefined : options.find((option) => flags[option] !== undefined);
     if (idle !== undefined) throw new UsageError(`--${idle} says nothing without a plan of the ${kind}`, COMMAND);
   }
+  if (flags.keyspaces && (wants('stream', target, flags) || !wants('index', target, flags))) {
+    throw new UsageError('--keyspaces plans one table: give index, and no rate of a stream', COMMAND);
+  }
   if (flags.input !== undefined) return { flags, target };
   const [stream, index] = [flags['records-per-second'], flags['writes-per-second']];
   if (target !== 'index' && stream === undefined && (target === 'stream' || index === undefined)) {
@@ -118,6 +125,11 @@ function planFlags(args: string[]) {
   }
   if (target === 'index' && index === undefined) throw new UsageError('an index needs --writes-per-second', COMMAND);
   return { flags, target };
+}
+
+/** The prices are those of DynamoDB. */
+function withoutCost(key: string, value: unknown): unknown {
+  return key === 'monthlyCost' ? undefined : value;
 }
 
 type Flags = ReturnType<typeof parsedFlags<{ options: typeof OPTIONS }>>['values'];
@@ -185,7 +197,12 @@ function plannedIndex(flags: Flags, sample: TrafficSample | undefined, prices: P
     averageOfPeak: number('average-of-peak'),
     prices,
   };
-  return { traffic: { ...traffic, shares: undefined }, plan: planIndex(traffic), tradeOffs: tradeOffs(traffic) };
+  return {
+    traffic: { ...traffic, shares: undefined },
+    plan: planIndex(traffic),
+    tradeOffs: tradeOffs(traffic),
+    keyspaces: flags.keyspaces,
+  };
 }
 
 /** The same traffic on more partitions: fewer shards, cheaper pages. Without those that no number of shards allows. */

@@ -2,7 +2,7 @@ import type { PlanRule } from '../../lib/core/planning/plan';
 import type { IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
 import { textTable } from '../local/sample/text-table';
-import { indexSnippet, streamSnippet } from './cdk-snippet';
+import { indexSnippet, keyspacesSnippet, streamSnippet } from './cdk-snippet';
 import type { SamplePlacement } from './sample-placement';
 
 /** What was found in a sample. */
@@ -25,7 +25,7 @@ export interface TradeOff {
 export interface Planned {
   sample?: SampleSummary;
   stream?: { traffic: StreamTraffic; rateIsLimit: boolean; plan: StreamPlan; placement?: SamplePlacement };
-  index?: { traffic: IndexTraffic; plan: IndexPlan; tradeOffs: TradeOff[] };
+  index?: { traffic: IndexTraffic; plan: IndexPlan; tradeOffs: TradeOff[]; keyspaces: boolean };
 }
 
 /** A plan for people to read, line by line. */
@@ -34,7 +34,7 @@ export function planReport({ sample, stream, index }: Planned): string[] {
     ...(sample ? [...sampleLines(sample), ''] : []),
     ...(stream ? streamLines(stream, sample) : []),
     ...(stream && index ? ['', ''] : []),
-    ...(index ? indexLines(index, sample) : []),
+    ...(index ? (index.keyspaces ? keyspacesLines(index) : indexLines(index, sample)) : []),
   ];
 }
 
@@ -135,6 +135,24 @@ function indexLines(
     ...notFixedLines(notFixed),
     '',
     ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined)),
+  ];
+}
+
+/** A table of Amazon Keyspaces: its partitions have the limits of DynamoDB's, and prices of their own. */
+function keyspacesLines({ traffic, plan }: NonNullable<Planned['index']>): string[] {
+  const { shards, boundBy, rules, limits, page, notFixed } = plan;
+  return [
+    `table of Amazon Keyspaces: ${counted(shards, 'shard')} for ${whole(traffic.writesPerSecond)} writes a second, bound by ${boundBy}`,
+    '  a partition takes 1,000 write units and 3,000 read units a second',
+    '',
+    ...rulesTable(rules),
+    '',
+    ...limitsTable(limits),
+    '',
+    `  a page of ${counted(page.shards, 'shard')} takes ${page.readUnits} read units at LOCAL_ONE, twice as many at LOCAL_QUORUM`,
+    ...notFixedLines(notFixed),
+    '',
+    ...keyspacesSnippet(plan),
   ];
 }
 

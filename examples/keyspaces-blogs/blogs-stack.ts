@@ -18,7 +18,7 @@ export class BlogsStack extends Stack {
       partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
       clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
       regularColumns: [{ name: 'description', cqlType: CqlType.INT }],
-      shards: ShardCounts.uniform(200),
+      shardCounts: ShardCounts.uniform(200),
       firstShard: 1,
     });
     this.query = new KeyspacesQueryFunction(this, 'Query', { tables: [this.blogs] });

@@ -84,7 +84,7 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
       order: order ?? 'ASC',
     })),
     columns,
-    shards: options.shards._config,
+    shards: options.shardCounts._config,
     strategy: options.strategy ?? ShardingStrategy.CALCULATED,
     ...(options.calculatedFrom && { calculatedFrom: options.calculatedFrom }),
   } as ShardedKeyspacesConfig;

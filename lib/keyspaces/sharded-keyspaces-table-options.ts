@@ -26,7 +26,7 @@ export interface ShardedKeyspacesTableOptions {
    * How many shards each value of the partition key is spread over. Counts by value name a value as text, and one of
    * several columns with "#" between them.
    */
-  readonly shards: ShardCounts;
+  readonly shardCounts: ShardCounts;
 
   /**
    * The `int` column of the partition key that holds the shard. Writers set it.

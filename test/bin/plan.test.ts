@@ -28,6 +28,19 @@ describe('even-shards plan', () => {
     expect(report).toContain("        'succeeded': 27,\n        'ignored': 27,\n        'pending': 8,");
   });
 
+  test('plans a table of Amazon Keyspaces by the limits of its partitions, without the prices of DynamoDB', async () => {
+    const args = ['index', '--keyspaces', '--writes-per-second', '5000', '--pages-per-second', '20'];
+    const report = await printed(plan, ...args);
+    expect(report).toContain('table of Amazon Keyspaces: 75 shards for 5,000 writes a second');
+    expect(report).toContain('a partition takes 1,000 write units and 3,000 read units a second');
+    expect(report).toContain('    shardCounts: ShardCounts.uniform(75),');
+    expect(report).not.toContain('a month:');
+    expect((await json(...args)).index.plan).not.toHaveProperty('monthlyCost');
+    await expect(plan(['stream', '--keyspaces', '--records-per-second', '5'])).rejects.toThrow(
+      '--keyspaces plans one table',
+    );
+  });
+
   test('plans both from a sample, and says which key is hotter than a shard can be', async () => {
     const file = samples.file('skewed.ndjson.gz', events(300, 700));
     const report = await printed(plan, '--input', file, '--key', 'account');

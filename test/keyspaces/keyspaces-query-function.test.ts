@@ -9,7 +9,7 @@ function tableOf(stack: Stack, tableName: string, shards = ShardCounts.uniform(1
     tableName,
     partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
     clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
-    shards,
+    shardCounts: shards,
   });
 }
 

@@ -22,7 +22,7 @@ const blogs: ShardedKeyspacesTableProps = {
   partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
   clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
   regularColumns: [{ name: 'description', cqlType: CqlType.INT }],
-  shards: ShardCounts.uniform(200),
+  shardCounts: ShardCounts.uniform(200),
 };
 
 function stackWith(props: Partial<ShardedKeyspacesTableProps> = {}) {
@@ -98,7 +98,7 @@ describe('the table', () => {
   test('tells applications all they must know', () => {
     const { stack, table } = stackWith({
       firstShard: 1,
-      shards: ShardCounts.byValue({ '2020-07-09': 400 }, 200).alsoReading(ShardCounts.uniform(300)),
+      shardCounts: ShardCounts.byValue({ '2020-07-09': 400 }, 200).alsoReading(ShardCounts.uniform(300)),
     });
     expect(JSON.parse(stack.resolve(table.toConfigJson()))).toEqual({
       keyspaceName: 'tracker',

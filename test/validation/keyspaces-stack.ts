@@ -28,7 +28,7 @@ export class KeyspacesStack extends BlogsStack {
         { name: 'id', cqlType: CqlType.TIMEUUID },
       ],
       regularColumns: [{ name: 'tags', cqlType: CqlType.of('list<text>') }],
-      shards: ShardCounts.byValue({ 'a#2020-07-09': 50 }, 10),
+      shardCounts: ShardCounts.byValue({ 'a#2020-07-09': 50 }, 10),
       calculatedFrom: ['id'],
       encryptionKey: new Key(this, 'Key', { enableKeyRotation: true }),
       clientSideTimestamps: true,
