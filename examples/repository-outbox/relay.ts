@@ -1,0 +1,42 @@
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { migrateOutbox, OutboxRelay } from 'cdk-even-shards/outbox';
+import { OrderedProducer } from 'cdk-even-shards/producer';
+import { Pool } from 'pg';
+
+/**
+ * The relay as a process of its own, such as a container's:
+ *
+ *     DATABASE_URL=postgres://... STREAM_NAME=Events node relay.js
+ *
+ * It ends cleanly when it is told to, as ECS, Kubernetes and a terminal do: what it has read is sent, and nothing is sent
+ * again by the next.
+ */
+async function main(): Promise<void> {
+  const pool = new Pool({ connectionString: process.env.DATABASE_URL, keepAlive: true });
+  pool.on('error', (error) => console.warn('connection lost:', error.message));
+  const client = await pool.connect();
+  await migrateOutbox(client);
+  client.release();
+
+  const ending = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort());
+
+  const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
+  const producer = new OrderedProducer(kinesis, { streamName: process.env.STREAM_NAME, aggregation: true });
+  const relay = new OutboxRelay(pool, producer, {
+    onRejected: (error) => console.error(error.message),
+    onReconnect: (error) => console.warn('connects again:', error.message),
+  });
+  console.log('relaying');
+  const summary = await relay.run({ signal: ending.signal });
+  await producer.close();
+  await pool.end();
+  kinesis.destroy();
+  console.log('relayed', summary.relayed);
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});

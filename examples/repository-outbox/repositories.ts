@@ -1,0 +1,65 @@
+import type { Pool, PoolClient } from 'pg';
+
+/** What happens to a repository, as consumers of the stream read it. */
+export interface RepositoryEvent {
+  action: 'create' | 'update' | 'destroy';
+  repository: string;
+  description?: string;
+}
+
+/**
+ * Repositories in a table, and each change of one as an event in the outbox: both in one transaction, so that neither is
+ * there without the other. The repository's name is the partition key, so that its events arrive in order.
+ */
+export class Repositories {
+  constructor(private readonly pool: Pool) {}
+
+  async createTable(): Promise<void> {
+    await this.pool.query('CREATE TABLE IF NOT EXISTS repositories (name text PRIMARY KEY, description text NOT NULL)');
+  }
+
+  create(repository: string, description: string): Promise<void> {
+    return this.transaction(async (client) => {
+      await client.query('INSERT INTO repositories (name, description) VALUES ($1, $2)', [repository, description]);
+      await putEvent(client, { action: 'create', repository, description });
+    });
+  }
+
+  update(repository: string, description: string): Promise<void> {
+    return this.transaction(async (client) => {
+      const { rowCount } = await client.query('UPDATE repositories SET description = $2 WHERE name = $1', [
+        repository,
+        description,
+      ]);
+      if (rowCount === 0) throw new Error(`there is no repository ${repository}`);
+      await putEvent(client, { action: 'update', repository, description });
+    });
+  }
+
+  /** Puts its event first: when it turns out that there is no such repository, the event is rolled back. */
+  destroy(repository: string): Promise<void> {
+    return this.transaction(async (client) => {
+      await putEvent(client, { action: 'destroy', repository });
+      const { rowCount } = await client.query('DELETE FROM repositories WHERE name = $1', [repository]);
+      if (rowCount === 0) throw new Error(`there is no repository ${repository}`);
+    });
+  }
+
+  private async transaction(work: (client: PoolClient) => Promise<void>): Promise<void> {
+    const client = await this.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await work(client);
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+}
+
+async function putEvent(client: PoolClient, event: RepositoryEvent): Promise<void> {
+  await client.query('SELECT outbox.put($1, $2)', [event.repository, JSON.stringify(event)]);
+}

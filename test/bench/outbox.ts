@@ -1,0 +1,40 @@
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { migrateOutbox } from '../../lib/core/outbox';
+import { PostgresServer } from '../postgres/postgres-server';
+import { benchHeldSnapshot } from './outbox/held-snapshot';
+import { benchLatency } from './outbox/latency';
+import { benchThroughput } from './outbox/throughput';
+import { workAlone } from './outbox/workers';
+import { benchWriters } from './outbox/writers';
+
+/**
+ * The relay of an outbox on a real Postgres, with a stream that takes everything:
+ *
+ *     npm run bench outbox [part...]
+ *
+ * The server does not wait for its disk (`fsync` is off), and shares the processors with the relay.
+ */
+const PARTS = ['throughput', 'latency', 'writers', 'held-snapshot'];
+const SNAPSHOT_CHUNKS = 50;
+
+async function main(names: readonly string[]): Promise<void> {
+  const server = await PostgresServer.start();
+  const url = await server.createDatabase('bench');
+  const [client, second, third] = [await server.connect(url), await server.connect(url), await server.connect(url)];
+  await migrateOutbox(client);
+  const parts: Record<string, () => Promise<void>> = {
+    throughput: () => benchThroughput(client, url),
+    latency: () => benchLatency(client, second),
+    writers: () => benchWriters(client),
+    'held-snapshot': () => benchHeldSnapshot({ client, holder: second, relayClient: third }, SNAPSHOT_CHUNKS),
+  };
+  try {
+    for (const name of names.length > 0 ? names : PARTS) await parts[name]!();
+  } finally {
+    await Promise.all([client, second, third].map((each) => each.end()));
+    await server.stop();
+  }
+}
+
+if (isMainThread) void main(process.argv.slice(2));
+else void workAlone(workerData).then((rate) => parentPort!.postMessage(rate));

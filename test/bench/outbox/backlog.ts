@@ -1,0 +1,27 @@
+import type { Client } from 'pg';
+
+const DATA_BYTES = 90;
+
+/** Rows of about 100 bytes over so many keys, as transactions have left them, in the outbox and in the article's table. */
+export async function fillOutbox(client: Client, rows: number, keys: number): Promise<void> {
+  await client.query('TRUNCATE outbox.message, outbox.parked');
+  await client.query(
+    `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, data)
+     SELECT nextval('outbox.number'), pg_current_xact_id(), s.last_value, outbox.key_hash(k) & 4095, k, d
+     FROM (SELECT 'key-' || n % $2 AS k, convert_to(repeat('x', ${DATA_BYTES}), 'UTF8') AS d
+           FROM generate_series(1, $1::int) n) e, outbox.slot s`,
+    [rows, keys],
+  );
+  await client.query('VACUUM ANALYZE outbox.message');
+}
+
+export async function fillArticleTable(client: Client, rows: number, keys: number): Promise<void> {
+  await client.query('DROP TABLE IF EXISTS kinesis_records');
+  await client.query('CREATE TABLE kinesis_records (id bigserial PRIMARY KEY, partition_key text, record_data bytea)');
+  await client.query(
+    `INSERT INTO kinesis_records (partition_key, record_data)
+     SELECT 'key-' || n % $2, convert_to(repeat('x', ${DATA_BYTES}), 'UTF8') FROM generate_series(1, $1::int) n`,
+    [rows, keys],
+  );
+  await client.query('VACUUM ANALYZE kinesis_records');
+}

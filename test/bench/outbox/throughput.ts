@@ -1,0 +1,37 @@
+import type { Client } from 'pg';
+import { printTable, rounded } from '../producer/table';
+import { type Approach, articleCycle, relay, skipLocked } from './approaches';
+import { fillArticleTable, fillOutbox } from './backlog';
+import { relaysAtOnce } from './workers';
+
+const FOR_MS = 4_000;
+
+/** Rows a second of a backlog, against the article's cycle and against batches that skip locked rows. */
+export async function benchThroughput(client: Client, url: string): Promise<void> {
+  for (const roundTripMs of [0, 20]) {
+    console.log(
+      `rows of 100 bytes, round trip ${roundTripMs} ms, rows a second; in brackets, times the article's cycle\n`,
+    );
+    const table: string[][] = [];
+    for (const keys of [1, 10_000]) {
+      const rows = 400_000;
+      const ofArticle = async (approach: Approach): Promise<number> => {
+        // Its statement reads the whole backlog for each row of a key: a small one is in its favour.
+        await fillArticleTable(client, keys === 1 ? 20_000 : 100_000, keys);
+        return approach(client, roundTripMs, FOR_MS);
+      };
+      const ofRelays = async (workers: number): Promise<number> => {
+        await client.query('SELECT outbox.divide($1)', [workers]);
+        await fillOutbox(client, rows, keys);
+        if (workers === 1) return relay(client, roundTripMs, FOR_MS);
+        return relaysAtOnce(workers, { url, roundTripMs, forMs: FOR_MS });
+      };
+      const cycle = await ofArticle(articleCycle);
+      const row = [cycle, await ofArticle(skipLocked), await ofRelays(1), await ofRelays(4)].map(
+        (rate) => `${rounded(rate)} (${rounded(rate / cycle, rate / cycle < 10 ? 1 : 0)})`,
+      );
+      table.push([`${rounded(keys)} key${keys === 1 ? '' : 's'}`, ...row]);
+    }
+    printTable(['', "article's cycle", 'SKIP LOCKED', 'relay, 1 worker', 'relay, 4 workers'], table);
+  }
+}

@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { type LocalClients, localClients } from '../../bin/local/clients';
+import type { LocalFunction } from '../../bin/local/deployment-plan';
+import type { Emulator } from '../../bin/local/emulator-thread';
+import { FunctionPool } from '../../bin/local/function-pool';
+import { startKinesisEmulator } from '../../bin/local/kinesis-emulator';
+import { lambdaEnvironment } from '../../bin/local/lambda-environment';
+import { Repositories, type RepositoryEvent } from '../../examples/repository-outbox/repositories';
+import { deaggregate, deduplicate, SequenceHistory } from '../../lib/core';
+import { migrateOutbox } from '../../lib/core/outbox';
+import { describeOnPostgres } from '../postgres/describe-on-postgres';
+import { PostgresServer } from '../postgres/postgres-server';
+
+/** examples/repository-outbox on a real Postgres and the emulator of Kinesis that `even-shards local` runs. */
+
+const ROOT = join(__dirname, '../..');
+const STREAM = 'Events';
+
+describeOnPostgres('the example of an outbox', () => {
+  let server: PostgresServer;
+  let kinesis: Emulator;
+  let secrets: Server;
+  let clients: LocalClients;
+  let url: string;
+  let repositories: Repositories;
+  let databases = 0;
+
+  beforeAll(async () => {
+    [server, kinesis] = await Promise.all([PostgresServer.start(), startKinesisEmulator()]);
+    clients = localClients({ kinesis: kinesis.endpoint, dynamodb: kinesis.endpoint, lambda: kinesis.endpoint });
+    await clients.kinesis.createStream({ StreamName: STREAM, ShardCount: 2 });
+    await until(async () => {
+      const { StreamDescriptionSummary } = await clients.kinesis.describeStreamSummary({ StreamName: STREAM });
+      return StreamDescriptionSummary?.StreamStatus === 'ACTIVE';
+    });
+    secrets = createServer((_, response) => {
+      response.setHeader('content-type', 'application/x-amz-json-1.1');
+      response.end(JSON.stringify({ SecretString: JSON.stringify({ username: 'postgres', password: 'postgres' }) }));
+    }).listen(0, '127.0.0.1');
+    await once(secrets, 'listening');
+  }, 90_000);
+  afterAll(async () => {
+    clients?.kinesis.destroy();
+    clients?.dynamodb.destroy();
+    secrets?.close();
+    await Promise.all([server?.stop(), kinesis?.stop()]);
+  });
+  beforeEach(async () => {
+    url = await server.createDatabase(`example_${databases++}`);
+    repositories = new Repositories(server.pool(url));
+    await repositories.createTable();
+  });
+
+  /** What a consumer of the stream sees of a repository. */
+  async function seen(repository: string): Promise<RepositoryEvent[]> {
+    const { Shards = [] } = await clients.kinesis.listShards({ StreamName: STREAM });
+    const events: RepositoryEvent[] = [];
+    const history = new SequenceHistory();
+    for (const { ShardId } of Shards) {
+      const { ShardIterator } = await clients.kinesis.getShardIterator({
+        StreamName: STREAM,
+        ShardId: ShardId!,
+        ShardIteratorType: 'TRIM_HORIZON',
+      });
+      const { Records = [] } = await clients.kinesis.getRecords({ ShardIterator });
+      const records = Records.flatMap(({ PartitionKey, Data }) =>
+        deaggregate({ partitionKey: PartitionKey!, data: Buffer.from(Data!) }),
+      );
+      for (const { partitionKey, data } of deduplicate(records, history)) {
+        if (partitionKey === repository) events.push(JSON.parse(Buffer.from(data).toString()));
+      }
+    }
+    return events;
+  }
+
+  async function changeEverything(name: string): Promise<void> {
+    await repositories.create(name, 'first');
+    await repositories.update(name, 'second');
+    await expect(repositories.destroy(`${name}-that-is-not-there`)).rejects.toThrow('there is no repository');
+    await expect(repositories.create(name, 'again')).rejects.toThrow('duplicate key');
+    await repositories.destroy(name);
+  }
+
+  const LIFE = ['create', 'update', 'destroy'];
+  const actions = (events: RepositoryEvent[]) => events.map(({ action }) => action);
+
+  test('relays the life of a repository, in order, in a process that migrates, and ends when it is told to', async () => {
+    const relay = join(ROOT, 'dist', 'test', 'example-relay.js');
+    await build({
+      entryPoints: [join(ROOT, 'examples', 'repository-outbox', 'relay.ts')],
+      outfile: relay,
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      alias: {
+        'cdk-even-shards/outbox': join(ROOT, 'lib/core/outbox/index.ts'),
+        'cdk-even-shards/producer': join(ROOT, 'lib/core/producer/index.ts'),
+      },
+      external: ['pg-native'],
+      mainFields: ['module', 'main'],
+      logLevel: 'silent',
+    });
+    const child: ChildProcess = spawn(process.execPath, [relay], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        DATABASE_URL: url,
+        STREAM_NAME: STREAM,
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+        AWS_ENDPOINT_URL_KINESIS: kinesis.endpoint,
+      },
+    });
+    let output = '';
+    child.stdout!.on('data', (text) => {
+      output += text;
+    });
+    try {
+      await until(() => output.includes('relaying'));
+      await changeEverything('brandur/my-project');
+      await until(async () => (await seen('brandur/my-project')).length === 3);
+    } finally {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+    expect(actions(await seen('brandur/my-project'))).toEqual(LIFE);
+    expect(await seen('brandur/my-project-that-is-not-there')).toEqual([]);
+    expect(output).toContain('relayed 3');
+    expect(child.exitCode).toBe(0);
+  }, 60_000);
+
+  test("is relayed by the function's bundle, until its time is nearly up; it reports what it did", async () => {
+    const client = await server.connect(url);
+    await migrateOutbox(client);
+    await client.end();
+    await changeEverything('brandur/other');
+    const { port, pathname } = new URL(url);
+    const definition: LocalFunction = {
+      path: 'Test/Relay',
+      name: 'Relay',
+      arn: 'arn:aws:lambda:us-east-1:000000000000:function:Relay',
+      runtime: 'nodejs24.x',
+      handler: 'index.handler',
+      codeDirectory: join(ROOT, 'dist', 'lambda', 'outbox-relay'),
+      environment: {
+        EVEN_SHARDS_STREAM_NAME: STREAM,
+        EVEN_SHARDS_AGGREGATION: 'true',
+        EVEN_SHARDS_DATABASE_HOST: '127.0.0.1',
+        EVEN_SHARDS_DATABASE_PORT: port,
+        EVEN_SHARDS_DATABASE_NAME: pathname.slice(1),
+        EVEN_SHARDS_DATABASE_SECRET_ARN: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:relay',
+        AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${(secrets.address() as AddressInfo).port}`,
+      },
+      unset: {},
+      timeoutSeconds: 15,
+      memoryMb: 512,
+    };
+    const endpoints = { kinesis: kinesis.endpoint, dynamodb: kinesis.endpoint, lambda: kinesis.endpoint };
+    const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints));
+    try {
+      const { payload, functionError } = await pool.invoke('{}');
+      expect(functionError).toBeUndefined();
+      expect(JSON.parse(payload)).toMatchObject({ relayed: 3, rejections: 0 });
+    } finally {
+      await pool.stop();
+    }
+    expect(actions(await seen('brandur/other'))).toEqual(LIFE);
+  }, 60_000);
+});
+
+async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    if (await what()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('it did not come to that');
+}
