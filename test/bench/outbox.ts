@@ -15,7 +15,7 @@ import { benchWriters } from './outbox/writers';
  * The server does not wait for its disk (`fsync` is off), and shares the processors with the relay.
  */
 const PARTS = ['throughput', 'latency', 'writers', 'held-snapshot'];
-const SNAPSHOT_CHUNKS = 50;
+const SNAPSHOT_CHUNKS = 40;
 
 async function main(names: readonly string[]): Promise<void> {
   const server = await PostgresServer.start();
@@ -37,4 +37,4 @@ async function main(names: readonly string[]): Promise<void> {
 }
 
 if (isMainThread) void main(process.argv.slice(2));
-else void workAlone(workerData).then((rate) => parentPort!.postMessage(rate));
+else void workAlone(workerData).then((tally) => parentPort!.postMessage(tally));

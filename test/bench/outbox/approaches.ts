@@ -54,30 +54,48 @@ export const skipLocked: Approach = (client, roundTripMs, forMs) =>
     roundTripMs,
   );
 
-/** The relay, one worker. */
-export const relay: Approach = async (client, roundTripMs, forMs) => {
+/** What a relay did: so many rows between two times of the day, in milliseconds. */
+export interface Tally {
+  rows: number;
+  firstAtMs: number;
+  lastAtMs: number;
+}
+
+/** The longest that a relay waits for its first row. */
+const LONGEST_START_MS = 30_000;
+
+/** Nothing has come for so long: all is relayed. */
+const SILENCE_MS = 1_000;
+
+/** The relay, one worker: from its first row on. */
+export async function relay(client: Client, roundTripMs: number, forMs: number): Promise<Tally> {
   const producer = new OrderedProducer(stubKinesis(roundTripMs), { streamName: 'Events', aggregation: true });
-  const outbox = new OutboxRelay(client, producer, { saveMs: 1_000 });
+  const outbox = new OutboxRelay(client, producer, { leaseMs: 200 });
   const abort = new AbortController();
   const running = outbox.run({ signal: abort.signal });
-  const begunAt = performance.now();
-  const hasBegun = (): boolean => outbox.summary().relayed > 0 || performance.now() - begunAt > forMs;
-  while (!hasBegun()) await Promise.race([pause(1), running]);
-  const [startedAt, before] = [performance.now(), outbox.summary().relayed];
-  let last = { relayed: before, atMs: startedAt };
-  for (;;) {
+  const startedAtMs = Date.now();
+  while (outbox.summary().relayed === 0 && Date.now() - startedAtMs < LONGEST_START_MS) {
+    await Promise.race([pause(1), running]);
+  }
+  const tally: Tally = { rows: 0, firstAtMs: Date.now(), lastAtMs: Date.now() };
+  const before = outbox.summary().relayed;
+  while (Date.now() - tally.firstAtMs < forMs && Date.now() - tally.lastAtMs < SILENCE_MS) {
     await pause(5);
-    const { relayed } = outbox.summary();
-    const now = performance.now();
-    if (relayed > last.relayed) last = { relayed, atMs: now };
-    // Nothing has come for a while: all is relayed.
-    if (now - startedAt > forMs || now - last.atMs > 500) break;
+    const rows = outbox.summary().relayed - before;
+    if (rows > tally.rows) Object.assign(tally, { rows, lastAtMs: Date.now() });
   }
   abort.abort();
   await running;
-  // A worker whose range has no key relays nothing.
-  return last.relayed === before ? 0 : (1_000 * (last.relayed - before)) / (last.atMs - startedAt);
-};
+  return tally;
+}
+
+/** Rows a second of all. */
+export function rateOf(tallies: readonly Tally[]): number {
+  const busy = tallies.filter(({ rows }) => rows > 0);
+  const first = Math.min(...busy.map(({ firstAtMs }) => firstAtMs));
+  const last = Math.max(...busy.map(({ lastAtMs }) => lastAtMs));
+  return (1_000 * busy.reduce((sum, { rows }) => sum + rows, 0)) / (last - first);
+}
 
 function put(kinesis: PutRecordsClient, rows: { partition_key: string; record_data: Buffer }[]): Promise<unknown> {
   const Records = rows.map(({ partition_key, record_data }) => ({ PartitionKey: partition_key, Data: record_data }));

@@ -4,7 +4,6 @@ const DATA_BYTES = 90;
 
 /** Rows of about 100 bytes over so many keys, as transactions have left them, in the outbox and in the article's table. */
 export async function fillOutbox(client: Client, rows: number, keys: number): Promise<void> {
-  await client.query('TRUNCATE outbox.message, outbox.parked');
   await client.query(
     `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, data)
      SELECT nextval('outbox.number'), pg_current_xact_id(), s.last_value, outbox.key_hash(k) & 4095, k, d
@@ -12,7 +11,7 @@ export async function fillOutbox(client: Client, rows: number, keys: number): Pr
            FROM generate_series(1, $1::int) n) e, outbox.slot s`,
     [rows, keys],
   );
-  await client.query('VACUUM ANALYZE outbox.message');
+  await client.query(`SELECT pg_notify('outbox', '')`);
 }
 
 export async function fillArticleTable(client: Client, rows: number, keys: number): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { printTable, rounded } from '../producer/table';
-import { type Approach, articleCycle, relay, skipLocked } from './approaches';
+import { type Approach, articleCycle, skipLocked } from './approaches';
 import { fillArticleTable, fillOutbox } from './backlog';
 import { relaysAtOnce } from './workers';
 
@@ -14,17 +14,16 @@ export async function benchThroughput(client: Client, url: string): Promise<void
     );
     const table: string[][] = [];
     for (const keys of [1, 10_000]) {
-      const rows = 400_000;
+      const rows = 200_000;
       const ofArticle = async (approach: Approach): Promise<number> => {
         // Its statement reads the whole backlog for each row of a key: a small one is in its favour.
         await fillArticleTable(client, keys === 1 ? 20_000 : 100_000, keys);
         return approach(client, roundTripMs, FOR_MS);
       };
       const ofRelays = async (workers: number): Promise<number> => {
+        await client.query('TRUNCATE outbox.message, outbox.parked');
         await client.query('SELECT outbox.divide($1)', [workers]);
-        await fillOutbox(client, rows, keys);
-        if (workers === 1) return relay(client, roundTripMs, FOR_MS);
-        return relaysAtOnce(workers, { url, roundTripMs, forMs: FOR_MS });
+        return relaysAtOnce(workers, { url, roundTripMs, forMs: FOR_MS }, () => fillOutbox(client, rows, keys));
       };
       const cycle = await ofArticle(articleCycle);
       const row = [cycle, await ofArticle(skipLocked), await ofRelays(1), await ofRelays(4)].map(

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
-import { relay } from './approaches';
+import { pause, rateOf, relay, type Tally } from './approaches';
 
 export interface WorkerTask {
   url: string;
@@ -8,27 +8,30 @@ export interface WorkerTask {
   forMs: number;
 }
 
-/** So many relays at once, each in a thread of its own: rows a second of all. */
-export async function relaysAtOnce(workers: number, task: WorkerTask): Promise<number> {
-  const rates = await Promise.all(
-    Array.from(
-      { length: workers },
-      () =>
-        new Promise<number>((resolve, reject) => {
-          const worker = new Worker(__filename, { workerData: task });
-          worker.once('message', resolve);
-          worker.once('error', reject);
-        }),
-    ),
+/** Until each worker holds its share of the ranges. */
+const BALANCED_MS = 4_000;
+
+/** So many relays at once, each in a thread of its own, over rows that come when they are ready: rows a second of all. */
+export async function relaysAtOnce(workers: number, task: WorkerTask, fill: () => Promise<void>): Promise<number> {
+  const tallies = Array.from(
+    { length: workers },
+    () =>
+      new Promise<Tally>((resolve, reject) => {
+        const worker = new Worker(__filename, { workerData: task });
+        worker.once('message', resolve);
+        worker.once('error', reject);
+      }),
   );
-  return rates.reduce((sum, rate) => sum + rate, 0);
+  await pause(BALANCED_MS);
+  await fill();
+  return rateOf(await Promise.all(tallies));
 }
 
 /** What such a thread does. */
-export async function workAlone({ url, roundTripMs, forMs }: WorkerTask): Promise<number> {
+export async function workAlone({ url, roundTripMs, forMs }: WorkerTask): Promise<Tally> {
   const client = new Client({ connectionString: url });
   await client.connect();
-  const rate = await relay(client, roundTripMs, forMs);
+  const tally = await relay(client, roundTripMs, forMs);
   await client.end();
-  return rate;
+  return tally;
 }
