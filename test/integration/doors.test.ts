@@ -51,6 +51,7 @@ describe('an application that imports one name', () => {
     'registry: balancedKey': 32_000,
     'resharding: planStreamReshard': 19_500,
     'planning: planIndex': 22_700,
+    'outbox: OutboxRelay': 97_500,
     'testing: FakeKinesis': 26_000,
   };
 
