@@ -12,6 +12,15 @@ const SHARD_COUNTS = [10, 20, 50, 100, 200];
 const LIMITS = [25, 50, 100, 1_000];
 const ITEM_BYTES = [200, 500, 1_000, 4_000];
 
+/** How the items lie in the shards. */
+type Layout = 'uniform' | 'skewed' | 'runs';
+
+/** One of the shards of a skewed index holds so many times as much as another. */
+const SKEW = 4;
+
+/** So many consecutive items of an index with runs lie in one shard. */
+const RUN = 40;
+
 /** Each cell reads so many items in pages of its limit. */
 const ITEMS_PER_CELL = 10_000;
 const MOST_PAGES = 100;
@@ -37,17 +46,17 @@ interface Cell {
   oneBlock: boolean;
 }
 
-async function cell(shards: number, limit: number, bytes: number): Promise<Cell> {
+async function cell(layout: Layout, warm: boolean, shards: number, limit: number, bytes: number): Promise<Cell> {
   const config = timeIndex(shards);
   const random = seededRandom(SEED + shards * 31 + limit * 7 + bytes);
-  const pages = Math.min(MOST_PAGES, Math.ceil(ITEMS_PER_CELL / limit));
+  const pages = warm ? Math.min(MOST_PAGES, Math.ceil(ITEMS_PER_CELL / limit)) : 1;
   const count = (pages + 1) * limit + shards * 10;
   const index = new FakeIndex(config);
   for (let number = 0; number < count; number++) {
-    index.put(item(number, Math.floor(random() * shards), bytes));
+    index.put(item(number, shardOf(layout, number, shards, random), bytes));
   }
   const history = new FanOutHistory();
-  await fanOutQuery(index, config, { limit }, { history });
+  if (warm) await fanOutQuery(index, config, { limit }, { history });
   let cursor: string | undefined;
   let [units, requests, waves] = [0, 0, 0];
   for (let page = 0; page < pages; page++) {
@@ -74,20 +83,30 @@ async function cell(shards: number, limit: number, bytes: number): Promise<Cell>
   };
 }
 
+function shardOf(layout: Layout, number: number, shards: number, random: () => number): number {
+  if (layout === 'runs') return (Math.floor(number / RUN) * 7) % shards;
+  // The first fifth of a skewed index's shards has most of the items.
+  const heavy = Math.max(1, Math.floor(shards / 5));
+  const weight = heavy * SKEW + (shards - heavy);
+  const drawn = random() * (layout === 'skewed' ? weight : shards);
+  if (layout === 'uniform') return Math.floor(drawn);
+  return drawn < heavy * SKEW ? Math.floor(drawn / SKEW) : Math.floor(heavy + (drawn - heavy * SKEW));
+}
+
 function item(number: number, shard: number, bytes: number): DynamoDbItem {
   const key = { id: { S: `item-${String(number).padStart(8, '0')}` }, at: { N: String(number + 10_000_000) } };
   const fixed = 2 + 13 + 2 + 5 + 5 + 2 + 3;
   return { ...key, shard: { N: String(shard) }, pad: { S: 'x'.repeat(bytes - fixed) } };
 }
 
-async function main(): Promise<void> {
+async function table(layout: Layout, warm: boolean, quiet: boolean): Promise<Cell[]> {
   const heads = ['shards', 'limit', 'bytes', 'units', 'floor', 'x floor', 'requests', 'waves', 'L each', 'all+sort'];
-  console.log(heads.map((head) => head.padStart(9)).join(''));
+  if (!quiet) console.log(`\n${layout}, ${warm ? 'warm' : 'cold'}\n${heads.map((head) => head.padStart(9)).join('')}`);
   const cells: Cell[] = [];
   for (const bytes of ITEM_BYTES) {
     for (const shards of SHARD_COUNTS) {
       for (const limit of LIMITS) {
-        const found = await cell(shards, limit, bytes);
+        const found = await cell(layout, warm, shards, limit, bytes);
         cells.push(found);
         const { units, floor, requests, waves, naive, all, oneBlock } = found;
         const numbers = [
@@ -102,23 +121,30 @@ async function main(): Promise<void> {
           `${(naive / units).toFixed(1)}x`,
           `${(all / units).toFixed(0)}x`,
         ];
-        console.log(numbers.map((number) => number.padStart(9)).join(''));
+        if (!quiet) console.log(numbers.map((number) => number.padStart(9)).join(''));
       }
     }
   }
-  const worst = (some: Cell[]): string => Math.max(...some.map(({ units, floor }) => units / floor)).toFixed(2);
-  const mean = (some: Cell[]): string => (some.reduce((sum, { waves }) => sum + waves, 0) / some.length).toFixed(2);
-  const few = cells.filter(({ shards }) => shards <= 20);
-  console.log(
-    `\n* the shares of a page fit one block of every shard: at most ${worst(cells.filter((c) => c.oneBlock))} x floor`,
-  );
-  console.log(`  elsewhere at most ${worst(cells.filter((c) => !c.oneBlock))} x floor`);
-  console.log(
-    `  waves of up to 20 shards: ${mean(few)} in the mean of ${few.length} cells, at most ${Math.max(...few.map(({ waves }) => waves)).toFixed(2)}`,
-  );
-  console.log(
-    `  waves of all: ${mean(cells)}; L each: the units of Limit = L on every shard, over ours; all+sort: of reading everything`,
-  );
+  return cells;
 }
 
-void main();
+/** `npm run bench fan-out-read-units [cells]`: the summary of all layouts, and with "cells" every cell. */
+async function main(quiet: boolean): Promise<void> {
+  console.log('layout    sizes   worst x floor   in cell                   mean x floor   waves, mean and most');
+  for (const layout of ['uniform', 'skewed', 'runs'] as const) {
+    for (const warm of [true, false]) {
+      const cells = await table(layout, warm, quiet);
+      const over = ({ units, floor }: Cell): number => units / floor;
+      const worst = cells.reduce((a, b) => (over(b) > over(a) ? b : a));
+      const mean = (of: (cell: Cell) => number): string =>
+        (cells.reduce((sum, each) => sum + of(each), 0) / cells.length).toFixed(2);
+      const where = `${worst.shards} x ${worst.limit} x ${worst.bytes} B`;
+      const waves = `${mean((each) => each.waves)}, ${Math.max(...cells.map((each) => each.waves)).toFixed(2)}`;
+      console.log(
+        `${layout.padEnd(10)}${(warm ? 'known' : 'unknown').padEnd(8)}${over(worst).toFixed(2).padStart(11)}     ${where.padEnd(26)}${mean(over).padStart(11)}   ${waves.padStart(18)}`,
+      );
+    }
+  }
+}
+
+void main(process.argv[2] !== 'cells');

@@ -24,6 +24,8 @@ interface SdkRequest {
 
 type Next<T> = (args: { input: { TableName?: string }; request: SdkRequest }) => T;
 
+const routesOfClients = new WeakMap<object, Routes>();
+
 /**
  * The routes of a client's queries, by table. It learns them from the queries that the client sends itself. So only the
  * SDK has to know what decides a route: the environment, the profile, the account of the credentials and more.
@@ -32,7 +34,14 @@ export class Routes {
   private readonly routes = new Map<string, Route | undefined>();
   private readonly pending = new Map<string, Deferred>();
 
-  constructor(middlewareStack: SdkMiddlewareStack) {
+  /** The routes of a client. All light clients around one client of the SDK share them. */
+  static of(client: { middlewareStack: SdkMiddlewareStack }): Routes {
+    const known = routesOfClients.get(client) ?? new Routes(client.middlewareStack);
+    routesOfClients.set(client, known);
+    return known;
+  }
+
+  private constructor(middlewareStack: SdkMiddlewareStack) {
     const observe = <T>(next: Next<T>, { commandName }: { commandName?: string }): Next<T> => {
       if (commandName !== 'QueryCommand') return next;
       return (args) => {

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import type { AttributeValue, IndexQueryInput, QueryClient } from '../../../../lib/core';
 import {
+  type LightQueryTrace,
   lightQueryClient,
   type SdkQueryClient,
 } from '../../../../lib/core/sharded-index/light-client/light-query-client';
@@ -24,6 +26,9 @@ class Wire {
   readonly requests: SentRequest[] = [];
   answer: (request: SentRequest, number: number) => Answer = () => ({ statusCode: 200, body: { Items: [] } });
 
+  headers: (text: string) => Record<string, string> = () => ({});
+  toBody: (text: string) => unknown = (text) => Readable.from([Buffer.from(text)]);
+
   async handle(request: SentRequest) {
     // The SDK's own body is bytes, ours is text.
     const body = typeof request.body === 'string' ? request.body : Buffer.concat([request.body]).toString();
@@ -32,7 +37,7 @@ class Wire {
     await new Promise(setImmediate);
     if (answer instanceof Error) throw answer;
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
-    return { response: { statusCode: answer.statusCode, headers: {}, body: Readable.from([Buffer.from(text)]) } };
+    return { response: { statusCode: answer.statusCode, headers: this.headers(text), body: this.toBody(text) } };
   }
 
   /** Only the SDK numbers its attempts. */
@@ -266,5 +271,85 @@ describe('the signature', () => {
         expect(sign(signed, body, credentials, new Date(date)).authorization).toBe(headers.authorization);
       }
     }
+  });
+
+  test('asks again where the SDK has corrected its clock, though the SDK makes one attempt', async () => {
+    const { wire, light } = clients({ maxAttempts: 1 });
+    const now = new Date(Date.now() + 3_600_000).toUTCString();
+    wire.headers = () => ({ date: now });
+    const skewed = { statusCode: 400, body: { __type: 'x#InvalidSignatureException', message: 'Signature expired' } };
+    wire.answer = (_, number) => (number === 1 ? skewed : { statusCode: 200, body: { Items: [], ScannedCount: 0 } });
+    await expect(light.query(INPUT)).resolves.toMatchObject({ ScannedCount: 0 });
+    expect(wire.requests).toHaveLength(2);
+  });
+
+  test('asks once with a request handler whose bodies are web streams', async () => {
+    const { wire, light } = clients();
+    wire.toBody = (text) => new Blob([text]).stream();
+    await light.query(INPUT).catch(() => 'the SDK itself needs a handler of its own for these bodies');
+    wire.requests.length = 0;
+    await expect(light.query(INPUT)).resolves.toMatchObject({ Items: [] });
+    expect(wire.senders).toEqual(['light']);
+  });
+
+  test('shares the routes with every light client around the same client of the SDK', async () => {
+    const { wire, sdk, light } = clients();
+    const other = lightQueryClient(sdk);
+    await light.query(INPUT);
+    await other.query(INPUT);
+    await light.query({ ...INPUT, TableName: 'Orders' });
+    await other.query({ ...INPUT, TableName: 'Orders' });
+    await light.query({ ...INPUT, TableName: 'Orders' });
+    expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light', 'light']);
+  });
+
+  test('keeps the request id and the reasons of a throttle', async () => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    const ThrottlingReasons = [{ reason: 'IndexReadKeyRangeThroughputExceeded', resource: 'arn' }];
+    wire.headers = () => ({ 'x-amzn-requestid': 'REQUEST' });
+    wire.answer = () => ({ statusCode: 400, body: { ...throttled.body, ThrottlingReasons } });
+    const error = { ThrottlingReasons, $metadata: { httpStatusCode: 400, requestId: 'REQUEST' } };
+    await expect(light.query(INPUT)).rejects.toMatchObject(error);
+  });
+
+  test('takes credentials that were replaced while the old ones were still cached', async () => {
+    let accessKeyId = 'FIRST';
+    const { wire, light } = clients({
+      credentials: async () => ({ ...CREDENTIALS, accessKeyId, expiration: new Date(Date.now() + 3_600_000) }),
+    });
+    await light.query(INPUT);
+    accessKeyId = 'SECOND';
+    const expired = { statusCode: 400, body: { __type: 'x#ExpiredTokenException', message: 'expired' } };
+    wire.answer = ({ headers }) =>
+      headers.authorization!.includes('FIRST') ? expired : { statusCode: 200, body: { Items: [], ScannedCount: 1 } };
+    await expect(light.query(INPUT)).resolves.toMatchObject({ ScannedCount: 1 });
+    expect(wire.senders).toEqual(['SDK', 'light', 'light']);
+  });
+
+  test('takes an answer with a wrong checksum for a lost one', async () => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    wire.headers = (text) => ({ 'x-amz-crc32': String(crc32(text)) });
+    await expect(light.query(INPUT)).resolves.toEqual({ Items: [] });
+    wire.headers = () => ({ 'x-amz-crc32': '1' });
+    await expect(light.query(INPUT)).rejects.toMatchObject({ name: 'CRC32CheckFailed' });
+  });
+
+  test('tells a tracer about every query', async () => {
+    const { wire, sdk } = clients();
+    const traces: LightQueryTrace[] = [];
+    const light = lightQueryClient(sdk, { onQuery: (trace) => traces.push(trace) });
+    wire.answer = () => ({ statusCode: 200, body: { Items: [], ConsumedCapacity: { CapacityUnits: 1.5 } } });
+    await light.query(INPUT);
+    await light.query(INPUT);
+    wire.answer = () => throttled;
+    await expect(light.query(INPUT)).rejects.toThrow('slow down');
+    const index = { tableName: 'Jobs', indexName: 'byStatus' };
+    expect(traces).toMatchObject([
+      { ...index, viaSdk: true, consumedReadUnits: 1.5 },
+      { ...index, viaSdk: false, consumedReadUnits: 1.5 },
+      { ...index, viaSdk: false, error: { name: 'ProvisionedThroughputExceededException' } },
+    ]);
   });
 });
