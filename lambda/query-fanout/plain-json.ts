@@ -1,5 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../../lib/core/foundation/attribute-value';
-import { compareNumbers } from '../../lib/core/foundation/decimal';
+import { exactNumber } from '../../lib/core/foundation/decimal';
 
 /**
  * An item as plain JSON without loss: a number that a double cannot hold becomes a string, and binary becomes base64.
@@ -10,20 +10,14 @@ export function plainItem(item: DynamoDbItem): Record<string, unknown> {
 
 function plainValue(value: AttributeValue): unknown {
   if ('S' in value) return value.S;
-  if ('N' in value) return plainNumber(value.N);
+  if ('N' in value) return exactNumber(value.N);
   if ('BOOL' in value) return value.BOOL;
   if ('NULL' in value) return null;
   if ('B' in value) return base64(value.B);
   if ('L' in value) return value.L.map(plainValue);
   if ('M' in value) return plainItem(value.M);
   if ('SS' in value) return value.SS;
-  return 'NS' in value ? value.NS.map(plainNumber) : value.BS.map(base64);
-}
-
-function plainNumber(text: string): number | string {
-  const number = Number(text);
-  const exact = Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number));
-  return exact && compareNumbers(String(number), text) === 0 ? number : text;
+  return 'NS' in value ? value.NS.map(exactNumber) : value.BS.map(base64);
 }
 
 function base64(bytes: Uint8Array): string {

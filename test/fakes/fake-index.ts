@@ -126,9 +126,11 @@ export class FakeIndex implements QueryClient {
       at += forward ? 1 : -1;
     }
     const last = evaluated.at(-1);
+    const matching = evaluated.filter(filterCondition(input));
     const cutShort = isLeft() || (this.options.falseLastKeys && evaluated.length === input.Limit);
     return {
-      Items: evaluated.filter(filterCondition(input)).map((item) => projected(item, input)),
+      ...(input.Select === 'COUNT' ? {} : { Items: matching.map((item) => projected(item, input)) }),
+      Count: matching.length,
       ScannedCount: evaluated.length,
       ...(cutShort && last ? { LastEvaluatedKey: this.indexKey(last) } : {}),
       ConsumedCapacity: { CapacityUnits: 0.5 * Math.max(1, Math.ceil(bytes / BLOCK_BYTES)) },

@@ -58,6 +58,13 @@ export function nextNumber(text: string, direction: 1 | -1): string | undefined 
   return `${sign < 0 ? '-' : ''}${next}E${scale}`;
 }
 
+/** A number as JavaScript holds it, or as text if JavaScript cannot hold it exactly. */
+export function exactNumber(text: string): number | string {
+  const number = Number(text);
+  const exact = Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number));
+  return exact && compareNumbers(String(number), text) === 0 ? number : text;
+}
+
 function parseDecimal(text: string): Decimal {
   const match = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/.exec(text);
   if (match === null) {

@@ -102,10 +102,10 @@ export function positionAttributes(config: ShardedIndexConfig): string[] {
 }
 
 /**
- * The checksum of a cursor. Two requests are the same query if they differ in nothing but the page size, the projection
- * and the cursor.
+ * What makes a query this query. Two requests are the same query if they differ in nothing but the page size, the
+ * projection and the cursor.
  */
-function checksum(config: ShardedIndexConfig, request: FanOutRequest, payload: string): Buffer {
+export function queryText(config: ShardedIndexConfig, request: FanOutRequest): string {
   const { value, values, sortKey, order = 'ascending', filterExpression } = request;
   const query = [
     config.tableName,
@@ -116,9 +116,13 @@ function checksum(config: ShardedIndexConfig, request: FanOutRequest, payload: s
     sortedEntries(request.expressionAttributeNames),
     sortedEntries(request.expressionAttributeValues),
   ];
-  const text = JSON.stringify([query, payload], (_, inner) =>
+  return JSON.stringify(query, (_, inner) =>
     inner instanceof Uint8Array ? { binary: Buffer.from(inner).toString('base64') } : inner,
   );
+}
+
+function checksum(config: ShardedIndexConfig, request: FanOutRequest, payload: string): Buffer {
+  const text = JSON.stringify([queryText(config, request), payload]);
   return createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);
 }
 
@@ -136,12 +140,12 @@ type EncodedPosition = [
 ];
 
 /** The letter of the type, and the text of the value. */
-function encodeValue(value: SortableValue): string {
+export function encodeValue(value: SortableValue): string {
   if ('S' in value) return `S${value.S}`;
   return 'N' in value ? `N${value.N}` : `B${Buffer.from(value.B).toString('base64')}`;
 }
 
-function decodeValue(encoded: string): SortableValue {
+export function decodeValue(encoded: string): SortableValue {
   const text = encoded.slice(1);
   if (encoded[0] === 'S') return { S: text };
   return encoded[0] === 'N' ? { N: text } : { B: new Uint8Array(Buffer.from(text, 'base64')) };

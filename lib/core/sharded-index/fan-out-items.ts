@@ -1,17 +1,21 @@
 import type { DynamoDbItem } from '../foundation/attribute-value';
 import { InvalidArgumentError } from '../foundation/errors';
-import { noCost } from '../foundation/fan-out/fan-out-stats';
+import { type FanOutStats, noCost } from '../foundation/fan-out/fan-out-stats';
 import { ItemSizes } from '../foundation/fan-out/item-sizes';
 import { type FanOutReadOptions, type ReadPolicy, readPolicy } from '../foundation/fan-out/read-policy';
 import { ShardBuffer } from '../foundation/fan-out/shard-buffer';
 import { shardFlow } from '../foundation/fan-out/shard-flow';
 import { ShardRequests } from '../foundation/fan-out/shard-requests';
+import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { positionAttributes } from './cursor';
 import type { FanOutRequest } from './fan-out-request';
 import { indexQuery } from './index-query';
-import type { IndexQuery, IndexShardReader } from './index-shard-reader';
+import { type IndexShard, indexShards } from './index-shard';
+import { type IndexQuery, IndexShardReader } from './index-shard-reader';
 import { projectedItem } from './projected-item';
 import type { QueryClient } from './query-client';
 import { queryFailure } from './query-failure';
+import { ReadProgress } from './resume-point';
 import { indexPath, type ShardedIndexConfig } from './sharded-index-config';
 import { tableKeyIdentity } from './table-key-identity';
 
@@ -19,7 +23,36 @@ import { tableKeyIdentity } from './table-key-identity';
  * What to stream from a sharded index: a request without an order and without a cursor. `limit` bounds all items
  * together.
  */
-export type FanOutItemsRequest = Omit<FanOutRequest, 'order' | 'cursor'>;
+export interface FanOutItemsRequest extends Omit<FanOutRequest, 'order' | 'cursor'> {
+  /**
+   * The `resumePoint` of an earlier stream of the same request and segment. The stream goes on behind it.
+   * @default the begin
+   */
+  resumeAt?: string;
+  /**
+   * Which of `totalSegments` parts of the shards to read, from 0. Several workers with a segment each read everything
+   * once.
+   * @default 0
+   */
+  segment?: number;
+  /**
+   * How many parts the shards are divided into, from 1 to 10,000. More segments than shards leave some without items.
+   * @default 1
+   */
+  totalSegments?: number;
+}
+
+/** A stream of items. */
+export interface FanOutItemStream extends AsyncGenerator<DynamoDbItem, void, undefined> {
+  /** The cost of what was read so far. */
+  readonly stats: Readonly<FanOutStats>;
+  /**
+   * Where the stream goes on behind the last item that the consumer has taken: pass it as `resumeAt`. It stays valid when
+   * shard counts change. It holds one key for each shard that was read in part, at most as many as `concurrency`.
+   * Undefined after everything was taken.
+   */
+  readonly resumePoint: string | undefined;
+}
 
 /**
  * The table keys of at least so many items, and of at most twice as many, are kept to recognise an item that is read
@@ -43,7 +76,8 @@ const RECENT_KEYS = 100_000;
  * to be read to a part that was read already.
  *
  * `deadlineMs` is the time from the request for the first item to the last item; the consumer's time counts too. With
- * `onShardFailure: 'partial'` the stream returns the items of the other shards first and then throws.
+ * `onShardFailure: 'partial'` the stream returns the items of the other shards first and then throws. After a failure,
+ * `resumePoint` says where another stream goes on.
  *
  * @throws InvalidArgumentError, or one of its subclasses, from the call itself, if the request, the options or the
  *   configuration are invalid
@@ -56,32 +90,72 @@ export function fanOutItems(
   config: ShardedIndexConfig,
   request: FanOutItemsRequest,
   options: FanOutReadOptions = {},
-): AsyncGenerator<DynamoDbItem, void, undefined> {
+): FanOutItemStream {
   const { order, cursor }: FanOutRequest = request;
   if (order !== undefined)
     throw new InvalidArgumentError('order', order, 'absent because items come in the order in which they arrive');
   if (cursor !== undefined) throw new InvalidArgumentError('cursor', cursor, 'absent because a stream has no pages');
-  const { query, readers } = indexQuery(client, config, { ...request, order: 'unordered' });
-  return itemsOf(query, readers, readPolicy(options));
+  const { resumeAt, segment = 0, totalSegments = 1, ...rest } = request;
+  checkSegments(segment, totalSegments);
+  const { query } = indexQuery(client, config, { ...rest, order: 'unordered' });
+  const policy = readPolicy(options);
+  const part = ['items', segment, totalSegments];
+  const progress = ReadProgress.decode('resumeAt', resumeAt, config, rest, part);
+  const shards = indexShards(config, rest).filter(({ number }) => number % totalSegments === segment);
+  const stats = noCost(shards.length);
+  let complete = false;
+  async function* items(): AsyncGenerator<DynamoDbItem, void, undefined> {
+    yield* itemsOf(query, shards, progress, stats, policy);
+    complete = shards.every((shard) => progress.isFinished(shard));
+  }
+  const stream = items();
+  return Object.defineProperties(stream, {
+    stats: { get: () => ({ ...stats }) },
+    resumePoint: { get: () => (complete ? undefined : progress.encode(config, rest, part, shards)) },
+  }) as FanOutItemStream;
+}
+
+function checkSegments(segment: unknown, totalSegments: unknown): void {
+  checkShardCount('totalSegments', totalSegments as number, MAX_INDEX_SHARDS);
+  const valid = Number.isSafeInteger(segment) && (segment as number) >= 0;
+  if (!valid || (segment as number) >= (totalSegments as number)) {
+    throw new InvalidArgumentError('segment', segment, `a whole number from 0 to ${(totalSegments as number) - 1}`);
+  }
 }
 
 async function* itemsOf(
-  { config, request, order }: IndexQuery,
-  readers: readonly IndexShardReader[],
+  query: IndexQuery,
+  shards: readonly IndexShard[],
+  progress: ReadProgress,
+  stats: FanOutStats,
   policy: ReadPolicy,
 ): AsyncGenerator<DynamoDbItem, void, undefined> {
-  const buffers = readers.map((reader) => new ShardBuffer(reader, order.behindAllShards));
+  const { config, request, order, select } = query;
+  const buffers = shards
+    .filter((shard) => !progress.isFinished(shard))
+    .map((shard) => {
+      const piece = { ...select, repeats: 0, startKey: progress.keyOf(shard) };
+      return new ShardBuffer(new IndexShardReader(query, shard, [piece]), order.behindAllShards);
+    });
   const sizes = policy.history?.sizesOf(indexPath(config)) ?? new ItemSizes();
-  const requests = new ShardRequests(buffers, policy, {
-    stats: noCost(buffers.length),
-    sizes,
-    failureOf: queryFailure,
-  });
+  const requests = new ShardRequests(buffers, policy, { stats, sizes, failureOf: queryFailure });
   const { limit = Number.MAX_SAFE_INTEGER, projection } = request;
   const bounds = { width: policy.concurrency, limit, isNew: notSeenLately(tableKeyIdentity(config.tableKey)) };
+  const names = positionAttributes(config);
+  let wanted = limit;
+  stats.waves = 1;
   try {
-    for await (const items of shardFlow(buffers, bounds, requests)) {
-      for (const item of items) yield projectedItem(item, projection);
+    for await (const { shard, items, next, missing } of shardFlow(buffers, bounds, requests)) {
+      wanted -= items.length;
+      for (const item of items) {
+        progress.readTo(shard, Object.fromEntries(names.map((name) => [name, item[name]!])));
+        yield projectedItem(item, projection);
+      }
+      // An answer that the limit cuts short goes on behind the last item that was taken.
+      if (wanted === 0) break;
+      const lastKey = IndexShardReader.lastKeyOf(next);
+      if (lastKey !== undefined) progress.readTo(shard, lastKey);
+      else if (!missing) progress.finish(shard);
     }
   } finally {
     requests.close();

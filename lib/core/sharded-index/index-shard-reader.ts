@@ -50,6 +50,11 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return this.pieces.length === 0;
   }
 
+  /** Where the shard goes on behind an answer whose `next` is this. */
+  static lastKeyOf(next: unknown): DynamoDbItem | undefined {
+    return (next as ReadOn | undefined)?.lastKey;
+  }
+
   async read({ from, limit, until, signal }: ShardRead<DynamoDbItem>): Promise<ShardPage<DynamoDbItem>> {
     const { client, request, sortKeyAttributes, direction } = this.query;
     const at = (from as ReadOn | undefined) ?? { piece: 0 };
@@ -75,6 +80,21 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     };
   }
 
+  /** Counts the items of the next answer. The counts come as the items of a page. */
+  async count({ from, signal }: ShardRead<number>): Promise<ShardPage<number>> {
+    const piece = this.pieces[0]!;
+    const startKey = (from as ReadOn | undefined)?.lastKey ?? this.startKey(piece);
+    const input: IndexQueryInput = { ...this.queryInput(piece, startKey), Select: 'COUNT' };
+    const answer = completeAnswer(await this.query.client.query(input, { abortSignal: signal }));
+    return {
+      items: [answer.count],
+      ...(answer.lastKey && { next: { piece: 0, lastKey: answer.lastKey } satisfies ReadOn }),
+      itemsRead: answer.itemsRead,
+      consumedReadUnits: answer.consumedReadUnits,
+      itemSizes: [],
+    };
+  }
+
   /** The items behind the cursor, and whether the piece ends among the items of the answer. */
   private wanted(piece: ShardPiece, answered: DynamoDbItem[]): { items: DynamoDbItem[]; ended: boolean } {
     const { cursor } = this.query;
@@ -93,9 +113,9 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return attribute !== undefined && isBehindRange(key[attribute] as SortableValue, range, direction);
   }
 
-  private isBehindCursor(item: DynamoDbItem, { behindCursor }: ShardPiece): boolean {
+  private isBehindCursor(item: DynamoDbItem, { startKey }: ShardPiece): boolean {
     const { cursor, order } = this.query;
-    if (cursor === undefined || behindCursor) return true;
+    if (cursor === undefined || startKey !== undefined) return true;
     return order.compare({ item, shard: this.shard }, cursor) > 0;
   }
 
@@ -113,9 +133,9 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return { next: { piece: index + 1 } satisfies ReadOn, readTo };
   }
 
-  /** The key that DynamoDB would return as LastEvaluatedKey after the item of the cursor, if the piece begins there. */
-  private startKey({ behindCursor }: ShardPiece): DynamoDbItem | undefined {
-    return behindCursor ? { ...this.query.cursor!.item, ...this.partitionKey() } : undefined;
+  /** The key that DynamoDB would return as LastEvaluatedKey after the item that the piece begins behind. */
+  private startKey({ startKey }: ShardPiece): DynamoDbItem | undefined {
+    return startKey && { ...startKey, ...this.partitionKey() };
   }
 
   private partitionKey(): DynamoDbItem {
@@ -202,14 +222,17 @@ function sizesByUnits(readUnits: number, items: number): number[] {
 /** @throws IncompleteAnswerError for an answer that does not say what was read: a proxy or a lost body can make one */
 function completeAnswer(output: IndexQueryOutput): {
   items: DynamoDbItem[];
+  count: number;
   itemsRead: number;
   lastKey?: DynamoDbItem;
   consumedReadUnits: number;
 } {
-  const { Items, ScannedCount, LastEvaluatedKey, ConsumedCapacity }: IndexQueryOutput = Object(output);
-  if (!Array.isArray(Items) || typeof ScannedCount !== 'number') throw new IncompleteAnswerError();
+  const { Items, Count, ScannedCount, LastEvaluatedKey, ConsumedCapacity }: IndexQueryOutput = Object(output);
+  const count = Array.isArray(Items) ? Items.length : Count;
+  if (typeof count !== 'number' || typeof ScannedCount !== 'number') throw new IncompleteAnswerError();
   return {
-    items: Items as DynamoDbItem[],
+    items: (Items ?? []) as DynamoDbItem[],
+    count,
     itemsRead: ScannedCount,
     lastKey: LastEvaluatedKey as DynamoDbItem | undefined,
     consumedReadUnits: ConsumedCapacity?.CapacityUnits ?? 0,

@@ -13,12 +13,20 @@ export type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
 export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
 export { randomShard } from '../foundation/random-shard';
 export type { SortableValue } from './attribute-order';
-export { type FanOutItemsRequest, fanOutItems } from './fan-out-items';
+export { type FanOutCount, type FanOutCountRequest, fanOutCount } from './fan-out-count';
+export { type FanOutItemStream, type FanOutItemsRequest, fanOutItems } from './fan-out-items';
 export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out-query';
 export type { FanOutOrder, FanOutRequest } from './fan-out-request';
-export { lightQueryClient, type SdkQueryClient, type SdkQueryOptions } from './light-client/light-query-client';
+export {
+  type LightQueryOptions,
+  type LightQueryTrace,
+  lightQueryClient,
+  type SdkQueryClient,
+  type SdkQueryOptions,
+} from './light-client/light-query-client';
 export type { SdkMiddlewareStack } from './light-client/routes';
 export type { SigningCredentials } from './light-client/signature';
+export { plainItem } from './plain-item';
 export { type DrainRange, type IndexReshardStep, type IndexShardTarget, planIndexReshard } from './plan-index-reshard';
 export type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
 export { shardAttributes } from './shard-attributes';

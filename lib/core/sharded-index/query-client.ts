@@ -12,12 +12,15 @@ export interface IndexQueryInput {
   ExclusiveStartKey?: Record<string, any>;
   ScanIndexForward: boolean;
   Limit?: number;
+  /** Asks for the number of the items instead of the items. */
+  Select?: 'COUNT';
   ReturnConsumedCapacity: 'TOTAL';
 }
 
 /** The answer to one Query request, in the AWS SDK's terms. */
 export interface IndexQueryOutput {
   Items?: object[];
+  Count?: number;
   ScannedCount?: number;
   LastEvaluatedKey?: object;
   ConsumedCapacity?: { CapacityUnits?: number };

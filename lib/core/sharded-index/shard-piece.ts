@@ -7,8 +7,8 @@ import type { SortKeySelect } from './sort-key-select';
 
 /** A part of a shard that one key condition reads: the first sort key attributes are fixed, the next is in a range. */
 export interface ShardPiece extends SortKeySelect {
-  /** Whether the piece begins behind the item of the cursor, which stands in this shard. */
-  behindCursor?: boolean;
+  /** The key of an item of this shard behind which the piece begins. Its partition key may be absent. */
+  startKey?: DynamoDbItem;
   /** The most items that earlier pages have read and that come again at the begin of the piece. */
   repeats: number;
   /** Whether a condition that cannot begin exactly where the piece begins may begin before it, among few ties. */
@@ -37,7 +37,7 @@ export function piecesBehind(context: PieceContext, shard: number): ShardPiece[]
   const { sortKeyAttributes, select, order, shardByShard, cursor } = context;
   const whole = { ...select, repeats: 0 };
   if (cursor === undefined) return [whole];
-  if (shard === cursor.shard && cursor.isItem) return [{ ...whole, behindCursor: true }];
+  if (shard === cursor.shard && cursor.isItem) return [{ ...whole, startKey: cursor.item }];
   const side = order.compare({ item: cursor.item, shard }, cursor);
   if (shardByShard || select.equal.length === sortKeyAttributes.length) return side > 0 ? [whole] : [];
   return piecesFromKey(context, cursor.isItem && side > 0);
@@ -49,7 +49,7 @@ export function piecesBehind(context: PieceContext, shard: number): ShardPiece[]
  */
 export function tiesBehind({ order, cursor, sortKeyAttributes }: PieceContext, shard: number): ShardPiece[] {
   const ties = { equal: keyOf(cursor!, sortKeyAttributes), range: {}, repeats: 0 };
-  if (shard === cursor!.shard) return [{ ...ties, behindCursor: true }];
+  if (shard === cursor!.shard) return [{ ...ties, startKey: cursor!.item }];
   return order.compare({ item: cursor!.item, shard }, cursor!) > 0 ? [ties] : [];
 }
 

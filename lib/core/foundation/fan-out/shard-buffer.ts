@@ -36,6 +36,11 @@ export class ShardBuffer<T> {
     return this.reader.shard;
   }
 
+  /** The `next` of the last answer: where the shard goes on behind everything that was read. */
+  get goesOnAt(): unknown {
+    return this.from;
+  }
+
   /** The next item, if the buffer holds one. */
   get head(): Position<T> | undefined {
     return this.held[this.next];

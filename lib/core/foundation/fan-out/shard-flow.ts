@@ -12,8 +12,19 @@ export interface FlowBounds<T> {
   isNew(item: T): boolean;
 }
 
+/** A page of one shard. */
+export interface FlowPage<T> {
+  shard: number;
+  items: T[];
+  /** Where the shard goes on behind these items. Undefined if they are its last, or if it could not be read further. */
+  next: unknown;
+  /** Whether the shard was given up. */
+  missing: boolean;
+}
+
 /**
- * Returns the items of all shards page by page, as the pages arrive. The shards take turns, so that all advance alike.
+ * Returns the items of all shards page by page, as the pages arrive. It finishes the
+ * shards that it has begun before it begins others, so at most `width` shards are read in part.
  *
  * The flow reads the next page of a shard only after the consumer has taken the page before. So it holds at most
  * `width` pages and the one that the consumer works on, even for a slow consumer. Together the reads ask for no more
@@ -25,7 +36,7 @@ export async function* shardFlow<T>(
   buffers: readonly ShardBuffer<T>[],
   { width, limit, isNew }: FlowBounds<T>,
   requests: ShardRequests<T>,
-): AsyncGenerator<T[], void, undefined> {
+): AsyncGenerator<FlowPage<T>, void, undefined> {
   const idle = buffers.filter(({ readable }) => readable);
   const inFlight = new Map<ShardBuffer<T>, Promise<{ buffer: ShardBuffer<T>; share: number }>>();
   let wanted = limit;
@@ -49,9 +60,11 @@ export async function* shardFlow<T>(
     asked -= share;
     const items = buffer.drain().filter(isNew).slice(0, wanted);
     wanted -= items.length;
-    if (buffer.readable) idle.push(buffer);
+    // The next read of the shard may be answered before the consumer has taken these items.
+    const next = buffer.readable ? buffer.goesOnAt : undefined;
+    if (buffer.readable) idle.unshift(buffer);
     readOn();
-    yield items;
+    yield { shard: buffer.shard, items, next, missing: buffer.missing };
   }
   const unread = buffers.filter(({ mayHaveMore, missing }) => mayHaveMore || missing);
   if (wanted > 0 && unread.length > 0) throw new ShardsUnavailableError(unread.map(({ shard }) => shard));

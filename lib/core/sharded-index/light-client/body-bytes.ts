@@ -2,7 +2,9 @@
 export function bodyBytes(body: unknown): Promise<Buffer> {
   if (isNodeStream(body)) return streamBytes(body);
   // A web stream, a blob or nothing.
-  return new Response(body as BodyInit | null | undefined).arrayBuffer().then((bytes) => Buffer.from(bytes));
+  return new Response(body as ConstructorParameters<typeof Response>[0])
+    .arrayBuffer()
+    .then((bytes) => Buffer.from(bytes));
 }
 
 function isNodeStream(body: unknown): body is NodeJS.ReadableStream {
