@@ -1,6 +1,8 @@
+import { EVERYTHING } from '../fakes/fan-out-model';
 import { randomRuns } from '../random-runs';
 import { startDynamoDbLocal } from './dynamodb-local';
 import { describeFanOutCases } from './fan-out-cases';
+import { playOnService } from './play-on-service';
 import type { Shape } from './sharded-tables';
 
 const BOTH_LAYOUTS: Omit<Shape, 'keyLayout'>[] = [
@@ -25,3 +27,17 @@ describe('fanOutQuery on DynamoDB Local', () => {
     startDynamoDbLocal,
   );
 });
+
+/** The random cases of `npm test`, with deadlines and faults: MODEL_CASES, in the environment, is their number. */
+const CASES = Number(process.env.MODEL_CASES ?? 1_000);
+const FIRST_SEED = Number(process.env.MODEL_SEED ?? 0);
+
+test(`${CASES} of the model's random cases equal the oracle on DynamoDB Local`, async () => {
+  const service = await startDynamoDbLocal();
+  try {
+    const limits = { ...EVERYTHING, mostShards: 20, mostItems: 60 };
+    await playOnService(service.endpoint, limits, CASES, FIRST_SEED);
+  } finally {
+    await service.stop();
+  }
+}, 3_600_000);

@@ -21,8 +21,10 @@ export {
   type LightQueryOptions,
   type LightQueryTrace,
   lightQueryClient,
+  type SdkHttpResponse,
   type SdkQueryClient,
   type SdkQueryOptions,
+  type SdkRequestHandler,
 } from './light-client/light-query-client';
 export type { SdkMiddlewareStack } from './light-client/routes';
 export type { SigningCredentials } from './light-client/signature';

@@ -13,6 +13,20 @@ export interface SdkQueryOptions {
   abortSignal?: AbortSignal;
 }
 
+/** The part of the SDK's request handlers that the light client uses. */
+export interface SdkRequestHandler {
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's request is a class, with methods that no handler needs
+  handle(request: any, options?: SdkQueryOptions): Promise<{ response: SdkHttpResponse }>;
+}
+
+/** An answer over HTTP. */
+export interface SdkHttpResponse {
+  statusCode: number;
+  headers?: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: each request handler has its own kind of body
+  body?: any;
+}
+
 /** The part of the AWS SDK's DynamoDB client that the light client uses. `new DynamoDB({})` fits without an adapter. */
 export interface SdkQueryClient {
   query(input: IndexQueryInput, options?: SdkQueryOptions): Promise<IndexQueryOutput>;
@@ -20,19 +34,9 @@ export interface SdkQueryClient {
     credentials(options?: { forceRefresh?: boolean }): Promise<SigningCredentials>;
     /** By how many milliseconds the clock of the service is ahead of this machine's, as far as the SDK knows. */
     readonly systemClockOffset: number;
-    readonly requestHandler: {
-      // biome-ignore lint/suspicious/noExplicitAny: the SDK's request is a class, with methods that no handler needs
-      handle(request: any, options?: SdkQueryOptions): Promise<{ response: HttpAnswer }>;
-    };
+    readonly requestHandler: SdkRequestHandler;
   };
   readonly middlewareStack: SdkMiddlewareStack;
-}
-
-interface HttpAnswer {
-  statusCode: number;
-  headers?: Record<string, string>;
-  // biome-ignore lint/suspicious/noExplicitAny: each request handler has its own kind of body
-  body?: any;
 }
 
 /** What one query did, for tracing. */
@@ -183,7 +187,7 @@ async function send(
 /**
  * DynamoDB sends the CRC-32 of the body as it leaves the service. A request handler that unpacks bodies shows another one.
  */
-function checkSum(bytes: Buffer, { headers = {} }: HttpAnswer): void {
+function checkSum(bytes: Buffer, { headers = {} }: SdkHttpResponse): void {
   const sum = headers['x-amz-crc32'];
   if (sum === undefined || headers['content-encoding'] !== undefined || crc32(bytes) === Number(sum)) return;
   const error = new Error('the body of the answer does not have the checksum of its header');
@@ -208,7 +212,7 @@ function fromJson(output: IndexQueryOutput): IndexQueryOutput {
 }
 
 /** An error as the SDK would throw it. Its name is the last part of the answer's type. */
-function serviceError({ statusCode, headers = {} }: HttpAnswer, text: string): Error {
+function serviceError({ statusCode, headers = {} }: SdkHttpResponse, text: string): Error {
   const { __type = 'UnknownError', message = '', Message = message, ThrottlingReasons } = jsonObject(text);
   const name = String(__type).split('#').at(-1);
   return Object.assign(new Error(String(Message)), {
