@@ -47,7 +47,7 @@ describe('an application that imports one name', () => {
   const LIMITS = {
     'consumer: deaggregate': 15_000,
     'producer: OrderedProducer': 44_500,
-    'sharded-index: fanOutQuery': 57_000,
+    'sharded-index: fanOutQuery': 68_500,
     'registry: balancedKey': 32_000,
     'resharding: planStreamReshard': 19_500,
     'planning: planIndex': 22_700,
