@@ -98,7 +98,7 @@ describe('the package', () => {
       ['.jsii', 'API.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json'].sort(),
     );
     expect(readdirSync(join(installed, 'dist')).sort()).toEqual(
-      ['THIRD-PARTY-LICENSES.txt', 'bin', 'lambda', 'lib'].sort(),
+      ['THIRD-PARTY-LICENSES.txt', 'bin', 'esm', 'lambda', 'lib'].sort(),
     );
     const files = filesOf(installed);
     expect(files).toEqual(
@@ -110,7 +110,10 @@ describe('the package', () => {
 
   test('has every file that its manifest names, and a type declaration for each module', () => {
     const { main, types, exports, bin } = packageJson;
-    for (const file of [main, types, ...Object.values(exports), ...Object.values(bin)]) {
+    const targets = Object.values(exports).flatMap((target) =>
+      typeof target === 'string' ? target : Object.values(target),
+    );
+    for (const file of [main, types, ...targets, ...Object.values(bin)]) {
       expect({ file, exists: existsSync(join(installed, file)) }).toEqual({ file, exists: true });
     }
     const modules = filesOf(join(installed, 'dist/lib')).filter((file) => file.endsWith('.js'));
@@ -180,7 +183,7 @@ describe('the doors', () => {
 describe('the core', () => {
   const USE = `
     const client = {
-      query: async ({ ExpressionAttributeValues: values }) => ({ Items: [{ id: Object.values(values)[0] }] }),
+      query: async ({ ExpressionAttributeValues: values }) => ({ Items: [{ id: Object.values(values)[0] }], ScannedCount: 1 }),
     };
     const page = fanOutQuery(client, {
       tableName: 'T', indexName: 'I', tableKey: ['id'], keyLayout: 'single-attribute', shardAttribute: 'shard',
