@@ -608,7 +608,7 @@ describe('the query function', () => {
       'an unknown field',
       { index: 'byTime', sort: 'up' },
       'InvalidArgumentError',
-      'request must be made of value, sortKey',
+      'request must be made of value, values, sortKey',
     ],
   ])('refuses %s', async (_, event, errorType, message) => {
     await expect(stack.invoke(QUERY, event)).rejects.toMatchObject({
