@@ -23,7 +23,7 @@ export interface QueryResponse {
  */
 const MAX_PAGE_BYTES = 6_000_000;
 
-/** Requests under way at once: a fraction of what the connections of one client take. */
+/** Requests in flight at once: a fraction of what the connections of one client take. */
 const CONCURRENCY = 256;
 
 /** A page ends so long before its invocation does: what it takes to write and to send 6 MB. */

@@ -21,7 +21,7 @@ import { requiredEnvironment } from '../required-environment';
 import { credentials } from './credentials';
 import { OutboxReport } from './outbox-report';
 
-/** From here on no more rows are read, so that those under way can end and progress can be saved. */
+/** From here on no more rows are read, so that those in flight can end and progress can be saved. */
 const LAST_READ_MS = 10_000;
 
 /** From here on nothing more is sent. */

@@ -92,7 +92,7 @@ function tableChange(
 }
 
 /**
- * The number that a source gave, and a producer id for the numbered series. The id is a hash because names can be long.
+ * The number that a source gave, and a producer id for the series of its numbers. The id is a hash because names can be long.
  */
 function sourceSequence(counted: unknown[], number: string | undefined): RecordSequence | undefined {
   if (number === undefined) return undefined;

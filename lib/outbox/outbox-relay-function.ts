@@ -86,7 +86,7 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly memorySize?: number;
 
   /**
-   * Whether consecutive rows of a partition key are packed into one record of the stream. Consumers take all records of an
+   * Whether consecutive rows of a partition key are packed into one Kinesis record. Consumers take all records of an
    * outbox apart with `deaggregate` in any case, for that is how numbers are carried.
    *
    * @default true

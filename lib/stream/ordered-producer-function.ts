@@ -51,7 +51,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly maxRecordSize?: Size;
 
   /**
-   * Whether consecutive records of a partition key, put by one invocation, are packed into one record of the stream, in
+   * Whether consecutive records of a partition key, put by one invocation, are packed into one Kinesis record, in
    * the format of the Kinesis Producer Library. A key with many records then moves many times as fast, and they cost
    * less. Consumers must take records apart again, with `deaggregate` of `cdk-even-shards/core` or the Kinesis Client
    * Library; Lambda does not by itself.
@@ -61,7 +61,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly aggregation?: boolean;
 
   /**
-   * Whether records of many partition keys of one hash bucket share a record of the stream, too, for many keys with small
+   * Whether records of many partition keys of one hash bucket share a Kinesis record, too, for many keys with small
    * records. It includes `aggregation`. Consumers must take records apart in the same way.
    *
    * @default false
@@ -69,7 +69,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly packing?: boolean;
 
   /**
-   * How long a record may wait for others to share a record of the stream with. With `packing` only.
+   * How long a record may wait for others to share a Kinesis record with. With `packing` only.
    *
    * @default - a record goes with those that are there
    */

@@ -5,7 +5,7 @@ const root = join(__dirname, '..', '..');
 
 /** Where the retired words must not be. Entries are files or folders; folders are searched to their depth. */
 const documents = ['README.md', 'CONTRIBUTING.md', 'docs'];
-const sources: readonly string[] = [];
+const sources: readonly string[] = ['lib', 'lambda', 'bin', 'examples'];
 
 /** The page that lists the retired words, and the pages that are generated from docstrings. */
 const exempt = [/^docs\/glossary\.md$/, /^docs\/reference\//];

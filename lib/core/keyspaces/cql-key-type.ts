@@ -43,7 +43,7 @@ export interface KeyType {
 
 const same = (text: string): string => text;
 
-/** Text that UTF-8 can write: half a surrogate pair becomes another character on its way. */
+/** Text that UTF-8 can write: half a surrogate pair becomes another character when it is sent. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function textType(allowed: string, valid: (value: string) => boolean): KeyType {

@@ -131,7 +131,7 @@ export class OutboxDatabase {
     { afterId, maxRows, maxBytes }: { afterId: bigint; maxRows: number; maxBytes: number },
   ): Promise<{ rows: OutboxRow[]; isLast: boolean }> {
     const columns = 'm.id, m.partition_key, m.data, m.explicit_hash_key';
-    // Rows of transactions that began after `from`, by number, and of those that were under way then and have ended.
+    // Rows of transactions that began after `from`, by number, and of those that ran then and have ended.
     const found = await this.rows(
       `SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, rows_found FROM (
          SELECT *, count(*) OVER () AS rows_found,

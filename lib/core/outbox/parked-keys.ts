@@ -92,7 +92,7 @@ export class ParkedKeys {
   }
 
   /**
-   * Parks a row that was rejected on its way from the table `message`. It is not known yet whether the row is to blame: the
+   * Parks a row of the table `message` that was rejected. It is not known yet whether the row is to blame: the
    * rows of an aggregate are rejected together, and those behind them too.
    */
   reject(row: OutboxRow): void {

@@ -15,7 +15,7 @@ export function integerBytes(value: number): number {
   return 1 + varintBytes(value);
 }
 
-/** Writes protocol buffers fields, numbered 1 to 15, into a buffer that has room for them. */
+/** Writes protocol buffers fields with the numbers 1 to 15 into a buffer that has room for them. */
 export class MessageWriter {
   constructor(
     private readonly buffer: Uint8Array,

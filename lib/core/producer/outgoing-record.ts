@@ -3,7 +3,7 @@ import type { PutRecordsRequestEntry } from './put-records-client';
 import type { ShardLimiter } from './shard-limiter';
 import type { ShardMap } from './shard-map';
 
-/** A Kinesis record on its way: the unit of one lane, or a pack with the units of several. */
+/** A Kinesis record that is sent: the unit of one lane, or a pack with the units of several. */
 export interface OutgoingRecord {
   readonly entry: PutRecordsRequestEntry;
   /** What the entry counts against Kinesis' limits. */

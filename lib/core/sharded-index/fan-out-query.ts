@@ -25,7 +25,7 @@ export interface FanOutPage {
   cursor?: string;
   /**
    * The 0-based numbers of the shards that the query could not read, or could read only in part. With `values`, the
-   * shards of the n-th value, from 0, are numbered from n times 10,000. Absent if the query read all shards.
+   * shards of the n-th value, from 0, have the numbers from n times 10,000 on. Absent if the query read all shards.
    * The items of these shards are missing from this page, and the cursor goes on behind the last item of this page. To
    * get the missing items, ask for this page again.
    */

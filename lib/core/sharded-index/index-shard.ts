@@ -5,8 +5,8 @@ import { type ShardedIndexConfig, shardCountOf } from './sharded-index-config';
 /** One shard of one value of an index. */
 export interface IndexShard {
   /**
-   * The place of the shard in the order of the query. The shards of the n-th value, from 0, are numbered from n times
-   * 10,000. So no number depends on the shard count of another value, and a count may change between two pages.
+   * The place of the shard in the order of the query. The shards of the n-th value, from 0, have the numbers from n times
+   * 10,000 on. So no number depends on the shard count of another value, and a count may change between two pages.
    */
   number: number;
   /** Absent if the index covers the whole table. */
