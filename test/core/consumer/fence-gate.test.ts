@@ -36,6 +36,19 @@ describe('FenceGate', () => {
   });
   const gate = (options: FenceGateOptions = {}) =>
     new FenceGate({ store, clock, random: () => 0.5, onLetGo: (move) => letGo.push(move), ...options });
+  /** Reads batches of shards side by side, each from a time on and 1 s a run. Returns what was processed, in order. */
+  const processed = async (...batches: { names: string[]; fromMs: number }[]): Promise<string[]> => {
+    const seen: string[] = [];
+    const reads = batches.map(async ({ names, fromMs }) => {
+      await clock.sleep(fromMs);
+      for await (const run of gate().runs(records(...names))) {
+        await clock.sleep(1_000);
+        seen.push(...namesOf(run));
+      }
+    });
+    await clock.runUntil(Promise.all(reads));
+    return seen;
+  };
   const read = async (names: string[], reader = gate(), signal?: AbortSignal): Promise<string[][]> => {
     const runs: string[][] = [];
     for await (const run of reader.runs(records(...names), signal)) runs.push(namesOf(run));
@@ -55,17 +68,19 @@ describe('FenceGate', () => {
   });
 
   test('holds the records of the moved key until the records in front of the end fence are processed', async () => {
-    const seen: string[] = [];
-    const readInto = async (names: string[], startsAfterMs: number) => {
-      await clock.sleep(startsAfterMs);
-      for await (const run of gate().runs(records(...names))) {
-        await clock.sleep(1_000);
-        seen.push(...namesOf(run));
-      }
-    };
-    const moved = readInto(['b1', 'a:start m', 'a2', 'b2', 'a3', 'a:end n', 'a:start n', 'a4'], 0);
-    await clock.runUntil(Promise.all([moved, readInto(['a1', 'a:end m', 'c1'], 5_000)]));
+    const moved = ['b1', 'a:start m', 'a2', 'b2', 'a3', 'a:end n', 'a:start n', 'a4'];
+    const seen = await processed({ names: moved, fromMs: 0 }, { names: ['a1', 'a:end m', 'c1'], fromMs: 5_000 });
     expect(seen).toEqual(['b1', 'b2', 'a1', 'c1', 'a2', 'a3', 'a4']);
+    expect(letGo).toEqual([]);
+  });
+
+  test('keeps the order of a key that leaves a shard and comes back within a batch', async () => {
+    const seen = await processed(
+      { names: ['a:start m', 'a2', 'a:end n', 'a:start o', 'a4'], fromMs: 0 },
+      { names: ['a:start n', 'a3', 'a:end o'], fromMs: 0 },
+      { names: ['a1', 'a:end m'], fromMs: 5_000 },
+    );
+    expect(seen).toEqual(['a1', 'a2', 'a3', 'a4']);
     expect(letGo).toEqual([]);
   });
 

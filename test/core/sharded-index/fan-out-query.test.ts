@@ -82,6 +82,15 @@ describe('fanOutQuery', () => {
       expect(ids(read.flat())).toEqual(Array.from({ length: 100 }, (_, number) => `event-${99 - number}`));
     });
 
+    test.each<[FanOutRequest, number, number]>([
+      [{ sortKey: { lt: '2020-01-01T02:30:00.000Z' } }, 0, 9],
+      [{ sortKey: { gt: '2020-01-01T22:15:00.000Z' }, order: 'descending' }, 99, 90],
+    ])('leaves out the event at the exclusive end of %j on every page', async (request, first, last) => {
+      const found = (await pages(seedEvents(), byTime, { ...request, limit: 3 })).flatMap(ids);
+      expect(found).toHaveLength(10);
+      expect([found.at(0), found.at(-1)]).toEqual([`event-${first}`, `event-${last}`]);
+    });
+
     test('puts small service pages together', async () => {
       const { items, stats } = await fanOutQuery(seedEvents({ pageItems: 3 }), byTime, {});
       expect(ids(items)).toEqual(Array.from({ length: 100 }, (_, number) => `event-${number}`));
