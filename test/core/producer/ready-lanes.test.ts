@@ -59,6 +59,17 @@ describe('ReadyLanes', () => {
     expect(keysOf(ready.takeBatch(500, 0))).toEqual(['a', 'd', 'b', 'c']);
   });
 
+  test('sends a lane once, though it went on to its next record and became ready again while it queued', () => {
+    const ready = readyLanes();
+    const lane = laneOf('a', 'low');
+    ready.push(lane);
+    lane.settle();
+    lane.goOn();
+    ready.push(lane);
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(['a']);
+    expect(ready.hasTurns).toBe(false);
+  });
+
   test('passes over a lane that ended while it was ready', () => {
     const ready = readyLanes();
     const lanes = [laneOf('a', 'low'), laneOf('b', 'low')];
