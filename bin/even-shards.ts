@@ -168,6 +168,6 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 endWithReader();
 main(process.argv.slice(2)).catch((error) => {
-  console.error(error instanceof EvenShardsError ? `even-shards: ${error.message}` : error);
+  console.error(error instanceof EvenShardsError ? `even-shards: ${error.problem}` : error);
   process.exit(error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1);
 });

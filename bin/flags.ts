@@ -36,10 +36,10 @@ export function inFlagTerms<T>(command: string, plan: () => T): T {
     return plan();
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    if (/[.[]/.test(error.field)) throw new UsageError(error.message, command);
+    if (/[.[]/.test(error.field)) throw new UsageError(error.problem, command);
     const flag = `--${error.field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     throw new UsageError(
-      error.message.replace(error.field, () => flag),
+      error.problem.replace(error.field, () => flag),
       command,
     );
   }

@@ -2,5 +2,5 @@ import { InvalidArgumentError } from '../lib/core/foundation/errors';
 
 /** An event does not follow the contract of the function. */
 export class InvalidEventError extends InvalidArgumentError {
-  override readonly code = 'INVALID_EVENT';
+  static override readonly code = 'INVALID_EVENT';
 }

@@ -13,6 +13,7 @@ export function inConstructTerms<T>(construct: IConstruct, property: string, che
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     const { field, value, allowed } = error;
-    throw new InvalidArgumentError(constructField(construct, `${property}.${field}`), value, allowed);
+    const Refusal = error.constructor as typeof InvalidArgumentError;
+    throw new Refusal(constructField(construct, `${property}.${field}`), value, allowed);
   }
 }

@@ -115,5 +115,5 @@ function failureOf(error: unknown): RecordFailure {
 
 function messageOf(error: EvenShardsError): string {
   if (reasonOf(error) !== OUT_OF_TIME) return error.message;
-  return 'not sent: the invocation was about to end before its turn came; put it again';
+  return `[${OUT_OF_TIME}] not sent: the invocation was about to end before its turn came; put it again`;
 }

@@ -36,5 +36,5 @@ export class FailureTally {
 function sampleOf(error: Error): string {
   if (error instanceof RecordRejectedError) return `${error.serviceCode} after ${error.attempts} attempt(s)`;
   if (error instanceof InvalidArgumentError) return `${error.field} must be ${error.allowed}`;
-  return error instanceof EvenShardsError ? error.message : error.name;
+  return error instanceof EvenShardsError ? error.problem : error.name;
 }

@@ -25,7 +25,11 @@ export function bindConfig({ name, config, json }: Bound, user: lambda.Function,
   const variable = environmentVariable ?? inCapitals(name);
   const field = constructField(user, 'environmentVariable');
   if (!VARIABLE_NAME.test(variable)) {
-    throw new InvalidArgumentError(field, variable, 'letters, digits and underscores, starting with a letter');
+    throw new InvalidArgumentError(
+      field,
+      variable,
+      'at least two characters: a letter, and then letters, digits and underscores',
+    );
   }
   const text = JSON.stringify(config);
   const configs = boundConfigs.get(user) ?? new Map<string, string>();

@@ -30,7 +30,7 @@ export class KeyspacesCapacity {
   /**
    * The same capacity at all times.
    *
-   * Throws `InvalidArgumentError` unless it is a whole number of at least 1.
+   * Throws an error with the code `INVALID_ARGUMENT` unless it is a whole number of at least 1.
    *
    * @param capacityUnits capacity units a second
    */
@@ -42,8 +42,8 @@ export class KeyspacesCapacity {
   /**
    * A capacity that Application Auto Scaling keeps in proportion to the traffic, beginning with the minimum.
    *
-   * Throws `InvalidArgumentError` for a bound that is no whole number of at least 1, a minimum above the maximum, or a
-   * utilization outside 20 to 90 percent.
+   * Throws an error with the code `INVALID_ARGUMENT` for a bound that is no whole number of at least 1, a minimum above
+   * the maximum, or a utilization outside 20 to 90 percent.
    *
    * @param options bounds and target
    */

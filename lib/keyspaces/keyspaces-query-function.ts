@@ -42,8 +42,8 @@ export interface KeyspacesQueryFunctionProps extends BundledFunctionOptions {
  * page. It connects over TLS, signs in with its own role, and may select from these tables and write to its log group, and
  * nothing else.
  *
- * Throws `InvalidArgumentError` if there is no table, if two have the same name, and, when the app is synthesized, if their
- * configuration outgrows Lambda's environment.
+ * Throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, and, when the app
+ * is synthesized, if their configuration outgrows Lambda's environment.
  */
 export class KeyspacesQueryFunction extends Construct {
   /** The function: to invoke it or to grant its invocation. */

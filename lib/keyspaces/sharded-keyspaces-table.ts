@@ -20,8 +20,8 @@ import type { ShardedKeyspacesTableProps } from './sharded-keyspaces-table-props
  * The table is billed on demand, can be restored to a point in time, and is retained when it leaves the stack, unless its
  * properties say otherwise. Its key cannot change; its shard counts can, as `ShardCounts` says.
  *
- * Throws `InvalidTableConfigError` if the properties contradict each other, such as a shard column that is also a
- * clustering column.
+ * Throws an error with the code `INVALID_TABLE_CONFIG` if the properties contradict each other, such as a shard column
+ * that is also a clustering column.
  *
  * @see https://docs.aws.amazon.com/keyspaces/latest/devguide/bp-partition-key-sharding.html
  *
@@ -31,7 +31,7 @@ export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
   /**
    * A table that exists. Describe it as it is; nothing is created, changed or looked up.
    *
-   * Throws `InvalidTableConfigError` if the attributes contradict each other.
+   * Throws an error with the code `INVALID_TABLE_CONFIG` if the attributes contradict each other.
    *
    * @param scope the construct to add the reference to, usually `this`
    * @param id its name within the scope

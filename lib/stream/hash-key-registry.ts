@@ -89,8 +89,9 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  * in time, and is retained and protected from deletion unless its properties say otherwise. The function comes with a
  * role of its own that can use this table, list this stream's shards and write to its log group, and nothing else.
  *
- * Throws `InvalidArgumentError` if the stream's record distribution strategy is `AUTO`, when it is constructed or, if that
- * is set later, when the app is synthesized; and if the stream is known to be in another account or region.
+ * Throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, when it is
+ * constructed or, if that is set later, when the app is synthesized; and if the stream is known to be in another
+ * account or region.
  *
  * @stateful
  */

@@ -5,7 +5,7 @@ import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';
 /** The lowest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */
 const MIN_RECORD_LIMIT_BYTES = 1024 * 1024;
 
-/** A record size limit in bytes. Throws `InvalidArgumentError` unless a stream can have it. */
+/** A record size limit in bytes. Throws an error with the code `INVALID_ARGUMENT` unless a stream can have it. */
 export function maxRecordBytes(field: string, size: Size): number {
   const bytes = size.toBytes({ rounding: SizeRoundingBehavior.NONE });
   const allowed = Number.isInteger(bytes) && bytes >= MIN_RECORD_LIMIT_BYTES && bytes <= MAX_RECORD_LIMIT_BYTES;

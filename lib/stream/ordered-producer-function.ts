@@ -158,10 +158,10 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  * An event source that you add yourself needs `reportBatchItemFailures`, so that only what failed is delivered again,
  * and a place for what keeps failing: a standard queue its own dead-letter queue.
  *
- * Throws `InvalidArgumentError` if the stream's record distribution strategy is `AUTO`, when it is constructed or, if
- * that is set later, when the app is synthesized; if the stream is known to be in another account or region; if
- * the record size limit is none that a stream can have; and if the registry is known to be another stream's, or in
- * another account or region.
+ * Throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, when it is
+ * constructed or, if that is set later, when the app is synthesized; if the stream is known to be in another account or
+ * region; if the record size limit is none that a stream can have; and if the registry is known to be another stream's,
+ * or in another account or region.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  */
@@ -231,7 +231,8 @@ export class OrderedProducerFunction extends Construct implements ec2.IConnectab
    * Puts a FIFO queue before the function, with a dead-letter queue: for callers that send a record and do not wait, in
    * an order that holds across invocations. The message group is the partition key.
    *
-   * Throws `InvalidArgumentError` if the maximum receive count or the visibility timeout is out of bounds.
+   * Throws an error with the code `INVALID_ARGUMENT` if the maximum receive count or the visibility timeout is out of
+   * bounds.
    *
    * @param id the queue's name within the function's scope
    * @param props when a message is given up, and how it is kept
@@ -248,8 +249,8 @@ export class OrderedProducerFunction extends Construct implements ec2.IConnectab
    * again; with `sequence`, consumers can tell. What does not pass by itself is a change larger than the stream takes:
    * raise `maxRecordSize` where items are large.
    *
-   * Throws `InvalidArgumentError` if the table's stream is off, for a `TableV2` when the app is synthesized, or if the
-   * record age is out of bounds.
+   * Throws an error with the code `INVALID_ARGUMENT` if the table's stream is off, for a `TableV2` when the app is
+   * synthesized, or if the record age is out of bounds.
    *
    * @param props the table, and when a change is given up
    */

@@ -2,8 +2,8 @@ import { type IResource, type Stack, Token, TokenComparison } from 'aws-cdk-lib'
 import { InvalidArgumentError } from '../core/foundation/errors';
 
 /**
- * Throws `InvalidArgumentError` if the resource is known to be in another account or region than the stack: there a
- * function that looks it up by its name would find none, or another of the same name.
+ * Throws an error with the code `INVALID_ARGUMENT` if the resource is known to be in another account or region than the
+ * stack: there a function that looks it up by its name would find none, or another of the same name.
  *
  * @param kind what the resource is, such as "a stream"
  */

@@ -3,7 +3,8 @@ import { InvalidArgumentError } from '../core/foundation/errors';
 import { streamProperties } from './stream-properties';
 
 /**
- * Throws `InvalidArgumentError` if the template says that Kinesis distributes the stream's records itself.
+ * Throws an error with the code `INVALID_ARGUMENT` if the template says that Kinesis distributes the stream's records
+ * itself.
  *
  * An imported stream has no template to look at and passes; Kinesis then refuses what the function sends.
  *

@@ -3,8 +3,8 @@ import { InvalidArgumentError } from '../core/foundation/errors';
 import { streamProperties } from './stream-properties';
 
 /**
- * Throws `InvalidArgumentError` if the template says that the stream is in on-demand mode, in which Kinesis chooses the
- * shards. An imported stream passes; the functions look at it before they touch it.
+ * Throws an error with the code `INVALID_ARGUMENT` if the template says that the stream is in on-demand mode, in which
+ * Kinesis chooses the shards. An imported stream passes; the functions look at it before they touch it.
  */
 export function checkProvisioned(field: string, stream: kinesis.IStream): void {
   const mode = streamProperties(stream).StreamModeDetails?.StreamMode;

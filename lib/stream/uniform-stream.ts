@@ -113,8 +113,8 @@ export interface UniformStreamProps {
  * be set to distribute records itself, and then ignores partition keys and explicit hash keys altogether. Everything
  * that takes a `kinesis.IStream` takes this one too. Import a stream that exists with `fromStreamAttributes`.
  *
- * Throws `InvalidShardCountError` unless the shard counts are whole numbers from 1 to 10,000, and `InvalidArgumentError`
- * unless the hash buckets are a power of two, at least four times the shards.
+ * Throws an error with the code `INVALID_SHARD_COUNT` unless the shard counts are whole numbers from 1 to 10,000, and
+ * `INVALID_ARGUMENT` unless the hash buckets are a power of two, at least four times the shards.
  *
  * @stateful
  */
@@ -185,8 +185,9 @@ export class UniformStream extends kinesis.Stream {
    * it would set the count back. Call this before `addReconciliation`, which otherwise takes `shardCount` for what the stream
    * should have.
    *
-   * Throws `InvalidArgumentError` if the `shardCount` is outside the bounds, for a stream whose shard count something else
-   * decides (a `deployedShardCount`, a reconciliation, another scaling), and what `StreamAutoScaling` throws.
+   * Throws an error with the code `INVALID_ARGUMENT` if the `shardCount` is outside the bounds, for a stream whose
+   * shard count something else decides (a `deployedShardCount`, a reconciliation, another scaling), and what
+   * `StreamAutoScaling` throws.
    *
    * @param options the bounds of the shard count, and the target
    */
@@ -200,7 +201,8 @@ export class UniformStream extends kinesis.Stream {
    * Looks at the stream's shards now and then, and reports or repairs what has drifted from `shardCount` even ones; of a
    * stream that is scaled automatically, only how even they are is reported.
    *
-   * Throws `InvalidArgumentError` if it is to repair a stream that is scaled automatically, which evens it out by itself.
+   * Throws an error with the code `INVALID_ARGUMENT` if it is to repair a stream that is scaled automatically, which
+   * evens it out by itself.
    *
    * @param options what to do about drift, and when to look
    */

@@ -46,8 +46,8 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
  * `cdk-even-shards/core` itself. It comes with a role of its own that can query these indexes and write to its log
  * group, and nothing else.
  *
- * Throws `InvalidArgumentError` if there is no index, if two have the same name, and, when the app is synthesized, if
- * their configuration outgrows Lambda's environment.
+ * Throws an error with the code `INVALID_ARGUMENT` if there is no index, if two have the same name, and, when the app
+ * is synthesized, if their configuration outgrows Lambda's environment.
  */
 export class FanOutQueryFunction extends Construct implements ec2.IConnectable, iam.IGrantable {
   /** The function: to invoke it or to grant its invocation. */

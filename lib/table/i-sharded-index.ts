@@ -19,9 +19,9 @@ export interface IShardedIndex extends IShardedIndexRef {
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items
    * of the table, and nothing else.
    *
-   * Throws `InvalidArgumentError` if Lambda does not take the name of the environment variable, if the variable holds
-   * another index or what you have set yourself, or if the function is known to be in another account or region than the
-   * table.
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
+   * the variable holds another index or what you have set yourself, or if the function is known to be in another
+   * account or region than the table.
    *
    * @param writer the function that writes
    * @param binding how the function is told
@@ -33,9 +33,9 @@ export interface IShardedIndex extends IShardedIndexRef {
    * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. Anything that is not a Node.js
    * function invokes a `FanOutQueryFunction` instead.
    *
-   * Throws `InvalidArgumentError` if Lambda does not take the name of the environment variable, if the variable holds
-   * another index or what you have set yourself, or if the function is known to be in another account or region than the
-   * table.
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
+   * the variable holds another index or what you have set yourself, or if the function is known to be in another
+   * account or region than the table.
    *
    * @param reader the function that queries
    * @param binding how the function is told

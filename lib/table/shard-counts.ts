@@ -25,7 +25,7 @@ export class ShardCounts {
   /**
    * The same count for every value, or for the whole table if the index has no value.
    *
-   * Throws `InvalidShardCountError` unless the count is a whole number from 1 to 10,000.
+   * Throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000.
    *
    * @param count shards of each value
    */
@@ -36,8 +36,9 @@ export class ShardCounts {
   /**
    * A count for each of the busy values, in proportion to their writes, and one for all others.
    *
-   * Throws `InvalidShardCountError` unless every count is a whole number from 1 to 10,000, `InvalidIndexValueError` for
-   * the empty string, which DynamoDB has in no key, and `InvalidArgumentError` unless the counts are given by value.
+   * Throws an error with the code `INVALID_SHARD_COUNT` unless every count is a whole number from 1 to 10,000,
+   * `INVALID_INDEX_VALUE` for the empty string, which DynamoDB has in no key, and `INVALID_ARGUMENT` unless the counts
+   * are given by value.
    *
    * @param counts shards by value; of a number attribute, the number as JavaScript writes it, such as "7", "-1.5" or
    *   "1e+21"
@@ -72,7 +73,8 @@ export class ShardCounts {
    * These counts for writers, while readers also ask every shard that other counts have: the ones writers had before,
    * whose shards are not drained yet, or the ones they will have next.
    *
-   * Throws `InvalidShardCountError` if the counts are not known before deployment, for they have to be compared.
+   * Throws an error with the code `INVALID_SHARD_COUNT` if the counts are not known before deployment, for they have to
+   * be compared.
    *
    * @param others the counts whose shards readers ask too
    */

@@ -26,8 +26,8 @@ interface Surroundings {
 const UNKNOWN: Surroundings = { shardedIndexes: [], keyAttributes: [] };
 
 /**
- * Throws `InvalidIndexConfigError` or `InvalidIndexValueError` unless `table` can have the index that `options`
- * describe and `config` was derived from.
+ * Throws an error with the code `INVALID_INDEX_CONFIG` or `INVALID_INDEX_VALUE` unless `table` can have the index that
+ * `options` describe and `config` was derived from.
  */
 export function checkShardedIndex(
   table: IConstruct,
@@ -133,7 +133,7 @@ export function checkShardedIndex(
   );
 }
 
-/** Throws `InvalidIndexConfigError` unless an imported table's key is one, as DynamoDB has it. */
+/** Throws an error with the code `INVALID_INDEX_CONFIG` unless an imported table's key is one, as DynamoDB has it. */
 export function checkTableKey(table: IConstruct, { indexName, tableKey }: ShardedIndexConfig): void {
   const named = tableKey.every((name) => name !== '');
   if (named && (tableKey.length === 1 || (tableKey.length === 2 && tableKey[0] !== tableKey[1]))) return;

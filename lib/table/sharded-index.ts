@@ -24,8 +24,8 @@ export class ShardedIndex implements IShardedIndex {
    * Imports an index that exists: one of a table in another app, or one that was sharded by other means than
    * `ShardedTable.addShardedIndex`. Describe it as it is; nothing is created, changed or looked up.
    *
-   * Throws `InvalidIndexConfigError` if the attributes contradict each other, and `InvalidIndexValueError` if
-   * `shardCounts` names a value that the value attribute cannot have.
+   * Throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other, and
+   * `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have.
    *
    * @param attributes the table, the key of the table, and the index
    */
@@ -69,9 +69,9 @@ export class ShardedIndex implements IShardedIndex {
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items
    * of the table, and nothing else.
    *
-   * Throws `InvalidArgumentError` if Lambda does not take the name of the environment variable, if the variable holds
-   * another index or what you have set yourself, or if the function is known to be in another account or region than the
-   * table.
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
+   * the variable holds another index or what you have set yourself, or if the function is known to be in another
+   * account or region than the table.
    *
    * @param writer the function that writes
    * @param binding how the function is told
@@ -91,9 +91,9 @@ export class ShardedIndex implements IShardedIndex {
    * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. Anything that is not a Node.js
    * function invokes a `FanOutQueryFunction` instead.
    *
-   * Throws `InvalidArgumentError` if Lambda does not take the name of the environment variable, if the variable holds
-   * another index or what you have set yourself, or if the function is known to be in another account or region than the
-   * table.
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
+   * the variable holds another index or what you have set yourself, or if the function is known to be in another
+   * account or region than the table.
    *
    * @param reader the function that queries
    * @param binding how the function is told

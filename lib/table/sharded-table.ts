@@ -57,8 +57,8 @@ export class ShardedTable extends dynamodb.TableV2 {
    * DynamoDB adds one index to an existing table at a time, so add further ones in further deployments. Its key cannot
    * change under the same name; its shard counts can.
    *
-   * Throws `InvalidIndexConfigError` if the properties contradict each other, the table or its other indexes, and
-   * `InvalidIndexValueError` if `shardCounts` names a value that the value attribute cannot have.
+   * Throws an error with the code `INVALID_INDEX_CONFIG` if the properties contradict each other, the table or its
+   * other indexes, and `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have.
    *
    * @param props what to shard, by how much and in which order
    */

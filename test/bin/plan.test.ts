@@ -130,7 +130,7 @@ describe('even-shards plan', () => {
   ])('refuses %j', async (args, problem) => {
     const error = await plan(args).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
-    expect(error.message).toBe(`${problem}: see \`even-shards plan --help\``);
+    expect(error.problem).toBe(`${problem}: see \`even-shards plan --help\``);
   });
 
   test.each<[string, string[], string]>([

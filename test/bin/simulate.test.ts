@@ -151,7 +151,7 @@ describe('even-shards simulate', () => {
   ])('refuses %j', async (args, problem) => {
     const error = await simulate(args).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
-    expect(error.message).toBe(`${problem}: see \`even-shards simulate --help\``);
+    expect(error.problem).toBe(`${problem}: see \`even-shards simulate --help\``);
   });
 
   test('refuses a malformed line by its number', async () => {

@@ -111,7 +111,7 @@ test('what a function refuses arrives as the Lambda client knows it', async () =
   expect(error).toBe('Unhandled');
   expect(answer).toMatchObject({
     errorType: 'InvalidArgumentError',
-    errorMessage: 'limit must be a whole number of at least 1, got 0',
+    errorMessage: '[INVALID_ARGUMENT] limit must be a whole number of at least 1, got 0',
   });
 });
 

@@ -102,7 +102,7 @@ describe('the producer function on a network that fails', () => {
     const { answer } = await invoke({ records: records(...Array<string>(10_001).fill('a')) }, 10);
     expect(answer).toMatchObject({
       errorType: 'InvalidEventError',
-      errorMessage: 'records must be at most 10000 records, got 10001',
+      errorMessage: '[INVALID_EVENT] records must be at most 10000 records, got 10001',
     });
     expect(requests).toBe(0);
   });

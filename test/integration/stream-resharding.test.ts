@@ -221,7 +221,7 @@ describe('the function behind the custom resource, when things take long', () =>
     const { payload } = await resharder.invoke(JSON.stringify(event('Slow', 16, minutesAgo(51))));
     expect(JSON.parse(payload)).toMatchObject({
       errorType: 'ReshardTimeOutError',
-      errorMessage: 'Slow has 4 of 16 shards after 51 minutes; run it again to go on from there',
+      errorMessage: '[RESHARD_TIME_OUT] Slow has 4 of 16 shards after 51 minutes; run it again to go on from there',
     });
     await expectOpenShards('Slow', 4);
   });
@@ -300,7 +300,7 @@ describe('the function that reconciles a stream, on kinesis-local', () => {
     expect(await invoke(reconciler)).toMatchObject({ state: 'uneven', openShardCount: 5, skew: 1.25 });
     expect(await invoke(reconciler, { repair: true })).toMatchObject({ errorType: 'InvalidEventError' });
     expect(await invoke(reconciler, { repair: 'yes' })).toMatchObject({
-      errorMessage: 'repair must be true or false, got "yes"',
+      errorMessage: '[INVALID_EVENT] repair must be true or false, got "yes"',
     });
   });
 });

@@ -127,7 +127,7 @@ describe('a number that only the deployment knows', () => {
   test.each<[string, string, () => unknown]>([
     [
       'StreamAutoScaling.targetUtilizationPercent',
-      'EvenShards/New: targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, known at synthesis, got "a token"',
+      'EvenShards/New: targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, known at synthesis, got a token',
       () =>
         new StreamAutoScaling(stack, 'New', {
           stream: imported(),

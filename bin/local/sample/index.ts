@@ -1,3 +1,4 @@
+import type { EvenShardsError } from '../../../lib/core/foundation/errors';
 import { checkProducerRecord } from '../../../lib/core/producer/producer-record';
 import type { LocalStack } from '../run-local';
 import { eventsByTime } from './events-by-time';
@@ -61,7 +62,7 @@ function checkProducedEvent({ partitionKey, data }: ProducedEvent, at: number): 
   try {
     checkProducerRecord({ partitionKey, data: Buffer.from(data) }, { field: `event ${at + 1}` });
   } catch (error) {
-    throw new InvalidInputError((error as Error).message);
+    throw new InvalidInputError((error as EvenShardsError).problem);
   }
 }
 

@@ -2,25 +2,25 @@ import { InvalidArgumentError } from '../foundation/errors';
 
 /** A table name that the function or application does not know. */
 export class UnknownTableError extends InvalidArgumentError {
-  override readonly code = 'UNKNOWN_TABLE';
+  static override readonly code = 'UNKNOWN_TABLE';
 }
 
 /** A table configuration that contradicts itself, or that Amazon Keyspaces cannot have. */
 export class InvalidTableConfigError extends InvalidArgumentError {
-  override readonly code = 'INVALID_TABLE_CONFIG';
+  static override readonly code = 'INVALID_TABLE_CONFIG';
 }
 
 /** A column that the table does not have, or not where it is asked for. */
 export class UnknownColumnError extends InvalidArgumentError {
-  override readonly code = 'UNKNOWN_COLUMN';
+  static override readonly code = 'UNKNOWN_COLUMN';
 }
 
 /** A value that its column's CQL type does not have. */
 export class InvalidColumnValueError extends InvalidArgumentError {
-  override readonly code = 'INVALID_COLUMN_VALUE';
+  static override readonly code = 'INVALID_COLUMN_VALUE';
 }
 
 /** A condition that no sorted part of a partition answers. */
 export class InvalidClusteringConditionError extends InvalidArgumentError {
-  override readonly code = 'INVALID_CLUSTERING_CONDITION';
+  static override readonly code = 'INVALID_CLUSTERING_CONDITION';
 }

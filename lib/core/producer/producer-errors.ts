@@ -2,12 +2,12 @@ import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 
 /** A partition key that Kinesis would refuse. */
 export class InvalidPartitionKeyError extends InvalidArgumentError {
-  override readonly code = 'INVALID_PARTITION_KEY';
+  static override readonly code = 'INVALID_PARTITION_KEY';
 }
 
 /** A record larger than the stream accepts. */
 export class RecordTooLargeError extends InvalidArgumentError {
-  override readonly code = 'RECORD_TOO_LARGE';
+  static override readonly code = 'RECORD_TOO_LARGE';
 }
 
 /** A record that Kinesis refused, or kept refusing until the attempts were used up. */

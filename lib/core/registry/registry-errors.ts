@@ -2,7 +2,7 @@ import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 
 /** A weight is not a number from 1e-9 to 2^53 - 1. */
 export class InvalidWeightError extends InvalidArgumentError {
-  override readonly code = 'INVALID_WEIGHT';
+  static override readonly code = 'INVALID_WEIGHT';
 }
 
 /** Every hash key of the space, or of a shard that a plan needs, is allocated. */

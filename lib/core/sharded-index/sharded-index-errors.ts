@@ -2,20 +2,20 @@ import { InvalidArgumentError } from '../foundation/errors';
 
 /** The function or the application does not know an index of this name. */
 export class UnknownIndexError extends InvalidArgumentError {
-  override readonly code = 'UNKNOWN_INDEX';
+  static override readonly code = 'UNKNOWN_INDEX';
 }
 
 /** The configuration of an index is incomplete or contradicts itself. */
 export class InvalidIndexConfigError extends InvalidArgumentError {
-  override readonly code = 'INVALID_INDEX_CONFIG';
+  static override readonly code = 'INVALID_INDEX_CONFIG';
 }
 
 /** The value of a request or an item does not fit the index: it is missing, of a wrong type, or not allowed. */
 export class InvalidIndexValueError extends InvalidArgumentError {
-  override readonly code = 'INVALID_INDEX_VALUE';
+  static override readonly code = 'INVALID_INDEX_VALUE';
 }
 
 /** A sort-key condition is not exactly one of the conditions of DynamoDB, or its operands do not fit it. */
 export class InvalidSortKeyConditionError extends InvalidArgumentError {
-  override readonly code = 'INVALID_SORT_KEY_CONDITION';
+  static override readonly code = 'INVALID_SORT_KEY_CONDITION';
 }

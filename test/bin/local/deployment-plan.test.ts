@@ -137,7 +137,7 @@ test('an index with a multi-attribute key is refused with the table, the index a
   const stacks = readCloudAssembly(synthesize({ keyLayout: 'multi-attribute' }));
   expect(() => planDeployment(stacks)).toThrow(UnsupportedTableError);
   expect(() => planDeployment(stacks)).toThrow(
-    /^index byStatus of table Orders-Table\S+ has a multi-attribute key \(status, shard, createdAt\), .* single-attribute key layout/,
+    /index byStatus of table Orders-Table\S+ has a multi-attribute key \(status, shard, createdAt\), .* single-attribute key layout/,
   );
 });
 

@@ -94,7 +94,7 @@ describe('resolveIntrinsics', () => {
         logicalId: 'Function',
         propertyPath: 'Environment.Variables.URL',
         intrinsic: { Ref: 'Queue' },
-        message: 'cannot resolve {"Ref":"Queue"} at Environment.Variables.URL of Function: there is no Queue',
+        problem: 'cannot resolve {"Ref":"Queue"} at Environment.Variables.URL of Function: there is no Queue',
       }),
     );
   });

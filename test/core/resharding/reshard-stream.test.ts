@@ -1,6 +1,6 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import fc from 'fast-check';
-import { uniformRanges } from '../../../lib/core';
+import { type EvenShardsError, uniformRanges } from '../../../lib/core';
 import { describeOperation } from '../../../lib/core/resharding/plan-stream-reshard';
 import { DailyUpdateLimitError, ReshardSupersededError } from '../../../lib/core/resharding/reshard-errors';
 import {
@@ -40,7 +40,7 @@ const ranges = (kinesis: FakeControlPlane) => kinesis.openShards.map(({ range })
 const callsThatChange = ({ calls }: FakeControlPlane) =>
   calls.filter((call) => /^(update|split|merge)/.test(call)).map((call) => call.replace(/Shards?(Count)?$/, ''));
 
-function refuses<T>(promise: Promise<T>): Promise<Error> {
+function refuses<T>(promise: Promise<T>): Promise<EvenShardsError> {
   return promise.then(
     () => Promise.reject(new Error('it was not refused')),
     (error) => error,
@@ -196,7 +196,7 @@ describe('the daily limit', () => {
     const before = kinesis.calls.length;
     const error = await refuses(reshard(100));
     expect(error).toBeInstanceOf(DailyUpdateLimitError);
-    expect(error.message).toBe(
+    expect(error.problem).toBe(
       'Events needs 3 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and 8 of them are known ' +
         'to be used; they are allowed again at 1970-01-02T00:01:00.000Z',
     );
@@ -225,7 +225,7 @@ describe('the daily limit', () => {
   test('is reported when others have used up the day and splits would take too long, and remembered', async () => {
     const run = setUp({ shardCount: 32 });
     await useUpTheDay(run, 32, 64);
-    expect((await refuses(run.reshard(64))).message).toBe(
+    expect((await refuses(run.reshard(64))).problem).toBe(
       'Events needs 1 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and 0 of them are known ' +
         'to be used: at most 10 updates in a rolling day; others have used the rest; these updates are allowed again within 24 hours',
     );
@@ -245,7 +245,7 @@ describe('the daily limit', () => {
 
   test('is reported for a distance that no day is enough for', async () => {
     const { reshard } = setUp({ shardCount: 1 });
-    expect((await refuses(reshard(2_000))).message).toMatch(
+    expect((await refuses(reshard(2_000))).problem).toMatch(
       /^Events needs 11 more .*; go to the count in parts, at most 10 doublings or halvings a day$/,
     );
   });
@@ -374,7 +374,7 @@ describe('a repair with an old count', () => {
   test('may begin again an hour later', async () => {
     const { kinesis, clock, reshard } = setUp({ shardCount: 4 });
     await clock.runUntil(advanceDeployment(kinesis, { streamName: 'Events', shardCount: 4 }, clock.now(), clock.now()));
-    expect((await refuses(reshard(8))).message).toMatch(/^Events is taken to 4 shards by a deployment/);
+    expect((await refuses(reshard(8))).problem).toMatch(/^Events is taken to 4 shards by a deployment/);
     await clock.runUntil(clock.sleep(HOUR_MS));
     expect(await reshard(8)).toMatchObject({ openShardCount: 8 });
   });

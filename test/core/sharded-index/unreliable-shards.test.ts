@@ -184,7 +184,7 @@ describe('a deadline', () => {
       name: 'ShardsUnavailableError',
       code: 'SHARDS_UNAVAILABLE',
       shards: [1],
-      message: 'no answer in time from shard(s) 1',
+      problem: 'no answer in time from shard(s) 1',
     });
     expect(client.sent[1]!.signal?.aborted).toBe(true);
   });

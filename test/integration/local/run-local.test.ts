@@ -124,7 +124,7 @@ describe('a local stack', () => {
   test('reports what a function throws', async () => {
     await expect(invoke('fail', 'no such order')).rejects.toThrow(FunctionFailedError);
     await expect(invoke('fail', 'no such order')).rejects.toMatchObject({
-      message: 'Orders/Writer/Function failed: TypeError: no such order',
+      problem: 'Orders/Writer/Function failed: TypeError: no such order',
       errorType: 'TypeError',
       trace: expect.arrayContaining(['TypeError: no such order']),
     });

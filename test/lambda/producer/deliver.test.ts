@@ -38,12 +38,12 @@ describe('deliverRecords', () => {
         { shardId: 'shardId-000000000000', sequenceNumber: '0', attempts: 1 },
         {
           errorCode: 'RECORD_REJECTED',
-          errorMessage: 'rejected after 1 attempt(s): InvalidArgumentException: refused',
+          errorMessage: '[RECORD_REJECTED] rejected after 1 attempt(s): InvalidArgumentException: refused',
         },
         { shardId: 'shardId-000000000000', sequenceNumber: '1', attempts: 1 },
         {
           errorCode: 'EARLIER_RECORD_FAILED',
-          errorMessage: 'not sent: an earlier record of the same partition key failed',
+          errorMessage: '[EARLIER_RECORD_FAILED] not sent: an earlier record of the same partition key failed',
         },
       ],
       failedRecordCount: 2,

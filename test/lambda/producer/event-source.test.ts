@@ -54,7 +54,7 @@ describe('sourceMessages', () => {
 
   test('does not repeat a body that is no JSON in its error', () => {
     expect((only(sqs('secret')).record as Error).message).toBe(
-      'body must be a record as a JSON object, got "6 characters"',
+      '[INVALID_EVENT] body must be a record as a JSON object, got "6 characters"',
     );
   });
 

@@ -2,7 +2,7 @@ import { EvenShardsError, InvalidArgumentError } from '../errors';
 
 /** A cursor was altered, or it belongs to another query. */
 export class InvalidCursorError extends InvalidArgumentError {
-  override readonly code = 'INVALID_CURSOR';
+  static override readonly code = 'INVALID_CURSOR';
 }
 
 /** A query could not read one or more shards: all attempts failed, or the deadline came first. */
