@@ -26,6 +26,8 @@ export interface FleetOptions {
   gate: 'none' | 'memory' | 'shared';
   /** Whether a gate is given a whole batch, or the records of each key in it. */
   gated: 'batch' | 'key';
+  /** The most records that a call of a consumer is given. */
+  largestBatch: number;
   /** A record that cannot be applied before `fix` is called. */
   isPoison(text: string): boolean;
 }
@@ -55,7 +57,7 @@ interface Process {
 }
 
 /** Long enough for everything else to have happened. */
-const MAX_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = 900_000;
 const MOST_ATTEMPTS = 3;
 
 /** A process that crashes for ever before it has waited for long enough would wait for ever. */
@@ -143,11 +145,11 @@ export class ConsumerFleet {
   }
 
   private async readShard(records: readonly StoredRecord[]): Promise<void> {
-    const { clock, random, replays } = this.options;
+    const { clock, random, replays, largestBatch } = this.options;
     let position = 0;
     let attempts = 0;
     while (position < records.length) {
-      const batch = records.slice(position, position + 1 + Math.floor(random() * 5));
+      const batch = records.slice(position, position + 1 + Math.floor(random() * largestBatch));
       const process = this.processes[Math.floor(random() * this.processes.length)]!;
       try {
         await this.processBatch(process, batch);

@@ -1,9 +1,10 @@
+import { randomRuns } from '../../../random-runs';
 import { checkHistory, type HistoryFacts } from './check-history';
 
 /** `npm run soak moves` runs 10,000 of them. */
 test('random histories of moves, crashes, restarts and replays lose nothing, and keep order behind a gate', async () => {
   const facts: HistoryFacts[] = [];
-  for (let seed = 0; seed < 100; seed++) {
+  for (let seed = 0; seed < randomRuns(140); seed++) {
     try {
       facts.push(await checkHistory(seed));
     } catch (error) {

@@ -37,7 +37,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
   const random = seededRandom(seed);
   const among = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const clock = new VirtualClock();
-  const move = among(['handOver', 'rebalance'] as const);
+  const move = among(['handOver', 'handOver', 'rebalance'] as const);
   const format = among(FORMATS);
   const kinesis = new FakeKinesis({
     clock,
@@ -63,6 +63,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
     let producer = newProducer();
     // A key that had no hash key is given one by the first move, for which there are no fences.
     let explicitHashKey = move === 'handOver' ? among(HASH_KEYS) : among([...HASH_KEYS, undefined]);
+    let cameFrom = explicitHashKey;
     const texts = put.get(partitionKey)!;
     const putText = (text: string): Promise<unknown> => {
       const number = BigInt(text.slice(1));
@@ -70,7 +71,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
         format === 'source' ? { producerId: 'source', sequenceNumber: 3n * number } : undefined;
       return producer.put({ partitionKey, explicitHashKey, data: Buffer.from(text), sequence });
     };
-    for (let moves = 1 + Math.floor(random() * 4); moves > 0; moves--) {
+    for (let moves = 1 + Math.floor(random() * 6); moves > 0; moves--) {
       const burst = Array.from({ length: Math.floor(random() * 6) }, () => {
         const text = `${partitionKey}${texts.length}`;
         texts.push(text);
@@ -81,7 +82,9 @@ export async function movedStream(seed: number): Promise<MovedStream> {
         await Promise.all(burst);
         producer = newProducer();
       }
-      const toHashKey = among(HASH_KEYS);
+      // Keys that come back at once meet their own fences in one batch.
+      const toHashKey: bigint = cameFrom !== undefined && random() < 0.7 ? cameFrom : among(HASH_KEYS);
+      cameFrom = explicitHashKey;
       if (move === 'rebalance' || explicitHashKey === undefined) {
         const last = texts.at(-1);
         if (format === 'source' && last !== undefined && random() < 0.3) {
@@ -111,8 +114,9 @@ export async function movedStream(seed: number): Promise<MovedStream> {
     await producer.close();
   };
   const reshard = async (): Promise<void> => {
+    if (random() < 0.5) return;
     for (const TargetShardCount of [6, 3]) {
-      await clock.sleep(random() * 500);
+      await clock.sleep(random() * 2_000);
       const input = { StreamName: 'events', TargetShardCount, ScalingType: 'UNIFORM_SCALING' as const };
       await kinesis.updateShardCount(input).catch(() => {});
     }
