@@ -6,6 +6,7 @@ import type { HashKeyRange } from '../../lib/core/foundation/hash-key-ranges';
 import { DynamoDbRegistryStore } from '../../lib/core/registry/dynamodb-registry-store';
 import { HashKeyLedger, readOwners } from '../../lib/core/registry/hash-key-ledger';
 import type { HashKeyOwner } from '../../lib/core/registry/hash-key-owner';
+import { PartialRebalanceError } from '../../lib/core/registry/partial-rebalance-error';
 import type { RebalanceMove } from '../../lib/core/registry/rebalance-plan';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { requiredEnvironment } from '../required-environment';
@@ -33,10 +34,20 @@ export async function handler(event: unknown): Promise<object> {
       return { moves: moves.slice(0, request.mostMoves).map(moveJson), moveCount: moves.length, bound, heaviest };
     }
     case 'rebalance':
-      return { moves: (await ledger.rebalance(await ranges(), request.mostMoves)).map(moveJson) };
+      return rebalance(request.mostMoves);
     case 'move':
       await ledger.move(request.move);
       return {};
+  }
+}
+
+/** A failure after the first commit is part of the answer: its caller must know the moves that were made. */
+async function rebalance(mostMoves: number): Promise<object> {
+  try {
+    return { moves: (await ledger.rebalance(await ranges(), mostMoves)).map(moveJson) };
+  } catch (error) {
+    if (!(error instanceof PartialRebalanceError)) throw error;
+    return { moves: error.moves.map(moveJson), failure: error.message };
   }
 }
 

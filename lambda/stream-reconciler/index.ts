@@ -66,11 +66,11 @@ function inspect(): Promise<ReshardProgress> {
   return inspectStream(kinesis, { streamName, shardCount }, Date.now());
 }
 
-/** The progress when the stream is repaired, the time is up, or a deployment takes the stream to another count. */
+/** The progress when the stream is repaired, the time is up, or others take the stream to another count. */
 async function repair(timeLeftMs: number): Promise<ReshardProgress> {
   const signal = AbortSignal.timeout(Math.max(1, timeLeftMs));
   try {
-    return await reshardStream(kinesis, { streamName, shardCount: shardCount! }, { signal });
+    return await reshardStream(kinesis, { streamName, shardCount: shardCount! }, { signal, yieldsToOthers: true });
   } catch (error) {
     if (error !== signal.reason && !(error instanceof ReshardSupersededError)) throw error;
     console.info({ streamName, ended: (error as Error).message });

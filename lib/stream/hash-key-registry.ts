@@ -81,7 +81,8 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  * - `{ "action": "release", "owners": ["account-1"] }`: frees their keys for others
  * - `{ "action": "list", "limit"?, "cursor"? }`: all owners, by name
  * - `{ "action": "plan", "mostMoves"? }`: the moves that would make the shards even again, after releases or resharding
- * - `{ "action": "rebalance", "mostMoves"? }`: makes them; records of a moved owner go to another shard from then on
+ * - `{ "action": "rebalance", "mostMoves"? }`: makes them; records of a moved owner go to another shard from then on.
+ *   `failure` in the answer says why it ended before all were made
  * - `{ "action": "move", "owner", "fromHashKey", "toHashKey" }`: makes one, in the middle of a move that keeps order
  *
  * It is correct under any concurrency and wherever a function crashes, with nothing but conditional writes of single

@@ -47,6 +47,8 @@ export interface ScaledStreamResult {
   readonly shardMinutes: number;
   /** The part of the minutes in which records were refused. */
   readonly throttledTime: number;
+  /** The most minutes in a row in which records were refused. */
+  readonly longestThrottling: number;
   /** The part of the records that were refused when they were first sent. */
   readonly throttledShare: number;
   readonly updates: number;
@@ -82,8 +84,16 @@ export async function simulateScaledStream(options: ScaledStreamOptions): Promis
   let asked = shards;
   let doneAt = -1;
   let tag = '';
+  let throttledInARow = 0;
   const updatedAt: number[] = [];
-  const result = { shardMinutes: 0, throttledMinutes: 0, demanded: 0, refused: 0, mostUpdatesADay: 0 };
+  const result = {
+    shardMinutes: 0,
+    throttledMinutes: 0,
+    longestThrottling: 0,
+    demanded: 0,
+    refused: 0,
+    mostUpdatesADay: 0,
+  };
 
   for (let minute = 0; minute < minutes; minute += 1) {
     if (minute === doneAt) shards = asked;
@@ -96,9 +106,11 @@ export async function simulateScaledStream(options: ScaledStreamOptions): Promis
     result.shardMinutes += Math.max(shards, asked);
     result.demanded += demand;
     result.refused += demand - accepted;
-    if (demand > accepted * 1.000_001) result.throttledMinutes += 1;
+    throttledInARow = demand > accepted * 1.000_001 ? throttledInARow + 1 : 0;
+    if (throttledInARow > 0) result.throttledMinutes += 1;
+    result.longestThrottling = Math.max(result.longestThrottling, throttledInARow);
 
-    if (minute < doneAt) continue;
+    if (minute < doneAt || load === 'normal') continue;
     const history: PastUpdate[] = parseUpdateHistory(tag, now);
     const desired = policy({ openShardCount: shards, load, history, now, minShards, maxShards });
     const [next] = shardCountSteps(shards, desired);
@@ -112,6 +124,7 @@ export async function simulateScaledStream(options: ScaledStreamOptions): Promis
   return {
     shardMinutes: result.shardMinutes,
     throttledTime: result.throttledMinutes / minutes,
+    longestThrottling: result.longestThrottling,
     throttledShare: result.refused / result.demanded,
     updates: updatedAt.length,
     mostUpdatesADay: result.mostUpdatesADay,

@@ -13,6 +13,7 @@ import {
 } from '../../lib';
 import type { AlarmProperties, MetricIdentity } from '../../lib/testing/alarm-definition';
 import { FakeCloudWatch } from '../../lib/testing/fake-cloudwatch';
+import { RelayStack } from '../outbox/relay-stack';
 
 const MINUTE = 60_000;
 
@@ -155,6 +156,34 @@ const FAULTS: Fault[] = [
     within: 4,
   },
   {
+    fault: 'rows of an outbox wait',
+    alarm: 'RelayLag',
+    well: { WaitingSeconds: 2 },
+    ill: (minutes) => ({ WaitingSeconds: 60 * minutes }),
+    within: 11,
+  },
+  {
+    fault: 'nothing relays an outbox any more',
+    alarm: 'RelayLag',
+    well: { WaitingSeconds: 2 },
+    ill: () => ({ WaitingSeconds: undefined }),
+    within: 8,
+  },
+  {
+    fault: 'a stream rejects the row of an outbox',
+    alarm: 'RelayFailures',
+    well: { Rejections: 0, Errors: 0 },
+    ill: () => ({ Rejections: 1 }),
+    within: 4,
+  },
+  {
+    fault: 'the relay of an outbox fails',
+    alarm: 'RelayFailures',
+    well: { Rejections: 0, Errors: 0 },
+    ill: () => ({ Rejections: undefined, Errors: 1 }),
+    within: 4,
+  },
+  {
     fault: 'a message is given up',
     alarm: 'DeadDepth',
     well: { ApproximateNumberOfMessagesVisible: 0 },
@@ -245,7 +274,8 @@ function metricsOf({ Metrics, ...metric }: AlarmProperties): MetricIdentity[] {
 
 /** The alarms of everything that is watched, by their ids without hashes. */
 function synthesize(): Map<string, AlarmProperties> {
-  const stack = new Stack(new App(), 'Watched');
+  const app = new App();
+  const stack = new Stack(app, 'Watched');
   const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
   const other = new UniformStream(stack, 'Other', { shardCount: 4 });
   const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
@@ -271,9 +301,11 @@ function synthesize(): Map<string, AlarmProperties> {
   monitoring.addIndex(index);
   monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }));
   monitoring.addDeadLetterQueue(new Queue(stack, 'Dead'));
-  const resources = Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm');
-  const named = Object.entries(resources).filter(([id]) => id.startsWith('Monitoring'));
+  const outbox = new RelayStack(app);
+  outbox.monitoring.addOutbox(outbox.relay);
+  const resources = [stack, outbox].map((each) => Template.fromStack(each).findResources('AWS::CloudWatch::Alarm'));
+  const named = resources.flatMap((alarms) => Object.entries(alarms)).filter(([id]) => id.startsWith('Monitoring'));
   return new Map(
-    named.map(([id, { Properties }]) => [id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched/g, ''), Properties]),
+    named.map(([id, { Properties }]) => [id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Outbox/g, ''), Properties]),
   );
 }

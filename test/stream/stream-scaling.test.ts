@@ -30,7 +30,7 @@ function week(shape: LoadShape, lateMinutes?: () => number, given = alarms) {
 jest.setTimeout(180_000);
 
 describe('a week of a stream that is scaled, by the alarms of the template', () => {
-  /** What bounds the others: from four to twenty at once takes an alarm of three minutes, an update of five, and again. */
+  /** The loads that multiply at once: see the bound below. */
   const AT_ONCE = 0.02;
 
   test.each(LOAD_SHAPES)('is throttled for less than 1 % of its time, in time and late: $name', async (shape) => {
@@ -41,6 +41,37 @@ describe('a week of a stream that is scaled, by the alarms of the template', () 
       expect(mostUpdatesADay).toBeLessThanOrEqual(DAILY_UPDATES);
     }
   });
+
+  /** Minutes: the alarm looks for three, an update takes five, and the next is asked for ten after the one before. */
+  const ONE_DOUBLING = 3 + 5;
+  const TWO_DOUBLINGS = 3 + 10 + 5;
+
+  test.each([
+    { name: 'office hours, 1:5 at once', lateMinutes: 0, longest: TWO_DOUBLINGS, usual: ONE_DOUBLING },
+    { name: 'office hours, 1:5 at once', lateMinutes: 3, longest: TWO_DOUBLINGS + 3, usual: TWO_DOUBLINGS + 3 },
+    { name: 'bursts, 1:4 at once', lateMinutes: 0, longest: TWO_DOUBLINGS, usual: ONE_DOUBLING },
+    { name: 'bursts, 1:4 at once', lateMinutes: 3, longest: TWO_DOUBLINGS + 3, usual: ONE_DOUBLING + 3 },
+  ])(
+    '$name is throttled only for the minutes that its doublings take, with metrics $lateMinutes late',
+    async ({ name, lateMinutes, longest, usual }) => {
+      const days = 60;
+      const minutes = days * 1_440;
+      const shape = shapeNamed(name);
+      const run = await simulateScaledStream({
+        watch: plainWatch(0.7, minutes),
+        demandAt: withNoise(shape, minutes),
+        minutes,
+        startShards: Math.ceil(shape.demandAt(0, minutes) / 0.7),
+        lateMinutes: () => lateMinutes,
+      });
+      const isHigh = (minute: number) => shape.demandAt(minute, minutes) === shape.peak;
+      const jumps = Array.from({ length: minutes - 1 }, (_, minute) => minute).filter(
+        (m) => !isHigh(m) && isHigh(m + 1),
+      );
+      expect(run.longestThrottling).toBeLessThanOrEqual(longest);
+      expect(run.throttledTime * minutes).toBeLessThanOrEqual(longest + (jumps.length - 1) * usual);
+    },
+  );
 
   test('would be throttled for a third of it and more with three of three minutes, and never be updated', async () => {
     const threeOfThree = new Map(

@@ -6,6 +6,7 @@ import { coveringRanges, type HashKeyRange } from '../foundation/hash-key-ranges
 import { checkHashKey, HASH_KEY_SPACE } from '../foundation/hash-key-space';
 import type { BalancedKeyAllocator } from './balanced-key-allocator';
 import { checkOwner, type HashKeyOwner } from './hash-key-owner';
+import { PartialRebalanceError } from './partial-rebalance-error';
 import { type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
 import { CorruptRegistryError, RegistryBusyError, StaleMoveError, UncertainCommitError } from './registry-errors';
 import { RegistryState } from './registry-state';
@@ -159,6 +160,7 @@ export class HashKeyLedger {
    * only the registry: to keep the order of an owner's records, use `handOver` with `move` instead.
    *
    * @returns the moves that were made
+   * @throws PartialRebalanceError with the moves that were made, if a commit after the first fails
    */
   async rebalance(ranges: readonly HashKeyRange[], mostMoves: number): Promise<RebalanceMove[]> {
     const whole = coveringRanges('ranges', ranges, HASH_KEY_SPACE);
@@ -166,15 +168,20 @@ export class HashKeyLedger {
       throw new InvalidArgumentError('mostMoves', mostMoves, 'a whole number of at least 0');
     }
     const made: RebalanceMove[] = [];
-    for (;;) {
-      const moves = await this.commit((state) => {
-        const room = Math.min(this.maxEntries, mostMoves - made.length);
-        const answer = rebalancePlan(state.owners.values(), whole).moves.slice(0, room);
-        const changes = answer.map(({ owner, weight, toHashKey }) => ({ owner, weight, hashKey: toHashKey }));
-        return { answer, changes };
-      });
-      if (moves.length === 0) return made;
-      made.push(...moves);
+    try {
+      for (;;) {
+        const moves = await this.commit((state) => {
+          const room = Math.min(this.maxEntries, mostMoves - made.length);
+          const answer = rebalancePlan(state.owners.values(), whole).moves.slice(0, room);
+          const changes = answer.map(({ owner, weight, toHashKey }) => ({ owner, weight, hashKey: toHashKey }));
+          return { answer, changes };
+        });
+        if (moves.length === 0) return made;
+        made.push(...moves);
+      }
+    } catch (error) {
+      if (made.length === 0) throw error;
+      throw new PartialRebalanceError(made, error as Error);
     }
   }
 

@@ -31,6 +31,7 @@ export {
   readOwners,
 } from './hash-key-ledger';
 export type { HashKeyOwner } from './hash-key-owner';
+export { PartialRebalanceError } from './partial-rebalance-error';
 export { describeRebalancePlan, type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
 export {
   CorruptRegistryError,

@@ -59,17 +59,21 @@ export class ReshardTimeOutError extends EvenShardsError {
   }
 }
 
-/** A deployment takes the stream to another shard count, so this work ends. */
+/** A deployment, or someone else, takes the stream to another shard count, so this work ends. */
 export class ReshardSupersededError extends EvenShardsError {
   constructor(
     target: { streamName: string; shardCount: number },
-    /** The count that the deployment takes the stream to. */
+    /** The count that the deployment takes the stream to, or that the stream has now. */
     readonly supersededBy: number,
+    by: 'deployment' | 'other',
   ) {
+    const { streamName, shardCount } = target;
     super(
       'RESHARD_SUPERSEDED',
-      `${target.streamName} is taken to ${supersededBy} shards by a deployment, so it is no longer taken to ` +
-        `${target.shardCount}; if that is the count it should have, try again in an hour`,
+      by === 'deployment'
+        ? `${streamName} is taken to ${supersededBy} shards by a deployment, so it is no longer taken to ${shardCount}; ` +
+            'if that is the count it should have, try again in an hour'
+        : `${streamName} has ${supersededBy} shards because someone else has changed it, so it is no longer taken to ${shardCount}`,
     );
   }
 }

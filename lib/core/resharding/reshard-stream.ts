@@ -78,9 +78,17 @@ export async function advanceReshard(
   target: ReshardTarget,
   now: number,
 ): Promise<ReshardProgress> {
-  const survey = await surveyStream(client, target, now);
+  return advanceFrom(client, target, await surveyStream(client, target, now), now);
+}
+
+async function advanceFrom(
+  client: ReshardClient,
+  target: ReshardTarget,
+  survey: Survey,
+  now: number,
+): Promise<ReshardProgress> {
   if (survey.deployment !== undefined && survey.deployment.shardCount !== target.shardCount) {
-    throw new ReshardSupersededError(target, survey.deployment.shardCount);
+    throw new ReshardSupersededError(target, survey.deployment.shardCount, 'deployment');
   }
   await ask(client, target, survey, now);
   return survey.progress;
@@ -110,7 +118,7 @@ export async function advanceDeployment(
     return progress;
   }
   if (deployment !== undefined && deployment.startedAt > startedAt && deployment.shardCount !== target.shardCount) {
-    throw new ReshardSupersededError(target, deployment.shardCount);
+    throw new ReshardSupersededError(target, deployment.shardCount, 'deployment');
   }
   const mark = formatDeploymentMark({ startedAt, shardCount: target.shardCount });
   await writeTag(client, target.streamName, DEPLOYMENT_TAG, mark);
@@ -125,6 +133,12 @@ export interface ReshardOptions {
    * @default the work ends only when the stream is even
    */
   signal?: AbortSignal;
+  /**
+   * Ends the work as soon as the stream has a count that it did not ask for. Use it for work that nobody waits for, such as
+   * a repair: CloudFormation, which updates the count of a stream without a mark, then has the last word.
+   * @default false - others may change the stream; the work goes on from there
+   */
+  yieldsToOthers?: boolean;
   /** Receives the progress at each look at the stream, every five seconds. */
   onProgress?(progress: ReshardProgress): void;
   /**
@@ -152,20 +166,39 @@ const LOOK_INTERVAL_MS = 5_000;
  *
  * @param client the AWS SDK's `new Kinesis({})`, or another object with its methods
  * @returns the progress at the end, with the open shards and the skew
- * @throws ReshardSupersededError if a deployment of the last hour takes the stream to another count
+ * @throws ReshardSupersededError if a deployment of the last hour takes the stream to another count, or if the work yields
+ *   to others who have changed the count
  */
 export async function reshardStream(
   client: ReshardClient,
   target: ReshardTarget,
-  { signal, onProgress, clock = systemClock, timeOfDay = Date.now }: ReshardOptions = {},
+  { signal, onProgress, clock = systemClock, timeOfDay = Date.now, yieldsToOthers = false }: ReshardOptions = {},
 ): Promise<ReshardProgress> {
+  let before: ReshardProgress | undefined;
   for (;;) {
     signal?.throwIfAborted();
-    const progress = await advanceReshard(client, target, timeOfDay());
+    const survey = await surveyStream(client, target, timeOfDay());
+    if (yieldsToOthers && before !== undefined) checkNobodyElse(target, before, survey.progress);
+    const progress = await advanceFrom(client, target, survey, timeOfDay());
+    if (progress.state !== 'busy') before = progress;
     onProgress?.(progress);
     if (progress.state === 'even') return progress;
     await clock.sleep(LOOK_INTERVAL_MS);
   }
+}
+
+/** Whether the count is still what it was at the last look, or what the first operation of the plan then made of it. */
+function checkNobodyElse(
+  target: ReshardTarget,
+  before: ReshardProgress,
+  { state, openShardCount }: ReshardProgress,
+): void {
+  if (state === 'busy') return;
+  const [asked] = before.plan;
+  // Where the account has no shards left, a merge goes before a split.
+  const around = [-1, 0, 1].map((more) => before.openShardCount + more);
+  const own = asked?.type === 'update' ? [...around, asked.shardCount] : around;
+  if (!own.includes(openShardCount)) throw new ReshardSupersededError(target, openShardCount, 'other');
 }
 
 interface Survey {

@@ -8,8 +8,10 @@ import {
   InvalidHashKeyError,
   InvalidHashKeyRangesError,
   InvalidWeightError,
+  PartialRebalanceError,
   RegistryBusyError,
   type RegistryEntry,
+  type RegistryStore,
   readOwners,
   StaleMoveError,
   shardIndexOf,
@@ -33,7 +35,8 @@ async function survive(start: () => HashKeyLedger, work: readonly ((ledger: Hash
         await job(ledger);
         break;
       } catch (error) {
-        if (!(error instanceof CrashError)) throw error;
+        const failure = error instanceof PartialRebalanceError ? error.cause : error;
+        if (!(failure instanceof CrashError)) throw failure;
         ledger = start();
       }
     }
@@ -155,6 +158,30 @@ describe('HashKeyLedger', () => {
     await restarted().rebalance(uniformRanges(3), 1_000);
     expect(ownersPerShard(await ledger.list(), uniformRanges(3))).toEqual([4, 4, 4]);
     expect((await ledger.plan(uniformRanges(3))).moves).toEqual([]);
+  });
+
+  test('reports the moves of the commits before the one that fails', async () => {
+    for (const owner of names(12)) await ledger.allocate([{ owner }], uniformRanges(2));
+    await ledger.release(names(12).filter((_, index) => index % 2 === 0));
+    const { moves } = await ledger.plan(uniformRanges(3));
+    expect(moves.length).toBeGreaterThan(1);
+    const store = table.store(schedule, 0);
+    let commits = 0;
+    const writeHead: RegistryStore['writeHead'] = async (head, expected) => {
+      if (++commits === moves.length) throw new Error('throttled');
+      return store.writeHead(head, expected);
+    };
+    const failing = new HashKeyLedger({ ...store, writeHead }, { maxEntries: 1 });
+    const failure = await failing.rebalance(uniformRanges(3), 1_000).catch((error) => error);
+    expect(failure).toBeInstanceOf(PartialRebalanceError);
+    expect(failure).toMatchObject({
+      code: 'PARTIAL_REBALANCE',
+      message: `${moves.length - 1} moves were made, and then a commit failed: throttled`,
+    });
+    const made: HashKeyOwner[] = await ledger.list();
+    expect(failure.moves).toHaveLength(moves.length - 1);
+    for (const { owner, toHashKey } of failure.moves)
+      expect(made).toContainEqual({ owner, hashKey: toHashKey, weight: 1 });
   });
 
   test('makes a single move of a plan, once', async () => {

@@ -371,6 +371,38 @@ describe('a repair with an old count', () => {
     expect(superseded).toBeGreaterThan(20);
   }, 60_000);
 
+  test('ends when CloudFormation updates the count, which leaves no mark', async () => {
+    const uneven = uniformRanges(8).map(({ startingHashKey, endingHashKey }, index) => ({
+      startingHashKey: startingHashKey + (index > 0 && index < 4 ? 2n ** 122n : 0n),
+      endingHashKey: endingHashKey + (index < 3 ? 2n ** 122n : 0n),
+    }));
+    const runs = fc.record({ to: fc.integer({ min: 11, max: 16 }), afterMs: fc.integer({ min: 1_000, max: 20_000 }) });
+    let superseded = 0;
+    await fc.assert(
+      fc.asyncProperty(runs, async ({ to, afterMs }) => {
+        const { kinesis, clock, time } = setUp({ ranges: uneven, reshardStepMs: 3_000 });
+        const target = { streamName: 'Events', shardCount: 8 };
+        const repair = reshardStream(kinesis, target, { ...time, yieldsToOthers: true }).catch((error: Error) => {
+          expect(error.message).toBe(
+            `Events has ${to} shards because someone else has changed it, so it is no longer taken to 8`,
+          );
+          superseded += 1;
+        });
+        const deploy = async () => {
+          await clock.sleep(afterMs);
+          while (kinesis.status !== 'ACTIVE') await clock.sleep(100);
+          const input = { StreamName: 'Events', TargetShardCount: to, ScalingType: 'UNIFORM_SCALING' } as const;
+          await kinesis.updateShardCount(input);
+        };
+        await clock.runUntil(Promise.all([repair, deploy()]));
+        await clock.runUntil(clock.sleep(600_000));
+        expect(kinesis.openShards).toHaveLength(to);
+      }),
+      { numRuns: 100 },
+    );
+    expect(superseded).toBeGreaterThan(20);
+  }, 60_000);
+
   test('may begin again an hour later', async () => {
     const { kinesis, clock, reshard } = setUp({ shardCount: 4 });
     await clock.runUntil(advanceDeployment(kinesis, { streamName: 'Events', shardCount: 4 }, clock.now(), clock.now()));

@@ -20,7 +20,8 @@ export async function checkHistory(seed: number): Promise<HistoryFacts> {
   const among = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const clock = new VirtualClock();
   const processes = among([1, 1, 2, 3]);
-  const gates: FleetOptions['gate'][] = processes === 1 ? ['none', 'memory', 'shared', 'shared'] : ['none', 'shared', 'shared'];
+  const gates: FleetOptions['gate'][] =
+    processes === 1 ? ['none', 'memory', 'shared', 'shared'] : ['none', 'shared', 'shared'];
   const poison = new Set(random() < 0.2 ? [...stream.put.values()].flatMap((texts) => texts.slice(2, 3)) : []);
   const expired = random() < 0.15 ? expiredRecords(stream, random) : new Set<StoredRecord>();
   const options: FleetOptions = {

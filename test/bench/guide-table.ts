@@ -1,0 +1,20 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** Prints a table and writes it into a guide, between `<!-- begin: COMMAND -->` and `<!-- end -->`: the first column is text, the others are numbers. */
+export function writeGuideTable(guide: string, command: string, header: readonly string[], rows: string[][]): void {
+  const table = [header, ['---', ...Array(header.length - 1).fill('---:')], ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+  console.log(table);
+  writeGuideBlock(guide, command, table);
+}
+
+/** Writes Markdown into a guide in place of what the command has written there before. */
+export function writeGuideBlock(guide: string, command: string, markdown: string): void {
+  const text = readFileSync(guide, 'utf8');
+  const begin = `<!-- begin: ${command} -->`;
+  const [before, rest] = text.split(begin) as [string, string | undefined];
+  if (rest === undefined) throw new Error(`${guide} has no ${begin}`);
+  const end = rest.indexOf('<!-- end -->');
+  writeFileSync(guide, `${before}${begin}\n\n${markdown}\n\n${rest.slice(end)}`);
+}
