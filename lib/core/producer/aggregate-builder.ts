@@ -1,14 +1,14 @@
 import {
   AGGREGATE_FIELDS,
   DIGEST_BYTES,
-  digestOf,
   hasMagic,
   MAGIC,
   RECORD_FIELDS,
   TAG_FIELDS,
+  writeDigest,
 } from '../foundation/aggregate-format';
 import { type RecordSequence, SEQUENCE_TAG, sequenceText } from '../foundation/record-sequence';
-import { fieldBytes, integerBytes, MessageWriter } from './message-writer';
+import { fieldBytes, integerBytes, MessageWriter, textFieldBytes } from './message-writer';
 
 /** A record to aggregate, as `checkProducerRecord` lets it pass. */
 export interface AggregatableRecord {
@@ -31,7 +31,7 @@ interface Part {
   /** The position of its partition key in the table. */
   readonly keyIndex: number;
   /** The value of its tag. A record that is next in the sequence after the one before needs none. */
-  readonly sequence?: Uint8Array;
+  readonly sequence?: string;
 }
 
 /** How far an aggregate has come. */
@@ -67,9 +67,9 @@ export class AggregateBuilder {
   private readonly maxBytes: number;
   private readonly packUnder: string | undefined;
   private readonly packUnderBytes: number;
-  private readonly keys: Uint8Array[] = [];
+  private readonly keys: string[] = [];
   private readonly parts: Part[] = [];
-  private explicitHashKey?: Uint8Array;
+  private explicitHashKey?: string;
   private progress = NOTHING;
 
   constructor({ maxBytes, packUnder }: AggregateBuilderOptions) {
@@ -100,10 +100,10 @@ export class AggregateBuilder {
     if (last !== undefined && !this.belongsBehind(last, record)) return false;
     const { explicitHashKey } = record;
     if (last === undefined) {
-      this.explicitHashKey = explicitHashKey === undefined ? undefined : Buffer.from(explicitHashKey.toString());
+      this.explicitHashKey = explicitHashKey?.toString();
     }
-    const isNewKey = record.partitionKey !== last?.partitionKey;
-    const key = isNewKey ? Buffer.from(record.partitionKey) : undefined;
+    const { partitionKey } = record;
+    const isNewKey = partitionKey !== last?.partitionKey;
     const part: Part = {
       data: record.data,
       keyIndex: isNewKey ? keyCount : keyCount - 1,
@@ -111,14 +111,14 @@ export class AggregateBuilder {
     };
     const messageBytes =
       (last === undefined ? this.hashKeyTableBytes : this.progress.messageBytes) +
-      (key === undefined ? 0 : fieldBytes(key.length)) +
+      (isNewKey ? textFieldBytes(partitionKey) : 0) +
       fieldBytes(this.partBytes(part));
     const isRaw = last === undefined && this.needsNoAggregate(part);
     const dataBytes = isRaw ? part.data.length : MAGIC.length + messageBytes + DIGEST_BYTES;
-    const keyBytes = this.packUnderBytes || (this.keys[0] ?? key!).length;
+    const keyBytes = this.packUnderBytes || Buffer.byteLength(partitionKey);
     const bytes = keyBytes + dataBytes;
     if (bytes > this.maxBytes) return false;
-    if (key !== undefined) this.keys.push(key);
+    if (isNewKey) this.keys.push(partitionKey);
     this.parts.push(part);
     this.progress = {
       keyCount: part.keyIndex + 1,
@@ -165,7 +165,7 @@ export class AggregateBuilder {
   }
 
   private get hashKeyTableBytes(): number {
-    return this.explicitHashKey === undefined ? 0 : fieldBytes(this.explicitHashKey.length);
+    return this.explicitHashKey === undefined ? 0 : textFieldBytes(this.explicitHashKey);
   }
 
   private partBytes({ data, keyIndex, sequence }: Part): number {
@@ -180,8 +180,8 @@ export class AggregateBuilder {
     const data = Buffer.allocUnsafe(end + DIGEST_BYTES);
     data.set(MAGIC);
     const writer = new MessageWriter(data, MAGIC.length);
-    for (const key of keys) writer.bytes(AGGREGATE_FIELDS.partitionKeys, key);
-    if (explicitHashKey !== undefined) writer.bytes(AGGREGATE_FIELDS.explicitHashKeys, explicitHashKey);
+    for (const key of keys) writer.text(AGGREGATE_FIELDS.partitionKeys, key);
+    if (explicitHashKey !== undefined) writer.text(AGGREGATE_FIELDS.explicitHashKeys, explicitHashKey);
     for (const part of parts) {
       writer.begin(AGGREGATE_FIELDS.records, this.partBytes(part));
       writer.integer(RECORD_FIELDS.partitionKeyIndex, part.keyIndex);
@@ -190,20 +190,20 @@ export class AggregateBuilder {
       if (part.sequence !== undefined) {
         writer.begin(RECORD_FIELDS.tags, sequenceTagBytes(part.sequence));
         writer.bytes(TAG_FIELDS.key, SEQUENCE_TAG);
-        writer.bytes(TAG_FIELDS.value, part.sequence);
+        writer.text(TAG_FIELDS.value, part.sequence);
       }
     }
-    data.set(digestOf(data.subarray(MAGIC.length, end)), end);
+    writeDigest(data, MAGIC.length, end);
     return data;
   }
 }
 
-function sequenceValue(sequence: RecordSequence | undefined, last: RecordSequence | undefined): Uint8Array | undefined {
+function sequenceValue(sequence: RecordSequence | undefined, last: RecordSequence | undefined): string | undefined {
   if (sequence === undefined) return undefined;
   const isNext = last?.producerId === sequence.producerId && last.sequenceNumber + 1n === sequence.sequenceNumber;
-  return isNext ? undefined : Buffer.from(sequenceText(sequence));
+  return isNext ? undefined : sequenceText(sequence);
 }
 
-function sequenceTagBytes(sequence: Uint8Array): number {
-  return fieldBytes(SEQUENCE_TAG.length) + fieldBytes(sequence.length);
+function sequenceTagBytes(sequence: string): number {
+  return fieldBytes(SEQUENCE_TAG.length) + textFieldBytes(sequence);
 }

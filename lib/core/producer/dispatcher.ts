@@ -62,6 +62,16 @@ export class Dispatcher {
   /** Queues a lane for the next request. Requests form in a microtask, so that records put together go together. */
   push(lane: Lane): void {
     this.ready.push(lane, this.settings.clock.now());
+    this.sendSoon();
+  }
+
+  /** Hears that a lane that is ready was given another record: it may fill a pack. */
+  grow(lane: Lane, bytes: number): void {
+    this.ready.grow(lane, bytes);
+    this.sendSoon();
+  }
+
+  private sendSoon(): void {
     if (this.isSendScheduled) return;
     this.isSendScheduled = true;
     queueMicrotask(() => {

@@ -31,6 +31,11 @@ const TRANSITIONS = {
 export class Lane {
   /** Cancels the timer that watches the age of the records; undefined while there is no such timer. */
   cancelExpiry?: () => void;
+  /**
+   * The queue of ready lanes that has this lane's entry; undefined while none has. An entry that was left in another queue,
+   * when the first record expired there and the next one goes elsewhere, counts for nothing.
+   */
+  queuedIn?: object;
   private readonly records = new Fifo<PendingRecord>();
   private recordBytes = 0;
   private current: LaneState = 'waiting';
@@ -70,6 +75,16 @@ export class Lane {
   /** What the lane sends next, or has in flight; undefined until it is formed. */
   get unit(): Unit | undefined {
     return this.formed;
+  }
+
+  /** Whether its turn comes in this queue. */
+  isReadyIn(queue: object): boolean {
+    return this.current === 'ready' && this.queuedIn === queue;
+  }
+
+  /** Has its entry taken out of a queue, where it did not count any more. */
+  leave(queue: object): void {
+    if (this.queuedIn === queue) this.queuedIn = undefined;
   }
 
   /** The first record that is not in flight. */
@@ -121,6 +136,7 @@ export class Lane {
   depart(unit: Unit): void {
     if (this.formed !== undefined && this.formed !== unit) throw new Error('a lane sends the same unit until it ends');
     this.transition('depart');
+    this.queuedIn = undefined;
     this.formed = unit;
     unit.attempts += 1;
   }

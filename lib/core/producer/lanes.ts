@@ -67,8 +67,12 @@ export class Lanes implements RecordSink, DispatchListener {
     this.backlog.add(pending);
     const lane = this.laneOf(record.partitionKey);
     lane.add(pending);
-    if (lane.length === 1) this.bringUp(lane);
-    else this.watchAge(lane);
+    if (lane.length === 1) {
+      this.bringUp(lane);
+      return;
+    }
+    this.watchAge(lane);
+    if (lane.state === 'ready') this.dispatcher.grow(lane, pending.bytes);
   }
 
   room(partitionKey: string): Promise<void> | undefined {

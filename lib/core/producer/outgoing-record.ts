@@ -19,6 +19,8 @@ export interface OutgoingRecord {
 export interface ReadyQueue {
   /** Queues a lane. */
   push(lane: Lane, nowMs: number): void;
+  /** Hears that a lane that is ready was given another record. */
+  grow(lane: Lane, bytes: number): void;
   /** Takes as many Kinesis records as one request carries and their shards take now. */
   takeBatch(maxRecords: number, nowMs: number): OutgoingRecord[];
   /** Whether anything waits for its turn. */

@@ -40,7 +40,7 @@ export interface OrderedProducerOptions {
   hashBuckets?: number;
   /**
    * How long a record may wait for others to share a pack with, in milliseconds, with `packed` only. Fewer and larger
-   * Kinesis records cost less, and each record comes that much later.
+   * Kinesis records cost less, and each record comes that much later. Keep it below `maxRecordAgeMs`, if you set that.
    * @default 0: a record goes with what is there when its turn comes
    */
   lingerMs?: number;

@@ -50,9 +50,10 @@ export class ReadyLanes implements ReadyQueue {
       const queue = this.turns.current;
       if (queue === undefined) break;
       const lane = queue.items.head!;
-      if (lane.state !== 'ready') {
-        // It ended while it waited.
+      if (!lane.isReadyIn(queue)) {
+        // Its first record ended while it waited.
         queue.items.shift();
+        lane.leave(queue);
         this.turns.next();
         continue;
       }
@@ -73,17 +74,23 @@ export class ReadyLanes implements ReadyQueue {
 
   /** No lane waits for company. */
   endLingering(): void {}
+  grow(): void {}
 
   unpark(): void {
     this.turns.unpark();
   }
 
   remap(map: ShardMap, nowMs: number): void {
-    for (const lane of this.turns.remap(map, nowMs)) if (lane.state === 'ready') this.enqueue(lane);
+    const lanes = this.turns.remap(map, nowMs);
+    for (const lane of lanes) lane.queuedIn = undefined;
+    for (const lane of lanes) if (lane.state === 'ready') this.enqueue(lane);
   }
 
   private enqueue(lane: Lane): void {
-    this.turns.enqueue(this.queueOf(lane), lane);
+    const queue = this.queueOf(lane);
+    if (lane.queuedIn === queue) return;
+    lane.queuedIn = queue;
+    this.turns.enqueue(queue, lane);
   }
 
   private depart(lane: Lane, shard: ShardQueue<Lane>): OutgoingRecord {

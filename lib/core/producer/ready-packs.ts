@@ -11,7 +11,7 @@ import { entryOf, type UnitFormer } from './unit-former';
 interface Company {
   readonly point: MeetingPoint;
   readonly lanes: Fifo<Lane>;
-  /** What the lanes held together when they came. */
+  /** What the lanes have brought together. */
   bytes: number;
   /** `lingering`: it waits for more lanes. `queued`: it waits for its turn. */
   state: 'empty' | 'lingering' | 'queued';
@@ -59,10 +59,21 @@ export class ReadyPacks implements ReadyQueue {
   push(lane: Lane, nowMs: number): void {
     lane.becomeReady();
     const company = this.companyOf(lane);
-    company.lanes.push(lane);
+    if (lane.queuedIn !== company) {
+      lane.queuedIn = company;
+      company.lanes.push(lane);
+    }
     company.bytes += lane.unit?.bytes ?? lane.bytes;
     if (company.state === 'empty') this.linger(company, nowMs);
-    if (company.state === 'lingering' && company.bytes >= this.options.maxAggregateBytes) this.enqueue(company);
+    this.endIfFull(company);
+  }
+
+  grow(lane: Lane, bytes: number): void {
+    // A unit that was formed is sent as it is.
+    if (lane.unit !== undefined) return;
+    const company = this.companyOf(lane);
+    company.bytes += bytes;
+    this.endIfFull(company);
   }
 
   forget(lane: Lane): void {
@@ -151,6 +162,11 @@ export class ReadyPacks implements ReadyQueue {
     }
   }
 
+  /** A company that fills a pack waits for no more. */
+  private endIfFull(company: Company): void {
+    if (company.state === 'lingering' && company.bytes >= this.options.maxAggregateBytes) this.enqueue(company);
+  }
+
   private enqueue(company: Company): void {
     company.state = 'queued';
     this.turns.enqueue(
@@ -183,25 +199,24 @@ export class ReadyPacks implements ReadyQueue {
     return { entry: entryOf(pack.build()), bytes, lanes, hashKey, shard };
   }
 
-  private fill(pack: AggregateBuilder, { lanes, point }: Company): Lane[] {
+  private fill(pack: AggregateBuilder, company: Company): Lane[] {
     const packed: Lane[] = [];
-    for (let lane = lanes.head; lane !== undefined; lane = lanes.head) {
-      if (lane.state === 'ready') {
-        if (packed.length > 0 && lane.unit?.mustGoAlone) break;
-        const unit = this.units.addTo(pack, point, lane);
-        if (unit === undefined) break;
-        lane.depart(unit);
-        packed.push(lane);
-      }
-      lanes.shift();
-      if (lane.unit?.mustGoAlone) break;
+    for (let lane = firstReady(company); lane !== undefined; lane = firstReady(company)) {
+      if (packed.length > 0 && lane.unit?.mustGoAlone) break;
+      const unit = this.units.addTo(pack, company.point, lane);
+      if (unit === undefined) break;
+      company.lanes.shift();
+      lane.depart(unit);
+      packed.push(lane);
+      if (unit.mustGoAlone) break;
     }
     return packed;
   }
 }
 
-/** The company's first lane that has not ended while it waited. */
-function firstReady({ lanes }: Company): Lane | undefined {
-  while (lanes.head !== undefined && lanes.head.state !== 'ready') lanes.shift();
+/** The company's first lane, without those whose first record ended while it waited. */
+function firstReady(company: Company): Lane | undefined {
+  const { lanes } = company;
+  while (lanes.head?.isReadyIn(company) === false) lanes.shift()!.leave(company);
   return lanes.head;
 }

@@ -1,7 +1,6 @@
-import type { ProducerRecord, PutRecordsRequestEntry } from '../../../lib/core';
 import { backoffMs } from '../../../lib/core/foundation/backoff';
+import type { Clock, ProducerRecord, PutRecordsClient, PutRecordsRequestEntry } from '../../../lib/core/producer';
 import type { FakeKinesis } from '../../../lib/testing/fake-kinesis';
-import type { VirtualClock } from '../../../lib/testing/virtual-clock';
 
 const STREAM = { StreamName: 'Events' };
 
@@ -48,9 +47,9 @@ export async function putRecordChain(kinesis: FakeKinesis, records: readonly Pro
  * with whatever is there by then. No order.
  */
 export async function unorderedBatches(
-  kinesis: FakeKinesis,
+  kinesis: PutRecordsClient,
   records: readonly ProducerRecord[],
-  clock: VirtualClock,
+  clock: Clock,
 ): Promise<void> {
   interface Waiting {
     entry: PutRecordsRequestEntry;

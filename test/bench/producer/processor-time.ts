@@ -1,9 +1,18 @@
-import { OrderedProducer, type ProducerRecord, type PutRecordsInput } from '../../../lib/core';
+import {
+  OrderedProducer,
+  type OrderedProducerOptions,
+  type ProducerRecord,
+  type PutRecordsInput,
+} from '../../../lib/core';
+import { systemClock } from '../../../lib/core/foundation/clock';
+import { unorderedBatches } from './baselines';
 import { printTable, rounded } from './table';
 
-const RECORDS = 300_000;
-const KEYS = 20_000;
+const RECORDS = 200_000;
 const ROUNDS = 5;
+
+/** As many that each record is an aggregate of its own in a buffer of 10,000 records, or few enough that 20 share one. */
+const KEYS = [20_000, 500];
 
 /** A stream that answers at once. */
 const client = {
@@ -12,54 +21,65 @@ const client = {
   },
 };
 
-type Approach = () => Promise<unknown>;
+type Approach = (records: readonly ProducerRecord[]) => Promise<unknown>;
 
-/** No round trip, real clock, one core: how many records a second, and what each takes. */
+const APPROACHES: [string, Approach][] = [
+  ['unordered batches', (records) => unorderedBatches(client, records, systemClock)],
+  ['OrderedProducer', ours({})],
+  ['with a promise for each put', promises],
+  ['aggregation', ours({ aggregation: true })],
+  ['aggregation, sequence', ours({ aggregation: true, sequence: true })],
+  ['packed', ours({ aggregation: 'packed' })],
+  ['packed, sequence', ours({ aggregation: 'packed', sequence: true })],
+];
+
+/** No round trip, real clock, one core: what each record takes, against a batcher that keeps no order. */
 export async function benchProcessorTime(): Promise<void> {
-  const records = Array.from({ length: RECORDS }, (_, index) => ({
-    partitionKey: `key-${index % KEYS}`,
-    data: Buffer.alloc(93),
-  }));
-  const approaches: [string, Approach][] = [
-    ['bare loop of 500-record batches', () => bareLoop(records)],
-    ['OrderedProducer', () => ours({}).putAll(records)],
-    ['OrderedProducer, aggregation', () => ours({ aggregation: true }).putAll(records)],
-    ['OrderedProducer, aggregation, sequence', () => ours({ aggregation: true, sequence: true }).putAll(records)],
-  ];
-  const samples = approaches.map(() => [] as number[]);
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const [index, [, approach]] of approaches.entries()) {
-      const sample = await measure(approach);
-      if (round > 0) samples[index]!.push(sample);
-    }
-  }
-  const medians = samples.map(median);
-  console.log(`${RECORDS} records of 100 bytes, ${KEYS} keys, no round trip; medians of ${ROUNDS} rounds in turn\n`);
+  const columns: number[][] = [];
+  for (const keys of KEYS) columns.push(await medians(recordsOf(keys)));
+  console.log(`${RECORDS} records of 100 bytes, no round trip; medians of ${ROUNDS} rounds in turn\n`);
   printTable(
-    ['', 'records/s of one core', 'µs/record', 'ratio'],
-    approaches.map(([name], index) => {
-      const cpuUs = medians[index]!;
-      return [name, rounded(1e6 / cpuUs), rounded(cpuUs, 2), `${rounded(cpuUs / medians[0]!, 1)} x`];
-    }),
+    ['', ...KEYS.flatMap((keys) => [`µs/record, ${rounded(keys)} keys`, 'ratio'])],
+    APPROACHES.map(([name], index) => [
+      name,
+      ...columns.flatMap((times) => [rounded(times[index]!, 2), `${rounded(times[index]! / times[0]!, 1)} x`]),
+    ]),
   );
 }
 
-function ours(options: { aggregation?: boolean; sequence?: boolean }): OrderedProducer {
-  return new OrderedProducer(client, { streamName: 'Events', ...options });
+function recordsOf(keys: number): ProducerRecord[] {
+  return Array.from({ length: RECORDS }, (_, index) => ({
+    partitionKey: `key-${index % keys}`,
+    data: Buffer.alloc(93),
+  }));
 }
 
-async function bareLoop(records: readonly ProducerRecord[]): Promise<void> {
-  for (let start = 0; start < records.length; start += 500) {
-    const batch = records.slice(start, start + 500);
-    await client.putRecords({
-      StreamName: 'Events',
-      Records: batch.map(({ partitionKey, data }) => ({ PartitionKey: partitionKey, Data: data })),
-    });
+/** The median of each approach, in microseconds a record. The first round is to warm up. */
+async function medians(records: readonly ProducerRecord[]): Promise<number[]> {
+  const samples = APPROACHES.map(() => [] as number[]);
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [index, [, approach]] of APPROACHES.entries()) {
+      const sample = await measure(() => approach(records));
+      if (round > 0) samples[index]!.push(sample);
+    }
+  }
+  return samples.map(median);
+}
+
+function ours(options: Partial<OrderedProducerOptions>): Approach {
+  return (records) => new OrderedProducer(client, { streamName: 'Events', ...options }).putAll(records);
+}
+
+/** `put` for each record, as much at once as `putAll` has in its buffer. */
+async function promises(records: readonly ProducerRecord[]): Promise<void> {
+  const producer = new OrderedProducer(client, { streamName: 'Events' });
+  for (let start = 0; start < records.length; start += 10_000) {
+    await Promise.all(records.slice(start, start + 10_000).map((record) => producer.put(record)));
   }
 }
 
 /** Processor time, all threads', in microseconds a record. */
-async function measure(approach: Approach): Promise<number> {
+async function measure(approach: () => Promise<unknown>): Promise<number> {
   global.gc!();
   const before = process.cpuUsage();
   await approach();

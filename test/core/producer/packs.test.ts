@@ -150,6 +150,17 @@ describe('packs', () => {
       expect(kinesis.records().length).toBeLessThanOrEqual(2);
     });
 
+    test('go at once when a key that is there already fills them', async () => {
+      const { clock, kinesis, producer } = packingProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
+      const first = producer.put(record(A, 'x'.repeat(100)));
+      await clock.runUntil(clock.sleep(10));
+      const later = [1, 2].map(() => producer.put(record(A, 'x'.repeat(100))));
+      await clock.runUntil(first);
+      expect(clock.nowMs).toBe(30);
+      await clock.runUntil(Promise.all(later));
+      expect(kinesis.records().length).toBeLessThanOrEqual(2);
+    });
+
     test('end with a flush that waits for them', async () => {
       const { clock, producer } = packingProducer({}, { lingerMs: 5 });
       const put = producer.put(record(A));

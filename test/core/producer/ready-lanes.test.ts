@@ -70,6 +70,20 @@ describe('ReadyLanes', () => {
     expect(ready.hasTurns).toBe(false);
   });
 
+  test('passes over the entry of a lane whose first record expired where the next one does not go', () => {
+    const ready = readyLanes();
+    ready.remap(TWO_SHARDS, 0);
+    const lane = laneOf('a', 'low');
+    lane.add({ ...lane.head, record: { ...lane.head.record, explicitHashKey: MIDDLE } });
+    ready.push(lane);
+    lane.settle();
+    lane.shift();
+    lane.goOn();
+    ready.push(lane);
+    expect(ready.takeBatch(500, 0)).toMatchObject([{ lanes: [lane], shard: { shardId: 'high' } }]);
+    expect(ready.hasTurns).toBe(false);
+  });
+
   test('passes over a lane that ended while it was ready', () => {
     const ready = readyLanes();
     const lanes = [laneOf('a', 'low'), laneOf('b', 'low')];
