@@ -11,8 +11,8 @@ import { printTable, rounded } from './table';
 const RECORDS = 200_000;
 const ROUNDS = 5;
 
-/** As many that each record is an aggregate of its own in a buffer of 10,000 records, or few enough that 20 share one. */
-const KEYS = [20_000, 500];
+/** As many that each record is an aggregate of its own in a buffer of 10,000 records, or few enough that many share one. */
+const KEYS = [20_000, 100];
 
 /** A stream that answers at once. */
 const client = {
