@@ -3,7 +3,9 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
 import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
 import type { FanOutStats } from '../../lib/core/foundation/fan-out/fan-out-stats';
+import type { FanOutReadOptions } from '../../lib/core/foundation/fan-out/read-policy';
 import { INDEXES } from '../../lib/core/foundation/function-environment';
+import { fanOutCount } from '../../lib/core/sharded-index/fan-out-count';
 import { fanOutQuery } from '../../lib/core/sharded-index/fan-out-query';
 import { itemToJson } from '../../lib/core/sharded-index/light-client/attribute-json';
 import { lightQueryClient } from '../../lib/core/sharded-index/light-client/light-query-client';
@@ -11,16 +13,18 @@ import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-in
 import { functionMetrics, publishCounts } from '../embedded-metrics';
 import { requiredEnvironment } from '../required-environment';
 import { plainItem } from './plain-json';
-import { parseQueryEvent, type QueryEvent } from './query-event';
-import { queryMetrics } from './query-metrics';
+import { type ParsedEvent, parseQueryEvent, type QueryEvent } from './query-event';
+import { countMetrics, queryMetrics } from './query-metrics';
 
 export interface QueryResponse {
-  items: Record<string, unknown>[];
+  /** Absent if the event asks for a count. */
+  items?: Record<string, unknown>[];
   /**
-   * Pass it with the same query to read the next page, which may turn out to be empty. Absent if nothing can follow.
+   * Pass it with the same query to read the next page, which may turn out to be empty, or to count the rest. Absent if
+   * nothing can follow.
    */
   cursor?: string;
-  /** How many items the page holds. */
+  /** How many items the page holds, or how many were counted. */
   count: number;
   /** The shards that are missing from a partial page. To get their items, ask for this page again. */
   missingShards?: number[];
@@ -70,24 +74,31 @@ const metrics = functionMetrics();
 type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
 
 export async function handler(event: QueryEvent, context: InvocationContext): Promise<QueryResponse> {
-  const { config, request, format, onShardFailure } = parseQueryEvent(indexes, event);
-  const toJson = format === 'plain' ? plainItem : itemToJson;
-  const page = await fanOutQuery(dynamoDb, config, request, {
-    maxPageBytes: MAX_PAGE_BYTES,
-    itemBytes: (item) => Buffer.byteLength(JSON.stringify(toJson(item))) + 1,
+  const parsed = parseQueryEvent(indexes, event);
+  const { onShardFailure } = parsed;
+  const options: FanOutReadOptions = {
     concurrency: MAX_SOCKETS,
     deadlineMs: Math.max(0, context.getRemainingTimeInMillis() - LAST_ANSWER_MS),
     onShardFailure,
     hedgeBudget: HEDGE_BUDGET,
     history,
-  });
-  publishCounts(metrics, queryMetrics(page));
-  const { items, cursor, missingShards, stats } = page;
-  return {
-    items: items.map(toJson),
-    ...(cursor !== undefined && { cursor }),
-    count: items.length,
-    ...(missingShards && { missingShards }),
-    stats,
   };
+  return parsed.select === 'count' ? count(parsed, options) : page(parsed, options);
+}
+
+async function page({ config, request, format }: ParsedEvent, options: FanOutReadOptions): Promise<QueryResponse> {
+  const toJson = format === 'plain' ? plainItem : itemToJson;
+  const { items, ...rest } = await fanOutQuery(dynamoDb, config, request, {
+    ...options,
+    maxPageBytes: MAX_PAGE_BYTES,
+    itemBytes: (item) => Buffer.byteLength(JSON.stringify(toJson(item))) + 1,
+  });
+  publishCounts(metrics, queryMetrics({ items, ...rest }));
+  return { items: items.map(toJson), count: items.length, ...rest };
+}
+
+async function count({ config, request }: ParsedEvent, options: FanOutReadOptions): Promise<QueryResponse> {
+  const counted = await fanOutCount(dynamoDb, config, request, options);
+  publishCounts(metrics, countMetrics(counted));
+  return counted;
 }

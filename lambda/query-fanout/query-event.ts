@@ -19,27 +19,47 @@ export interface QueryEvent extends FanOutRequest {
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';
+  /**
+   * What to return: the items of a page, or the number of all items that meet the request. A count takes no `order`, no
+   * `limit` and no `projection`.
+   * @default 'items'
+   */
+  select?: 'items' | 'count';
 }
 
+/** An event after the check. */
+export interface ParsedEvent {
+  config: ShardedIndexConfig;
+  request: FanOutRequest;
+  format: 'plain' | 'dynamodb';
+  select: 'items' | 'count';
+  onShardFailure?: 'fail' | 'partial';
+}
+
+const SELECTS = ['items', 'count'];
+/** The fields that say something about items, which a count does not return. */
+const OF_ITEMS = ['order', 'limit', 'projection'] as const;
 const FORMATS = ['plain', 'dynamodb'];
 
 /** The parts of an event. This checks everything that the core does not check itself. */
-export function parseQueryEvent(
-  indexes: Record<string, ShardedIndexConfig>,
-  event: unknown,
-): { config: ShardedIndexConfig; request: FanOutRequest } & Pick<QueryEvent, 'format' | 'onShardFailure'> {
+export function parseQueryEvent(indexes: Record<string, ShardedIndexConfig>, event: unknown): ParsedEvent {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) {
     throw new InvalidEventError('event', event, 'an object with index and a fan-out request');
   }
-  const { index, format = 'plain', onShardFailure, ...request } = event as QueryEvent;
+  const { index, format = 'plain', select = 'items', onShardFailure, ...request } = event as QueryEvent;
   if (typeof index !== 'string' || !Object.hasOwn(indexes, index)) {
     throw new UnknownIndexError('index', index, `one of ${Object.keys(indexes).join(', ')}`);
   }
   if (!FORMATS.includes(format)) throw new InvalidEventError('format', format, `one of ${FORMATS.join(', ')}`);
+  if (!SELECTS.includes(select)) throw new InvalidEventError('select', select, `one of ${SELECTS.join(', ')}`);
+  const ofItems = OF_ITEMS.find((field) => request[field] !== undefined);
+  if (select === 'count' && ofItems !== undefined) {
+    throw new InvalidEventError(ofItems, request[ofItems], 'absent because a count returns no items');
+  }
   for (const field of ['expressionAttributeValues', 'sortKey'] as const) {
     if (request[field] !== undefined) Object.assign(request, { [field]: withBinary(field, request[field]) });
   }
-  return { config: indexes[index]!, request, format, ...(onShardFailure !== undefined && { onShardFailure }) };
+  return { config: indexes[index]!, request, format, select, ...(onShardFailure !== undefined && { onShardFailure }) };
 }
 
 /** Turns the base64 text of binary attribute values into bytes. It does not change anything else. */

@@ -457,6 +457,11 @@ describe('the query function', () => {
     for (const { Name } of Metrics) expect(metrics[Name]).toEqual(expect.any(Number));
   });
 
+  test('counts them', async () => {
+    const { items, count } = await query({ ...firstTwelveHours, select: 'count' });
+    expect({ items, count }).toEqual({ items: undefined, count: 48 });
+  });
+
   test('finds the same events unordered, shard by shard', async () => {
     const { items } = await query({ ...firstTwelveHours, order: 'unordered' });
     expect(ids(items).sort()).toEqual(ids(events.slice(0, 48)).sort());

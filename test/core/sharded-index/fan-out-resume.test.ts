@@ -133,6 +133,46 @@ describe('fanOutItems', () => {
     expect(sorted(taken)).toEqual(upTo(200).filter((number) => number % 2 === 0));
   });
 
+  test(`goes on when shard counts have changed, in ${CASES} random cases`, async () => {
+    for (let seed = 0; seed < CASES; seed++) {
+      const random = seededRandom(seed);
+      const below = (count: number): number => Math.floor(random() * count);
+      const most = 10;
+      const index = new FakeIndex(configOf(most, 1), { pageItems: 1 + below(4) });
+      let [shards, count] = [1 + below(most), 0];
+      const write = (): void => {
+        for (let more = below(20); more > 0; more--) {
+          index.put({
+            jobId: { S: String(count++) },
+            status: { S: 'open' },
+            shard: { N: String(below(shards)) },
+            priority: { N: '1' },
+            createdAt: { N: String(count) },
+          });
+        }
+      };
+      write();
+      const atTheBegin = upTo(count);
+      const taken: number[] = [];
+      let resumeAt: string | undefined;
+      do {
+        const stream = fanOutItems(index, configOf(shards, 1), { value: 'open', resumeAt }, { concurrency: 3 });
+        for (let leaveAfter = 1 + below(8); leaveAfter > 0; leaveAfter--) {
+          const { value } = await stream.next();
+          if (value) taken.push(numberOf(value));
+        }
+        await stream.return();
+        resumeAt = stream.resumePoint;
+        // Readers ask every shard that holds an item, so a count shrinks only if the last shards are empty.
+        const used = Math.max(0, ...index.all().map(({ shard }) => Number((shard as { N: string }).N) + 1));
+        shards = Math.max(1, used) + below(most - Math.max(1, used) + 1);
+        if (random() < 0.3) write();
+      } while (resumeAt !== undefined);
+      expect([seed, new Set(taken).size]).toEqual([seed, taken.length]);
+      expect([seed, atTheBegin.filter((number) => !taken.includes(number))]).toEqual([seed, []]);
+    }
+  });
+
   test('refuses the resume point of another segment, and segments that cannot be', async () => {
     const config = configOf(4, 1);
     const index = jobs(config, 20);

@@ -20,7 +20,18 @@ describe('parseQueryEvent', () => {
       config: byTime,
       request: { limit: 5, order: 'descending' },
       format: 'dynamodb',
+      select: 'items',
     });
+  });
+
+  test('asks for a count', () => {
+    const event = { index: 'byTime', select: 'count', sortKey: { gt: '2026' } };
+    expect(parseQueryEvent(indexes, event)).toMatchObject({ select: 'count', request: { sortKey: { gt: '2026' } } });
+  });
+
+  test.each([{ limit: 5 }, { order: 'descending' }, { projection: ['jobId'] }])('counts without %j', (ofItems) => {
+    const event = { index: 'byTime', select: 'count', ...ofItems };
+    expect(() => parseQueryEvent(indexes, event)).toThrow('absent because a count returns no items');
   });
 
   test('answers in plain JSON unless told otherwise', () => {
@@ -90,6 +101,12 @@ describe('parseQueryEvent', () => {
       { index: 'byTime', format: 'xml' },
       InvalidArgumentError,
       'format must be one of plain, dynamodb, got "xml"',
+    ],
+    [
+      'an unknown select',
+      { index: 'byTime', select: 'all' },
+      InvalidArgumentError,
+      'select must be one of items, count, got "all"',
     ],
   ])('refuses %s', (_, event, error, message) => {
     expect(() => parseQueryEvent(indexes, event)).toThrow(error);

@@ -1,4 +1,4 @@
-import { queryMetrics } from '../../../lambda/query-fanout/query-metrics';
+import { countMetrics, queryMetrics } from '../../../lambda/query-fanout/query-metrics';
 
 const stats = { shards: 5, requests: 7, waves: 2, throttled: 1, hedged: 2, itemsRead: 12, consumedReadUnits: 3.5 };
 const items = Array.from({ length: 8 }, () => ({ id: { S: 'a' } }));
@@ -23,5 +23,17 @@ describe('queryMetrics', () => {
     const metrics = queryMetrics({ items: [], stats });
     expect(metrics).toMatchObject({ ItemsReturned: 0, MissingShards: 0 });
     expect(metrics).not.toHaveProperty('OverRead');
+  });
+
+  test('of a count are what it read', () => {
+    expect(countMetrics({ count: 12, stats })).toEqual({
+      Requests: 7,
+      Waves: 2,
+      ItemsRead: 12,
+      ConsumedReadUnits: 3.5,
+      ThrottledRequests: 1,
+      HedgedRequests: 2,
+      MissingShards: 0,
+    });
   });
 });

@@ -1,17 +1,19 @@
 import { BinaryHeap } from './binary-heap';
 import type { ItemSizes } from './item-sizes';
 import type { PageInProgress } from './page-in-progress';
-import { evaluatedFor, readSize } from './read-size';
+import { blocksOf, evaluatedFor, itemsInBlock, readSize } from './read-size';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';
+
+/** What a later wave may read ahead, as a share of the least that the page can cost. */
+const AHEAD = 0.5;
 
 /**
  * The reads of the next wave of an ordered page. This function is pure.
  *
- * Once the buffers hold as many items as the page has room for, the page cannot end behind the last of them. From then
- * on only a shard that was not read up to that position can still contribute: at most as many items as the page has
- * places behind the shard's frontier, and no item behind that position. Until then, the wave fills the buffer of every
- * shard up to the share of the page that the shard most likely has.
+ * Until the buffers hold as many items as the page has room for, the wave fills the buffer of every shard up to the
+ * share of the page that the shard most likely has. From then on the page cannot end behind the last of these items.
+ * Only a shard that was not read up to that position can still contribute, and `boundedReads` reads on there.
  */
 export function planWave<T>(
   buffers: readonly ShardBuffer<T>[],
@@ -24,7 +26,7 @@ export function planWave<T>(
   if (room !== undefined) {
     const best = firstBuffered(buffers, compare, room);
     const worst = best[room - 1];
-    if (worst !== undefined) return boundedReads(readable, compare, best, worst);
+    if (worst !== undefined) return boundedReads(readable, compare, best, worst, sizes);
   }
   if (expected === undefined) return withRunningLow(readable).map((buffer) => ({ buffer }));
 
@@ -36,17 +38,37 @@ export function planWave<T>(
     .map((buffer) => ({ buffer, limit: evaluatedFor(size - buffer.bufferedCount, buffer) }));
 }
 
+/**
+ * The reads of a wave that ends with the worst item that the page can still have. A shard has at most as many further
+ * items of the page as the page has places behind the shard's frontier.
+ *
+ * The shard with the first frontier is asked for all of them: the page cannot go on without it. It is not known whether
+ * the other shards have any. So together they are asked for no more blocks than `AHEAD` of the least that the page can
+ * cost, in the order of their frontiers and a block each at least.
+ */
 function boundedReads<T>(
   readable: readonly ShardBuffer<T>[],
   compare: ComparePositions<T>,
   best: readonly Position<T>[],
   worst: Position<T>,
+  sizes: ItemSizes,
 ): BufferRead<T>[] {
-  return readable.flatMap((buffer) => {
-    const { frontier } = buffer;
-    const places = frontier === undefined ? best.length : best.length - countUpTo(best, frontier, compare);
-    return places === 0 ? [] : [{ buffer, limit: evaluatedFor(places, buffer), until: worst }];
+  const [first, ...others] = readable
+    .map((buffer) => ({ buffer, places: best.length - countUpTo(best, buffer.frontier, compare) }))
+    .filter(({ places }) => places > 0)
+    .sort((a, b) => b.places - a.places);
+  if (first === undefined) return [];
+  const ahead = Math.ceil(AHEAD * Math.max(readable.length, blocksOf(best.length, sizes)));
+  const share = Math.max(1, Math.floor(ahead / others.length)) * itemsInBlock(sizes);
+  const read = (buffer: ShardBuffer<T>, items: number): BufferRead<T> => ({
+    buffer,
+    limit: evaluatedFor(items, buffer),
+    until: worst,
   });
+  return [
+    read(first.buffer, first.places),
+    ...others.slice(0, ahead).map(({ buffer, places }) => read(buffer, Math.min(places, share))),
+  ];
 }
 
 /** The first `count` of the buffered items, in order. Empty if fewer are buffered. */
@@ -69,8 +91,13 @@ function firstBuffered<T>(
   return first;
 }
 
-/** How many of the sorted positions are before `bound` or at it. */
-function countUpTo<T>(sorted: readonly Position<T>[], bound: Position<T>, compare: ComparePositions<T>): number {
+/** How many of the sorted positions are before `bound` or at it. None if there is no bound. */
+function countUpTo<T>(
+  sorted: readonly Position<T>[],
+  bound: Position<T> | undefined,
+  compare: ComparePositions<T>,
+): number {
+  if (bound === undefined) return 0;
   let low = 0;
   let high = sorted.length;
   while (low < high) {

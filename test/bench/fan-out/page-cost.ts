@@ -1,0 +1,96 @@
+import { type DynamoDbItem, FanOutHistory, fanOutQuery } from '../../../lib/core';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { FakeIndex } from '../../fakes/fake-index';
+import { timeIndex } from './time-index';
+
+/** How the items lie in the shards. */
+export type Layout = 'uniform' | 'skewed' | 'runs';
+
+/** One of the shards of a skewed index holds so many times as much as another. */
+const SKEW = 4;
+
+/** So many consecutive items of an index with runs lie in one shard. */
+const RUN = 40;
+
+/** Each cell reads so many items in pages of its limit. */
+const ITEMS_PER_CELL = 10_000;
+
+const BLOCK_BYTES = 4_096;
+const UNIT_BYTES = 8_192;
+const SEED = 20_201_101;
+
+/** What the pages of one combination cost in the mean. */
+export interface PageCost {
+  shards: number;
+  limit: number;
+  bytes: number;
+  units: number;
+  requests: number;
+  waves: number;
+  /** The least any page can cost: half a unit a shard, or what its items are charged. */
+  floor: number;
+  /** Limit = L on every shard. */
+  naive: number;
+  /** Reading all shards to their end and sorting: what a page costs when no page is kept. */
+  all: number;
+  /** Whether the shares of a page fit the first block of every shard. */
+  oneBlock: boolean;
+}
+
+/** Reads pages of an index in memory that charges as DynamoDB does. Warm: the sizes are known from an earlier page. */
+export async function pageCost(
+  layout: Layout,
+  warm: boolean,
+  { shards, limit, bytes, mostPages = 100 }: { shards: number; limit: number; bytes: number; mostPages?: number },
+): Promise<PageCost> {
+  const config = timeIndex(shards);
+  const random = seededRandom(SEED + shards * 31 + limit * 7 + bytes);
+  const pages = warm ? Math.min(mostPages, Math.ceil(ITEMS_PER_CELL / limit)) : 1;
+  const count = (pages + 1) * limit + shards * 10;
+  const index = new FakeIndex(config);
+  for (let number = 0; number < count; number++) {
+    index.put(item(number, shardOf(layout, number, shards, random), bytes));
+  }
+  const history = new FanOutHistory();
+  if (warm) await fanOutQuery(index, config, { limit }, { history });
+  let cursor: string | undefined;
+  let [units, requests, waves] = [0, 0, 0];
+  for (let page = 0; page < pages; page++) {
+    const answer = await fanOutQuery(index, config, { limit, cursor }, { history });
+    if (answer.items.length !== limit) throw new Error('a page is short');
+    units += answer.stats.consumedReadUnits;
+    requests += answer.stats.requests;
+    waves += answer.stats.waves;
+    cursor = answer.cursor;
+  }
+  const blocks = (items: number): number => Math.ceil((items * bytes) / BLOCK_BYTES);
+  const share = limit / shards;
+  return {
+    shards,
+    limit,
+    bytes,
+    units: units / pages,
+    requests: requests / pages,
+    waves: waves / pages,
+    floor: Math.max(shards * 0.5, (limit * bytes) / UNIT_BYTES),
+    naive: shards * 0.5 * blocks(limit),
+    all: (count * bytes) / UNIT_BYTES,
+    oneBlock: Math.ceil(share + 2 * Math.sqrt(share)) * bytes <= BLOCK_BYTES,
+  };
+}
+
+function shardOf(layout: Layout, number: number, shards: number, random: () => number): number {
+  if (layout === 'runs') return (Math.floor(number / RUN) * 7) % shards;
+  // The first fifth of a skewed index's shards has most of the items.
+  const heavy = Math.max(1, Math.floor(shards / 5));
+  const weight = heavy * SKEW + (shards - heavy);
+  const drawn = random() * (layout === 'skewed' ? weight : shards);
+  if (layout === 'uniform') return Math.floor(drawn);
+  return drawn < heavy * SKEW ? Math.floor(drawn / SKEW) : Math.floor(heavy + (drawn - heavy * SKEW));
+}
+
+function item(number: number, shard: number, bytes: number): DynamoDbItem {
+  const key = { id: { S: `item-${String(number).padStart(8, '0')}` }, at: { N: String(number + 10_000_000) } };
+  const fixed = 2 + 13 + 2 + 5 + 5 + 2 + 3;
+  return { ...key, shard: { N: String(shard) }, pad: { S: 'x'.repeat(bytes - fixed) } };
+}
