@@ -1,6 +1,8 @@
 export type { BaseBundledFunctionOptions } from './function/base-bundled-function-options';
 export type { BundledFunctionOptions } from './function/bundled-function-options';
+export type { IBundledFunction } from './function/i-bundled-function';
 export { CqlType } from './keyspaces/cql-type';
+export type { IKeyspacesQueryFunction } from './keyspaces/i-keyspaces-query-function';
 export type { IShardedKeyspacesTable } from './keyspaces/i-sharded-keyspaces-table';
 export type { IShardedKeyspacesTableRef } from './keyspaces/i-sharded-keyspaces-table-ref';
 export { KeyspacesBilling, type KeyspacesProvisionedThroughput } from './keyspaces/keyspaces-billing';
@@ -30,6 +32,7 @@ export { ShardMonitoring, type ShardMonitoringProps } from './monitoring/shard-m
 export { ShardedIndexMetrics } from './monitoring/sharded-index-metrics';
 export { StreamConsumerMetrics } from './monitoring/stream-consumer-metrics';
 export { StreamShardMetrics } from './monitoring/stream-shard-metrics';
+export type { IOutboxRelayFunction } from './outbox/i-outbox-relay-function';
 export { OutboxRelayDatabase, type OutboxRelayDatabaseOptions } from './outbox/outbox-relay-database';
 export { OutboxRelayFunction, type OutboxRelayFunctionProps } from './outbox/outbox-relay-function';
 export type { ExpectedStreamTraffic } from './stream/expected-stream-traffic';
@@ -38,6 +41,7 @@ export type { HashKeyRegistryAttributes } from './stream/hash-key-registry-attri
 export { HashKeyRegistryGrants } from './stream/hash-key-registry-grants';
 export type { IHashKeyRegistry } from './stream/i-hash-key-registry';
 export type { IHashKeyRegistryRef } from './stream/i-hash-key-registry-ref';
+export type { IOrderedProducerFunction } from './stream/i-ordered-producer-function';
 export { OrderedProducerFunction, type OrderedProducerFunctionProps } from './stream/ordered-producer-function';
 export { ProducerFifoQueue, type ProducerFifoQueueOptions } from './stream/producer-fifo-queue';
 export type { ProducerTableStreamOptions } from './stream/producer-table-stream-options';
@@ -59,6 +63,7 @@ export { UniformStream, type UniformStreamProps } from './stream/uniform-stream'
 export type { BaseShardedIndexOptions } from './table/base-sharded-index-options';
 export type { ExpectedIndexTraffic } from './table/expected-index-traffic';
 export { FanOutQueryFunction, type FanOutQueryFunctionProps } from './table/fan-out-query-function';
+export type { IFanOutQueryFunction } from './table/i-fan-out-query-function';
 export type { IShardedIndex } from './table/i-sharded-index';
 export type { IShardedIndexRef } from './table/i-sharded-index-ref';
 export { KeyLayout } from './table/key-layout';

@@ -1,12 +1,15 @@
 import { Duration } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { TABLES } from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
+import { BundledFunctionBase } from '../function/bundled-function-base';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkEnvironmentSize } from '../function/environment-size';
+import { ImportedFunction } from '../function/imported-function';
+import type { IKeyspacesQueryFunction } from './i-keyspaces-query-function';
 import type { IShardedKeyspacesTable } from './i-sharded-keyspaces-table';
 
 /** Properties of a `KeyspacesQueryFunction`. */
@@ -45,7 +48,37 @@ export interface KeyspacesQueryFunctionProps extends BundledFunctionOptions {
  * Throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, and, when the app
  * is synthesized, if their configuration outgrows Lambda's environment.
  */
-export class KeyspacesQueryFunction extends Construct {
+export class KeyspacesQueryFunction extends BundledFunctionBase implements IKeyspacesQueryFunction {
+  /**
+   * Imports a query function that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
+   * created, changed or looked up.
+   *
+   * Its role is unknown, so CDK warns of what is granted to it, or refuses: see `fromFunctionAttributes`.
+   *
+   * @param scope the construct to add the query function to, usually `this`
+   * @param id the query function's name within the scope
+   * @param functionArn the ARN of its function: `functionArn` in the app that has it
+   */
+  public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IKeyspacesQueryFunction {
+    return new ImportedFunction(scope, id, { functionArn });
+  }
+
+  /**
+   * Imports a query function that exists, of another app, with its role and its security group: what is granted to it is added
+   * to that role, if the role is of this account and may be changed, and connections are made through that group.
+   *
+   * @param scope the construct to add the query function to, usually `this`
+   * @param id the query function's name within the scope
+   * @param attributes the function, as `lambda.Function.fromFunctionAttributes` takes it
+   */
+  public static fromFunctionAttributes(
+    scope: Construct,
+    id: string,
+    attributes: lambda.FunctionAttributes,
+  ): IKeyspacesQueryFunction {
+    return new ImportedFunction(scope, id, attributes);
+  }
+
   /** The function: to invoke it or to grant its invocation. */
   public readonly function: lambda.Function;
 

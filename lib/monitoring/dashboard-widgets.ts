@@ -1,12 +1,12 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
-import type { OutboxRelayFunction } from '../outbox/outbox-relay-function';
-import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
-import type { FanOutQueryFunction } from '../table/fan-out-query-function';
+import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
+import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-function';
+import type { IFanOutQueryFunction } from '../table/i-fan-out-query-function';
 import type { IShardedIndex } from '../table/i-sharded-index';
 import { FanOutQueryMetrics } from './fan-out-query-metrics';
-import { REPORTING_PERIOD } from './function-metric';
+import { lambdaMetric, REPORTING_PERIOD } from './function-metric';
 import type { StreamMonitoringOptions } from './monitoring-options';
 import { OrderedProducerMetrics } from './ordered-producer-metrics';
 import { OutboxRelayMetrics } from './outbox-relay-metrics';
@@ -93,7 +93,7 @@ export function indexWidgets(index: IShardedIndex): Rows {
   ];
 }
 
-export function producerWidgets(producer: OrderedProducerFunction): Rows {
+export function producerWidgets(producer: IOrderedProducerFunction): Rows {
   const metrics = OrderedProducerMetrics.fromProducer(producer);
   return [
     [
@@ -113,7 +113,7 @@ export function producerWidgets(producer: OrderedProducerFunction): Rows {
   ];
 }
 
-export function outboxWidgets(relay: OutboxRelayFunction): Rows {
+export function outboxWidgets(relay: IOutboxRelayFunction): Rows {
   const metrics = OutboxRelayMetrics.fromRelay(relay);
   return [
     [
@@ -129,10 +129,9 @@ export function outboxWidgets(relay: OutboxRelayFunction): Rows {
   ];
 }
 
-export function queryWidgets(query: FanOutQueryFunction): Rows {
+export function queryWidgets(query: IFanOutQueryFunction): Rows {
   const metrics = FanOutQueryMetrics.fromQuery(query);
-  const duration = (statistic: string, label: string) =>
-    query.function.metricDuration({ statistic, label, period: REPORTING_PERIOD });
+  const duration = (statistic: string, label: string) => lambdaMetric(query, 'Duration', statistic, { label });
   return [
     [
       graph('Pages', [metrics.metricPages({ label: 'pages' })], {

@@ -1,6 +1,6 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { QUERY_METRICS } from '../core/foundation/function-metrics';
-import type { FanOutQueryFunction } from '../table/fan-out-query-function';
+import type { IFanOutQueryFunction } from '../table/i-fan-out-query-function';
 import { functionMetric } from './function-metric';
 
 /** The metrics that a `FanOutQueryFunction` writes of its pages: what they bring, and what they cost. */
@@ -10,11 +10,11 @@ export class FanOutQueryMetrics {
    *
    * @param query the function
    */
-  public static fromQuery(query: FanOutQueryFunction): FanOutQueryMetrics {
+  public static fromQuery(query: IFanOutQueryFunction): FanOutQueryMetrics {
     return new FanOutQueryMetrics(query);
   }
 
-  private constructor(private readonly query: FanOutQueryFunction) {}
+  private constructor(private readonly query: IFanOutQueryFunction) {}
 
   /**
    * Pages answered.
@@ -62,6 +62,6 @@ export class FanOutQueryMetrics {
   }
 
   private metric(metricName: string, statistic: string, options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return functionMetric(this.query.function, metricName, statistic, options);
+    return functionMetric(this.query, metricName, statistic, options);
   }
 }

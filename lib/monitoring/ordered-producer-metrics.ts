@@ -1,6 +1,6 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { PRODUCER_METRICS, REASON_DIMENSION } from '../core/foundation/function-metrics';
-import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
+import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-function';
 import { functionMetric } from './function-metric';
 
 /** The metrics that an `OrderedProducerFunction` writes of its work, in the vocabulary of the Kinesis Producer Library. */
@@ -10,11 +10,11 @@ export class OrderedProducerMetrics {
    *
    * @param producer the function
    */
-  public static fromProducer(producer: OrderedProducerFunction): OrderedProducerMetrics {
+  public static fromProducer(producer: IOrderedProducerFunction): OrderedProducerMetrics {
     return new OrderedProducerMetrics(producer);
   }
 
-  private constructor(private readonly producer: OrderedProducerFunction) {}
+  private constructor(private readonly producer: IOrderedProducerFunction) {}
 
   /**
    * Records that callers and event sources have handed over.
@@ -70,7 +70,7 @@ export class OrderedProducerMetrics {
    * @param options statistic, period and looks
    */
   public metricRetriesPerRecord(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return functionMetric(this.producer.function, PRODUCER_METRICS.retriesPerRecord, cloudwatch.Stats.AVERAGE, options);
+    return functionMetric(this.producer, PRODUCER_METRICS.retriesPerRecord, cloudwatch.Stats.AVERAGE, options);
   }
 
   /**
@@ -79,10 +79,10 @@ export class OrderedProducerMetrics {
    * @param options statistic (the 99th percentile by default), period and looks
    */
   public metricRequestTime(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return functionMetric(this.producer.function, PRODUCER_METRICS.requestTime, cloudwatch.Stats.p(99), options);
+    return functionMetric(this.producer, PRODUCER_METRICS.requestTime, cloudwatch.Stats.p(99), options);
   }
 
   private sum(metricName: string, options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return functionMetric(this.producer.function, metricName, cloudwatch.Stats.SUM, options);
+    return functionMetric(this.producer, metricName, cloudwatch.Stats.SUM, options);
   }
 }

@@ -1,6 +1,6 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
-import type { OutboxRelayFunction } from '../outbox/outbox-relay-function';
+import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
 import { functionMetric } from './function-metric';
 
 /** The metrics that an `OutboxRelayFunction` writes of its work, twice a minute. */
@@ -10,11 +10,11 @@ export class OutboxRelayMetrics {
    *
    * @param relay the function
    */
-  public static fromRelay(relay: OutboxRelayFunction): OutboxRelayMetrics {
+  public static fromRelay(relay: IOutboxRelayFunction): OutboxRelayMetrics {
     return new OutboxRelayMetrics(relay);
   }
 
-  private constructor(private readonly relay: OutboxRelayFunction) {}
+  private constructor(private readonly relay: IOutboxRelayFunction) {}
 
   /**
    * Rows that wait to be relayed, those that were rolled back included.
@@ -71,10 +71,10 @@ export class OutboxRelayMetrics {
   }
 
   private most(metricName: string, options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return functionMetric(this.relay.function, metricName, cloudwatch.Stats.MAXIMUM, options);
+    return functionMetric(this.relay, metricName, cloudwatch.Stats.MAXIMUM, options);
   }
 
   private sum(metricName: string, options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return functionMetric(this.relay.function, metricName, cloudwatch.Stats.SUM, options);
+    return functionMetric(this.relay, metricName, cloudwatch.Stats.SUM, options);
   }
 }

@@ -1,4 +1,4 @@
-import { Duration, Names } from 'aws-cdk-lib';
+import { Duration, Names, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
@@ -6,11 +6,13 @@ import { Construct, type IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { MAX_SKEW } from '../core/resharding/thresholds';
-import type { OutboxRelayFunction } from '../outbox/outbox-relay-function';
-import type { OrderedProducerFunction } from '../stream/ordered-producer-function';
+import type { IBundledFunction } from '../function/i-bundled-function';
+import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
+import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-function';
+import { checkOwnEnvironment } from '../stream/own-environment';
 import type { StreamAutoScaling } from '../stream/stream-auto-scaling';
 import type { StreamReconciliation } from '../stream/stream-reconciliation';
-import type { FanOutQueryFunction } from '../table/fan-out-query-function';
+import type { IFanOutQueryFunction } from '../table/i-fan-out-query-function';
 import type { IShardedIndex } from '../table/i-sharded-index';
 import {
   consumerWidgets,
@@ -21,7 +23,7 @@ import {
   queueWidgets,
   streamWidgets,
 } from './dashboard-widgets';
-import { REPORTING_PERIOD } from './function-metric';
+import { lambdaMetric, REPORTING_PERIOD } from './function-metric';
 import type {
   ConsumerMonitoringOptions,
   DeadLetterQueueMonitoringOptions,
@@ -233,11 +235,14 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a function that writes to a stream: records in and out, retries, and how long requests take.
    *
-   * @param producer the function
+   * Throws `InvalidArgumentError` if it is known to be in another account or region, whose metrics an alarm cannot see.
+   *
+   * @param producer the function, of this app or imported
    * @param options what to watch of it
    */
-  public addProducer(producer: OrderedProducerFunction, options: ProducerMonitoringOptions = {}): void {
-    const { functionName } = producer.function;
+  public addProducer(producer: IOrderedProducerFunction, options: ProducerMonitoringOptions = {}): void {
+    this.checkEnvironment('addProducer', 'a producer', producer);
+    const { functionName } = producer;
     this.addRow(`Producer ${functionName}`, producerWidgets(producer));
     if (!(options.failureAlarm ?? true)) return;
     this.addAlarm(producer, 'Failures', {
@@ -245,7 +250,7 @@ export class ShardMonitoring extends Construct {
         expression: 'SUM([failed, errors])',
         usingMetrics: {
           failed: OrderedProducerMetrics.fromProducer(producer).metricUserRecordsFailed(),
-          errors: producer.function.metricErrors({ period: REPORTING_PERIOD }),
+          errors: lambdaMetric(producer, 'Errors', cloudwatch.Stats.SUM),
         },
         label: 'records given up and invocations failed',
         period: REPORTING_PERIOD,
@@ -260,11 +265,14 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a function that relays an outbox: what waits and for how long, what is relayed, and what is rejected.
    *
-   * @param relay the function
+   * Throws `InvalidArgumentError` if it is known to be in another account or region, whose metrics an alarm cannot see.
+   *
+   * @param relay the function, of this app or imported
    * @param options what to watch of it
    */
-  public addOutbox(relay: OutboxRelayFunction, options: OutboxMonitoringOptions = {}): void {
-    const { functionName } = relay.function;
+  public addOutbox(relay: IOutboxRelayFunction, options: OutboxMonitoringOptions = {}): void {
+    this.checkEnvironment('addOutbox', 'a relay', relay);
+    const { functionName } = relay;
     const metrics = OutboxRelayMetrics.fromRelay(relay);
     this.addRow(`Outbox relay ${functionName}`, outboxWidgets(relay));
     if (options.lagAlarm ?? true) {
@@ -287,7 +295,7 @@ export class ShardMonitoring extends Construct {
         expression: 'SUM([rejections, errors])',
         usingMetrics: {
           rejections: metrics.metricRejections(),
-          errors: relay.function.metricErrors({ period: REPORTING_PERIOD }),
+          errors: lambdaMetric(relay, 'Errors', cloudwatch.Stats.SUM),
         },
         label: 'rows rejected and invocations failed',
         period: REPORTING_PERIOD,
@@ -302,10 +310,14 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a function that queries sharded indexes: what pages bring, what they cost, and how long they take.
    *
-   * @param query the function
+   * Throws `InvalidArgumentError` if it is known to be in another account or region, whose metrics a dashboard does not
+   * have.
+   *
+   * @param query the function, of this app or imported
    */
-  public addQuery(query: FanOutQueryFunction): void {
-    this.addRow(`Query ${query.function.functionName}`, queryWidgets(query));
+  public addQuery(query: IFanOutQueryFunction): void {
+    this.checkEnvironment('addQuery', 'a query function', query);
+    this.addRow(`Query ${query.functionName}`, queryWidgets(query));
   }
 
   /**
@@ -431,6 +443,10 @@ export class ShardMonitoring extends Construct {
       evaluationPeriods: 1,
       treatMissingData: cloudwatch.TreatMissingData.BREACHING,
     });
+  }
+
+  private checkEnvironment(method: string, kind: string, watched: IBundledFunction): void {
+    checkOwnEnvironment(constructField(this, method), kind, watched, Stack.of(this));
   }
 
   private addRow(title: string, rows: cloudwatch.IWidget[][]): void {

@@ -4,7 +4,7 @@ import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import {
@@ -21,17 +21,20 @@ import {
 } from '../core/foundation/function-environment';
 import type { BaseBundledFunctionOptions } from '../function/base-bundled-function-options';
 import { addBundledFunction } from '../function/bundled-function';
+import { BundledFunctionBase } from '../function/bundled-function-base';
+import { ImportedFunction } from '../function/imported-function';
 import { problemsOf } from '../problems';
 import { maxRecordBytes } from '../stream/max-record-size';
 import { checkOwnEnvironment } from '../stream/own-environment';
 import { checkRecordDistribution } from '../stream/record-distribution';
 import { StreamProduceGrants } from '../stream/stream-produce-grants';
+import type { IOutboxRelayFunction } from './i-outbox-relay-function';
 import type { OutboxRelayDatabase } from './outbox-relay-database';
 
 /** Properties of an `OutboxRelayFunction`. */
 export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   /** The stream to write to, of this app or imported, in the function's own account and region. */
-  readonly stream: kinesis.IStream;
+  readonly stream: kinesis.IStreamRef;
 
   /** The database that the outbox is in, and how to log in. */
   readonly database: OutboxRelayDatabase;
@@ -119,12 +122,39 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
  * Throws an error with the code `INVALID_ARGUMENT` if the stream is known to be in another account or region or ignores
  * partition keys, or if the timeout, the record size limit or the tries are out of bounds.
  */
-export class OutboxRelayFunction extends Construct implements ec2.IConnectable {
+export class OutboxRelayFunction extends BundledFunctionBase implements IOutboxRelayFunction {
+  /**
+   * Imports a relay that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
+   * created, changed or looked up.
+   *
+   * Its role is unknown, so CDK warns of what is granted to it, or refuses: see `fromFunctionAttributes`.
+   *
+   * @param scope the construct to add the relay to, usually `this`
+   * @param id the relay's name within the scope
+   * @param functionArn the ARN of its function: `functionArn` in the app that has it
+   */
+  public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IOutboxRelayFunction {
+    return new ImportedFunction(scope, id, { functionArn });
+  }
+
+  /**
+   * Imports a relay that exists, of another app, with its role and its security group: what is granted to it is added
+   * to that role, if the role is of this account and may be changed, and connections are made through that group.
+   *
+   * @param scope the construct to add the relay to, usually `this`
+   * @param id the relay's name within the scope
+   * @param attributes the function, as `lambda.Function.fromFunctionAttributes` takes it
+   */
+  public static fromFunctionAttributes(
+    scope: Construct,
+    id: string,
+    attributes: lambda.FunctionAttributes,
+  ): IOutboxRelayFunction {
+    return new ImportedFunction(scope, id, attributes);
+  }
+
   /** The function: to invoke it or to grant its invocation. */
   public readonly function: lambda.Function;
-
-  /** The function's network connections. */
-  public readonly connections: ec2.Connections;
 
   /**
    * A function with a role, a log group, a security group and a schedule of its own.
@@ -145,14 +175,13 @@ export class OutboxRelayFunction extends Construct implements ec2.IConnectable {
     const securityGroups = props.securityGroups ?? [
       new ec2.SecurityGroup(this, 'SecurityGroup', { vpc: props.vpc, description: 'Relay of an outbox' }),
     ];
-    this.connections = new ec2.Connections({ securityGroups });
     this.function = addBundledFunction(
       this,
       {
         bundle: 'outbox-relay',
         description: 'Relays an outbox in Postgres to a Kinesis stream, in order per partition key',
         environment: {
-          [STREAM_NAME]: stream.streamName,
+          [STREAM_NAME]: stream.streamRef.streamName,
           [AGGREGATION]: String(props.aggregation ?? true),
           [DATABASE_HOST]: database.host,
           [DATABASE_PORT]: database.port,

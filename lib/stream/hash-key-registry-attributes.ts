@@ -10,7 +10,7 @@ export interface HashKeyRegistryAttributes {
   readonly tableArn: string;
 
   /** The stream that the keys are for, of this app or imported. */
-  readonly stream: kinesis.IStream;
+  readonly stream: kinesis.IStreamRef;
 
   /**
    * The customer-managed key that the table is encrypted with. `grants.read` allows to decrypt with it.

@@ -14,6 +14,7 @@ import type { BundledFunctionOptions } from '../function/bundled-function-option
 import { given } from '../given';
 import { TABLE_WRITE_KEY_ACTIONS } from '../kms-actions';
 import { problemsOf } from '../problems';
+import { grantOnStream } from './grant-on-stream';
 import type { HashKeyRegistryAttributes } from './hash-key-registry-attributes';
 import { HashKeyRegistryGrants } from './hash-key-registry-grants';
 import type { IHashKeyRegistry } from './i-hash-key-registry';
@@ -27,7 +28,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
    * The stream whose shards the owners are to load evenly, of this app or imported, in the registry's own account and
    * region. Not one whose record distribution strategy is `AUTO`: it ignores explicit hash keys.
    */
-  readonly stream: kinesis.IStream;
+  readonly stream: kinesis.IStreamRef;
 
   /**
    * How the table is encrypted at rest.
@@ -134,7 +135,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
   public readonly encryptionKey?: kms.IKey;
 
   /** The stream that the keys are for. */
-  public readonly stream: kinesis.IStream;
+  public readonly stream: kinesis.IStreamRef;
 
   /** Permissions for whatever asks for keys. */
   public readonly grants: HashKeyRegistryGrants;
@@ -175,7 +176,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
       {
         bundle: 'hash-key-registry',
         description: 'Hands out hash keys that load every shard of a stream evenly',
-        environment: { [REGISTRY_TABLE_NAME]: this.table.tableName, [STREAM_NAME]: props.stream.streamName },
+        environment: { [REGISTRY_TABLE_NAME]: this.table.tableName, [STREAM_NAME]: props.stream.streamRef.streamName },
         timeout: Duration.minutes(1),
         memorySize: 512,
       },
@@ -199,7 +200,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
       resourceArns: [this.table.tableArn],
     });
     this.table.encryptionKey?.grant(this.function, ...TABLE_WRITE_KEY_ACTIONS);
-    this.stream.grant(this.function, 'kinesis:ListShards');
+    grantOnStream(this.stream, this.function, ['kinesis:ListShards']);
   }
 }
 

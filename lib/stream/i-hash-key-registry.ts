@@ -16,7 +16,7 @@ export interface IHashKeyRegistry extends IResource, IHashKeyRegistryRef {
   readonly tableName: string;
 
   /** The stream that the keys are for. */
-  readonly stream: kinesis.IStream;
+  readonly stream: kinesis.IStreamRef;
 
   /** Permissions for whatever asks for keys. */
   readonly grants: HashKeyRegistryGrants;

@@ -15,7 +15,7 @@ export class ImportedHashKeyRegistry extends Resource implements IHashKeyRegistr
   public readonly tableArn: string;
   public readonly tableName: string;
   public readonly encryptionKey?: kms.IKey;
-  public readonly stream: kinesis.IStream;
+  public readonly stream: kinesis.IStreamRef;
   public readonly grants: HashKeyRegistryGrants;
 
   constructor(scope: Construct, id: string, attributes: HashKeyRegistryAttributes) {

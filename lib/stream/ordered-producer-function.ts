@@ -1,9 +1,7 @@
 import { Duration, type Size, Stack, Token, TokenComparison, Tokenization } from 'aws-cdk-lib';
-import type * as ec2 from 'aws-cdk-lib/aws-ec2';
-import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import {
@@ -19,16 +17,20 @@ import {
 } from '../core/foundation/function-environment';
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { addBundledFunction } from '../function/bundled-function';
+import { BundledFunctionBase } from '../function/bundled-function-base';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { ImportedFunction } from '../function/imported-function';
 import { problemsOf } from '../problems';
 import { refuseToken } from '../refuse-token';
 import type { IHashKeyRegistry } from './i-hash-key-registry';
+import type { IOrderedProducerFunction } from './i-ordered-producer-function';
 import { maxRecordBytes } from './max-record-size';
 import { checkOwnEnvironment } from './own-environment';
 import { ProducerFifoQueue, type ProducerFifoQueueOptions } from './producer-fifo-queue';
 import type { ProducerTableStreamOptions } from './producer-table-stream-options';
 import { checkRecordDistribution } from './record-distribution';
 import { StreamProduceGrants } from './stream-produce-grants';
+import { resourceOf } from './stream-properties';
 import { tableStreamSource } from './table-stream-source';
 import { UniformStream } from './uniform-stream';
 
@@ -36,10 +38,10 @@ import { UniformStream } from './uniform-stream';
 export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   /**
    * The stream to write to, of this app or imported, in the function's own account and region, where it is looked up by
-   * its name. Not one whose record distribution strategy is `AUTO`: it ignores partition keys and explicit hash keys, and
+   * its name: a `kinesis.Stream`, or a `kinesis.CfnStream`, whose customer-managed key you allow the function yourself. Not one whose record distribution strategy is `AUTO`: it ignores partition keys and explicit hash keys, and
    * with them the order this function keeps.
    */
-  readonly stream: kinesis.IStream;
+  readonly stream: kinesis.IStreamRef;
 
   /**
    * The size limit of a record, its partition key included: 1 MiB to 10 MiB. Raise it along with the stream's own
@@ -165,7 +167,37 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  */
-export class OrderedProducerFunction extends Construct implements ec2.IConnectable, iam.IGrantable {
+export class OrderedProducerFunction extends BundledFunctionBase implements IOrderedProducerFunction {
+  /**
+   * Imports a producer that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
+   * created, changed or looked up.
+   *
+   * Its role is unknown, so CDK warns of what is granted to it, or refuses: see `fromFunctionAttributes`.
+   *
+   * @param scope the construct to add the producer to, usually `this`
+   * @param id the producer's name within the scope
+   * @param functionArn the ARN of its function: `functionArn` in the app that has it
+   */
+  public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IOrderedProducerFunction {
+    return new ImportedFunction(scope, id, { functionArn });
+  }
+
+  /**
+   * Imports a producer that exists, of another app, with its role and its security group: what is granted to it is added
+   * to that role, if the role is of this account and may be changed, and connections are made through that group.
+   *
+   * @param scope the construct to add the producer to, usually `this`
+   * @param id the producer's name within the scope
+   * @param attributes the function, as `lambda.Function.fromFunctionAttributes` takes it
+   */
+  public static fromFunctionAttributes(
+    scope: Construct,
+    id: string,
+    attributes: lambda.FunctionAttributes,
+  ): IOrderedProducerFunction {
+    return new ImportedFunction(scope, id, attributes);
+  }
+
   /** The function: to invoke it, grant its invocation, or add an event source. */
   public readonly function: lambda.Function;
 
@@ -194,7 +226,7 @@ export class OrderedProducerFunction extends Construct implements ec2.IConnectab
         bundle: 'producer',
         description: 'Writes records to a Kinesis stream, in order per partition key',
         environment: {
-          [STREAM_NAME]: props.stream.streamName,
+          [STREAM_NAME]: props.stream.streamRef.streamName,
           ...packEnvironment(this, props),
           ...(props.requestTimeout && { [REQUEST_TIMEOUT_MS]: String(props.requestTimeout.toMilliseconds()) }),
           ...(props.sequence && { [SEQUENCE]: 'true' }),
@@ -215,16 +247,6 @@ export class OrderedProducerFunction extends Construct implements ec2.IConnectab
     );
     StreamProduceGrants.fromStream(props.stream).produce(this.function);
     registry?.grants.allocate(this.function);
-  }
-
-  /** The network connections of the function, if it runs in a VPC. */
-  public get connections(): ec2.Connections {
-    return this.function.connections;
-  }
-
-  /** Who the function is to whatever grants it something. */
-  public get grantPrincipal(): iam.IPrincipal {
-    return this.function.grantPrincipal;
   }
 
   /**
@@ -284,19 +306,19 @@ function packEnvironment(scope: Construct, props: OrderedProducerFunctionProps):
 }
 
 /** Keys that are even on the shards of one stream say nothing of another's. */
-function checkRegistry(field: string, registry: IHashKeyRegistry, stream: kinesis.IStream): void {
+function checkRegistry(field: string, registry: IHashKeyRegistry, stream: kinesis.IStreamRef): void {
   if (areDifferentStreams(registry.stream, stream)) {
     throw new InvalidArgumentError(field, nameOf(registry.stream), `a registry of the stream ${nameOf(stream)}`);
   }
 }
 
 /** Two resources differ, whatever they will be called; of an imported stream there is only what it was imported by. */
-function areDifferentStreams(a: kinesis.IStream, b: kinesis.IStream): boolean {
-  const [resourceOfA, resourceOfB] = [a.node.defaultChild, b.node.defaultChild];
+function areDifferentStreams(a: kinesis.IStreamRef, b: kinesis.IStreamRef): boolean {
+  const [resourceOfA, resourceOfB] = [resourceOf(a), resourceOf(b)];
   if (resourceOfA !== undefined && resourceOfB !== undefined) return resourceOfA !== resourceOfB;
-  return Token.compareStrings(a.streamName, b.streamName) === TokenComparison.DIFFERENT;
+  return Token.compareStrings(a.streamRef.streamName, b.streamRef.streamName) === TokenComparison.DIFFERENT;
 }
 
-function nameOf({ streamName, node }: kinesis.IStream): string {
+function nameOf({ streamRef: { streamName }, node }: kinesis.IStreamRef): string {
   return Token.isUnresolved(streamName) ? node.path : streamName;
 }

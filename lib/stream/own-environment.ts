@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '../core/foundation/errors';
 
 /**
  * Throws an error with the code `INVALID_ARGUMENT` if the resource is known to be in another account or region than the
- * stack: there a function that looks it up by its name would find none, or another of the same name.
+ * stack: what looks it up there by its name, such as a function or an alarm, would find none, or another of the same name.
  *
  * @param kind what the resource is, such as "a stream"
  */
@@ -18,6 +18,6 @@ export function checkOwnEnvironment(
   throw new InvalidArgumentError(
     field,
     `aws://${env.account}/${env.region}`,
-    `${kind} of the function's own account and region, aws://${account}/${region}`,
+    `${kind} of the account and region aws://${account}/${region}`,
   );
 }

@@ -10,7 +10,7 @@ import { streamProperties } from './stream-properties';
  *
  * @see https://docs.aws.amazon.com/streams/latest/dev/service-managed-record-distribution.html
  */
-export function checkRecordDistribution(field: string, stream: kinesis.IStream): void {
+export function checkRecordDistribution(field: string, stream: kinesis.IStreamRef): void {
   const { RecordDistributionStrategy: strategy } = streamProperties(stream);
   if (strategy !== 'AUTO') return;
   throw new InvalidArgumentError(

@@ -22,7 +22,7 @@ const owners = new WeakMap<IConstruct, Map<string, ShardCountOwner>>();
  *
  * @param shardCount what the owner keeps the stream at; undefined, if it scales the stream
  */
-export function ownShardCount(construct: IConstruct, stream: kinesis.IStream, shardCount: number | undefined): void {
+export function ownShardCount(construct: IConstruct, stream: kinesis.IStreamRef, shardCount: number | undefined): void {
   const ofApp = owners.get(construct.node.root) ?? new Map<string, ShardCountOwner>();
   owners.set(construct.node.root, ofApp);
   const key = identityOf(stream);
@@ -38,9 +38,9 @@ export function ownShardCount(construct: IConstruct, stream: kinesis.IStream, sh
 }
 
 /** What two imports of one stream have in common, and an import of it with the stream itself. */
-function identityOf(stream: kinesis.IStream): string {
+function identityOf(stream: kinesis.IStreamRef): string {
   const stack = Stack.of(stream);
-  const arn: unknown = stack.resolve(stream.streamArn);
+  const arn: unknown = stack.resolve(stream.streamRef.streamArn);
   return typeof arn === 'string' ? arn : `${stack.node.addr} ${JSON.stringify(arn)}`;
 }
 

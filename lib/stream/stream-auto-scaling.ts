@@ -67,7 +67,7 @@ export interface StreamAutoScalingOptions extends BundledFunctionOptions {
 /** Properties of a `StreamAutoScaling`. */
 export interface StreamAutoScalingProps extends StreamAutoScalingOptions {
   /** The stream, of this app or imported, in provisioned mode and in the stack's own account and region. */
-  readonly stream: kinesis.IStream;
+  readonly stream: kinesis.IStreamRef;
 }
 
 /**
@@ -110,7 +110,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   /** In alarm while fewer shards would do, for at least half an hour: often, and no reason to wake anybody. */
   public readonly scaleInAlarm: cloudwatch.Alarm;
 
-  private readonly stream: kinesis.IStream;
+  private readonly stream: kinesis.IStreamRef;
 
   /**
    * Three alarms, and a function with a role, a log group and a schedule of its own.
@@ -161,7 +161,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
         bundle: 'stream-scaler',
         description: 'Gives a Kinesis stream the shards that its load needs',
         environment: {
-          [STREAM_NAME]: stream.streamName,
+          [STREAM_NAME]: stream.streamRef.streamName,
           [MIN_SHARDS]: Tokenization.stringifyNumber(minCapacity),
           [MAX_SHARDS]: Tokenization.stringifyNumber(maxCapacity),
           [SURGE_ALARM]: this.surgeAlarm.alarmName,
@@ -204,13 +204,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
       new cloudwatch.MathExpression({
         expression: `FILL(${load}, 0) / ${capacity}`,
         usingMetrics: {
-          [load]: new cloudwatch.Metric({
-            namespace: 'AWS/Kinesis',
-            metricName,
-            dimensionsMap: { StreamName: this.stream.streamName },
-            statistic: cloudwatch.Stats.SUM,
-            period,
-          }),
+          [load]: this.metricOfStream(metricName, period),
         },
         period,
       });
@@ -253,7 +247,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
 
   /** Accepted bytes are not what a stream that throttles was asked for, so such a stream counts as fully used. */
   private utilisationUnlessThrottled(period: Duration): cloudwatch.MathExpression {
-    const throttles = this.stream.metricWriteProvisionedThroughputExceeded({ statistic: cloudwatch.Stats.SUM, period });
+    const throttles = this.metricOfStream('WriteProvisionedThroughputExceeded', period);
     return new cloudwatch.MathExpression({
       expression: 'MAX([utilisation, throttled])',
       usingMetrics: {
@@ -278,6 +272,17 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
     return streamShardMetric(this.stream, STREAM_SHARD_METRICS.highLoadAtMaximum, {
       statistic: cloudwatch.Stats.MAXIMUM,
       ...options,
+    });
+  }
+
+  /** The sum of a metric that Kinesis writes of the stream. */
+  private metricOfStream(metricName: string, period: Duration): cloudwatch.Metric {
+    return new cloudwatch.Metric({
+      namespace: 'AWS/Kinesis',
+      metricName,
+      dimensionsMap: { StreamName: this.stream.streamRef.streamName },
+      statistic: cloudwatch.Stats.SUM,
+      period,
     });
   }
 

@@ -6,7 +6,7 @@ import { streamProperties } from './stream-properties';
  * Throws an error with the code `INVALID_ARGUMENT` if the template says that the stream is in on-demand mode, in which
  * Kinesis chooses the shards. An imported stream passes; the functions look at it before they touch it.
  */
-export function checkProvisioned(field: string, stream: kinesis.IStream): void {
+export function checkProvisioned(field: string, stream: kinesis.IStreamRef): void {
   const mode = streamProperties(stream).StreamModeDetails?.StreamMode;
   if (mode !== 'ON_DEMAND') return;
   throw new InvalidArgumentError(

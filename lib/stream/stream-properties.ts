@@ -12,9 +12,14 @@ export interface StreamProperties {
  *
  * Rendered rather than read: the floor of aws-cdk-lib knows some properties as an override only.
  */
-export function streamProperties(stream: kinesis.IStream): StreamProperties {
-  const resource = stream.node.defaultChild;
-  if (!(resource instanceof kinesis.CfnStream)) return {};
+export function streamProperties(stream: kinesis.IStreamRef): StreamProperties {
+  const resource = resourceOf(stream);
+  if (resource === undefined) return {};
   const { Resources } = Stack.of(resource).resolve(resource._toCloudFormation());
   return Object.values<{ Properties?: StreamProperties }>(Resources)[0]?.Properties ?? {};
+}
+
+/** What CloudFormation makes of a stream; nothing, if it is imported. */
+export function resourceOf(stream: kinesis.IStreamRef): kinesis.CfnStream | undefined {
+  return [stream, stream.node.defaultChild].find((each) => each instanceof kinesis.CfnStream);
 }

@@ -54,7 +54,7 @@ export interface StreamReconciliationOptions extends BundledFunctionOptions {
 /** Properties of a `StreamReconciliation`. */
 export interface StreamReconciliationProps extends StreamReconciliationOptions {
   /** The stream, of this app or imported, in provisioned mode and in the stack's own account and region. */
-  readonly stream: kinesis.IStream;
+  readonly stream: kinesis.IStreamRef;
 
   /**
    * How many shards the stream should have: a whole number from 1 to 10,000. Needed to repair it, for a stream of five
@@ -80,7 +80,7 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
   /** The function: to invoke it or to grant its invocation. */
   public readonly function: lambda.Function;
 
-  private readonly stream: kinesis.IStream;
+  private readonly stream: kinesis.IStreamRef;
 
   /**
    * A function with a role, a log group and a schedule of its own.
@@ -112,7 +112,7 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
         bundle: 'stream-reconciler',
         description: "Reports or repairs the drift of a Kinesis stream's shards",
         environment: {
-          [STREAM_NAME]: stream.streamName,
+          [STREAM_NAME]: stream.streamRef.streamName,
           [REPAIR]: String(repair),
           ...(shardCount !== undefined && { [SHARD_COUNT]: Tokenization.stringifyNumber(shardCount) }),
         },

@@ -1,5 +1,6 @@
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { grantOnStream } from './grant-on-stream';
 
 /** What it takes to know whether a stream is even, and how often its shard count was updated lately. */
 const INSPECT = ['kinesis:DescribeStreamSummary', 'kinesis:ListShards', 'kinesis:ListTagsForStream'];
@@ -20,15 +21,15 @@ const SCALE = [
  */
 export class StreamReshardGrants {
   /**
-   * Permissions on any stream, imported ones included.
+   * Permissions on any stream: a `kinesis.Stream`, an imported one, or a `kinesis.CfnStream`.
    *
    * @param stream the stream whose shards are looked after
    */
-  public static fromStream(stream: kinesis.IStream): StreamReshardGrants {
+  public static fromStream(stream: kinesis.IStreamRef): StreamReshardGrants {
     return new StreamReshardGrants(stream);
   }
 
-  private constructor(private readonly stream: kinesis.IStream) {}
+  private constructor(private readonly stream: kinesis.IStreamRef) {}
 
   /**
    * Allows to look at the shards of exactly this stream: `kinesis:DescribeStreamSummary`, `ListShards` and
@@ -37,7 +38,7 @@ export class StreamReshardGrants {
    * @param grantee the role, function or other principal that looks
    */
   public inspect(grantee: iam.IGrantable): iam.Grant {
-    return this.stream.grant(grantee, ...INSPECT);
+    return grantOnStream(this.stream, grantee, INSPECT);
   }
 
   /**
@@ -47,7 +48,7 @@ export class StreamReshardGrants {
    * @param grantee the role, function or other principal that scales
    */
   public scale(grantee: iam.IGrantable): iam.Grant {
-    return this.stream.grant(grantee, ...SCALE);
+    return grantOnStream(this.stream, grantee, SCALE);
   }
 
   /**
@@ -58,6 +59,6 @@ export class StreamReshardGrants {
    */
   public reshard(grantee: iam.IGrantable): iam.Grant {
     const actions = new Set([...INSPECT, ...SCALE, 'kinesis:SplitShard', 'kinesis:MergeShards']);
-    return this.stream.grant(grantee, ...actions);
+    return grantOnStream(this.stream, grantee, [...actions]);
   }
 }

@@ -15,7 +15,7 @@ export interface StreamReshardingProps {
    * The stream, of this app or imported, in the stack's own account and region. In provisioned mode: an on-demand
    * stream's shards are the service's choice.
    */
-  readonly stream: kinesis.IStream;
+  readonly stream: kinesis.IStreamRef;
 
   /** How many shards the stream is to have: a whole number from 1 to 10,000. */
   readonly shardCount: number;
@@ -78,7 +78,7 @@ export class StreamResharding extends Construct {
     const resource = new CustomResource(this, 'Resource', {
       serviceToken: provider.serviceToken,
       resourceType: 'Custom::EvenShardsStreamShardCount',
-      properties: { StreamName: stream.streamName, ShardCount: shardCount },
+      properties: { StreamName: stream.streamRef.streamName, ShardCount: shardCount },
     });
     grant.applyBefore(resource);
     this.openShardCount = resource.getAttString('OpenShardCount');

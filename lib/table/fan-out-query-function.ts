@@ -1,15 +1,16 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type * as ec2 from 'aws-cdk-lib/aws-ec2';
-import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { INDEXES } from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
+import { BundledFunctionBase } from '../function/bundled-function-base';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkEnvironmentSize } from '../function/environment-size';
+import { ImportedFunction } from '../function/imported-function';
 import { checkOwnEnvironment } from '../stream/own-environment';
+import type { IFanOutQueryFunction } from './i-fan-out-query-function';
 import type { IShardedIndex } from './i-sharded-index';
 
 /** Properties of a `FanOutQueryFunction`. */
@@ -49,7 +50,37 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
  * Throws an error with the code `INVALID_ARGUMENT` if there is no index, if two have the same name, and, when the app
  * is synthesized, if their configuration outgrows Lambda's environment.
  */
-export class FanOutQueryFunction extends Construct implements ec2.IConnectable, iam.IGrantable {
+export class FanOutQueryFunction extends BundledFunctionBase implements IFanOutQueryFunction {
+  /**
+   * Imports a query function that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
+   * created, changed or looked up.
+   *
+   * Its role is unknown, so CDK warns of what is granted to it, or refuses: see `fromFunctionAttributes`.
+   *
+   * @param scope the construct to add the query function to, usually `this`
+   * @param id the query function's name within the scope
+   * @param functionArn the ARN of its function: `functionArn` in the app that has it
+   */
+  public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IFanOutQueryFunction {
+    return new ImportedFunction(scope, id, { functionArn });
+  }
+
+  /**
+   * Imports a query function that exists, of another app, with its role and its security group: what is granted to it is added
+   * to that role, if the role is of this account and may be changed, and connections are made through that group.
+   *
+   * @param scope the construct to add the query function to, usually `this`
+   * @param id the query function's name within the scope
+   * @param attributes the function, as `lambda.Function.fromFunctionAttributes` takes it
+   */
+  public static fromFunctionAttributes(
+    scope: Construct,
+    id: string,
+    attributes: lambda.FunctionAttributes,
+  ): IFanOutQueryFunction {
+    return new ImportedFunction(scope, id, attributes);
+  }
+
   /** The function: to invoke it or to grant its invocation. */
   public readonly function: lambda.Function;
 
@@ -82,16 +113,6 @@ export class FanOutQueryFunction extends Construct implements ec2.IConnectable, 
       props,
     );
     for (const index of indexes) index.grants.query(this.function);
-  }
-
-  /** The network connections of the function, if it runs in a VPC. */
-  public get connections(): ec2.Connections {
-    return this.function.connections;
-  }
-
-  /** Who the function is to whatever grants it something. */
-  public get grantPrincipal(): iam.IPrincipal {
-    return this.function.grantPrincipal;
   }
 }
 

@@ -149,7 +149,7 @@ describe('OrderedProducerFunction', () => {
     const construct = (id: string) => () => new OrderedProducerFunction(here, id, { stream });
 
     expect(construct('Producer')).toThrow(
-      "Here/Producer: stream must be a stream of the function's own account and region, " +
+      'Here/Producer: stream must be a stream of the account and region ' +
         `aws://111111111111/eu-west-1, got "${env}"`,
     );
     expect(construct('Again')).toThrow(InvalidArgumentError);

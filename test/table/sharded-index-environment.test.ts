@@ -40,14 +40,14 @@ describe('a sharded index and another region', () => {
     expect(
       () => new FanOutQueryFunction(new Stack(app, 'Third', { env: elsewhere }), 'Query', { indexes: [index] }),
     ).toThrow(
-      'Third/Query: indexes.byTime must be an index of the function\'s own account and region, aws://111111111111/us-east-1, got "aws://111111111111/eu-west-1"',
+      'Third/Query: indexes.byTime must be an index of the account and region aws://111111111111/us-east-1, got "aws://111111111111/eu-west-1"',
     );
   });
 
   test.each(['bindReader', 'bindWriter'] as const)('is refused by %s of a function there', (bind) => {
     const bound = functionIn(new Stack(app, 'Elsewhere', { env: elsewhere }));
 
-    expect(() => index[bind](bound)).toThrow(`Elsewhere/Bound: ${bind} must be the index byTime of the function's own`);
+    expect(() => index[bind](bound)).toThrow(`Elsewhere/Bound: ${bind} must be the index byTime of the account`);
   });
 
   test('is queried and written there on the replica of its table', () => {

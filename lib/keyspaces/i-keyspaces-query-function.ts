@@ -1,0 +1,7 @@
+import type { IBundledFunction } from '../function/i-bundled-function';
+
+/**
+ * A function that queries sharded tables of Amazon Keyspaces, of this app or imported by
+ * `KeyspacesQueryFunction.fromFunctionArn`.
+ */
+export interface IKeyspacesQueryFunction extends IBundledFunction {}
