@@ -1,15 +1,43 @@
-import { PropertyInjectors } from 'aws-cdk-lib';
+import { type IPropertyInjector, PropertyInjectors } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
+import { given } from './given';
 
 /**
- * Whether a property injector (a blueprint) of a scope above has a say in a class of constructs. Defaults of ours then
- * step back, for it takes whatever is passed on for the caller's own choice.
+ * The properties for a construct of CDK: what the user chose, and of our defaults those that neither the user nor a
+ * blueprint (property injector) of a scope above sets.
+ *
+ * A blueprint takes whatever is passed on for the user's own choice, so it is given the user's choices alone: a blueprint
+ * of ours, for the one construct that is made next in the scope, asks the one above, and adds the defaults to its answer.
  *
  * @param propertyInjectionId the `PROPERTY_INJECTION_ID` of the class
+ * @param chosen what the user chose, and what the construct cannot do without
+ * @param defaults our defaults, which may depend on what was chosen
  */
-export function hasBlueprint(scope: IConstruct, propertyInjectionId: string): boolean {
-  return scope.node.scopes.some(
-    (each) =>
-      PropertyInjectors.hasPropertyInjectors(each) && PropertyInjectors.of(each).for(propertyInjectionId) !== undefined,
-  );
+export function withDefaults<T extends object>(
+  scope: IConstruct,
+  propertyInjectionId: string,
+  chosen: T,
+  defaults: (chosen: T) => Partial<T>,
+): T {
+  const withOurs = (properties: T) => given({ ...defaults(properties), ...given(properties) });
+  const blueprint = blueprintOf(scope, propertyInjectionId);
+  if (blueprint === undefined) return withOurs(chosen);
+  const injectors = PropertyInjectors.of(scope);
+  injectors.add({
+    constructUniqueId: propertyInjectionId,
+    inject: (properties, context) => {
+      injectors.add(blueprint);
+      return withOurs(blueprint.inject(properties, context));
+    },
+  });
+  return given(chosen);
+}
+
+/** The nearest blueprint, as CDK finds it. */
+function blueprintOf(scope: IConstruct, propertyInjectionId: string): IPropertyInjector | undefined {
+  return scope.node.scopes
+    .toReversed()
+    .filter((each) => PropertyInjectors.hasPropertyInjectors(each))
+    .map((each) => PropertyInjectors.of(each).for(propertyInjectionId))
+    .find((each) => each !== undefined);
 }

@@ -5,7 +5,11 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { IBundledFunction } from './i-bundled-function';
 
-/** What a construct around a function is to others: the function that it has. */
+/**
+ * What a construct around a function is to others: the function that it has.
+ *
+ * @internal
+ */
 export abstract class BundledFunctionBase extends Construct implements IBundledFunction {
   /** The function: to invoke it or to grant its invocation. */
   public abstract readonly function: lambda.IFunction;

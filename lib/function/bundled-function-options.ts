@@ -48,14 +48,14 @@ export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
   readonly onFailure?: lambda.IDestination;
 
   /**
-   * How long an asynchronous event may wait for its turn or its retry: 1 minute to 6 hours.
+   * How long an asynchronous event may wait for its turn or its retry: 1 minute to 6 hours, known at synthesis.
    *
    * @default - Lambda's: 6 hours
    */
   readonly maxEventAge?: Duration;
 
   /**
-   * How often an asynchronous event that failed is tried again: 0 to 2.
+   * How often an asynchronous event that failed is tried again: 0 to 2, known at synthesis.
    *
    * @default - Lambda's: 2
    */

@@ -6,8 +6,9 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Construct, IConstruct } from 'constructs';
-import { hasBlueprint } from '../blueprint';
-import { given } from '../given';
+import { withDefaults } from '../blueprint';
+import { constructField } from '../construct-field';
+import { refuseToken } from '../refuse-token';
 import type { BundledFunctionOptions } from './bundled-function-options';
 import { MissingBundleError } from './missing-bundle-error';
 
@@ -32,6 +33,8 @@ export function addBundledFunction(
   { bundle, description, environment, timeout, memorySize }: BundledFunction,
   options: BundledFunctionOptions & Pick<lambda.FunctionOptions, 'timeout' | 'memorySize'>,
 ): lambda.Function {
+  refuseToken(constructField(scope, 'maxEventAge'), options.maxEventAge, '1 minute to 6 hours');
+  refuseToken(constructField(scope, 'retryAttempts'), options.retryAttempts, 'a whole number from 0 to 2');
   const logGroup = options.logGroup ?? addLogGroup(scope);
   const role =
     options.role ?? new iam.Role(scope, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
@@ -40,33 +43,38 @@ export function addBundledFunction(
   const added = new lambda.Function(
     scope,
     'Function',
-    given({
-      description,
-      code: lambda.Code.fromAsset(bundlePath(scope, bundle)),
-      handler: 'index.handler',
-      runtime: options.runtime ?? defaultRuntime(scope),
-      architecture: options.architecture ?? lambda.Architecture.ARM_64,
-      role,
-      logGroup,
-      loggingFormat: lambda.LoggingFormat.JSON,
-      environment,
-      timeout: options.timeout ?? timeout,
-      memorySize: options.memorySize ?? memorySize,
-      functionName: options.functionName,
-      applicationLogLevelV2: options.applicationLogLevelV2,
-      systemLogLevelV2: options.systemLogLevelV2,
-      tracing: options.tracing,
-      layers: options.layers,
-      environmentEncryption: options.environmentEncryption,
-      vpc: options.vpc,
-      vpcSubnets: options.vpcSubnets,
-      securityGroups: options.securityGroups,
-      allowAllOutbound: options.allowAllOutbound,
-      reservedConcurrentExecutions: options.reservedConcurrentExecutions,
-      onFailure: options.onFailure,
-      maxEventAge: options.maxEventAge,
-      retryAttempts: options.retryAttempts,
-    }),
+    withDefaults<lambda.FunctionProps>(
+      scope,
+      lambda.Function.PROPERTY_INJECTION_ID,
+      {
+        description,
+        code: lambda.Code.fromAsset(bundlePath(scope, bundle)),
+        handler: 'index.handler',
+        runtime: options.runtime ?? defaultRuntime(scope),
+        architecture: options.architecture,
+        role,
+        logGroup,
+        loggingFormat: lambda.LoggingFormat.JSON,
+        environment,
+        timeout: options.timeout,
+        memorySize: options.memorySize,
+        functionName: options.functionName,
+        applicationLogLevelV2: options.applicationLogLevelV2,
+        systemLogLevelV2: options.systemLogLevelV2,
+        tracing: options.tracing,
+        layers: options.layers,
+        environmentEncryption: options.environmentEncryption,
+        vpc: options.vpc,
+        vpcSubnets: options.vpcSubnets,
+        securityGroups: options.securityGroups,
+        allowAllOutbound: options.allowAllOutbound,
+        reservedConcurrentExecutions: options.reservedConcurrentExecutions,
+        onFailure: options.onFailure,
+        maxEventAge: options.maxEventAge,
+        retryAttempts: options.retryAttempts,
+      },
+      () => ({ architecture: lambda.Architecture.ARM_64, timeout, memorySize }),
+    ),
   );
   if (added.isBoundToVpc) role.addToPrincipalPolicy(networkInterfaces());
   return added;
@@ -74,8 +82,8 @@ export function addBundledFunction(
 
 /** A log group for a function of ours, and for it alone. */
 export function addLogGroup(scope: Construct, id = 'LogGroup'): logs.LogGroup {
-  const defaults = { retention: logs.RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY };
-  return new logs.LogGroup(scope, id, hasBlueprint(scope, logs.LogGroup.PROPERTY_INJECTION_ID) ? {} : defaults);
+  const defaults = () => ({ retention: logs.RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY });
+  return new logs.LogGroup(scope, id, withDefaults(scope, logs.LogGroup.PROPERTY_INJECTION_ID, {}, defaults));
 }
 
 /** Runtimes come to the regions of other partitions later, and CDK knows when. */

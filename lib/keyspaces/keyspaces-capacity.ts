@@ -1,3 +1,4 @@
+import { Token } from 'aws-cdk-lib';
 import type * as cassandra from 'aws-cdk-lib/aws-cassandra';
 import { InvalidArgumentError } from '../core/foundation/errors';
 
@@ -51,10 +52,11 @@ export class KeyspacesCapacity {
     const { minCapacity = 1, maxCapacity, targetUtilizationPercent = 70 } = options;
     checkUnits('minCapacity', minCapacity);
     checkUnits('maxCapacity', maxCapacity);
-    if (minCapacity > maxCapacity) {
+    if (![minCapacity, maxCapacity].some(Token.isUnresolved) && minCapacity > maxCapacity) {
       throw new InvalidArgumentError('minCapacity', minCapacity, `at most maxCapacity, which is ${maxCapacity}`);
     }
-    if (!(targetUtilizationPercent >= LEAST_UTILIZATION && targetUtilizationPercent <= MOST_UTILIZATION)) {
+    const isPercentage = targetUtilizationPercent >= LEAST_UTILIZATION && targetUtilizationPercent <= MOST_UTILIZATION;
+    if (!Token.isUnresolved(targetUtilizationPercent) && !isPercentage) {
       const allowed = `a percentage from ${LEAST_UTILIZATION} to ${MOST_UTILIZATION}`;
       throw new InvalidArgumentError('targetUtilizationPercent', targetUtilizationPercent, allowed);
     }
@@ -77,6 +79,6 @@ export class KeyspacesCapacity {
 }
 
 function checkUnits(field: string, units: number): void {
-  if (Number.isInteger(units) && units >= 1) return;
+  if (Token.isUnresolved(units) || (Number.isInteger(units) && units >= 1)) return;
   throw new InvalidArgumentError(field, units, 'a whole number of at least 1');
 }

@@ -6,6 +6,7 @@ import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { checkShardedKeyspacesConfig, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
 import { bindConfig } from '../function/bind-config';
+import { refuseToken } from '../refuse-token';
 import { ShardingStrategy } from '../table/sharding-strategy';
 import type { IShardedKeyspacesTable } from './i-sharded-keyspaces-table';
 import type { KeyspacesTableBindingOptions } from './keyspaces-table-binding-options';
@@ -72,6 +73,7 @@ export abstract class ShardedKeyspacesTableBase extends Resource implements ISha
 
 /** What functions and applications read of a table, its defaults filled in, and checked. */
 function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, columns: string[]): ShardedKeyspacesConfig {
+  refuseToken(`${prefix}firstShard`, options.firstShard, 'a whole number');
   const config = {
     keyspaceName: options.keyspaceName,
     tableName: options.tableName,

@@ -7,6 +7,7 @@ import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { MAX_SKEW } from '../core/resharding/thresholds';
 import type { IBundledFunction } from '../function/i-bundled-function';
+import { given } from '../given';
 import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-function';
 import { checkOwnEnvironment } from '../stream/own-environment';
@@ -137,7 +138,7 @@ export class ShardMonitoring extends Construct {
     this.alarmsOn = props.alarms ?? true;
     this.alarmActions = props.alarmActions ?? [];
     if (props.dashboard === false) return;
-    this.dashboard = new cloudwatch.Dashboard(this, 'Dashboard', { dashboardName: props.dashboardName });
+    this.dashboard = new cloudwatch.Dashboard(this, 'Dashboard', given({ dashboardName: props.dashboardName }));
     if (!this.alarmsOn) return;
     this.dashboard.addWidgets(new AlarmStatus(this.raised));
   }
@@ -235,7 +236,8 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a function that writes to a stream: records in and out, retries, and how long requests take.
    *
-   * Throws `InvalidArgumentError` if it is known to be in another account or region, whose metrics an alarm cannot see.
+   * Throws an error with the code `INVALID_ARGUMENT` if it is known to be in another account or region, whose metrics an
+   * alarm cannot see.
    *
    * @param producer the function, of this app or imported
    * @param options what to watch of it
@@ -265,7 +267,8 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a function that relays an outbox: what waits and for how long, what is relayed, and what is rejected.
    *
-   * Throws `InvalidArgumentError` if it is known to be in another account or region, whose metrics an alarm cannot see.
+   * Throws an error with the code `INVALID_ARGUMENT` if it is known to be in another account or region, whose metrics an
+   * alarm cannot see.
    *
    * @param relay the function, of this app or imported
    * @param options what to watch of it
@@ -310,8 +313,8 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a function that queries sharded indexes: what pages bring, what they cost, and how long they take.
    *
-   * Throws `InvalidArgumentError` if it is known to be in another account or region, whose metrics a dashboard does not
-   * have.
+   * Throws an error with the code `INVALID_ARGUMENT` if it is known to be in another account or region, whose metrics a
+   * dashboard does not have.
    *
    * @param query the function, of this app or imported
    */
@@ -463,14 +466,20 @@ export class ShardMonitoring extends Construct {
 
   private addAlarm(watched: IConstruct, id: string, alarm: AlarmDefinition): void {
     if (!this.alarmsOn) return;
-    const raised = alarm.metric.createAlarm(this, `${Names.nodeUniqueId(watched.node)}${id}`, {
-      alarmDescription: alarm.description,
-      threshold: alarm.threshold,
-      evaluationPeriods: alarm.evaluationPeriods,
-      datapointsToAlarm: alarm.datapointsToAlarm,
-      comparisonOperator: alarm.comparisonOperator ?? cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: alarm.treatMissingData ?? cloudwatch.TreatMissingData.NOT_BREACHING,
-    });
+    const raised = new cloudwatch.Alarm(
+      this,
+      `${Names.nodeUniqueId(watched.node)}${id}`,
+      given({
+        metric: alarm.metric,
+        alarmDescription: alarm.description,
+        threshold: alarm.threshold,
+        evaluationPeriods: alarm.evaluationPeriods,
+        datapointsToAlarm: alarm.datapointsToAlarm,
+        comparisonOperator:
+          alarm.comparisonOperator ?? cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        treatMissingData: alarm.treatMissingData ?? cloudwatch.TreatMissingData.NOT_BREACHING,
+      }),
+    );
     raised.addAlarmAction(...this.alarmActions);
     this.raised.push(raised);
   }

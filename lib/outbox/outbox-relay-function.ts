@@ -14,7 +14,6 @@ import {
   DATABASE_PORT,
   DATABASE_SECRET_ARN,
   DATABASE_USER,
-  MAX_RECORD_BYTES,
   MAX_TRIES,
   OUTBOX_SCHEMA,
   STREAM_NAME,
@@ -24,7 +23,7 @@ import { addBundledFunction } from '../function/bundled-function';
 import { BundledFunctionBase } from '../function/bundled-function-base';
 import { ImportedFunction } from '../function/imported-function';
 import { problemsOf } from '../problems';
-import { maxRecordBytes } from '../stream/max-record-size';
+import { maxRecordEnvironment } from '../stream/max-record-size';
 import { checkOwnEnvironment } from '../stream/own-environment';
 import { checkRecordDistribution } from '../stream/record-distribution';
 import { StreamProduceGrants } from '../stream/stream-produce-grants';
@@ -97,9 +96,10 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly aggregation?: boolean;
 
   /**
-   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, as the stream's own.
+   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, and at most the `maxRecordSize` of the
+   * stream. Give it for an imported stream that has another limit than 1 MiB, or where the limit of the stream is a token.
    *
-   * @default - 1 MiB, the limit of a stream that was not given another
+   * @default - the limit of the stream if it is of this app, else 1 MiB
    */
   readonly maxRecordSize?: Size;
 
@@ -190,11 +190,7 @@ export class OutboxRelayFunction extends BundledFunctionBase implements IOutboxR
           ...(database.iamUser && { [DATABASE_USER]: database.iamUser }),
           ...(props.schema && { [OUTBOX_SCHEMA]: props.schema }),
           ...(maxTries && { [MAX_TRIES]: Tokenization.stringifyNumber(maxTries) }),
-          ...(props.maxRecordSize && {
-            [MAX_RECORD_BYTES]: Tokenization.stringifyNumber(
-              maxRecordBytes(constructField(this, 'maxRecordSize'), props.maxRecordSize),
-            ),
-          }),
+          ...maxRecordEnvironment(this, stream, props.maxRecordSize),
           // The certificates of RDS; Node.js does not trust them by itself. Source: the Lambda developer guide, Node.js.
           NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem',
         },

@@ -6,13 +6,14 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { withDefaults } from '../blueprint';
 import { constructField } from '../construct-field';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../core/foundation/function-environment';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../core/registry/registry-table';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
-import { given } from '../given';
 import { TABLE_WRITE_KEY_ACTIONS } from '../kms-actions';
+import { recoveryUnlessChosen } from '../point-in-time-recovery';
 import { problemsOf } from '../problems';
 import { grantOnStream } from './grant-on-stream';
 import type { HashKeyRegistryAttributes } from './hash-key-registry-attributes';
@@ -157,14 +158,18 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
     this.table = new dynamodb.TableV2(
       this,
       'Table',
-      given({
-        partitionKey: { name: REGISTRY_TABLE_KEY, type: dynamodb.AttributeType.STRING },
-        timeToLiveAttribute: REGISTRY_TABLE_TIME_TO_LIVE,
-        encryption: props.encryption,
-        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-        removalPolicy: props.removalPolicy,
-        deletionProtection: props.deletionProtection,
-      }),
+      withDefaults<dynamodb.TablePropsV2>(
+        this,
+        dynamodb.TableV2.PROPERTY_INJECTION_ID,
+        {
+          partitionKey: { name: REGISTRY_TABLE_KEY, type: dynamodb.AttributeType.STRING },
+          timeToLiveAttribute: REGISTRY_TABLE_TIME_TO_LIVE,
+          encryption: props.encryption,
+          removalPolicy: props.removalPolicy,
+          deletionProtection: props.deletionProtection,
+        },
+        recoveryUnlessChosen,
+      ),
     );
     if (props.deletionProtection === undefined) protectWhileRetained(this.table);
     this.node.defaultChild = this.table.node.defaultChild;
@@ -205,11 +210,14 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
 }
 
 /**
- * Deletion protection that follows the removal policy the table has in the end: `RemovalPolicies.of(scope).destroy()` sets
- * it after the construction, and a protected table would make the deletion of the stack fail.
+ * Deletion protection that follows the removal policy the table has in the end, unless a blueprint has chosen:
+ * `RemovalPolicies.of(scope).destroy()` sets the policy after the construction, and a protected table would make the deletion
+ * of the stack fail.
  */
 function protectWhileRetained(table: dynamodb.TableV2): void {
   const resource = table.node.defaultChild as dynamodb.CfnGlobalTable;
+  const [replica] = Stack.of(table).resolve(resource.replicas);
+  if (replica.deletionProtectionEnabled !== undefined) return;
   const isRetained = () => resource.cfnOptions.deletionPolicy !== CfnDeletionPolicy.DELETE;
   resource.addPropertyOverride('Replicas.0.DeletionProtectionEnabled', Lazy.any({ produce: isRetained }));
 }

@@ -9,7 +9,6 @@ import {
   ALLOCATE_HASH_KEYS,
   HASH_BUCKETS,
   LINGER_MS,
-  MAX_RECORD_BYTES,
   REGISTRY_FUNCTION_NAME,
   REQUEST_TIMEOUT_MS,
   SEQUENCE,
@@ -22,16 +21,17 @@ import type { BundledFunctionOptions } from '../function/bundled-function-option
 import { ImportedFunction } from '../function/imported-function';
 import { problemsOf } from '../problems';
 import { refuseToken } from '../refuse-token';
+import { inUnit } from '../token-unit';
 import type { IHashKeyRegistry } from './i-hash-key-registry';
 import type { IOrderedProducerFunction } from './i-ordered-producer-function';
-import { maxRecordBytes } from './max-record-size';
+import { maxRecordEnvironment } from './max-record-size';
 import { checkOwnEnvironment } from './own-environment';
 import { ProducerFifoQueue, type ProducerFifoQueueOptions } from './producer-fifo-queue';
 import type { ProducerTableStreamOptions } from './producer-table-stream-options';
 import { checkRecordDistribution } from './record-distribution';
 import { StreamProduceGrants } from './stream-produce-grants';
 import { resourceOf } from './stream-properties';
-import { tableStreamSource } from './table-stream-source';
+import { followTableStream } from './table-stream-source';
 import { UniformStream } from './uniform-stream';
 
 /** Properties of an `OrderedProducerFunction`. */
@@ -44,10 +44,11 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly stream: kinesis.IStreamRef;
 
   /**
-   * The size limit of a record, its partition key included: 1 MiB to 10 MiB. Raise it along with the stream's own
-   * (`MaxRecordSizeInKiB`); the function refuses a larger record by itself, instead of sending what Kinesis would refuse.
+   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, and at most the `maxRecordSize` of the
+   * stream. The function refuses a larger record by itself, instead of sending what Kinesis would refuse. Give it for an
+   * imported stream that has another limit than 1 MiB, or where the limit of the stream is a token.
    *
-   * @default - 1 MiB, the limit of a stream that was not given another
+   * @default - the limit of the stream if it is of this app, else 1 MiB
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateMaxRecordSize.html
    */
   readonly maxRecordSize?: Size;
@@ -228,13 +229,11 @@ export class OrderedProducerFunction extends BundledFunctionBase implements IOrd
         environment: {
           [STREAM_NAME]: props.stream.streamRef.streamName,
           ...packEnvironment(this, props),
-          ...(props.requestTimeout && { [REQUEST_TIMEOUT_MS]: String(props.requestTimeout.toMilliseconds()) }),
-          ...(props.sequence && { [SEQUENCE]: 'true' }),
-          ...(props.maxRecordSize && {
-            [MAX_RECORD_BYTES]: Tokenization.stringifyNumber(
-              maxRecordBytes(constructField(this, 'maxRecordSize'), props.maxRecordSize),
-            ),
+          ...(props.requestTimeout && {
+            [REQUEST_TIMEOUT_MS]: milliseconds(constructField(this, 'requestTimeout'), props.requestTimeout),
           }),
+          ...(props.sequence && { [SEQUENCE]: 'true' }),
+          ...maxRecordEnvironment(this, props.stream, props.maxRecordSize),
           ...(registry && {
             [REGISTRY_FUNCTION_NAME]: registry.functionName,
             [ALLOCATE_HASH_KEYS]: String(props.allocateHashKeys ?? true),
@@ -253,8 +252,8 @@ export class OrderedProducerFunction extends BundledFunctionBase implements IOrd
    * Puts a FIFO queue before the function, with a dead-letter queue: for callers that send a record and do not wait, in
    * an order that holds across invocations. The message group is the partition key.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if the maximum receive count or the visibility timeout is out of
-   * bounds.
+   * Throws an error with the code `INVALID_ARGUMENT` if the maximum receive count, the maximum concurrency or the
+   * visibility timeout is out of bounds.
    *
    * @param id the queue's name within the function's scope
    * @param props when a message is given up, and how it is kept
@@ -272,12 +271,13 @@ export class OrderedProducerFunction extends BundledFunctionBase implements IOrd
    * raise `maxRecordSize` where items are large.
    *
    * Throws an error with the code `INVALID_ARGUMENT` if the table's stream is off, for a `TableV2` when the app is
-   * synthesized, or if the record age is out of bounds.
+   * synthesized, or if the batch size, the batching window, the parallelization factor or the record age is out of bounds.
    *
    * @param props the table, and when a change is given up
+   * @returns the event source mapping: for its id, its ARN, and its metrics
    */
-  public addTableStream(props: ProducerTableStreamOptions): void {
-    this.function.addEventSource(tableStreamSource(this, props));
+  public addTableStream(props: ProducerTableStreamOptions): lambda.EventSourceMapping {
+    return followTableStream(this, this.function, props);
   }
 }
 
@@ -296,13 +296,17 @@ function packEnvironment(scope: Construct, props: OrderedProducerFunctionProps):
     throw new InvalidArgumentError(constructField(scope, 'hashBuckets'), hashBuckets, allowed);
   }
   if (linger !== undefined && !packing) {
-    throw new InvalidArgumentError(constructField(scope, 'linger'), linger.toMilliseconds(), 'absent without packing');
+    throw new InvalidArgumentError(constructField(scope, 'linger'), linger.toString(), 'absent without packing');
   }
   return {
     ...((packing || props.aggregation) && { [AGGREGATION]: packing ? 'packed' : 'true' }),
     ...(hashBuckets !== undefined && { [HASH_BUCKETS]: String(hashBuckets) }),
-    ...(linger !== undefined && { [LINGER_MS]: String(linger.toMilliseconds()) }),
+    ...(linger !== undefined && { [LINGER_MS]: milliseconds(constructField(scope, 'linger'), linger) }),
   };
+}
+
+function milliseconds(field: string, duration: Duration): string {
+  return Tokenization.stringifyNumber(inUnit(field, duration, 'Duration.millis', () => duration.toMilliseconds()));
 }
 
 /** Keys that are even on the shards of one stream say nothing of another's. */

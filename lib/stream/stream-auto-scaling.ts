@@ -136,19 +136,22 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
     };
     const minutely = this.metricUtilization({ period: Duration.minutes(1) });
-    this.scaleOutAlarm = minutely.createAlarm(this, 'ScaleOutAlarm', {
+    this.scaleOutAlarm = new cloudwatch.Alarm(this, 'ScaleOutAlarm', {
+      metric: minutely,
       alarmDescription: `The shards of a stream are used by more than ${targetUtilizationPercent} %: it is given more, up to ${Tokenization.stringifyNumber(maxCapacity)}`,
       threshold: targetUtilizationPercent,
       ...threeOfSixMinutes,
     });
     const surge = toTenth(targetUtilizationPercent + (100 - targetUtilizationPercent) * SURGE_FRACTION);
-    this.surgeAlarm = minutely.createAlarm(this, 'SurgeAlarm', {
+    this.surgeAlarm = new cloudwatch.Alarm(this, 'SurgeAlarm', {
+      metric: minutely,
       alarmDescription: `The shards of a stream are used by more than ${surge} %: it is given twice as many, up to ${Tokenization.stringifyNumber(maxCapacity)}`,
       threshold: surge,
       ...threeOfSixMinutes,
     });
     const lowUtilisation = toTenth(targetUtilizationPercent * SCALE_IN_FRACTION);
-    this.scaleInAlarm = this.utilisationUnlessThrottled(Duration.minutes(5)).createAlarm(this, 'ScaleInAlarm', {
+    this.scaleInAlarm = new cloudwatch.Alarm(this, 'ScaleInAlarm', {
+      metric: this.utilisationUnlessThrottled(Duration.minutes(5)),
       alarmDescription: `The shards of a stream were used by less than ${lowUtilisation} % for half an hour, and refused nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}`,
       threshold: lowUtilisation,
       comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,

@@ -3,6 +3,7 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 
 /** What a template may say of a stream, as far as checks need it. */
 export interface StreamProperties {
+  readonly MaxRecordSizeInKiB?: unknown;
   readonly RecordDistributionStrategy?: unknown;
   readonly StreamModeDetails?: { readonly StreamMode?: unknown };
 }

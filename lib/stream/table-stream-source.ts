@@ -1,12 +1,18 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Names, Stack, Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import { DynamoEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { given } from '../given';
 import { problemsOf } from '../problems';
+import { refuseToken } from '../refuse-token';
 import type { ProducerTableStreamOptions } from './producer-table-stream-options';
+
+/** Source: the Lambda developer guide, Lambda parameters for DynamoDB event source mappings. */
+const MAX_BATCH_SIZE = 10_000;
+const MAX_PARALLELIZATION_FACTOR = 10;
+const MAX_BATCHING_WINDOW = Duration.minutes(5);
 
 /** The least that Lambda takes. Source: the Lambda API reference, CreateEventSourceMapping. */
 const MIN_RECORD_AGE = Duration.minutes(1);
@@ -15,20 +21,39 @@ const MIN_RECORD_AGE = Duration.minutes(1);
 const MAX_RECORD_AGE = Duration.hours(24);
 
 /**
- * A table's stream as an event source, its errors named for the construct that it is added to. Batches are not bisected:
+ * Has a function follow a table's stream, errors named for the construct that the function is of. Batches are not bisected:
  * the function says which change failed, and Lambda goes on from there.
  */
-export function tableStreamSource(owner: IConstruct, props: ProducerTableStreamOptions): DynamoEventSource {
-  const { table, onFailure } = props;
+export function followTableStream(
+  owner: IConstruct,
+  target: lambda.Function,
+  options: ProducerTableStreamOptions,
+): lambda.EventSourceMapping {
+  const { table, batchSize = 100, parallelizationFactor, maxBatchingWindow } = options;
   if (table.tableStreamArn === undefined) throw streamIsOff(owner, table);
   owner.node.addValidation({ validate: () => problemsOf(() => checkStreamIsOn(owner, table)) });
-  return new DynamoEventSource(table, {
-    startingPosition: props.startingPosition ?? lambda.StartingPosition.TRIM_HORIZON,
-    batchSize: props.batchSize ?? 100,
-    reportBatchItemFailures: true,
-    maxRecordAge: maxRecordAge(owner, props),
-    onFailure,
-  });
+  checkWhole(constructField(owner, 'batchSize'), batchSize, MAX_BATCH_SIZE);
+  checkWhole(constructField(owner, 'parallelizationFactor'), parallelizationFactor, MAX_PARALLELIZATION_FACTOR);
+  checkWithin(constructField(owner, 'maxBatchingWindow'), maxBatchingWindow, Duration.seconds(0), MAX_BATCHING_WINDOW);
+  const mapping = target.addEventSourceMapping(
+    `DynamoDBEventSource:${Names.nodeUniqueId(table.node)}`,
+    given({
+      eventSourceArn: table.tableStreamArn,
+      startingPosition: options.startingPosition ?? lambda.StartingPosition.TRIM_HORIZON,
+      batchSize,
+      parallelizationFactor,
+      maxBatchingWindow,
+      filters: options.filters,
+      filterEncryption: options.filterEncryption,
+      enabled: options.enabled,
+      reportBatchItemFailures: true,
+      maxRecordAge: maxRecordAge(owner, options),
+      onFailure: options.onFailure,
+      supportS3OnFailureDestination: true,
+    }),
+  );
+  table.grantStreamRead(target);
+  return mapping;
 }
 
 /** `TableV2` has an ARN for its stream in any case, and turns it on by itself when it gets a replica. */
@@ -46,8 +71,20 @@ function maxRecordAge(owner: IConstruct, { onFailure, maxRecordAge: age }: Produ
   if (age === undefined) return onFailure && Duration.hours(12);
   const field = constructField(owner, 'maxRecordAge');
   if (onFailure === undefined) throw new InvalidArgumentError(field, age.toString(), 'absent without an onFailure');
-  if (age.isUnresolved()) return age;
-  const [seconds, least, most] = [age, MIN_RECORD_AGE, MAX_RECORD_AGE].map((each) => each.toSeconds());
-  if (seconds! >= least! && seconds! <= most!) return age;
-  throw new InvalidArgumentError(field, `${seconds} s`, `from ${least} s to ${most} s`);
+  refuseToken(field, age, '1 minute to 24 hours');
+  checkWithin(field, age, MIN_RECORD_AGE, MAX_RECORD_AGE);
+  return age;
+}
+
+function checkWhole(field: string, value: number | undefined, most: number): void {
+  if (value === undefined || Token.isUnresolved(value)) return;
+  if (Number.isInteger(value) && value >= 1 && value <= most) return;
+  throw new InvalidArgumentError(field, value, `a whole number from 1 to ${most}`);
+}
+
+function checkWithin(field: string, duration: Duration | undefined, least: Duration, most: Duration): void {
+  if (duration === undefined || duration.isUnresolved()) return;
+  const [seconds, from, to] = [duration, least, most].map((each) => each.toMilliseconds() / 1000);
+  if (seconds! >= from! && seconds! <= to!) return;
+  throw new InvalidArgumentError(field, `${seconds} s`, `from ${from} s to ${to} s`);
 }

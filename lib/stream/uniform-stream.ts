@@ -1,8 +1,8 @@
-import { type Duration, type RemovalPolicy, Token } from 'aws-cdk-lib';
+import { type Duration, type RemovalPolicy, type Size, Token } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import { hasBlueprint } from '../blueprint';
+import { withDefaults } from '../blueprint';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
@@ -10,6 +10,7 @@ import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-cou
 import { given } from '../given';
 import { refuseToken } from '../refuse-token';
 import type { ExpectedStreamTraffic } from './expected-stream-traffic';
+import { maxRecordKibibytes } from './max-record-size';
 import { adviseOnShards } from './stream-advice';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './stream-auto-scaling';
 import { StreamProduceGrants } from './stream-produce-grants';
@@ -74,6 +75,16 @@ export interface UniformStreamProps {
   readonly retentionPeriod?: Duration;
 
   /**
+   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, in whole KiB. Every
+   * `OrderedProducerFunction` and `OutboxRelayFunction` of the stream then has this limit. A shard still takes 1 MB a
+   * second on average: larger records are for bursts.
+   *
+   * @default - 1 MiB
+   * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateMaxRecordSize.html
+   */
+  readonly maxRecordSize?: Size;
+
+  /**
    * A customer-managed key to encrypt records with. Producers need `kms:GenerateDataKey` on it and consumers
    * `kms:Decrypt`; `produceGrants` gives producers theirs.
    *
@@ -114,7 +125,8 @@ export interface UniformStreamProps {
  * that takes a `kinesis.IStream` takes this one too. Import a stream that exists with `fromStreamAttributes`.
  *
  * Throws an error with the code `INVALID_SHARD_COUNT` unless the shard counts are whole numbers from 1 to 10,000, and
- * `INVALID_ARGUMENT` unless the hash buckets are a power of two, at least four times the shards.
+ * `INVALID_ARGUMENT` unless the hash buckets are a power of two, at least four times the shards, or if the record size limit
+ * is out of bounds.
  *
  * @stateful
  */
@@ -130,6 +142,9 @@ export class UniformStream extends kinesis.Stream {
 
   /** How many hash buckets the keys of the stream have, if that was given. */
   public readonly hashBuckets?: number;
+
+  /** The size limit of a record, if that was given. */
+  public readonly maxRecordSize?: Size;
 
   /** Permissions for whatever writes to this stream. */
   public readonly produceGrants: StreamProduceGrants;
@@ -150,16 +165,23 @@ export class UniformStream extends kinesis.Stream {
     super(
       scope,
       id,
-      given({
-        streamName: props.streamName,
-        streamMode: kinesis.StreamMode.PROVISIONED,
-        shardCount: props.deployedShardCount ?? props.shardCount,
-        retentionPeriod: props.retentionPeriod,
-        encryption: encryption(scope, props),
-        encryptionKey: props.encryptionKey,
-        shardLevelMetrics: props.shardLevelMetrics && [...props.shardLevelMetrics].sort(),
-        removalPolicy: props.removalPolicy,
-      }),
+      withDefaults<kinesis.StreamProps>(
+        scope,
+        kinesis.Stream.PROPERTY_INJECTION_ID,
+        {
+          streamName: props.streamName,
+          streamMode: kinesis.StreamMode.PROVISIONED,
+          shardCount: props.deployedShardCount ?? props.shardCount,
+          retentionPeriod: props.retentionPeriod,
+          encryption: props.encryptionKey && kinesis.StreamEncryption.KMS,
+          encryptionKey: props.encryptionKey,
+          shardLevelMetrics: props.shardLevelMetrics && [...props.shardLevelMetrics].sort(),
+          removalPolicy: props.removalPolicy,
+        },
+        ({ encryptionKey }) => ({
+          encryption: encryptionKey ? kinesis.StreamEncryption.KMS : kinesis.StreamEncryption.MANAGED,
+        }),
+      ),
     );
     const { shardCount, deployedShardCount } = props;
     this.checkCount('shardCount', shardCount);
@@ -168,6 +190,8 @@ export class UniformStream extends kinesis.Stream {
     if (props.hashBuckets !== undefined) this.checkHashBuckets(props.hashBuckets, shardCount);
     this.shardCount = shardCount;
     this.hashBuckets = props.hashBuckets;
+    this.maxRecordSize = props.maxRecordSize;
+    if (props.maxRecordSize !== undefined) this.limitRecords(props.maxRecordSize);
     this.produceGrants = StreamProduceGrants.fromStream(this);
     this.reshardGrants = StreamReshardGrants.fromStream(this);
     if (deployedShardCount === undefined) return;
@@ -219,6 +243,12 @@ export class UniformStream extends kinesis.Stream {
     return new StreamReconciliation(this, 'Reconciliation', { ...options, stream: this, shardCount });
   }
 
+  /** The L2 of CDK has no such property yet. */
+  private limitRecords(maxRecordSize: Size): void {
+    const field = constructField(this, 'maxRecordSize');
+    (this.node.defaultChild as kinesis.CfnStream).maxRecordSizeInKiB = maxRecordKibibytes(field, maxRecordSize);
+  }
+
   private checkHashBuckets(hashBuckets: number, shardCount: number): void {
     const field = constructField(this, 'hashBuckets');
     refuseToken(field, hashBuckets, 'a power of two');
@@ -241,9 +271,4 @@ export class UniformStream extends kinesis.Stream {
     if (Token.isUnresolved(shardCount)) return;
     checkShardCount(constructField(this, property), shardCount, MAX_STREAM_SHARDS);
   }
-}
-
-function encryption(scope: Construct, { encryptionKey }: UniformStreamProps): kinesis.StreamEncryption | undefined {
-  if (encryptionKey !== undefined) return kinesis.StreamEncryption.KMS;
-  return hasBlueprint(scope, kinesis.Stream.PROPERTY_INJECTION_ID) ? undefined : kinesis.StreamEncryption.MANAGED;
 }

@@ -1,8 +1,8 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { hasBlueprint } from '../blueprint';
+import { withDefaults } from '../blueprint';
 import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
-import { given } from '../given';
+import { recoveryUnlessChosen } from '../point-in-time-recovery';
 import { adviseOnIndexShards } from './index-advice';
 import { indexConfig } from './index-config';
 import { ShardedIndex } from './sharded-index';
@@ -10,8 +10,12 @@ import { checkShardedIndex } from './sharded-index-checks';
 import type { ShardedIndexOptions } from './sharded-index-options';
 
 /**
- * Properties of a `ShardedTable`: those of `dynamodb.TableV2`, but point-in-time recovery is on by default, and so is
- * Contributor Insights, in the mode that names throttled keys only.
+ * Properties of a `ShardedTable`: those of `dynamodb.TableV2`. Two defaults differ, and the documentation that is inherited
+ * with the properties does not say so:
+ *
+ * - `pointInTimeRecoverySpecification`: `{ pointInTimeRecoveryEnabled: true }`, where `TableV2` has none
+ * - `contributorInsightsSpecification`: `{ enabled: true, mode: THROTTLED_KEYS }`, which names the keys that are throttled
+ *   and costs by these alone, where `TableV2` has none
  */
 export interface ShardedTableProps extends dynamodb.TablePropsV2 {}
 
@@ -44,10 +48,7 @@ export class ShardedTable extends dynamodb.TableV2 {
    * @param props what `dynamodb.TableV2` takes
    */
   constructor(scope: Construct, id: string, props: ShardedTableProps) {
-    super(scope, id, {
-      ...defaults(scope, props),
-      ...given(props),
-    });
+    super(scope, id, withDefaults(scope, dynamodb.TableV2.PROPERTY_INJECTION_ID, props, defaults));
     this.tableKey = [props.partitionKey, props.sortKey].flatMap((attribute) => attribute?.name ?? []);
   }
 
@@ -95,12 +96,9 @@ function partitionKeys({ keyLayout, shardAttribute: name }: ShardedIndexConfig, 
     : [value, { name, type: dynamodb.AttributeType.NUMBER }];
 }
 
-function defaults(scope: Construct, props: ShardedTableProps): Partial<ShardedTableProps> {
-  if (hasBlueprint(scope, dynamodb.TableV2.PROPERTY_INJECTION_ID)) return {};
+function defaults(props: ShardedTableProps): Partial<ShardedTableProps> {
   return {
-    ...(props.pointInTimeRecovery === undefined && {
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-    }),
+    ...recoveryUnlessChosen(props),
     ...(props.contributorInsights === undefined && { contributorInsightsSpecification: THROTTLED_KEYS }),
   };
 }

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { App, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
+import { App, CfnParameter, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -70,7 +70,7 @@ describe('OrderedProducerFunction', () => {
 
   test.each([
     [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
-    [{ linger: Duration.millis(5) }, 'linger must be absent without packing, got 5'],
+    [{ linger: Duration.millis(5) }, 'linger must be absent without packing, got "Duration.millis(5)"'],
   ])('refuses %j', (props, message) => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     expect(() => new OrderedProducerFunction(stack, 'Producer', { stream, ...props })).toThrow(message);
@@ -156,8 +156,9 @@ describe('OrderedProducerFunction', () => {
   });
 
   describe('and the record size limit of its stream', () => {
-    const construct = (maxRecordSize?: Size) => {
-      const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    const construct = (maxRecordSize?: Size, ofStream: Size | undefined = maxRecordSize && Size.mebibytes(10)) => {
+      const props = { shardCount: 4, ...(ofStream && { maxRecordSize: ofStream }) };
+      const stream = new UniformStream(stack, 'Events', props);
       return new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize });
     };
     const expectLimit = (limit: unknown) =>
@@ -180,6 +181,66 @@ describe('OrderedProducerFunction', () => {
       construct(maxRecordSize);
 
       expectLimit(bytes);
+    });
+
+    test.each([
+      ['that of the stream', undefined, Size.mebibytes(4), '4194304'],
+      ['a smaller one than that of the stream', Size.mebibytes(2), Size.mebibytes(4), '2097152'],
+      ['the same as that of the stream', Size.kibibytes(4_096), Size.mebibytes(4), '4194304'],
+      ['1 MiB, which a stream without a limit has', Size.mebibytes(1), undefined, '1048576'],
+    ])('is told %s', (_, maxRecordSize, ofStream, bytes) => {
+      construct(maxRecordSize, ofStream ?? Size.mebibytes(1));
+
+      expectLimit(bytes);
+    });
+
+    test('is told none where only the deployment knows the limit of the stream', () => {
+      const parameter = new CfnParameter(stack, 'Limit', { type: 'Number' });
+      construct(undefined, Size.kibibytes(parameter.valueAsNumber));
+
+      expectLimit(Match.absent());
+    });
+
+    test('is told what a stream that is no UniformStream was given by an override', () => {
+      const stream = new kinesis.Stream(stack, 'Events');
+      (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('MaxRecordSizeInKiB', 2_048);
+      new OrderedProducerFunction(stack, 'Producer', { stream });
+
+      expectLimit('2097152');
+    });
+
+    test('is given a larger one before the stream is', () => {
+      const stream = new kinesis.Stream(stack, 'Events');
+      new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize: Size.mebibytes(2) });
+      (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('MaxRecordSizeInKiB', 2_048);
+
+      expectLimit('2097152');
+    });
+
+    test('is told any of an imported stream, whose limit nobody knows', () => {
+      const stream = kinesis.Stream.fromStreamArn(stack, 'Events', 'arn:aws:kinesis:eu-west-1:1:stream/events');
+      new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize: Size.mebibytes(10) });
+
+      expectLimit('10485760');
+    });
+
+    test.each([
+      ['that it was given', Size.mebibytes(4), 4_194_304],
+      ['of every stream', undefined, 1_048_576],
+    ])('fails for a larger limit than the one of the stream, %s', (_, ofStream, bytes) => {
+      const stream = new UniformStream(stack, 'Events', {
+        shardCount: 4,
+        ...(ofStream && { maxRecordSize: ofStream }),
+      });
+      const make = () => {
+        new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize: Size.mebibytes(5) });
+        Template.fromStack(stack);
+      };
+
+      expect(make).toThrow(
+        `EvenShards/Producer: maxRecordSize must be at most ${bytes} bytes, the limit of the stream EvenShards/Events: ` +
+          'raise its maxRecordSize, too, got "5242880 bytes"',
+      );
     });
 
     test.each([

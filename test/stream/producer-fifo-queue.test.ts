@@ -1,4 +1,4 @@
-import { App, Duration, Lazy, Stack } from 'aws-cdk-lib';
+import { App, Duration, Lazy, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { OrderedProducerFunction, type ProducerFifoQueueOptions, UniformStream } from '../../lib';
@@ -122,6 +122,33 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     });
   });
 
+  test('takes a name, and a most of invocations at the same time', () => {
+    addQueue({ queueName: 'commands.fifo', maxConcurrency: 2 });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::SQS::Queue', { QueueName: 'commands.fifo', RedrivePolicy: Match.anyValue() });
+    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { ScalingConfig: { MaximumConcurrency: 2 } });
+  });
+
+  test.each([
+    ['are retained when they leave the stack, for messages were taken from their senders', undefined, 'Retain'],
+    ['are deleted when their removal policy says so', RemovalPolicy.DESTROY, 'Delete'],
+  ])('%s', (_, removalPolicy, policy) => {
+    addQueue({ removalPolicy });
+
+    Template.fromStack(stack).allResources('AWS::SQS::Queue', {
+      DeletionPolicy: policy,
+      UpdateReplacePolicy: policy,
+    });
+  });
+
+  test('are deleted when all of the stack is to be', () => {
+    addQueue();
+    RemovalPolicies.of(stack).destroy();
+
+    Template.fromStack(stack).allResources('AWS::SQS::Queue', { DeletionPolicy: 'Delete' });
+  });
+
   test('takes a timeout that only the deployment knows, if it is told how long to hide messages', () => {
     const timeout = Duration.seconds(Lazy.number({ produce: () => 30 }));
     addQueue({ visibilityTimeout: Duration.minutes(3) }, timeout);
@@ -132,6 +159,8 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
   test.each<[ProducerFifoQueueOptions, Duration | undefined, string]>([
     [{ maxReceiveCount: 0 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 0'],
     [{ maxReceiveCount: 1_001 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 1001'],
+    [{ maxConcurrency: 1 }, undefined, 'maxConcurrency must be a whole number from 2 to 1000, got 1'],
+    [{ maxConcurrency: 1_001 }, undefined, 'maxConcurrency must be a whole number from 2 to 1000, got 1001'],
     [{ maxReceiveCount: 1.5 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 1.5'],
     [
       { visibilityTimeout: Duration.seconds(59) },

@@ -1,7 +1,8 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, StreamViewType, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { OrderedProducerFunction, type ProducerTableStreamOptions, ShardedTable, UniformStream } from '../../lib';
@@ -130,5 +131,42 @@ describe('OrderedProducerFunction.addTableStream', () => {
     const onFailure = hasPlace ? new SqsDlq(new Queue(stack, 'Failures')) : undefined;
 
     expect(() => add({ maxRecordAge, onFailure })).toThrow(`EvenShards/Producer: maxRecordAge must be ${message}`);
+  });
+
+  test('takes filters, a batching window, a parallelization factor, and may be switched off', () => {
+    const filterEncryption = new Key(stack, 'Key');
+    const mapping = add({
+      batchSize: 10_000,
+      maxBatchingWindow: Duration.minutes(5),
+      parallelizationFactor: 10,
+      filters: [FilterCriteria.filter({ eventName: FilterRule.isEqual('INSERT') })],
+      filterEncryption,
+      enabled: false,
+    });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      BatchSize: 10_000,
+      MaximumBatchingWindowInSeconds: 300,
+      ParallelizationFactor: 10,
+      FilterCriteria: { Filters: [{ Pattern: '{"eventName":["INSERT"]}' }] },
+      KmsKeyArn: stack.resolve(filterEncryption.keyArn),
+      Enabled: false,
+    });
+    expect(stack.resolve(mapping.eventSourceMappingId)).toEqual({ Ref: expect.any(String) });
+    expect(mapping.eventSourceMappingArn).toContain('event-source-mapping');
+  });
+
+  test.each<[Partial<ProducerTableStreamOptions>, string]>([
+    [{ batchSize: 0 }, 'batchSize must be a whole number from 1 to 10000, got 0'],
+    [{ batchSize: 10_001 }, 'batchSize must be a whole number from 1 to 10000, got 10001'],
+    [{ batchSize: 1.5 }, 'batchSize must be a whole number from 1 to 10000, got 1.5'],
+    [{ parallelizationFactor: 0 }, 'parallelizationFactor must be a whole number from 1 to 10, got 0'],
+    [{ parallelizationFactor: 11 }, 'parallelizationFactor must be a whole number from 1 to 10, got 11'],
+    [{ maxBatchingWindow: Duration.minutes(6) }, 'maxBatchingWindow must be from 0 s to 300 s, got "360 s"'],
+    [{ maxRecordAge: Duration.millis(1) }, 'maxRecordAge must be from 60 s to 86400 s, got "0.001 s"'],
+  ])('fails for %j', (props, message) => {
+    const onFailure = new SqsDlq(new Queue(stack, 'Failures'));
+
+    expect(() => add({ onFailure, ...props })).toThrow(`EvenShards/Producer: ${message}`);
   });
 });

@@ -1,4 +1,4 @@
-import { App, Duration, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { App, Duration, Lazy, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
@@ -46,6 +46,31 @@ describe('UniformStream', () => {
     Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
       StreamEncryption: { EncryptionType: 'KMS', KeyId: stack.resolve(encryptionKey.keyArn) },
     });
+  });
+
+  test.each([
+    ['1 MiB', Size.mebibytes(1), 1_024],
+    ['2.5 MiB', Size.mebibytes(2.5), 2_560],
+    ['10 MiB', Size.bytes(10 * 1024 * 1024), 10_240],
+    ['a size that only the deployment knows', Size.kibibytes(Lazy.number({ produce: () => 4_096 })), 4_096],
+  ])('has a record size limit of %s', (_, maxRecordSize, kibibytes) => {
+    expect(new UniformStream(stack, 'Events', { shardCount: 4, maxRecordSize }).maxRecordSize).toBe(maxRecordSize);
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { MaxRecordSizeInKiB: kibibytes });
+  });
+
+  test.each<[Size, string]>([
+    [Size.kibibytes(1_023), '1 MiB to 10 MiB, a whole number of KiB, got "1047552 bytes"'],
+    [Size.kibibytes(10_241), '1 MiB to 10 MiB, a whole number of KiB, got "10486784 bytes"'],
+    [Size.bytes(1_048_577), '1 MiB to 10 MiB, a whole number of KiB, got "1048577 bytes"'],
+    [
+      Size.mebibytes(Lazy.number({ produce: () => 4 })),
+      'given as Size.kibibytes, where only the deployment knows it, got "a token"',
+    ],
+  ])('fails for a record size limit of %s', (maxRecordSize, message) => {
+    const make = () => new UniformStream(stack, 'Events', { shardCount: 4, maxRecordSize });
+
+    expect(make).toThrow(`EvenShards/Events: maxRecordSize must be ${message}`);
   });
 
   test.each([

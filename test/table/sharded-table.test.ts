@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { App, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { type Attribute, AttributeType, ProjectionType } from 'aws-cdk-lib/aws-dynamodb';
+import { type Attribute, AttributeType, ProjectionType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { KeyLayout, ShardCounts, type ShardedIndexOptions, ShardedTable, ShardingStrategy } from '../../lib';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/sharded-index/sharded-index-errors';
 
@@ -22,6 +24,20 @@ describe('ShardedTable', () => {
       UpdateReplacePolicy: 'Retain',
       Properties: { BillingMode: 'PAY_PER_REQUEST' },
     });
+  });
+
+  test('differs from a TableV2 in the defaults that the docstring of its properties lists, and in no others', () => {
+    new TableV2(stack, 'Plain', { partitionKey: string('jobId') });
+    const [ours, plain] = Object.values(Template.fromStack(stack).findResources('AWS::DynamoDB::GlobalTable')).map(
+      ({ Properties: { Replicas, ...others } }) => ({ ...others, ...Replicas[0] }),
+    );
+    const source = readFileSync(join(__dirname, '..', '..', 'lib', 'table', 'sharded-table.ts'), 'utf8');
+    const [docstring] = source.split('export interface ShardedTableProps');
+    const listed = [...docstring!.matchAll(/^ \* - `(\w+)`:/gm)].map(([, name]) => name!.toLowerCase());
+
+    const keys = new Set([...Object.keys(ours!), ...Object.keys(plain!)]);
+    const different = [...keys].filter((key) => JSON.stringify(ours![key]) !== JSON.stringify(plain![key]));
+    expect(different.map((key) => key.toLowerCase()).sort()).toEqual(listed.sort());
   });
 
   test('can be restored to a point in time', () => {
