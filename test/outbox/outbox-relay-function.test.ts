@@ -21,7 +21,7 @@ describe('OutboxRelayFunction', () => {
 
   function relayOf(props: Partial<OutboxRelayFunctionProps> = {}): OutboxRelayFunction {
     return new OutboxRelayFunction(stack, 'Relay', {
-      stream: new UniformStream(stack, 'Events', { shardCount: 2 }),
+      stream: new UniformStream(stack, 'Events', { shardCount: 2, maxRecordSize: Size.mebibytes(2) }),
       database: OutboxRelayDatabase.fromCluster(cluster, { secret: cluster.secret! }),
       vpc,
       ...props,
@@ -59,7 +59,7 @@ describe('OutboxRelayFunction', () => {
   });
 
   test('is told where the outbox is, and where its events go', () => {
-    relayOf({ schema: 'billing_outbox', maxTries: 5, aggregation: false, maxRecordSize: Size.mebibytes(2) });
+    relayOf({ schema: 'billing_outbox', maxTries: 5, aggregation: false });
 
     const secret = stack.resolve(cluster.secret!.secretArn);
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
@@ -78,6 +78,12 @@ describe('OutboxRelayFunction', () => {
         },
       },
     });
+  });
+
+  test('fails for a larger record size limit than that of its stream', () => {
+    expect(() => relayOf({ maxRecordSize: Size.mebibytes(3) })).toThrow(
+      'Outbox/Relay: maxRecordSize must be at most 2097152 bytes, the limit of the stream Outbox/Events',
+    );
   });
 
   test('may write to the stream, read its secret and its log, and have network interfaces; nothing else', () => {
