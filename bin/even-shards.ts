@@ -9,6 +9,7 @@ import { type LocalStack, startLocal } from './local/run-local';
 import { runSample } from './local/sample';
 import { InvalidInputError } from './local/sample/sample-error';
 import { plan } from './plan';
+import { reshard } from './reshard';
 import { simulate } from './simulate';
 
 const HELP = `usage: even-shards <command> [options]
@@ -16,6 +17,7 @@ const HELP = `usage: even-shards <command> [options]
 commands:
   local      run a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda
   plan       how many shards a stream or an index needs, why, and what they cost
+  reshard    which deployments take an index from its shard counts to others
   simulate   how evenly keys load shards, by each way to place them, now and after doublings
 
 options:
@@ -41,7 +43,12 @@ options of the sample, which --serve leaves out:
   --sort NAME          the field that holds the sort key of the index; required with --id
   --value NAME         the field that holds the value of the index (default: an index over the whole table)`;
 
-const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = { local, plan, simulate };
+const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
+  local,
+  plan,
+  reshard,
+  simulate,
+};
 
 const LOCAL_OPTIONS = {
   app: { type: 'string', default: 'cdk.out' },

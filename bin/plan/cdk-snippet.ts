@@ -61,6 +61,7 @@ function upperFirst(name: string): string {
   return letters.charAt(0).toUpperCase() + letters.slice(1);
 }
 
-function quoted(text: string): string {
+/** A text as code. */
+export function quoted(text: string): string {
   return `'${JSON.stringify(text).slice(1, -1).replace(/\\"/g, '"').replace(/'/g, "\\'")}'`;
 }

@@ -94,18 +94,27 @@ function filesOf(directory: string): string[] {
 
 describe('the package', () => {
   test('holds what its users need and nothing else', () => {
-    expect(readdirSync(installed).sort()).toEqual(
-      ['.jsii', 'API.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json'].sort(),
+    const sources = filesOf(join(ROOT, 'lib')).map((file) => file.replace(/\.ts$/, ''));
+    const bundled = readdirSync(join(ROOT, 'lambda'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const documents = filesOf(join(ROOT, 'docs')).map((file) => join('docs', file));
+    expect(filesOf(installed).sort()).toEqual(
+      [
+        ...['.jsii', 'API.md', 'LICENSE', 'README.md', 'package.json', ...documents],
+        ...sources.flatMap((file) => [`dist/lib/${file}.js`, `dist/lib/${file}.d.ts`]),
+        ...sources.filter((file) => /^(core|testing)\//.test(file)).map((file) => `dist/esm/${file}.js`),
+        ...bundled.map(({ name }) => `dist/lambda/${name}/index.js`),
+        ...['app', 'even-shards', 'local/function-host'].map((file) => `dist/bin/${file}.js`),
+        ...['dist/THIRD-PARTY-LICENSES.txt', 'dist/bom.json'],
+      ].sort(),
     );
-    expect(readdirSync(join(installed, 'dist')).sort()).toEqual(
-      ['THIRD-PARTY-LICENSES.txt', 'bin', 'esm', 'lambda', 'lib'].sort(),
-    );
-    const files = filesOf(installed);
-    expect(files).toEqual(
-      expect.arrayContaining(['dist/lambda/producer/index.js', 'dist/lambda/query-fanout/index.js']),
-    );
-    expect(files.filter((file) => /\.ts$/.test(file) && !/^dist\/lib\/.*\.d\.ts$/.test(file))).toEqual([]);
-    expect(files.filter((file) => /(^|\/)(test|node_modules|bench)\/|\.test\.|\.tsbuildinfo$/.test(file))).toEqual([]);
+  });
+
+  test('has a bill of the materials of its bundles, each with its licence text', () => {
+    const { components } = JSON.parse(readFileSync(join(installed, 'dist/bom.json'), 'utf8'));
+    const names = components.map(({ name, version }: { name: string; version: string }) => `${name} ${version}`);
+    expect(names.join('\n')).toMatch(/^@aws-sdk\/client-kinesis \d/m);
+    const licences = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8').split('\n');
+    expect(licences).toEqual(expect.arrayContaining(names));
   });
 
   test('has every file that its manifest names, and a type declaration for each module', () => {

@@ -4,6 +4,10 @@ import ts from 'typescript';
 
 const root = join(__dirname, '..', '..');
 
+/** How a page that is read elsewhere names a file of this repository. */
+const OURS =
+  /^https:\/\/(github\.com\/cdk-even-shards\/cdk-even-shards\/(blob|tree)|raw\.githubusercontent\.com\/cdk-even-shards\/cdk-even-shards)\/main\//;
+
 /** What the compiler says of examples, each a file of its own beside the package, which it finds by its name. */
 function typeCheck(examples: readonly string[]): string[] {
   const sources = new Map(examples.map((text, index) => [join(root, `readme-example-${index + 1}.mts`), text]));
@@ -36,10 +40,16 @@ describe('README', () => {
   }, 60_000);
 });
 
+test('README has no link that leads nowhere from the pages of npm and PyPI', () => {
+  expect(linksOf('README.md').filter((link) => !link.startsWith('http'))).toEqual([]);
+});
+
 describe('the documents', () => {
   const documents = [
     'README.md',
     'CONTRIBUTING.md',
+    'SECURITY.md',
+    'release/README.md',
     ...['docs/guides', 'docs/decisions', 'docs/reference'].flatMap(markdownIn),
   ];
 
@@ -49,8 +59,8 @@ describe('the documents', () => {
 
   test.each(documents)('%s has links that lead somewhere', (document) => {
     for (const link of linksOf(document)) {
-      const [path = '', anchor] = link.split('#');
-      const target = path === '' ? document : join(dirname(document), path);
+      const [path = '', anchor] = link.replace(OURS, '/').split('#');
+      const target = path === '' ? document : join(path.startsWith('/') ? '' : dirname(document), path);
       expect({ link, exists: existsSync(join(root, target)) }).toEqual({ link, exists: true });
       if (anchor !== undefined) expect(anchorsOf(target)).toContain(anchor);
     }
@@ -64,12 +74,16 @@ function markdownIn(folder: string): string[] {
 
 function examplesIn(document: string): string[] {
   const text = readFileSync(join(root, document), 'utf8');
-  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example!);
+  return [...text.matchAll(/^```m?ts\n(.*?)^```$/gms)].map(([, example]) => example!);
 }
 
+/** The links into this repository. */
 function linksOf(document: string): string[] {
-  const links = [...readFileSync(join(root, document), 'utf8').matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link!);
-  return links.filter((link) => !link.startsWith('http'));
+  const text = readFileSync(join(root, document), 'utf8');
+  const links = [...text.matchAll(/\]\(([^)]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
+    ([, inline, defined]) => inline ?? defined!,
+  );
+  return links.filter((link) => OURS.test(link) || !link.startsWith('http'));
 }
 
 /** The anchors that a page has: its own, and those of its headings, as GitHub names and numbers them. */

@@ -19,6 +19,8 @@ export interface ClusteringColumn extends KeyColumn {
  * Plain JSON: the constructs emit it, and Lambdas and applications read it.
  */
 export interface ShardedKeyspacesConfig {
+  /** The version of this contract. Readers and writers refuse a version that they do not know. Absent: 1, the only one. */
+  version?: 1;
   keyspaceName: string;
   tableName: string;
   /** The columns of the partition key but for the shard: one value of them is spread over several partitions. */
@@ -50,6 +52,9 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
   if (typeof config !== 'object' || config === null) {
     const allowed = 'a sharded table configuration, as ShardedKeyspacesTable emits it';
     throw new InvalidTableConfigError('config', config, allowed);
+  }
+  if (config.version !== undefined && config.version !== 1) {
+    throw new InvalidTableConfigError(`${prefix}version`, config.version, '1 or absent, update this package to use it');
   }
   const { partitionKey, clusteringColumns, columns, shardColumn, firstShard, strategy, calculatedFrom } = config;
   for (const name of ['keyspaceName', 'tableName'] as const) {

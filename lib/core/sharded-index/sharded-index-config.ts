@@ -29,6 +29,8 @@ export interface IndexShards {
  * the construct `ShardedIndex` emits it, and Lambda functions and applications read it.
  */
 export interface ShardedIndexConfig {
+  /** The version of this contract. Readers and writers refuse a version that they do not know. Absent: 1, the only one. */
+  version?: 1;
   /** The name of the base table. */
   tableName: string;
   /** The name of the index. */
@@ -86,6 +88,9 @@ export function shardAttributeValue(
 export function checkShardedIndexConfig(config: ShardedIndexConfig): void {
   if (typeof config !== 'object' || config === null) {
     throw new InvalidIndexConfigError('config', config, 'a sharded index configuration, as ShardedIndex emits it');
+  }
+  if (config.version !== undefined && config.version !== 1) {
+    throw new InvalidIndexConfigError('config.version', config.version, '1 or absent, update this package to use it');
   }
   for (const field of ['tableName', 'indexName', 'shardAttribute'] as const) {
     if (typeof config[field] !== 'string' || config[field] === '') {

@@ -87,6 +87,7 @@ describe('shardAttributes', () => {
   });
 
   test.each<[string, Partial<ShardedIndexConfig>, new (...args: never[]) => Error]>([
+    ['a newer version', { version: 2 as never }, InvalidIndexConfigError],
     ['an unknown layout', { keyLayout: 'both' as never }, InvalidIndexConfigError],
     ['an unknown strategy', { strategy: 'hash' as never }, InvalidIndexConfigError],
     ['no table key', { tableKey: [] }, InvalidIndexConfigError],

@@ -1,0 +1,3 @@
+module example.com/shardedindex
+
+go 1.22

@@ -1,0 +1,36 @@
+/**
+ * Compares the constructs of dist with those of the last release: npm run release:compare. A change that breaks an app
+ * needs a new major version, before 1.0.0 a new minor one (semantic versioning, items 4 and 8).
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+const last = lastRelease();
+if (last === undefined) {
+  console.log(`${name} has no release yet: there is nothing to compare with`);
+  process.exit();
+}
+
+const mayBreak = promiseOf(version) !== promiseOf(last);
+console.log(`${name} ${version} and the release ${last}: changes may ${mayBreak ? '' : 'not '}break an app`);
+execFileSync('npm', ['ci', '--prefix', 'release', '--no-audit'], { stdio: 'inherit' });
+const arguments_ = ['--default-stability', 'stable', '--error-on', 'all', `npm:${name}@${last}`, resolve('.')];
+const { status } = spawnSync('release/node_modules/.bin/jsii-diff', arguments_, { stdio: 'inherit' });
+process.exit(mayBreak ? 0 : status);
+
+function lastRelease() {
+  const view = spawnSync('npm', ['view', name, 'version'], { encoding: 'utf8' });
+  if (view.status === 0) return view.stdout.trim();
+  if (view.stderr.includes('E404')) return undefined;
+  console.error(view.stderr);
+  process.exit(1);
+}
+
+/** The part of a version within which no app breaks: 1 of 1.2.3, and 0.1 of 0.1.2. */
+function promiseOf(text) {
+  const [major, minor] = text.split('.');
+  return major === '0' ? `${major}.${minor}` : major;
+}

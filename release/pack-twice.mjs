@@ -1,0 +1,32 @@
+/**
+ * Packs the last commit twice, each time from a fresh clone in a folder of its own, and requires the same bytes: npm run
+ * release:twice. So everybody can make the tarball of a release again, and npm pack needs nothing but npm ci before it.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const folder = mkdtempSync(join(tmpdir(), 'pack-twice-'));
+try {
+  const [first, second] = ['one', join('another', 'and', 'a', 'deeper', 'one')].map((name) =>
+    packed(join(folder, name)),
+  );
+  console.log(`${first}\n${second}`);
+  if (first !== second) throw new Error('two builds of one commit differ');
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** The name and the hash of the tarball of a fresh clone. */
+function packed(clone) {
+  execFileSync('git', ['clone', '--quiet', '.', clone], { stdio: 'inherit' });
+  // npm ci installs the same into every clone, by the lock file: one installation is enough.
+  symlinkSync(resolve('node_modules'), join(clone, 'node_modules'), 'junction');
+  execFileSync('npm', ['pack', '--silent'], { cwd: clone, stdio: 'ignore' });
+  const [tarball] = readdirSync(clone).filter((file) => file.endsWith('.tgz'));
+  return `${tarball} ${createHash('sha256')
+    .update(readFileSync(join(clone, tarball)))
+    .digest('hex')}`;
+}

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The packages that esbuild put into bundles, by the metafiles that it wrote, in the order of their folders. */
+export function bundledPackages(metafiles) {
+  const inputs = metafiles.flatMap((metafile) => Object.keys(JSON.parse(readFileSync(metafile)).inputs));
+  const folders = new Set(inputs.flatMap((path) => path.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? []));
+  return [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json')));
+    return { folder, name, version, license };
+  });
+}

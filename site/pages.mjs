@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the repository, whose documents the site shows. */
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const REPOSITORY = 'https://github.com/cdk-even-shards/cdk-even-shards';
+const OURS =
+  /^https:\/\/(?:github\.com\/[^/]+\/[^/]+\/(?:blob|tree)|raw\.githubusercontent\.com\/[^/]+\/[^/]+)\/main\//;
+
+const GUIDES = [
+  'functions',
+  'ordered-producer',
+  'consuming',
+  'hash-keys',
+  'sharded-tables',
+  'fan-out-query',
+  'keyspaces',
+  'outbox',
+  'planning',
+  'resharding',
+  'monitoring',
+  'running-locally',
+  'testing',
+  'other-languages',
+  'versions',
+  'limits',
+];
+
+/** The pages of the site, by their sections. A guide that is not in the list above comes behind the others. */
+export const sections = [
+  { name: 'Start', documents: ['README.md', 'CHANGELOG.md'] },
+  { name: 'Guides', documents: guides() },
+  { name: 'Reference', documents: ['API.md', ...markdownIn('docs/reference'), 'docs/glossary.md'] },
+  { name: 'Project', documents: ['CONTRIBUTING.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md', 'release/README.md'] },
+  { name: 'Decisions', documents: markdownIn('docs/decisions') },
+  { name: 'Examples', documents: ['examples/keyspaces-blogs/README.md'] },
+].map(({ name, documents }) => ({ name, pages: documents.map(pageOf) }));
+
+const pages = sections.flatMap((section) => section.pages);
+const addresses = new Map(pages.map(({ document, address }) => [document, address]));
+
+function guides() {
+  const documents = markdownIn('docs/guides');
+  const order = (document) =>
+    (GUIDES.indexOf(posix.basename(document, '.md')) + GUIDES.length + 1) % (GUIDES.length + 1);
+  return documents.sort((a, b) => order(a) - order(b));
+}
+
+function markdownIn(folder) {
+  const names = readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.md'));
+  return names
+    .sort((a, b) => (b === 'README.md') - (a === 'README.md') || (a < b ? -1 : 1))
+    .map((name) => `${folder}/${name}`);
+}
+
+function pageOf(document) {
+  const text = readFileSync(join(ROOT, document), 'utf8');
+  const [, title = document] = /^# (.+)$/m.exec(text) ?? [];
+  const address =
+    document === 'README.md' ? 'index.html' : document.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html');
+  return { document, address, text, title: title.replaceAll(/<[^>]+>|`/g, '').trim() };
+}
+
+/** Where a link of a document leads on the site: to a page, to a picture, or to the file in the repository. */
+export function linkOn(document, link) {
+  if (/^[a-z]+:/i.test(link) && !OURS.test(link)) return link;
+  const [path, anchor] = link.split('#');
+  const suffix = anchor === undefined ? '' : `#${anchor}`;
+  if (path === '') return suffix;
+  const file = OURS.test(path) ? path.replace(OURS, '') : posix.join(posix.dirname(document), path);
+  const target = addresses.get(file) ?? addresses.get(posix.join(file, 'README.md'));
+  if (target !== undefined) return relativeTo(document, target) + suffix;
+  if (/^docs\/.*\.(svg|png|json)$/.test(file)) return relativeTo(document, file);
+  return `${REPOSITORY}/blob/main/${file.replace(/\/$/, '')}${suffix}`;
+}
+
+/** A link from a page to an address of the site: relative, so that the site needs no server and no fixed place. */
+export function relativeTo(document, address) {
+  return posix.relative(posix.dirname(addresses.get(document)), address);
+}

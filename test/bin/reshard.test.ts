@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { UsageError } from '../../bin/flags';
+import { reshard } from '../../bin/reshard';
+import { shardCountsCode } from '../../bin/reshard/reshard-report';
+import { ShardCounts } from '../../lib';
+import { planIndexReshard } from '../../lib/core';
+import { randomRuns } from '../random-runs';
+
+async function printed(...args: string[]): Promise<string> {
+  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+  await reshard(args);
+  const lines = log.mock.calls.map(([line]) => line);
+  log.mockRestore();
+  return lines.join('\n');
+}
+
+describe('even-shards reshard', () => {
+  test('prints the deployments that let an index grow', async () => {
+    expect(await printed('--from', '1', '--from', 'shipped=20', '--to', '1', '--to', 'shipped=40')).toContain(
+      [
+        '1. deploy: readers must ask the new shards before writers write to them',
+        "   shardCounts: ShardCounts.byValue({ 'shipped': 20 }, 1).alsoReading(ShardCounts.byValue({ 'shipped': 40 }, 1))",
+        '',
+        '2. deploy: writers spread items over the new number of shards',
+        "   shardCounts: ShardCounts.byValue({ 'shipped': 40 }, 1)",
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('prints which shards to drain when an index shrinks', async () => {
+    const text = await printed('--from', '10', '--from', 'a=3', '--to', '4', '--to', 'a=2');
+    expect(text).toContain('   shards 4 to 9 of the table, or of every value without a count of its own\n');
+    expect(text).toContain("   shard 2 of 'a'\n");
+  });
+
+  test('goes on with a change that was interrupted', async () => {
+    const text = await printed('--from', '10/20', '--to', '20');
+    expect(text).toMatch(/^1\. deploy: writers spread .*\n {3}shardCounts: ShardCounts\.uniform\(20\)\n\nBegin/);
+  });
+
+  test('says that nothing changes', async () => {
+    expect(await printed('--from', '3', '--to', '3')).toBe('nothing changes: there is nothing to deploy');
+  });
+
+  test('prints the steps as JSON', async () => {
+    const current = { default: { write: 2, read: 2 } };
+    expect(JSON.parse(await printed('--from', '2', '--to', '5', '--to', 'a=7', '--json'))).toEqual(
+      planIndexReshard(current, { default: 5, byValue: { a: 7 } }),
+    );
+  });
+
+  test('prints code that makes the very counts of each step', () => {
+    const anyCount = fc.integer({ min: 1, max: 10_000 });
+    const anyText = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom("it's", '"', '\\', '\n', '7', '__proto__'));
+    const anyCounts = fc.record({
+      default: anyCount,
+      byValue: fc.dictionary(anyText, anyCount, { noNullPrototype: true }),
+    });
+    fc.assert(
+      fc.property(anyCounts, anyCounts, (from, to) => {
+        const counts = ShardCounts.byValue(from.byValue, from.default)._config;
+        for (const step of planIndexReshard(counts, to)) {
+          if (step.action === 'drain') continue;
+          const made = new Function('ShardCounts', `return ${shardCountsCode(step.shards)}`)(ShardCounts);
+          expect(made._config).toEqual(step.shards);
+        }
+      }),
+      { numRuns: randomRuns(100) },
+    );
+  });
+
+  test.each<[string[], string]>([
+    [[], 'give --from and --to'],
+    [['--from', '3'], 'give --from and --to'],
+    [['--from', 'many', '--to', '3'], '--from must be N, VALUE=N, W/R or VALUE=W/R with whole numbers, got "many"'],
+    [['--from', '3', '--to', '3/4'], '--to must be N or VALUE=N with whole numbers, got "3/4"'],
+    [['--from', '0', '--to', '3'], '--from must be a whole number from 1 to 10000, got 0'],
+    [['--from', '3', '--to', '10001'], '--to must be a whole number from 1 to 10000, got 10001'],
+    [['--from', '3/2', '--to', '3'], '--from must have readers ask all shards of writers, got "3/2"'],
+    [['--from', '3', '--from', '4', '--to', '3'], '--from must have one count without a value'],
+    [['--from', '3', '--from', 'a=1', '--from', 'a=2', '--to', '3'], '--from must have one count of a'],
+    [['--from', '3', '--to', 'a=3'], '--to must have one count without a value, which is that of all other values'],
+    [['--from', '3', '--to', '4', 'now'], "unexpected argument 'now'"],
+  ])('refuses %j', async (args, problem) => {
+    const error = await reshard(args).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error.problem).toBe(`${problem}: see \`even-shards reshard --help\``);
+  });
+});
