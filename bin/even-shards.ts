@@ -134,12 +134,16 @@ function endOnSignals(): void {
   }
 }
 
-/** Whoever reads the output may stop, as head(1) does: then this process ends as SIGPIPE would end it, without a word. */
-function endWithReader(): void {
+/**
+ * Whoever reads the output may stop, as head(1) does: then this process ends as SIGPIPE would end it, without a word. Where
+ * the output cannot be written, as on a full disk, it ends with a word on what is left.
+ */
+function endWithoutOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      process.exit(141);
+      if (error.code === 'EPIPE') process.exit(141);
+      if (stream === process.stdout) console.error(`even-shards: cannot write to standard output: ${error.message}`);
+      process.exit(1);
     });
   }
 }
@@ -173,7 +177,7 @@ function examples({ endpoints, functions }: LocalStack): string[] {
 // The bundled SDK runs on this version of Node.js; its warning is about versions of the SDK to come.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
-endWithReader();
+endWithoutOutput();
 main(process.argv.slice(2)).catch((error) => {
   console.error(error instanceof EvenShardsError ? `even-shards: ${error.problem}` : error);
   process.exit(error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1);

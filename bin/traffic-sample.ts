@@ -1,3 +1,4 @@
+import { describeValue } from '../lib/core/foundation/errors';
 import { InvalidInputError } from './local/sample/sample-error';
 import { type EventLine, userEvents } from './local/sample/user-events';
 
@@ -69,8 +70,7 @@ export async function withProgress<T>(
 function field({ event, file, line }: EventLine, name: string): string {
   const value = event[name];
   if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value);
-  const found = JSON.stringify(value)?.slice(0, 100);
   throw new InvalidInputError(
-    `${file}, line ${line}: field ${name} must be a non-empty string or a number, got ${found}`,
+    `${file}, line ${line}: field ${name} must be a non-empty string or a number, got ${describeValue(value)}`,
   );
 }

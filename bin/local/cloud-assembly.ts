@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { EvenShardsError } from '../../lib/core/foundation/errors';
-import type { Template } from './template';
+import { EvenShardsError, shortened } from '../../lib/core/foundation/errors';
+import { anything, fields, listOf, mapOf, optional, type Shape, text } from './json-shape';
+import { TEMPLATE, type Template } from './template';
 
 /** A stack of a synthesized app, as `cdk deploy` would find it. */
 export interface AssemblyStack {
@@ -37,7 +38,7 @@ export class CloudAssemblyError extends EvenShardsError {
 
 /** The stacks of an assembly and of the assemblies nested in it (stages), each after the stacks it depends on. */
 export function readCloudAssembly(directory: string): AssemblyStack[] {
-  const artifacts = readArtifacts(resolve(directory));
+  const artifacts = readArtifacts(resolve(directory), new Set());
   return inDependencyOrder(artifacts).filter(isStack).map(readStack);
 }
 
@@ -62,6 +63,33 @@ interface LocatedArtifact extends ManifestArtifact {
   readonly nested: readonly LocatedArtifact[];
 }
 
+const METADATA = mapOf(listOf(fields({ type: text })));
+
+const MANIFEST = fields({
+  artifacts: optional(
+    mapOf(
+      fields({
+        type: text,
+        properties: optional(mapOf(anything)),
+        dependencies: optional(listOf(text)),
+        metadata: optional(METADATA),
+        additionalMetadataFile: optional(text),
+      }),
+    ),
+  ),
+});
+
+const ASSET_MANIFEST = fields({
+  files: optional(
+    mapOf(
+      fields({
+        source: optional(fields({ path: optional(text) })),
+        destinations: optional(mapOf(fields({ objectKey: text }))),
+      }),
+    ),
+  ),
+});
+
 interface AssetManifest {
   readonly files?: Readonly<Record<string, FileAsset>>;
 }
@@ -71,35 +99,42 @@ interface FileAsset {
   readonly destinations?: Readonly<Record<string, { readonly objectKey: string }>>;
 }
 
-function readArtifacts(directory: string): LocatedArtifact[] {
-  const manifest = readJson<Manifest>(directory, 'manifest.json');
+/** @param seen the directories of the assemblies so far: an assembly that is nested in itself would have no end */
+function readArtifacts(directory: string, seen: Set<string>): LocatedArtifact[] {
+  if (seen.has(directory)) throw new CloudAssemblyError(directory, 'the same assembly is nested twice');
+  seen.add(directory);
+  const manifest = readJson<Manifest>(directory, 'manifest.json', MANIFEST);
   const siblings = new Map<string, LocatedArtifact>();
   for (const [id, artifact] of Object.entries(manifest.artifacts ?? {})) {
-    siblings.set(id, { ...artifact, id, directory, siblings, nested: readNested(directory, artifact) });
+    siblings.set(id, { ...artifact, id, directory, siblings, nested: readNested(directory, artifact, seen) });
   }
   return [...siblings.values()];
 }
 
-function readNested(directory: string, artifact: ManifestArtifact): LocatedArtifact[] {
+function readNested(directory: string, artifact: ManifestArtifact, seen: Set<string>): LocatedArtifact[] {
   return artifact.type === 'cdk:cloud-assembly'
-    ? readArtifacts(join(directory, String(artifact.properties?.directoryName)))
+    ? readArtifacts(join(directory, String(artifact.properties?.directoryName)), seen)
     : [];
 }
+
+/** Artifacts in a row that depend on one another: far more than apps have, and far fewer than the stack has room for. */
+const MAX_DEPENDENCY_DEPTH = 1_000;
 
 function inDependencyOrder(artifacts: readonly LocatedArtifact[]): LocatedArtifact[] {
   const ordered = new Set<LocatedArtifact>();
   const visited = new Set<LocatedArtifact>();
-  const visit = (artifact: LocatedArtifact): void => {
+  const visit = (artifact: LocatedArtifact, depth: number): void => {
     if (visited.has(artifact)) return;
-    visited.add(artifact);
-    for (const id of artifact.dependencies ?? []) {
-      const dependency = artifact.siblings.get(id);
-      if (dependency !== undefined) visit(dependency);
+    if (depth > MAX_DEPENDENCY_DEPTH) {
+      const problem = `more than ${MAX_DEPENDENCY_DEPTH} artifacts depend on one another`;
+      throw new CloudAssemblyError(artifact.directory, problem);
     }
-    artifact.nested.forEach(visit);
+    visited.add(artifact);
+    for (const dependency of dependenciesOf(artifact)) visit(dependency, depth + 1);
+    for (const nested of artifact.nested) visit(nested, depth + 1);
     ordered.add(artifact);
   };
-  artifacts.forEach(visit);
+  for (const artifact of artifacts) visit(artifact, 0);
   return [...ordered];
 }
 
@@ -111,7 +146,7 @@ function readStack(artifact: LocatedArtifact): AssemblyStack {
   const { directory, id, properties = {} } = artifact;
   const assetPaths = new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths));
   const constructs = Object.entries(readMetadata(artifact)).flatMap(logicalIdAndPath);
-  const template = readJson<Template>(directory, String(properties.templateFile));
+  const template = readJson<Template>(directory, String(properties.templateFile), TEMPLATE);
   return withNested({ id, directory, name: String(properties.stackName ?? id), template, assetPaths }, constructs);
 }
 
@@ -129,7 +164,7 @@ function withNested(
     if (scope === undefined || file === undefined) continue;
     const id = `${stack.id}/${logicalId}`;
     const name = `${stack.name}-${logicalId}`;
-    const template = readJson<Template>(stack.directory, file);
+    const template = readJson<Template>(stack.directory, file, TEMPLATE);
     const inside = constructs.filter(([, candidate]) => candidate.startsWith(scope));
     nested.set(logicalId, withNested({ ...stack, id, name, template }, inside));
   }
@@ -157,7 +192,7 @@ function isAssetManifest(artifact: LocatedArtifact): boolean {
 }
 
 function readAssetPaths({ directory, properties = {} }: LocatedArtifact): [string, string][] {
-  const { files = {} } = readJson<AssetManifest>(directory, String(properties.file));
+  const { files = {} } = readJson<AssetManifest>(directory, String(properties.file), ASSET_MANIFEST);
   return Object.values(files).flatMap(({ source, destinations = {} }) => {
     const path = source?.path;
     if (path === undefined) return [];
@@ -167,9 +202,8 @@ function readAssetPaths({ directory, properties = {} }: LocatedArtifact): [strin
 
 /** Older versions of the CDK keep construct metadata in the manifest, newer ones in a file of its own. */
 function readMetadata({ directory, metadata, additionalMetadataFile }: LocatedArtifact): ConstructMetadata {
-  const additional =
-    additionalMetadataFile === undefined ? {} : readJson<ConstructMetadata>(directory, additionalMetadataFile);
-  return { ...metadata, ...additional };
+  if (additionalMetadataFile === undefined) return metadata ?? {};
+  return { ...metadata, ...readJson<ConstructMetadata>(directory, additionalMetadataFile, METADATA) };
 }
 
 function logicalIdAndPath([path, entries]: [string, ConstructMetadata[string]]): [logicalId: string, path: string][] {
@@ -182,20 +216,32 @@ function withoutDefaultChild(path: string): string {
   return path.replace(/\/Resource$/, '');
 }
 
-function readJson<T>(directory: string, file: string): T {
+/** CloudFormation takes templates of 1 MB; the manifest of the largest apps has some tens. */
+const MAX_FILE_MB = 64;
+
+function readJson<T>(directory: string, file: string, shape: Shape): T {
+  const json = parsed(directory, file, readText(directory, file));
+  const problem = shape(json, '');
+  if (problem !== undefined) throw new CloudAssemblyError(directory, `${file} is malformed (${shortened(problem)})`);
+  return json as T;
+}
+
+function readText(directory: string, file: string): string {
   const path = resolve(directory, file);
-  let text: string;
+  let bytes: number;
   try {
-    text = readFileSync(path, 'utf8');
+    bytes = statSync(path).size;
+    if (bytes <= MAX_FILE_MB * 2 ** 20) return readFileSync(path, 'utf8');
   } catch (cause) {
     throw new CloudAssemblyError(directory, `no ${file}`, { cause });
   }
-  let json: unknown;
+  throw new CloudAssemblyError(directory, `${file} is larger than ${MAX_FILE_MB} MB`);
+}
+
+function parsed(directory: string, file: string, text: string): unknown {
   try {
-    json = JSON.parse(text);
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     throw new CloudAssemblyError(directory, `${file} is not JSON`, { cause });
   }
-  if (typeof json !== 'object' || json === null) throw new CloudAssemblyError(directory, `${file} holds no object`);
-  return json as T;
 }

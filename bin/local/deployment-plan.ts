@@ -1,10 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { describeValue, EvenShardsError, shortened } from '../../lib/core/foundation/errors';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
 import { type StackScope, stackScopes } from './stack-scope';
-import { createTableInput, ON_DEMAND_TABLE, PROVISIONED_TABLE, type TableProperties } from './table-definition';
+import {
+  createTableInput,
+  ON_DEMAND_TABLE,
+  PROVISIONED_TABLE,
+  TABLE_PROPERTIES,
+  type TableProperties,
+} from './table-definition';
 
 /** What every emulated resource has. */
 export interface LocalResource {
@@ -63,6 +69,13 @@ export class MissingAssetError extends EvenShardsError {
   }
 }
 
+/** A resource that CloudFormation would refuse. */
+export class MalformedResourceError extends EvenShardsError {
+  constructor(path: string, problem: string) {
+    super('MALFORMED_RESOURCE', `${path} is malformed: ${shortened(problem)}`);
+  }
+}
+
 /** Two resources that would be one. */
 export class DuplicateNameError extends EvenShardsError {
   constructor(
@@ -109,6 +122,11 @@ const TABLE_TYPES = new Set(['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table
 const DEFAULT_TIMEOUT_SECONDS = 3;
 const DEFAULT_MEMORY_MB = 128;
 
+/** Sources: the Kinesis and the AWS Lambda developer guides, "Quotas". */
+const MAX_SHARDS = 20_000;
+const MAX_TIMEOUT_SECONDS = 900;
+const MAX_MEMORY_MB = 10_240;
+
 /** Types that do nothing an emulator could show. */
 const NOT_NEEDED = /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$/;
 
@@ -135,7 +153,9 @@ function stream(declaration: Declaration): LocalStream {
   const onDemand = (StreamModeDetails as { StreamMode?: string } | undefined)?.StreamMode === 'ON_DEMAND';
   return {
     ...identity(declaration),
-    ...(onDemand ? { mode: 'ON_DEMAND' } : { mode: 'PROVISIONED', shardCount: Number(ShardCount ?? 1) }),
+    ...(onDemand
+      ? { mode: 'ON_DEMAND' }
+      : { mode: 'PROVISIONED', shardCount: count(declaration, 'ShardCount', ShardCount ?? 1, MAX_SHARDS) }),
   };
 }
 
@@ -147,6 +167,8 @@ function table(declaration: Declaration): LocalTable {
     BillingMode === 'PAY_PER_REQUEST' ? ON_DEMAND_TABLE : PROVISIONED_TABLE,
   );
   const resource = identity(declaration);
+  const problem = TABLE_PROPERTIES(properties, '');
+  if (problem !== undefined) throw new MalformedResourceError(resource.path, problem);
   return { ...resource, definition: createTableInput(resource.name, properties as unknown as TableProperties) };
 }
 
@@ -177,22 +199,30 @@ function nodeFunction(declaration: Declaration, runtime: string, codeDirectory: 
     Timeout: true,
     MemorySize: true,
   });
-  const environment: Record<string, string> = {};
-  const unset: Record<string, string> = {};
+  const environment = new Map<string, string>();
+  const unset = new Map<string, string>();
   for (const [name, lookup] of scope.entries(logicalId, 'Environment', 'Variables')) {
-    if ('reason' in lookup) unset[name] = lookup.reason;
-    else if (lookup.value !== undefined) environment[name] = String(lookup.value);
+    if ('reason' in lookup) unset.set(name, lookup.reason);
+    else if (lookup.value !== undefined) environment.set(name, String(lookup.value));
   }
   return {
     ...identity(declaration),
     runtime,
     handler: String(Handler),
     codeDirectory,
-    environment,
-    unset,
-    timeoutSeconds: Number(Timeout ?? DEFAULT_TIMEOUT_SECONDS),
-    memoryMb: Number(MemorySize ?? DEFAULT_MEMORY_MB),
+    environment: Object.fromEntries(environment),
+    unset: Object.fromEntries(unset),
+    timeoutSeconds: count(declaration, 'Timeout', Timeout ?? DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS),
+    memoryMb: count(declaration, 'MemorySize', MemorySize ?? DEFAULT_MEMORY_MB, MAX_MEMORY_MB),
   };
+}
+
+/** A whole number, which a template may also write as text. */
+function count({ scope, logicalId }: Declaration, property: string, value: unknown, most: number): number {
+  const number = Number(value);
+  if (Number.isInteger(number) && number >= 1 && number <= most) return number;
+  const problem = `${property} must be a whole number from 1 to ${most}, got ${describeValue(value)}`;
+  throw new MalformedResourceError(scope.constructPath(logicalId), problem);
 }
 
 function isFromAsset(code: unknown): boolean {

@@ -12,8 +12,8 @@ export interface HostRequest {
   readonly requestId: string;
   /** JSON. */
   readonly payload: string;
-  /** Epoch milliseconds at which the invocation times out. */
-  readonly deadline: number;
+  /** Milliseconds until the invocation times out. */
+  readonly timeLeftMs: number;
 }
 
 /** What a host answers: `ready` or `failed` once it has loaded the handler, then `result` or `failed` for each request. */

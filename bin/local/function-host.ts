@@ -35,13 +35,14 @@ function call(handler: Handler, request: HostRequest): Promise<unknown> {
   });
 }
 
-function context({ requestId, deadline }: HostRequest): object {
+function context({ requestId, timeLeftMs }: HostRequest): object {
+  const deadline = performance.now() + timeLeftMs;
   return {
     awsRequestId: requestId,
     callbackWaitsForEmptyEventLoop: true,
     functionName: data.functionName,
     functionVersion: '$LATEST',
-    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+    getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
     invokedFunctionArn: data.functionArn,
     logGroupName: process.env.AWS_LAMBDA_LOG_GROUP_NAME,
     logStreamName: process.env.AWS_LAMBDA_LOG_STREAM_NAME,

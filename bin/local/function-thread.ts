@@ -65,7 +65,7 @@ export class FunctionThread {
     const requestId = randomUUID();
     const milliseconds = this.definition.timeoutSeconds * 1000;
     const answer = this.nextAnswer(requestId, milliseconds);
-    this.worker.postMessage({ requestId, payload, deadline: Date.now() + milliseconds } satisfies HostRequest);
+    this.worker.postMessage({ requestId, payload, timeLeftMs: milliseconds } satisfies HostRequest);
     return invocationResult(await answer);
   }
 

@@ -10,7 +10,10 @@ export type HandlerCallback = (error?: unknown, result?: unknown) => void;
 /** Loads `file.export` from a function's code directory, as the Node.js runtime of Lambda does. */
 export async function loadHandler(codeDirectory: string, handler: string): Promise<Handler> {
   const [, file, path] = /^((?:.*\/)?[^/.]+)\.(.+)$/.exec(handler) ?? [];
-  if (file === undefined) throw runtimeError('MalformedHandlerName', `bad handler ${handler}: it must be file.export`);
+  // Lambda refuses these too: there is nothing of the function's outside its code.
+  if (file === undefined || file.split('/').includes('..')) {
+    throw runtimeError('MalformedHandlerName', `bad handler ${handler}: it must be file.export, inside the code`);
+  }
   const module = await loadModule(codeDirectory, moduleFile(codeDirectory, file));
   const exported = path!
     .split('.')

@@ -1,4 +1,5 @@
-import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { describeValue, EvenShardsError } from '../../lib/core/foundation/errors';
+import type { ResolutionWork } from './resolution-work';
 
 /** What a name in a template stands for, or why it stands for nothing. */
 export type Lookup = { readonly value: unknown } | { readonly reason: string };
@@ -10,6 +11,8 @@ export interface Scope {
   condition(name: string): Lookup;
   mapped(map: string, topLevelKey: string, secondLevelKey: string): Lookup;
   imported(exportName: string): Lookup;
+  /** What resolving has taken so far, in all stacks of the assembly. */
+  readonly work: ResolutionWork;
 }
 
 /** Where in a template a value stands. */
@@ -31,7 +34,7 @@ export class UnresolvableIntrinsicError extends EvenShardsError {
   ) {
     super(
       'UNRESOLVABLE_INTRINSIC',
-      `cannot resolve ${JSON.stringify(intrinsic)} at ${site.propertyPath} of ${site.logicalId}: ${reason}`,
+      `cannot resolve ${describeValue(intrinsic)} at ${site.propertyPath} of ${site.logicalId}: ${reason}`,
     );
     this.logicalId = site.logicalId;
     this.propertyPath = site.propertyPath;
@@ -44,10 +47,18 @@ export class UnresolvableIntrinsicError extends EvenShardsError {
  * `undefined` is `AWS::NoValue`: the property or list element that holds it disappears.
  */
 export function resolveIntrinsics(value: unknown, scope: Scope, site: Site): unknown {
+  if (!isObject(value)) return value;
+  const call = { scope, site, intrinsic: value };
+  return scope.work.within(
+    () => resolvedObject(value, scope, site),
+    (reason) => fail(call, reason),
+  );
+}
+
+function resolvedObject(value: Record<string, unknown>, scope: Scope, site: Site): unknown {
   if (Array.isArray(value)) {
     return value.map((item, index) => resolveIntrinsics(item, scope, inside(site, `[${index}]`))).filter(isPresent);
   }
-  if (!isObject(value)) return value;
   const name = intrinsicName(value);
   if (name !== undefined) return evaluate(name, value[name], { scope, site, intrinsic: value });
   return Object.fromEntries(
@@ -93,7 +104,11 @@ export function resolveOutermost(value: unknown, scope: Scope, site: Site): unkn
   const name = intrinsicName(value);
   if (name === undefined) return value;
   if (name !== 'Fn::If') return resolveIntrinsics(value, scope, site);
-  return resolveOutermost(chosenBranch(value[name], { scope, site, intrinsic: value }), scope, site);
+  const call = { scope, site, intrinsic: value };
+  return scope.work.within(
+    () => resolveOutermost(chosenBranch(value[name], call), scope, site),
+    (reason) => fail(call, reason),
+  );
 }
 
 /** Whether a condition of the template's `Conditions` holds. */
@@ -119,7 +134,9 @@ const EVALUATORS: Readonly<Record<string, Evaluator>> = {
   },
   'Fn::Join': (argument, call) => {
     const [delimiter, parts] = list(argument, call);
-    return texts(resolved(parts, call), call).join(text(delimiter, call));
+    const [between, joined] = [text(delimiter, call), texts(resolved(parts, call), call)];
+    addWork(between.length * joined.length, call);
+    return joined.join(between);
   },
   'Fn::Split': (argument, call) => {
     const [delimiter, source] = list(argument, call);
@@ -154,8 +171,8 @@ const CONDITIONS: Readonly<Record<string, (argument: unknown, call: Call) => boo
 };
 
 function evaluate(name: string, argument: unknown, call: Call): unknown {
-  const evaluator = EVALUATORS[name] ?? fail(call, `${name} is not supported locally`);
-  return evaluator(argument, call);
+  if (!Object.hasOwn(EVALUATORS, name)) return fail(call, `${name} is not supported locally`);
+  return EVALUATORS[name]!(argument, call);
 }
 
 function reference(name: string, call: Call): unknown {
@@ -164,7 +181,7 @@ function reference(name: string, call: Call): unknown {
 
 /** `${Name}`, `${LogicalId.Attribute}`, and `${!Literal}`, which stands for `${Literal}`. */
 function substitute(template: string, variables: Readonly<Record<string, unknown>>, call: Call): string {
-  return template.replace(/\$\{([^}]*)\}/g, (_, name: string) => {
+  return template.replace(/\$\{([^{}]*)\}/g, (_, name: string) => {
     if (name.startsWith('!')) return `\${${name.slice(1)}}`;
     if (Object.hasOwn(variables, name)) return text(variables[name], call);
     const [logicalId = '', ...attribute] = name.split('.');
@@ -187,9 +204,13 @@ function conditionNamed(name: string, call: Call): boolean {
 
 function condition(expression: unknown, call: Call): boolean {
   const [name = '', ...others] = isObject(expression) ? Object.keys(expression) : [];
-  const evaluator = others.length === 0 ? CONDITIONS[name] : undefined;
-  if (evaluator === undefined) return fail(call, `${JSON.stringify(expression)} is not a condition`);
-  return evaluator((expression as Record<string, unknown>)[name], call);
+  if (others.length > 0 || !Object.hasOwn(CONDITIONS, name)) {
+    return fail(call, `${describeValue(expression)} is not a condition`);
+  }
+  return call.scope.work.within(
+    () => CONDITIONS[name]!((expression as Record<string, unknown>)[name], call),
+    (reason) => fail(call, reason),
+  );
 }
 
 function resolved(value: unknown, call: Call): unknown {
@@ -201,9 +222,12 @@ function found(lookup: Lookup, call: Call): unknown {
 }
 
 function text(value: unknown, call: Call): string {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? String(value)
-    : fail(call, `expected a string, got ${JSON.stringify(value)}`);
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+    return fail(call, `expected a string, got ${describeValue(value)}`);
+  }
+  const written = String(value);
+  addWork(written.length, call);
+  return written;
 }
 
 function texts(value: unknown, call: Call): string[] {
@@ -211,7 +235,13 @@ function texts(value: unknown, call: Call): string[] {
 }
 
 function list(value: unknown, call: Call): unknown[] {
-  return Array.isArray(value) ? value : fail(call, `expected a list, got ${JSON.stringify(value)}`);
+  if (!Array.isArray(value)) return fail(call, `expected a list, got ${describeValue(value)}`);
+  addWork(value.length, call);
+  return value;
+}
+
+function addWork(amount: number, call: Call): void {
+  call.scope.work.add(amount, (reason) => fail(call, reason));
 }
 
 function fail(call: Call, reason: string): never {

@@ -10,17 +10,20 @@ import {
   type Scope,
   type Selection,
 } from './intrinsics';
+import { ResolutionWork } from './resolution-work';
 import type { TemplateParameter, TemplateResource } from './template';
 
 /** One scope a stack, nested ones included; each sees what the others export, those of its own stage first. */
 export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
-  const scopes = stacks.flatMap((stack): StackScope[] => {
+  const work = new ResolutionWork();
+  const scopes = stacks.map((stack): StackScope => {
     const isNear = (scope: StackScope) => scope.stack.directory === stack.directory;
-    return new StackScope(stack, (name) => {
-      return imported(name, [...scopes.filter(isNear), ...scopes.filter((scope) => !isNear(scope))]);
-    }).withNested;
+    return new StackScope(stack, work, (name) => {
+      const all = scopes.flatMap((scope) => scope.withNested);
+      return imported(name, [...all.filter(isNear), ...all.filter((scope) => !isNear(scope))]);
+    });
   });
-  return scopes;
+  return scopes.flatMap((scope) => scope.withNested);
 }
 
 /** Everything the intrinsic functions of one stack may refer to. */
@@ -32,6 +35,7 @@ export class StackScope implements Scope {
 
   constructor(
     readonly stack: AssemblyStack,
+    readonly work: ResolutionWork,
     readonly imported: (exportName: string) => Lookup,
     /** What the parent of a nested stack passes to it. */
     private readonly passed: (parameter: string) => Lookup | undefined = () => undefined,
@@ -41,7 +45,7 @@ export class StackScope implements Scope {
     this.pseudoParameters = pseudoParameters(stack.name);
     const children = [...stack.nested].map(([logicalId, child]): [string, StackScope] => [
       logicalId,
-      new StackScope(child, imported, (parameter) => this.passedTo(logicalId, parameter)),
+      new StackScope(child, work, imported, (parameter) => this.passedTo(logicalId, parameter)),
     ]);
     this.nested = new Map(children);
   }
@@ -129,7 +133,10 @@ export class StackScope implements Scope {
   }
 
   mapped(map: string, topLevelKey: string, secondLevelKey: string): Lookup {
-    const value = this.stack.template.Mappings?.[map]?.[topLevelKey]?.[secondLevelKey];
+    const value = [map, topLevelKey, secondLevelKey].reduce<unknown>(
+      (outer, key) => (Object.hasOwn(Object(outer), key) ? (outer as Record<string, unknown>)[key] : undefined),
+      this.stack.template.Mappings,
+    );
     return value === undefined ? { reason: `the mapping ${map} has no such entry` } : { value };
   }
 

@@ -7,6 +7,7 @@ import type {
   ProvisionedThroughput,
 } from '@aws-sdk/client-dynamodb';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { fields, listOf, optional, text } from './json-shape';
 
 /** The properties of `AWS::DynamoDB::Table` and `AWS::DynamoDB::GlobalTable` that CreateTable takes. */
 export interface TableProperties {
@@ -19,6 +20,19 @@ export interface TableProperties {
   readonly WriteProvisionedThroughputSettings?: WriteSettings;
   readonly Replicas?: readonly ReplicaProperties[];
 }
+
+const KEY_SCHEMA = listOf(fields({ AttributeName: text, KeyType: text }));
+const INDEXES = optional(listOf(fields({ IndexName: text, KeySchema: KEY_SCHEMA })));
+
+/** What the resolved properties of a table must be for `createTableInput` to read them. */
+export const TABLE_PROPERTIES = fields({
+  KeySchema: KEY_SCHEMA,
+  AttributeDefinitions: listOf(fields({ AttributeName: text, AttributeType: text })),
+  BillingMode: optional(text),
+  GlobalSecondaryIndexes: INDEXES,
+  LocalSecondaryIndexes: INDEXES,
+  Replicas: optional(listOf(fields({ GlobalSecondaryIndexes: optional(listOf(fields({ IndexName: text }))) }))),
+});
 
 const INDEX = { IndexName: true, KeySchema: true, Projection: true } as const;
 const CAPACITY = { MinCapacity: true, SeedCapacity: true } as const;

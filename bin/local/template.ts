@@ -1,3 +1,5 @@
+import { anything, fields, mapOf, optional, text } from './json-shape';
+
 /** The parts of a CloudFormation template that a local deployment reads. Everything a value may be is still unresolved. */
 export interface Template {
   readonly Parameters?: Readonly<Record<string, TemplateParameter>>;
@@ -23,3 +25,12 @@ export interface TemplateOutput {
   readonly Value: unknown;
   readonly Export?: { readonly Name: unknown };
 }
+
+/** What a template must be for the types above to be true of it. */
+export const TEMPLATE = fields({
+  Parameters: optional(mapOf(fields({ Type: text }))),
+  Mappings: optional(mapOf(mapOf(mapOf(anything)))),
+  Conditions: optional(mapOf(anything)),
+  Resources: optional(mapOf(fields({ Type: text, Condition: optional(text), Properties: optional(mapOf(anything)) }))),
+  Outputs: optional(mapOf(fields({ Export: optional(fields({ Name: anything })) }))),
+});

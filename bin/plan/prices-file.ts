@@ -6,7 +6,7 @@ import { InvalidInputError } from '../local/sample/sample-error';
 export function pricesFile(file: string): Partial<ListPrices> {
   let prices: unknown;
   try {
-    prices = JSON.parse(readFileSync(file, 'utf8'));
+    prices = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new InvalidInputError(`cannot read prices from ${file}: ${(error as Error).message}`);
   }

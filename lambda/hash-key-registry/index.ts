@@ -9,6 +9,7 @@ import type { HashKeyOwner } from '../../lib/core/registry/hash-key-owner';
 import { PartialRebalanceError } from '../../lib/core/registry/partial-rebalance-error';
 import type { RebalanceMove } from '../../lib/core/registry/rebalance-plan';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
+import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { parseRegistryEvent } from './registry-event';
 
@@ -18,7 +19,9 @@ const kinesis = new Kinesis({ requestHandler: new NodeHttpHandler() });
 const store = new DynamoDbRegistryStore(new DynamoDB({}), requiredEnvironment(REGISTRY_TABLE_NAME));
 const ledger = new HashKeyLedger(store);
 
-export async function handler(event: unknown): Promise<object> {
+export const handler = loggable(handle);
+
+async function handle(event: unknown): Promise<object> {
   const request = parseRegistryEvent(event);
   switch (request.action) {
     case 'allocate':

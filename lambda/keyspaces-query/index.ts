@@ -3,6 +3,7 @@ import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history
 import { TABLES } from '../../lib/core/foundation/function-environment';
 import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
 import { functionMetrics, publishCounts } from '../embedded-metrics';
+import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { keyspacesClient } from './keyspaces-client';
 import type { QueryEvent } from './query-event';
@@ -19,7 +20,9 @@ const metrics = functionMetrics();
 
 type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
 
-export async function handler(event: QueryEvent, context: InvocationContext): Promise<QueryResponse> {
+export const handler = loggable(handle);
+
+async function handle(event: QueryEvent, context: InvocationContext): Promise<QueryResponse> {
   const { page, response } = await queryPage(environment, event, context);
   publishCounts(metrics, queryMetrics(page));
   return response;

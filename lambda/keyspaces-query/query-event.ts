@@ -51,12 +51,16 @@ function withBinary(
   );
 }
 
+/** A condition holds a list of values, and nothing is nested more deeply. */
+const MAX_DEPTH = 3;
+
 /** The text of a value, of both ends of a range, or of each operand of a condition. */
-function decoded(field: string, json: unknown): unknown {
+function decoded(field: string, json: unknown, depth = 0): unknown {
   if (typeof json === 'string') return decodeBase64(field, json);
-  if (Array.isArray(json)) return json.map((each) => decoded(field, each));
   if (typeof json !== 'object' || json === null) return json;
+  if (depth === MAX_DEPTH) throw new InvalidEventError(field, json, 'a value, or a condition with values');
+  if (Array.isArray(json)) return json.map((each) => decoded(field, each, depth + 1));
   return Object.fromEntries(
-    Object.entries(json).map(([kind, operand]) => [kind, decoded(`${field}.${kind}`, operand)]),
+    Object.entries(json).map(([kind, operand]) => [kind, decoded(`${field}.${kind}`, operand, depth + 1)]),
   );
 }

@@ -17,6 +17,7 @@ import type { RelaySummary } from '../../lib/core/outbox/relay-summary';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import { functionMetrics } from '../embedded-metrics';
+import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { credentials } from './credentials';
 import { OutboxReport } from './outbox-report';
@@ -40,11 +41,10 @@ const metrics = functionMetrics();
 /** HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack; the producer retries itself. */
 const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
 
+export const handler = loggable(handle);
+
 /** Relays until the invocation's time is nearly up. */
-export async function handler(
-  _event: unknown,
-  context: Pick<Context, 'getRemainingTimeInMillis'>,
-): Promise<RelaySummary> {
+async function handle(_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<RelaySummary> {
   const pool = await connections();
   const producer = new OrderedProducer(
     {
@@ -61,8 +61,8 @@ export async function handler(
   const relay = new OutboxRelay(pool, producer, {
     schema,
     maxTries,
-    onRejected: ({ id, partitionKey: _key, tries, isGivenUp, cause }) =>
-      console.error({ message: 'row rejected', id: `${id}`, tries, isGivenUp, cause: (cause as Error).message }),
+    onRejected: ({ id, tries, isGivenUp, summary }) =>
+      console.error({ message: 'row rejected', id: `${id}`, tries, isGivenUp, cause: summary }),
     onReconnect: (error) => console.warn({ message: 'connects again', cause: error.message }),
   });
   const report = new OutboxReport(pool, relay, metrics, schema);

@@ -20,28 +20,64 @@ export interface SourceOptions extends RecordLimits {
   sequence?: boolean;
 }
 
-/** The messages of an SQS or DynamoDB Streams event, in order. */
+/**
+ * The messages of an SQS or DynamoDB Streams event, in order.
+ *
+ * @throws InvalidEventError for what neither service sends: without a message's id or place, no failure could be reported
+ */
 export function sourceMessages(
   records: readonly (SQSRecord | DynamoDBRecord)[],
   options: SourceOptions = {},
 ): SourceMessage[] {
   return records.map((record, index) => {
-    if (isSqsRecord(record)) return sqsMessage(record, options);
-    if (isDynamoDbRecord(record)) return tableChange(record, options);
-    throw new InvalidEventError(
-      `Records[${index}].eventSource`,
-      (record as { eventSource?: unknown } | null)?.eventSource,
-      'aws:sqs or aws:dynamodb',
-    );
+    const field = `Records[${index}]`;
+    const { eventSource } = Object(record);
+    if (eventSource !== 'aws:sqs' && eventSource !== 'aws:dynamodb') {
+      throw new InvalidEventError(`${field}.eventSource`, eventSource, 'aws:sqs or aws:dynamodb');
+    }
+    return eventSource === 'aws:sqs'
+      ? sqsMessage(checkedSqsRecord(field, record as SQSRecord), options)
+      : tableChange(checkedDynamoDbRecord(field, record as DynamoDBRecord), options);
   });
 }
 
-function isSqsRecord(record: SQSRecord | DynamoDBRecord | null): record is SQSRecord {
-  return record?.eventSource === 'aws:sqs';
+function checkedSqsRecord(field: string, record: SQSRecord): SQSRecord {
+  const { messageId, body, eventSourceARN, attributes } = record;
+  checkText(`${field}.messageId`, messageId);
+  checkText(`${field}.body`, body);
+  checkOptionalText(`${field}.eventSourceARN`, eventSourceARN);
+  checkOptionalText(`${field}.attributes.MessageGroupId`, attributes?.MessageGroupId);
+  checkSequenceNumber(`${field}.attributes.SequenceNumber`, attributes?.SequenceNumber);
+  return record;
 }
 
-function isDynamoDbRecord(record: SQSRecord | DynamoDBRecord | null): record is DynamoDBRecord {
-  return record?.eventSource === 'aws:dynamodb';
+function checkedDynamoDbRecord(field: string, record: DynamoDBRecord): DynamoDBRecord {
+  const { dynamodb, eventSourceARN } = record;
+  checkOptionalText(`${field}.eventSourceARN`, eventSourceARN);
+  checkSequenceNumber(`${field}.dynamodb.SequenceNumber`, dynamodb?.SequenceNumber);
+  for (const [name, value] of Object.entries(dynamodb?.Keys ?? {})) {
+    const types = Object.values(Object(value));
+    if (types.length !== 1 || typeof types[0] !== 'string') {
+      throw new InvalidEventError(`${field}.dynamodb.Keys.${name}`, value, 'a key of type S, N or B');
+    }
+  }
+  return record;
+}
+
+function checkText(field: string, value: unknown): void {
+  if (typeof value !== 'string') throw new InvalidEventError(field, value, 'a string');
+}
+
+function checkOptionalText(field: string, value: unknown): void {
+  if (value !== undefined) checkText(field, value);
+}
+
+/** The services number with up to 40 digits. */
+const SEQUENCE_NUMBER = /^\d{1,40}$/;
+
+function checkSequenceNumber(field: string, value: unknown): void {
+  if (value === undefined || (typeof value === 'string' && SEQUENCE_NUMBER.test(value))) return;
+  throw new InvalidEventError(field, value, 'a string of up to 40 digits');
 }
 
 /** A queue's message body is a record in JSON. In a FIFO queue the message group is the default partition key. */
@@ -62,7 +98,7 @@ function sqsMessage(
       orderingKeys: [...groups, ...ownKey],
       record: recordOrError('body', input, {
         limits,
-        sequence: counted ? sourceSequence([eventSourceARN], attributes.SequenceNumber) : undefined,
+        sequence: counted ? sourceSequence([eventSourceARN], attributes?.SequenceNumber) : undefined,
       }),
     };
   } catch (error) {

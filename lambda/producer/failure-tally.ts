@@ -1,5 +1,5 @@
-import { EvenShardsError, InvalidArgumentError } from '../../lib/core/foundation/errors';
-import { ProducerAbortedError, RecordRejectedError } from '../../lib/core/producer/producer-errors';
+import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { ProducerAbortedError } from '../../lib/core/producer/producer-errors';
 
 /** The producer was aborted because the invocation is about to end. Nothing is wrong with the record. */
 export const OUT_OF_TIME = 'OUT_OF_TIME';
@@ -22,7 +22,7 @@ export class FailureTally {
   add(error: Error): void {
     const reason = reasonOf(error);
     this.counts[reason] = (this.counts[reason] ?? 0) + 1;
-    this.samples[reason] ??= sampleOf(error);
+    this.samples[reason] ??= error instanceof EvenShardsError ? error.summary : error.name;
   }
 
   /** One line for the log, if anything failed. */
@@ -30,11 +30,4 @@ export class FailureTally {
     if (this.total === 0) return;
     console.warn({ message: 'records failed', failed: this.total, counts: this.counts, samples: this.samples });
   }
-}
-
-/** What is wrong, without what the record holds: messages of the service and of checks can quote keys and data. */
-function sampleOf(error: Error): string {
-  if (error instanceof RecordRejectedError) return `${error.serviceCode} after ${error.attempts} attempt(s)`;
-  if (error instanceof InvalidArgumentError) return `${error.field} must be ${error.allowed}`;
-  return error instanceof EvenShardsError ? error.problem : error.name;
 }

@@ -17,6 +17,7 @@ import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-recor
 import type { PutRecordsClient, RequestOptions } from '../../lib/core/producer/put-records-client';
 import { functionMetrics } from '../embedded-metrics';
 import { InvalidEventError } from '../invalid-event-error';
+import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { askRegistry } from './ask-registry';
 import { deliverMessages, deliverRecords, type ProducerResponse } from './deliver';
@@ -75,10 +76,9 @@ const inputOptions = { ...options, hasRegistry: hashKeyOwners !== undefined };
  */
 const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
 
-export async function handler(
-  event: ProducerEvent,
-  context: InvocationContext,
-): Promise<ProducerResponse | SQSBatchResponse> {
+export const handler = loggable(handle);
+
+async function handle(event: ProducerEvent, context: InvocationContext): Promise<ProducerResponse | SQSBatchResponse> {
   const deliver = deliveryOf(event);
   const signal = AbortSignal.timeout(timeLeft(context, LAST_SEND_MS));
   const producer = new OrderedProducer(clientWithin(context), { ...options, signal });

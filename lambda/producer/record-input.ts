@@ -70,8 +70,17 @@ function parseData(field: string, { data, dataBase64 }: RecordInput): Uint8Array
   if ((data === undefined) === (dataBase64 === undefined)) {
     throw new InvalidEventError(field, data === undefined ? 'neither' : 'both', 'exactly one of data and dataBase64');
   }
-  if (dataBase64 === undefined) return Buffer.from(typeof data === 'string' ? data : JSON.stringify(data));
-  return decodeBase64(`${field}.dataBase64`, dataBase64);
+  if (dataBase64 !== undefined) return decodeBase64(`${field}.dataBase64`, dataBase64);
+  return Buffer.from(typeof data === 'string' ? data : jsonText(`${field}.data`, data));
+}
+
+/** The parser of JSON reads any depth, and the writer does not. */
+function jsonText(field: string, data: unknown): string {
+  try {
+    return JSON.stringify(data);
+  } catch {
+    throw new InvalidEventError(field, 'deeper', 'nested at most some thousand levels deep');
+  }
 }
 
 function hashKeyOf(field: string, text: unknown): bigint {

@@ -11,6 +11,7 @@ import { itemToJson } from '../../lib/core/sharded-index/light-client/attribute-
 import { lightQueryClient } from '../../lib/core/sharded-index/light-client/light-query-client';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
 import { functionMetrics, publishCounts } from '../embedded-metrics';
+import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { plainItem } from './plain-json';
 import { type ParsedEvent, parseQueryEvent, type QueryEvent } from './query-event';
@@ -73,7 +74,9 @@ const metrics = functionMetrics();
 
 type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
 
-export async function handler(event: QueryEvent, context: InvocationContext): Promise<QueryResponse> {
+export const handler = loggable(handle);
+
+async function handle(event: QueryEvent, context: InvocationContext): Promise<QueryResponse> {
   const parsed = parseQueryEvent(indexes, event);
   const { onShardFailure } = parsed;
   const options: FanOutReadOptions = {

@@ -62,10 +62,15 @@ export function parseQueryEvent(indexes: Record<string, ShardedIndexConfig>, eve
   return { config: indexes[index]!, request, format, select, ...(onShardFailure !== undefined && { onShardFailure }) };
 }
 
+/** Every level of an attribute value is two of JSON. The core refuses more than DynamoDB's 32 levels by itself. */
+const MAX_JSON_DEPTH = 100;
+
 /** Turns the base64 text of binary attribute values into bytes. It does not change anything else. */
-function withBinary(field: string, json: unknown, type?: string): unknown {
+function withBinary(field: string, json: unknown, type?: string, depth = 0): unknown {
   if (type === 'B' && typeof json === 'string') return decodeBase64(field, json);
-  if (Array.isArray(json)) return json.map((item) => withBinary(field, item, type === 'BS' ? 'B' : undefined));
   if (typeof json !== 'object' || json === null) return json;
-  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, withBinary(field, value, key)]));
+  if (depth === MAX_JSON_DEPTH) throw new InvalidEventError(field, json, 'nested less deeply');
+  const inner = (key: string | undefined, value: unknown) => withBinary(field, value, key, depth + 1);
+  if (Array.isArray(json)) return json.map((item) => inner(type === 'BS' ? 'B' : undefined, item));
+  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, inner(key, value)]));
 }

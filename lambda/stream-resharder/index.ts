@@ -37,6 +37,7 @@ const kinesis = reshardClient();
 export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
   if (event.RequestType === 'Delete') return { PhysicalResourceId: event.PhysicalResourceId!, IsComplete: true };
   const target = reshardTarget(event);
+  // The time of day, because no other clock goes on from one invocation to the next.
   const now = Date.now();
   const startedAt = event.StartedAt ?? now;
   const progress = await look(target, now, startedAt);

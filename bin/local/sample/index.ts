@@ -1,4 +1,4 @@
-import type { EvenShardsError } from '../../../lib/core/foundation/errors';
+import { describeValue, type EvenShardsError } from '../../../lib/core/foundation/errors';
 import { checkProducerRecord } from '../../../lib/core/producer/producer-record';
 import type { LocalStack } from '../run-local';
 import { eventsByTime } from './events-by-time';
@@ -72,7 +72,7 @@ function checkIds(events: readonly StoredEvent[]): void {
     const before = seen.get(id);
     if (before !== undefined) {
       const both = `events ${before + 1} and ${at + 1} have the same id`;
-      throw new InvalidInputError(`${both}, ${JSON.stringify(id)}: one would replace the other in the table`);
+      throw new InvalidInputError(`${both}, ${describeValue(id)}: one would replace the other in the table`);
     }
     seen.set(id, at);
   });

@@ -1,16 +1,26 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { describeValue } from '../../../lib/core/foundation/errors';
 import { InvalidInputError } from './sample-error';
 
 /** A line of the input. */
 export type UserEvent = Record<string, unknown>;
 
+/** What all events of a sample may have together: they are in memory at once, and the emulators hold them again. */
+const MAX_EVENTS_MB = 256;
+
 /** Reads files of newline-delimited JSON, gzipped if named so. Empty lines are skipped. */
 export async function readUserEvents(files: readonly string[]): Promise<UserEvent[]> {
   const events: UserEvent[] = [];
-  for await (const { event } of userEvents(files)) events.push(event);
+  let left = MAX_EVENTS_MB * 2 ** 20;
+  for await (const { event, bytes, file, line } of userEvents(files)) {
+    left -= bytes;
+    if (left < 0)
+      throw new InvalidInputError(`${file}, line ${line}: all events must have at most ${MAX_EVENTS_MB} MB`);
+    events.push(event);
+  }
   return events;
 }
 
@@ -27,8 +37,9 @@ export async function* userEvents(files: readonly string[]): AsyncGenerator<Even
   for (const file of files) {
     let line = 0;
     let empty = true;
-    for await (const text of linesOf(file)) {
+    for await (const raw of linesOf(file)) {
       line += 1;
+      const text = line === 1 ? raw.replace(BYTE_ORDER_MARK, '') : raw;
       if (text.trim() === '') continue;
       empty = false;
       yield { event: parseLine(file, line, text), file, line, bytes: Buffer.byteLength(text) };
@@ -37,11 +48,39 @@ export async function* userEvents(files: readonly string[]): AsyncGenerator<Even
   }
 }
 
+/** Editors on Windows write it; JSON does not allow it. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
+/** Above the largest record of a stream, 10 MiB, as JSON may escape it. */
+const MAX_LINE_MB = 64;
+
 async function* linesOf(file: string): AsyncGenerator<string> {
+  const input = Readable.from(withBoundedLines(file, open(file)));
   try {
-    yield* createInterface({ input: open(file), crlfDelay: Number.POSITIVE_INFINITY });
+    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   } catch (error) {
+    if (error instanceof InvalidInputError) throw error;
     throw new InvalidInputError(`cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+const NEWLINE = 10;
+
+/** The same bytes, up to a line that is too long to be a record: `readline` would hold all of it. */
+async function* withBoundedLines(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let line = 1;
+  let length = 0;
+  for await (const chunk of chunks) {
+    const lastNewline = chunk.lastIndexOf(NEWLINE);
+    if (lastNewline === -1) length += chunk.length;
+    else {
+      length = chunk.length - lastNewline;
+      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) line += 1;
+    }
+    if (length > MAX_LINE_MB * 2 ** 20) {
+      throw new InvalidInputError(`${file}, line ${line}: must be at most ${MAX_LINE_MB} MB long`);
+    }
+    yield chunk;
   }
 }
 
@@ -50,7 +89,7 @@ export function textField(event: UserEvent, field: string, position: number): st
   const value = event[field];
   if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value);
   throw new InvalidInputError(
-    `event ${position + 1}: field ${field} must be a non-empty string or a number, got ${JSON.stringify(value)}`,
+    `event ${position + 1}: field ${field} must be a non-empty string or a number, got ${describeValue(value)}`,
   );
 }
 

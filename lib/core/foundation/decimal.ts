@@ -1,4 +1,4 @@
-import { EvenShardsError } from './errors';
+import { describeValue, EvenShardsError } from './errors';
 
 /**
  * A decimal number as its sign, the position of its first digit, and its digits: 0.00120 is 1, -2, "12". Zero has sign
@@ -65,10 +65,14 @@ export function exactNumber(text: string): number | string {
   return exact && compareNumbers(String(number), text) === 0 ? number : text;
 }
 
+/** DynamoDB and Cassandra write no longer ones, and the patterns below take a time that grows with its square. */
+const MAX_LENGTH = 4_096;
+
 function parseDecimal(text: string): Decimal {
-  const match = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/.exec(text);
+  const match = text.length > MAX_LENGTH ? null : /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/.exec(text);
   if (match === null) {
-    throw new EvenShardsError('NOT_A_NUMBER', `expected a decimal number, got ${JSON.stringify(text)}`);
+    const summary = 'expected a decimal number';
+    throw new EvenShardsError('NOT_A_NUMBER', `${summary}, got ${describeValue(text)}`, { summary });
   }
   const [, sign, whole = '', fraction = '', exponent = '0'] = match;
   const all = whole + fraction;

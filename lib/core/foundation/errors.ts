@@ -1,3 +1,9 @@
+/** Options of an error of this library. */
+export interface EvenShardsErrorOptions extends ErrorOptions {
+  /** What a log may hold of the problem. @default the problem, which then quotes no data */
+  summary?: string;
+}
+
 /**
  * The base class of every error that this library throws. Its message starts with its code in brackets, such as
  * `[INVALID_SHARD_COUNT]`, for the message is all that reaches a caller in another language or process.
@@ -6,16 +12,42 @@ export class EvenShardsError extends Error {
   /** Names the kind of error. Compare it rather than the message: a code is stable, a message may change. */
   readonly code: string;
 
-  constructor(code: string, problem: string, options?: ErrorOptions) {
+  // What holds data is private, with a getter: loggers write every enumerable property of an error.
+  readonly #summary: string;
+
+  constructor(code: string, problem: string, { summary = problem, ...options }: EvenShardsErrorOptions = {}) {
     super(`[${code}] ${problem}`, options);
     this.code = code;
     this.name = new.target.name;
+    this.#summary = summary;
   }
 
   /** The message without the code. */
   get problem(): string {
     return this.message.slice(`[${this.code}] `.length);
   }
+
+  /**
+   * The problem as a log may hold it: without the data that `problem` may quote, which is a wrong value, a key, the name of
+   * an owner, or the words of a service.
+   */
+  get summary(): string {
+    return this.#summary;
+  }
+
+  /**
+   * What loggers write that write errors as JSON, such as AWS Lambda's JSON log format: the summary in place of the
+   * message, and no property with data.
+   */
+  toJSON(): { errorType: string; code: string; errorMessage: string; stackTrace: string[] } {
+    return { errorType: this.name, code: this.code, errorMessage: this.summary, stackTrace: framesOf(this) };
+  }
+}
+
+/** The lines of the stack behind the message. */
+export function framesOf({ stack = '', message }: Error): string[] {
+  const frames = stack.slice(stack.indexOf(message) + message.length);
+  return frames.split('\n').flatMap((line) => line.trim() || []);
 }
 
 /** An argument is not one of the allowed values. The library throws this before it writes anything. */
@@ -23,15 +55,23 @@ export class InvalidArgumentError extends EvenShardsError {
   /** The `code` of the errors of this class. */
   static readonly code: string = 'INVALID_ARGUMENT';
 
+  readonly #value: unknown;
+
   constructor(
     /** The name of the wrong field, as the caller wrote it. */
     readonly field: string,
-    /** The wrong value. */
-    readonly value: unknown,
+    value: unknown,
     /** What is allowed instead, in words that follow "must be". */
     readonly allowed: string,
   ) {
-    super(new.target.code, `${field} must be ${allowed}, got ${describeValue(value)}`.replace(TOKEN, 'a token'));
+    const summary = `${shortened(field)} must be ${allowed}`.replace(TOKEN, 'a token');
+    super(new.target.code, `${summary}, got ${describeValue(value).replace(TOKEN, 'a token')}`, { summary });
+    this.#value = value;
+  }
+
+  /** The wrong value. No logger writes it unless it is asked to. */
+  get value(): unknown {
+    return this.#value;
   }
 }
 
@@ -57,12 +97,18 @@ export class InvalidHashKeyRangesError extends InvalidArgumentError {
 const TOKEN = /[$#]\{Token\[[^\]]*\]\}|-1\.\d{10,16}e\+289/g;
 
 const MAX_DESCRIPTION_LENGTH = 100;
+const MAX_NAME_LENGTH = 400;
 
 /** A value as an error message shows it: readable, on one line, and short even if the input has a megabyte. */
-function describeValue(value: unknown): string {
+export function describeValue(value: unknown): string {
   const text = typeof value === 'string' ? JSON.stringify(value.slice(0, MAX_DESCRIPTION_LENGTH)) : textOf(value);
   const length = typeof value === 'string' ? value.length : text.length;
   return length > MAX_DESCRIPTION_LENGTH ? `${text.slice(0, MAX_DESCRIPTION_LENGTH)}… (${length} characters)` : text;
+}
+
+/** A name of the caller's as a message shows it. */
+export function shortened(name: string): string {
+  return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
 function textOf(value: unknown): string {

@@ -56,17 +56,26 @@ export class OutboxRestoredError extends EvenShardsError {
 
 /** A row that the stream does not take. Its key waits, other keys go on. */
 export class OutboxRowError extends EvenShardsError {
+  readonly #partitionKey: string;
+
   constructor(
     /** The row's number, its `id`. */
     readonly id: bigint,
-    readonly partitionKey: string,
+    partitionKey: string,
     /** How often it was tried. */
     readonly tries: number,
     /** Whether it was moved to the table of the rejected rows, so that its key goes on. */
     readonly isGivenUp: boolean,
     { cause }: { cause: Error },
   ) {
-    super('OUTBOX_ROW', `row ${id} was rejected, try ${tries}: ${cause.message}`, { cause });
+    const what = `row ${id} was rejected, try ${tries}`;
+    const reason = cause instanceof EvenShardsError ? cause.summary : cause.name;
+    super('OUTBOX_ROW', `${what}: ${cause.message}`, { cause, summary: `${what}: ${reason}` });
+    this.#partitionKey = partitionKey;
+  }
+
+  get partitionKey(): string {
+    return this.#partitionKey;
   }
 }
 

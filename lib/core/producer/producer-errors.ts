@@ -26,18 +26,23 @@ export class RecordRejectedError extends EvenShardsError {
     readonly attempts: number,
     { mayHaveBeenWritten = false, ...options }: ErrorOptions & { mayHaveBeenWritten?: boolean } = {},
   ) {
-    super('RECORD_REJECTED', `rejected after ${attempts} attempt(s): ${serviceCode}: ${serviceMessage}`, options);
+    const summary = `rejected after ${attempts} attempt(s): ${serviceCode}`;
+    super('RECORD_REJECTED', `${summary}: ${serviceMessage}`, { ...options, summary });
     this.mayHaveBeenWritten = mayHaveBeenWritten;
   }
 }
 
 /** A record that was never sent, because an earlier record of its partition key failed and order would break. */
 export class EarlierRecordFailedError extends EvenShardsError {
-  constructor(
-    readonly partitionKey: string,
-    options?: ErrorOptions,
-  ) {
+  readonly #partitionKey: string;
+
+  constructor(partitionKey: string, options?: ErrorOptions) {
     super('EARLIER_RECORD_FAILED', 'not sent: an earlier record of the same partition key failed', options);
+    this.#partitionKey = partitionKey;
+  }
+
+  get partitionKey(): string {
+    return this.#partitionKey;
   }
 }
 

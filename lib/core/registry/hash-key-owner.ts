@@ -17,8 +17,9 @@ const UNPAIRED_SURROGATE = /\p{Surrogate}/u;
 
 /** Throws `InvalidArgumentError` unless `owner` is text of 1 to 256 characters. */
 export function checkOwner(field: string, owner: unknown): void {
-  if (typeof owner === 'string' && owner.length > 0 && !UNPAIRED_SURROGATE.test(owner)) {
-    if ([...owner].length <= MAX_OWNER_CHARACTERS) return;
+  // A character takes one or two units; to count the characters of megabytes would take as much again.
+  if (typeof owner === 'string' && owner.length > 0 && owner.length <= 2 * MAX_OWNER_CHARACTERS) {
+    if (!UNPAIRED_SURROGATE.test(owner) && [...owner].length <= MAX_OWNER_CHARACTERS) return;
   }
   throw new InvalidArgumentError(
     field,

@@ -1,4 +1,4 @@
-import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+import { describeValue, EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 
 /** A weight is not a number from 1e-9 to 2^53 - 1. */
 export class InvalidWeightError extends InvalidArgumentError {
@@ -53,11 +53,16 @@ export class CorruptRegistryError extends EvenShardsError {
 
 /** A planned move cannot be made: the owner's key has changed since the plan, or the new key has an owner now. */
 export class StaleMoveError extends EvenShardsError {
-  constructor(
-    /** The name of the owner. */
-    readonly owner: string,
-    reason: string,
-  ) {
-    super('STALE_MOVE', `owner ${JSON.stringify(owner)} was not moved because ${reason}; make a new plan`);
+  readonly #owner: string;
+
+  constructor(owner: string, reason: string) {
+    const outcome = `was not moved because ${reason}; make a new plan`;
+    super('STALE_MOVE', `owner ${describeValue(owner)} ${outcome}`, { summary: `an owner ${outcome}` });
+    this.#owner = owner;
+  }
+
+  /** The name of the owner. */
+  get owner(): string {
+    return this.#owner;
   }
 }

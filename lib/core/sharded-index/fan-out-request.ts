@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 import { InvalidArgumentError } from '../foundation/errors';
+import { checkAttributeValue } from './check-attribute-value';
 import { itemBytes } from './item-bytes';
 import { type ShardedIndexConfig, shardAttributeValue } from './sharded-index-config';
 import { InvalidIndexValueError } from './sharded-index-errors';
@@ -61,7 +62,6 @@ export interface FanOutRequest {
 /** The library keeps expression placeholders that start with this word for itself. */
 export const RESERVED_PLACEHOLDER = 'evenShards';
 
-const VALUE_TYPES = ['S', 'N', 'B', 'SS', 'NS', 'BS', 'M', 'L', 'NULL', 'BOOL'];
 const ORDERS = ['ascending', 'descending', 'unordered'];
 const FIELDS = [
   'value',
@@ -187,11 +187,7 @@ function checkExpression(request: FanOutRequest): void {
     }
   }
   for (const [placeholder, value] of Object.entries(values ?? {})) {
-    const types = typeof value === 'object' && value !== null ? Object.keys(value) : [];
-    if (types.length !== 1 || !VALUE_TYPES.includes(types[0]!)) {
-      const allowed = 'an attribute value of one type, such as {"S":"text"}';
-      throw new InvalidArgumentError(`expressionAttributeValues[${placeholder}]`, value, allowed);
-    }
+    checkAttributeValue(`expressionAttributeValues[${placeholder}]`, value);
   }
   if (values !== undefined && itemBytes(values as DynamoDbItem) > MAX_SUBSTITUTION_BYTES) {
     const allowed = `at most ${MAX_SUBSTITUTION_BYTES} bytes in all, as DynamoDB allows for an expression`;

@@ -1,4 +1,5 @@
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
+import { isNumberText } from './check-attribute-value';
 import type { ShardedIndexConfig } from './sharded-index-config';
 import { InvalidSortKeyConditionError } from './sharded-index-errors';
 import { isEmptyRange, prefixRange, type RangeEnd, type SortKeyRange } from './sort-key-range';
@@ -123,19 +124,10 @@ function betweenRange(field: string, operand: unknown): SortKeyRange {
   return range;
 }
 
-/**
- * A number of up to 38 digits; DynamoDB itself checks its magnitude. Source: the DynamoDB developer guide, "Data
- * types".
- */
-const NUMBER = /^[+-]?(?=\.?\d)\d{0,126}(?:\.\d{0,130})?(?:[eE][+-]?\d{1,3})?$/;
-
 function sortKeyValue(field: string, value: unknown): SortableValue {
   const attributeValue: { S?: unknown; N?: unknown; B?: unknown } = Object(toAttributeValue(value as SortKeyValue));
   const { S, N, B } = attributeValue;
-  const valid =
-    (typeof S === 'string' && S !== '') ||
-    (typeof N === 'string' && NUMBER.test(N)) ||
-    (B instanceof Uint8Array && B.byteLength > 0);
+  const valid = (typeof S === 'string' && S !== '') || isNumberText(N) || (B instanceof Uint8Array && B.byteLength > 0);
   if (!valid || Object.keys(attributeValue).length !== 1) {
     const allowed = 'a non-empty string, a finite number, binary, or an attribute value of type S, N or B';
     throw new InvalidSortKeyConditionError(field, value, allowed);

@@ -6,6 +6,7 @@ import {
   type Scope,
   UnresolvableIntrinsicError,
 } from '../../../bin/local/intrinsics';
+import { ResolutionWork } from '../../../bin/local/resolution-work';
 
 const SITE = { logicalId: 'Function', propertyPath: 'Environment' };
 
@@ -26,6 +27,7 @@ const SCOPE: Scope = {
     Object.hasOwn(CONDITIONS, name) ? { value: CONDITIONS[name] } : { reason: `there is no condition ${name}` },
   mapped: (map, top, second) => ({ value: `${map}/${top}/${second}` }),
   imported: (name) => ({ value: `imported ${name}` }),
+  work: new ResolutionWork(),
 };
 
 function resolve(value: unknown): unknown {

@@ -351,7 +351,7 @@ describe('fanOutQuery', () => {
         byTime,
         { filterExpression: ':a', expressionAttributeValues: { ':a': 'text' } },
         InvalidArgumentError,
-        'expressionAttributeValues[:a] must be an attribute value of one type, such as {"S":"text"}, got "text"',
+        'expressionAttributeValues[:a] must be an attribute value of one type, such as {"S":"text"}, nested at most 32 levels deep, got "text"',
       ],
       [
         'a value of an unknown type',

@@ -83,6 +83,8 @@ test.each<[string, Record<string, string>, string, object]>([
     'index.handler',
     { errorType: 'Runtime.HandlerNotFound', errorMessage: 'index.handler is undefined or not exported' },
   ],
+  ['a handler outside the code', {}, '../other/index.handler', { errorType: 'Runtime.MalformedHandlerName' }],
+  ['a handler outside all code', {}, '/../../index.handler', { errorType: 'Runtime.MalformedHandlerName' }],
   ['a handler without an export', { 'index.js': COMMON }, 'index', { errorType: 'Runtime.MalformedHandlerName' }],
   [
     'code that throws as it loads',

@@ -33,6 +33,12 @@ function environment(rows: number, body = 'text') {
 const event = { table: 'blogs', value: { author: ann.toString('base64') } };
 
 describe('a page of the function', () => {
+  test.each([10, 10_000])('refuses a condition of %d levels before it asks', async (levels) => {
+    const deep = JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+    const page = queryPage(environment(1), { ...event, where: { digest: { between: deep } } } as never, context);
+    await expect(page).rejects.toThrow(/where.digest.between must be a value, or a condition with values/);
+  });
+
   test('has rows as plain JSON, their number, a cursor and what they cost', async () => {
     const where = { digest: { gte: Buffer.from([0, 2]).toString('base64') } };
     const { response, page } = await queryPage(environment(10), { ...event, where, limit: 3 }, context);

@@ -125,7 +125,7 @@ describe('the tally of failures', () => {
           samples: {
             INVALID_EVENT: 'body must be a record as a JSON object',
             EARLIER_RECORD_FAILED: 'not sent: an earlier record of the same partition key failed',
-            RECORD_REJECTED: 'ProvisionedThroughputExceededException after 2 attempt(s)',
+            RECORD_REJECTED: 'rejected after 2 attempt(s): ProvisionedThroughputExceededException',
           },
         },
       ],

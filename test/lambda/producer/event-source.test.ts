@@ -149,4 +149,38 @@ describe('sourceMessages', () => {
       'Records[0].eventSource must be aws:sqs or aws:dynamodb, got "aws:s3"',
     );
   });
+
+  test.each<[string, object]>([
+    ['messageId', { messageId: 7 }],
+    ['body', { body: null }],
+    ['eventSourceARN', { eventSourceARN: { arn: 'x' } }],
+    ['attributes.MessageGroupId', { attributes: { MessageGroupId: 7 } }],
+    ['attributes.SequenceNumber', { attributes: { SequenceNumber: 'x' } }],
+    ['attributes.SequenceNumber', { attributes: { SequenceNumber: '9'.repeat(1_000_000) } }],
+  ])('refuses a queue message that no queue sends: %s', (field, changes) => {
+    const record = { ...sqs('{"data":"x"}', 'g'), ...changes } as unknown as SQSRecord;
+    expect(() => sourceMessages([record])).toThrow(InvalidArgumentError);
+    expect(() => sourceMessages([record])).toThrow(`Records[0].${field} must be`);
+  });
+
+  test.each<[string, object]>([
+    ['dynamodb.Keys.id', { dynamodb: { Keys: { id: null } } }],
+    ['dynamodb.Keys.id', { dynamodb: { Keys: { id: { S: 'a', N: '1' } } } }],
+    ['dynamodb.SequenceNumber', { dynamodb: { Keys: {}, SequenceNumber: 7 } }],
+    ['eventSourceARN', { eventSourceARN: 7 }],
+  ])('refuses a change that no table sends: %s', (field, changes) => {
+    const record = { ...change({ id: { S: 'a' } }), ...changes } as unknown as DynamoDBRecord;
+    expect(() => sourceMessages([record])).toThrow(`Records[0].${field} must be`);
+  });
+
+  test('takes a record that is nested too deeply for a bad one, and reads the others', () => {
+    const deep = `{"partitionKey":"a","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    expect(only(sqs(deep)).record).toMatchObject({ code: 'INVALID_EVENT', field: 'body.data' });
+    const image = { nested: JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) };
+    const stored = { ...change({ id: { S: 'a' } }), dynamodb: { Keys: { id: { S: 'a' } }, NewImage: image } };
+    expect(only(stored as unknown as DynamoDBRecord)).toMatchObject({
+      orderingKeys: ['a'],
+      record: { code: 'INVALID_EVENT', field: 'dynamodb.data' },
+    });
+  });
 });

@@ -112,4 +112,10 @@ describe('parseQueryEvent', () => {
     expect(() => parseQueryEvent(indexes, event)).toThrow(error);
     expect(() => parseQueryEvent(indexes, event)).toThrow(message);
   });
+
+  test.each(['expressionAttributeValues', 'sortKey'])('refuses %s of 10,000 levels', (field) => {
+    const deep = JSON.parse(`${'{"L":['.repeat(10_000)}${']}'.repeat(10_000)}`);
+    expect(() => parseQueryEvent(indexes, { index: 'byTime', [field]: deep })).toThrow(InvalidArgumentError);
+    expect(() => parseQueryEvent(indexes, { index: 'byTime', [field]: deep })).toThrow(`${field} must be nested less`);
+  });
 });

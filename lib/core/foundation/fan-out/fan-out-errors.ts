@@ -12,6 +12,14 @@ export class ShardsUnavailableError extends EvenShardsError {
     readonly shards: readonly number[],
     options?: ErrorOptions,
   ) {
-    super('SHARDS_UNAVAILABLE', `no answer in time from shard(s) ${shards.join(', ')}`, options);
+    super('SHARDS_UNAVAILABLE', `no answer in time from shard(s) ${someOf(shards)}`, options);
   }
+}
+
+/** A wide index has thousands of shards. */
+const MAX_NAMED_SHARDS = 20;
+
+function someOf(shards: readonly number[]): string {
+  const named = shards.slice(0, MAX_NAMED_SHARDS).join(', ');
+  return shards.length > MAX_NAMED_SHARDS ? `${named} and ${shards.length - MAX_NAMED_SHARDS} more` : named;
 }

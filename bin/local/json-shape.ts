@@ -1,0 +1,57 @@
+/** What JSON of others must be. Says what is wrong with it, in words that begin with its path, or nothing. */
+export type Shape = (json: unknown, path: string) => string | undefined;
+
+export const text: Shape = (json, path) => (typeof json === 'string' ? undefined : `${path} must be a string`);
+
+export const anything: Shape = () => undefined;
+
+export function optional(shape: Shape): Shape {
+  return (json, path) => (json === undefined ? undefined : shape(json, path));
+}
+
+export function listOf(shape: Shape): Shape {
+  return (json, path) => {
+    if (!Array.isArray(json)) return `${path} must be a list`;
+    return firstProblem(json.entries(), (index, item) => shape(item, `${path}[${index}]`));
+  };
+}
+
+/** An object with any names. */
+export function mapOf(shape: Shape): Shape {
+  return (json, path) => {
+    if (!isObject(json)) return `${path || 'it'} must be an object`;
+    return firstProblem(Object.entries(json), (name, member) => shape(member, below(path, name)));
+  };
+}
+
+/** An object with these fields; it may have others. */
+export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
+  return (json, path) => {
+    if (!isObject(json)) return `${path || 'it'} must be an object`;
+    return firstProblem(Object.entries(shapes), (name, shape) => shape(ownField(json, name), below(path, name)));
+  };
+}
+
+function firstProblem<N, T>(
+  members: Iterable<readonly [N, T]>,
+  problemOf: (name: N, member: T) => string | undefined,
+): string | undefined {
+  for (const [name, member] of members) {
+    const problem = problemOf(name, member);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Never what every object inherits, such as its constructor. */
+function ownField(json: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(json, name) ? json[name] : undefined;
+}
+
+function below(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function isObject(json: unknown): json is Record<string, unknown> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}

@@ -1,0 +1,91 @@
+/**
+ * A thread that runs a bundled function and logs as AWS Lambda's runtime for Node.js does, in both of its formats: what an
+ * uncaught error and the consoles write is the evidence that nothing leaks.
+ * Source: `LogPatch.js` and `Errors.js` of aws-lambda-ric 4.
+ */
+import { createRequire } from 'node:module';
+import { format } from 'node:util';
+import { parentPort, workerData } from 'node:worker_threads';
+
+let written = [];
+
+for (const stream of [process.stdout, process.stderr]) {
+  stream.write = (text) => {
+    written.push(String(text));
+    return true;
+  };
+}
+for (const level of ['trace', 'debug', 'info', 'log', 'warn', 'error']) {
+  console[level] = (...values) => written.push(jsonLine(level, values), textLine(level, values));
+}
+
+/** With one value, the runtime writes its JSON, and of every error in it all enumerable properties. */
+function jsonLine(level, values) {
+  const [message] = values;
+  if (values.length > 1) return jsonOfSeveral(level, values);
+  try {
+    return JSON.stringify({ level, message }, (_, value) =>
+      value instanceof Error ? { ...propertiesOf(value), ...value } : value,
+    );
+  } catch {
+    return JSON.stringify({ level, message: format(message) });
+  }
+}
+
+function jsonOfSeveral(level, values) {
+  const error = values.find((value) => value instanceof Error);
+  return JSON.stringify({ level, message: format(...values), ...(error && propertiesOf(error)) });
+}
+
+function propertiesOf(error) {
+  return { errorType: error.constructor.name, errorMessage: error.message, stackTrace: error.stack?.split('\n') };
+}
+
+function textLine(level, values) {
+  return `${level}\t${format(...values)}`;
+}
+
+/** What the text format writes of an uncaught error. */
+function uncaughtText(error) {
+  return JSON.stringify(error, (_, value) =>
+    value instanceof Error
+      ? {
+          errorType: value.name,
+          errorMessage: value.message,
+          code: value.code,
+          ...value,
+          stack: value.stack?.split('\n'),
+        }
+      : value,
+  );
+}
+
+function logUncaught(thrown) {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  written.push(jsonLine('error', [error]), uncaughtText(error));
+}
+
+Object.assign(process.env, workerData.environment);
+const { handler } = createRequire(import.meta.url)(workerData.bundle);
+
+parentPort.on('message', async ({ payload, timeoutMs }) => {
+  written = [];
+  const deadline = performance.now() + timeoutMs;
+  const context = { getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()) };
+  try {
+    const response = JSON.stringify((await handler(JSON.parse(payload), context)) ?? null);
+    parentPort.postMessage({ response, log: written.join('\n') });
+  } catch (error) {
+    logUncaught(error);
+    const { name = typeof error, message = String(error), code } = Object(error);
+    parentPort.postMessage({ error: { name, message, code }, log: written.join('\n') });
+  }
+});
+process.on('unhandledRejection', (reason) => {
+  logUncaught(reason);
+  parentPort.postMessage({
+    error: { name: 'UnhandledPromiseRejection', message: String(reason) },
+    log: written.join('\n'),
+  });
+});
+parentPort.postMessage('ready');

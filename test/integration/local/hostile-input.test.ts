@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
+const folder = mkdtempSync(join(tmpdir(), 'hostile-input-'));
+const file = (name: string) => join(folder, name);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The command in 512 MB of memory, which is a quarter of what a long line would take. */
+function run(args: string[], stdio: Parameters<typeof spawnSync>[2] = {}) {
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, ['--max-old-space-size=512', CLI, ...args], {
+    encoding: 'utf8',
+    timeout: 120_000,
+    ...stdio,
+  });
+  return { status, signal, stdout: String(stdout), stderr: String(stderr) };
+}
+
+const write = (name: string, content: string | Buffer) => {
+  writeFileSync(file(name), content);
+  return file(name);
+};
+
+describe.each(['plan', 'simulate'])('%s', (command) => {
+  test('refuses a gzip that holds one line of 1.1 GB', () => {
+    // The members of a gzip follow one another: one that is written once can be read ten times.
+    const member = gzipSync(Buffer.alloc(110_000_000, 'x'), { level: 1 });
+    write('line.ndjson.gz', Buffer.concat([gzipSync('{"account":"'), ...Array<Buffer>(10).fill(member)]));
+    const { status, signal, stderr } = run([command, '--input', file('line.ndjson.gz'), '--key', 'account']);
+    expect({ status, signal }).toEqual({ status: 2, signal: null });
+    expect(stderr).toBe(`even-shards: ${file('line.ndjson.gz')}, line 1: must be at most 64 MB long\n`);
+  }, 180_000);
+
+  test('reads a file with a byte order mark', () => {
+    const lines = '{"account":"a"}\n{"account":"b"}\n';
+    for (const [name, content] of [
+      ['bom.ndjson', `\uFEFF${lines}`],
+      ['bom.ndjson.gz', gzipSync(`\uFEFF${lines}`)],
+    ] as const) {
+      expect(run([command, '--input', write(name, content), '--key', 'account'])).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+    }
+  });
+
+  test('refuses a value in place of a key, and quotes little of it', () => {
+    const line = JSON.stringify({ account: { deep: 'x'.repeat(1_000_000) } });
+    const { status, stderr } = run([command, '--input', write('value.ndjson', line), '--key', 'account']);
+    expect(status).toBe(2);
+    expect(stderr).toContain('line 1: field account must be a non-empty string or a number, got {"deep":"xxx');
+    expect(stderr.length).toBeLessThan(500);
+  });
+
+  test('refuses a line that is nested too deeply to be anything', () => {
+    const input = write('deep.ndjson', '['.repeat(1_000_000));
+    expect(run([command, '--input', input, '--key', 'account'])).toMatchObject({ status: 2 });
+  });
+});
+
+test.each(['plan', 'simulate'])('%s says that standard output is full', (command) => {
+  const full = openSync('/dev/full', 'w');
+  try {
+    const args = command === 'plan' ? ['plan', '--writes-per-second', '1000'] : ['simulate', '--shards', '4'];
+    const { status, stderr } = run(args, { stdio: ['ignore', full, 'pipe'] });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^even-shards: cannot write to standard output: ENOSPC[^\n]*\n$/);
+  } finally {
+    closeSync(full);
+  }
+});
+
+test('local says what is wrong with a hostile assembly', () => {
+  const artifacts = { Stage: { type: 'cdk:cloud-assembly', properties: { directoryName: '.' } } };
+  write('manifest.json', JSON.stringify({ artifacts }));
+  expect(run(['local', '--app', folder])).toEqual({
+    status: 1,
+    signal: null,
+    stdout: '',
+    stderr: `even-shards: the same assembly is nested twice in ${folder}: run \`npx cdk synth\` first, or name the directory with --app\n`,
+  });
+});

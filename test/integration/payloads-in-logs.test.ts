@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import {
+  INDEXES,
+  REGISTRY_FUNCTION_NAME,
+  REGISTRY_TABLE_NAME,
+  STREAM_NAME,
+  TABLES,
+} from '../../lib/core/foundation/function-environment';
+import { LambdaFunction } from '../fuzz/lambda-function';
+
+const CANARY = 'canary-7f3a91';
+const LARGE = CANARY.repeat(15_000);
+
+/** A service that refuses every request, and quotes it. */
+let server: Server;
+const functions: Record<string, LambdaFunction> = {};
+
+const index = {
+  tableName: 'Jobs',
+  indexName: 'byStatus',
+  tableKey: ['id'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'shard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: 2, read: 2 } },
+  strategy: 'calculated',
+};
+const table = {
+  keyspaceName: 'k',
+  tableName: 't',
+  partitionKey: [{ name: 'author', type: 'text' }],
+  shardColumn: 'shard',
+  firstShard: 0,
+  clusteringColumns: [{ name: 'digest', type: 'blob', order: 'ASC' }],
+  columns: ['body'],
+  shards: { default: { write: 2, read: 2 } },
+  strategy: 'calculated',
+};
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const type = request.headers['x-amz-target']?.toString().startsWith('Kinesis') ? 'InvalidArgument' : 'Validation';
+    const message = `Value ${await text(request)} ${CANARY} is not valid`;
+    response.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
+    response.end(JSON.stringify({ __type: `${type}Exception`, message, detail: CANARY }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const environments = {
+    producer: { [STREAM_NAME]: 'events', [REGISTRY_FUNCTION_NAME]: 'registry' },
+    'query-fanout': { [INDEXES]: JSON.stringify({ byStatus: index }) },
+    'keyspaces-query': { [TABLES]: JSON.stringify({ t: table }) },
+    'hash-key-registry': { [STREAM_NAME]: 'events', [REGISTRY_TABLE_NAME]: 'registry' },
+  };
+  await Promise.all(
+    Object.entries(environments).map(async ([name, environment]) => {
+      functions[name] = await LambdaFunction.start({ name, endpoint, environment });
+    }),
+  );
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all(Object.values(functions).map((each) => each.stop()));
+  server.close();
+  server.closeAllConnections();
+});
+
+const values = { ':a': { S: CANARY } };
+const select = {
+  filterExpression: '#a = :a',
+  expressionAttributeNames: { '#a': 'a' },
+  expressionAttributeValues: values,
+};
+
+test.each<[string, string, unknown]>([
+  ['producer', 'an unknown field', { records: [{ partitionKey: 'a', data: 'x', [CANARY]: LARGE }] }],
+  ['producer', 'bad base64', { records: [{ partitionKey: 'a', dataBase64: LARGE }] }],
+  ['producer', 'a bad record', { records: [LARGE] }],
+  ['producer', 'a long key', { records: [{ partitionKey: LARGE, data: 'x' }] }],
+  ['producer', 'no records', { records: LARGE }],
+  ['producer', 'a bad hash key', { records: [{ partitionKey: 'a', data: 'x', explicitHashKey: LARGE }] }],
+  ['producer', 'a bad owner', { records: [{ partitionKey: 'a', data: 'x', hashKeyOwner: LARGE }] }],
+  ['producer', 'an owner', { records: [{ partitionKey: 'a', data: 'x', hashKeyOwner: CANARY }] }],
+  ['producer', 'records that the stream refuses', { records: [{ partitionKey: CANARY, data: CANARY }] }],
+  ['producer', 'a bad source', { Records: [{ eventSource: LARGE }] }],
+  [
+    'producer',
+    'a bad key of an item',
+    {
+      Records: [{ eventSource: 'aws:dynamodb', dynamodb: { Keys: { id: { S: 'a', N: CANARY } } } }],
+    },
+  ],
+  ['producer', 'a bad message', { Records: [{ eventSource: 'aws:sqs', messageId: 'm', body: `{"a": ${LARGE}` }] }],
+  ['producer', 'a bad event', LARGE],
+  ['query-fanout', 'an unknown index', { index: LARGE }],
+  ['query-fanout', 'a bad value', { index: 'byStatus', value: { LARGE } }],
+  ['query-fanout', 'a long value', { index: 'byStatus', value: LARGE }],
+  ['query-fanout', 'a bad cursor', { index: 'byStatus', value: 'x', cursor: LARGE }],
+  ['query-fanout', 'a bad condition', { index: 'byStatus', value: 'x', sortKey: { eq: { LARGE } } }],
+  [
+    'query-fanout',
+    'a bad placeholder',
+    {
+      index: 'byStatus',
+      value: 'x',
+      filterExpression: 'a',
+      expressionAttributeValues: { [LARGE]: { S: '' } },
+    },
+  ],
+  [
+    'query-fanout',
+    'a bad number',
+    {
+      index: 'byStatus',
+      value: 'x',
+      filterExpression: 'a',
+      expressionAttributeValues: { ':a': { N: LARGE } },
+    },
+  ],
+  ['query-fanout', 'a query that the table refuses', { index: 'byStatus', value: CANARY, ...select }],
+  ['keyspaces-query', 'an unknown table', { table: LARGE }],
+  ['keyspaces-query', 'a bad value', { table: 't', value: { author: { LARGE } } }],
+  ['keyspaces-query', 'a bad condition', { table: 't', value: { author: 'a' }, where: { digest: { eq: LARGE } } }],
+  ['keyspaces-query', 'a bad cursor', { table: 't', value: { author: 'a' }, cursor: LARGE }],
+  ['hash-key-registry', 'an unknown action', { action: LARGE }],
+  ['hash-key-registry', 'a bad owner', { action: 'get', owners: [LARGE] }],
+  ['hash-key-registry', 'a bad weight', { action: 'allocate', owners: [{ owner: CANARY, weight: LARGE }] }],
+  ['hash-key-registry', 'an owner whom the table refuses', { action: 'get', owners: [CANARY] }],
+  ['hash-key-registry', 'a stale move', { action: 'move', owner: CANARY, fromHashKey: CANARY, toHashKey: '2' }],
+])('%s: the log holds no data of %s', async (name, _, event) => {
+  const { error, response, log } = await functions[name]!.invoke(event, 5_000);
+  expect(log).not.toContain(CANARY.slice(0, 6));
+  expect(log).not.toBe('');
+  expect(log.length).toBeLessThan(20_000);
+  // Whoever invokes the function is told.
+  expect(error?.message ?? response).toMatch(/must be|rejected|not valid|batchItemFailures/);
+});
