@@ -127,8 +127,8 @@ const MAX_SHARDS = 20_000;
 const MAX_TIMEOUT_SECONDS = 900;
 const MAX_MEMORY_MB = 10_240;
 
-/** Types that do nothing an emulator could show. */
-const NOT_NEEDED = /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$/;
+/** Types that do nothing an emulator could show. Of an alias, the function is told that it was invoked by it. */
+const NOT_NEEDED = /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$|^AWS::Lambda::Alias$/;
 
 function identity({ scope, logicalId, type }: Declaration): LocalResource {
   const name = scope.physicalName(logicalId);

@@ -12,6 +12,8 @@ export interface HostRequest {
   readonly requestId: string;
   /** JSON. */
   readonly payload: string;
+  /** The alias or version that the function is invoked by, if by one. */
+  readonly qualifier?: string | undefined;
   /** Milliseconds until the invocation times out. */
   readonly timeLeftMs: number;
 }

@@ -35,7 +35,7 @@ function call(handler: Handler, request: HostRequest): Promise<unknown> {
   });
 }
 
-function context({ requestId, timeLeftMs }: HostRequest): object {
+function context({ requestId, qualifier, timeLeftMs }: HostRequest): object {
   const deadline = performance.now() + timeLeftMs;
   return {
     awsRequestId: requestId,
@@ -43,7 +43,7 @@ function context({ requestId, timeLeftMs }: HostRequest): object {
     functionName: data.functionName,
     functionVersion: '$LATEST',
     getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
-    invokedFunctionArn: data.functionArn,
+    invokedFunctionArn: qualifier === undefined ? data.functionArn : `${data.functionArn}:${qualifier}`,
     logGroupName: process.env.AWS_LAMBDA_LOG_GROUP_NAME,
     logStreamName: process.env.AWS_LAMBDA_LOG_STREAM_NAME,
     memoryLimitInMB: String(data.memoryMb),

@@ -25,10 +25,10 @@ export class FunctionPool {
     private readonly log?: LogSink,
   ) {}
 
-  async invoke(payload: string): Promise<InvocationResult> {
+  async invoke(payload: string, qualifier?: string): Promise<InvocationResult> {
     const thread = await this.acquire();
     try {
-      return await thread.invoke(payload);
+      return await thread.invoke(payload, qualifier);
     } finally {
       this.release(thread);
     }

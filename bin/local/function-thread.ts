@@ -56,7 +56,7 @@ export class FunctionThread {
     return !this.ended;
   }
 
-  async invoke(payload: string): Promise<InvocationResult> {
+  async invoke(payload: string, qualifier?: string): Promise<InvocationResult> {
     const loaded = await this.loaded;
     if (loaded.type === 'failed') {
       await this.stop();
@@ -65,7 +65,7 @@ export class FunctionThread {
     const requestId = randomUUID();
     const milliseconds = this.definition.timeoutSeconds * 1000;
     const answer = this.nextAnswer(requestId, milliseconds);
-    this.worker.postMessage({ requestId, payload, timeLeftMs: milliseconds } satisfies HostRequest);
+    this.worker.postMessage({ requestId, payload, qualifier, timeLeftMs: milliseconds } satisfies HostRequest);
     return invocationResult(await answer);
   }
 

@@ -7,7 +7,8 @@ import type { InvocationResult } from './function-thread';
 
 /** A function as the server needs it. */
 export interface Invocable {
-  invoke(payload: string): Promise<InvocationResult>;
+  /** @param qualifier the alias or version that it is invoked by, if by one */
+  invoke(payload: string, qualifier?: string): Promise<InvocationResult>;
 }
 
 /** A port the Lambda endpoint cannot have. */
@@ -42,12 +43,17 @@ export function endpointOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/**
- * The function's own name in any of the forms the API takes: name, partial ARN or ARN, each with or without a
- * qualifier.
- */
-export function plainFunctionName(nameOrArn: string): string | undefined {
-  return /^(?:arn:[^:]+:lambda:[^:]+:\d{12}:function:|\d{12}:function:)?([\w-]+)(?::[\w$-]+)?$/.exec(nameOrArn)?.[1];
+/** Whom an invocation is for. */
+export interface FunctionReference {
+  readonly name: string;
+  readonly qualifier?: string;
+}
+
+/** The function in any of the forms the API takes: name, partial ARN or ARN, each with or without a qualifier. */
+export function functionReference(nameOrArn: string): FunctionReference | undefined {
+  const [, name, qualifier] =
+    /^(?:arn:[^:]+:lambda:[^:]+:\d{12}:function:|\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/.exec(nameOrArn) ?? [];
+  return name === undefined ? undefined : { name, ...(qualifier !== undefined && { qualifier }) };
 }
 
 interface Reply {
@@ -75,7 +81,7 @@ const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
 };
 
 async function answer(request: IncomingMessage, functions: ReadonlyMap<string, Invocable>): Promise<Reply> {
-  const name = requestedFunction(request);
+  const { name, qualifier } = requestedFunction(request);
   const type = invocationType(request);
   const payload = await readJson(request, MAX_PAYLOAD_BYTES[type]!);
   const invocable = functions.get(name);
@@ -84,23 +90,24 @@ async function answer(request: IncomingMessage, functions: ReadonlyMap<string, I
     throw new ApiError(404, 'ResourceNotFoundException', `Function not found: ${arn}`);
   }
   if (type === 'DryRun') return { status: 204 };
-  const result = invocable.invoke(payload);
+  const result = invocable.invoke(payload, qualifier);
   if (type === 'RequestResponse') return invocationReply(await result);
   // Nobody waits for an asynchronous invocation; it fails only when the stack stops under it.
   result.catch(() => {});
   return { status: 202 };
 }
 
-function requestedFunction({ method, url = '' }: IncomingMessage): string {
-  const [, name] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?|$)/.exec(url) ?? [];
+function requestedFunction({ method, url = '' }: IncomingMessage): FunctionReference {
+  const [, name, query] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?(.*))?$/.exec(url) ?? [];
   if (method !== 'POST' || name === undefined) {
     throw new ApiError(404, 'UnknownOperationException', `${method} ${url} is not emulated: of Lambda only Invoke is`);
   }
   const nameOrArn = decoded(name);
-  const plainName = plainFunctionName(nameOrArn);
-  if (plainName === undefined)
+  const reference = functionReference(nameOrArn);
+  if (reference === undefined)
     throw new ApiError(400, 'ValidationException', `${nameOrArn} is not a function name or ARN`);
-  return plainName;
+  const qualifier = new URLSearchParams(query).get('Qualifier') ?? reference.qualifier;
+  return { ...reference, qualifier };
 }
 
 /** What cannot be decoded stays as it is: no name or ARN has a percent sign. */

@@ -18,7 +18,7 @@ import { type Emulator, unlessFailed } from './emulator-thread';
 import type { FunctionErrorPayload } from './function-host-protocol';
 import { FunctionPool } from './function-pool';
 import type { LogSink } from './function-thread';
-import { endpointOf, plainFunctionName, startInvokeServer } from './invoke-server';
+import { endpointOf, functionReference, startInvokeServer } from './invoke-server';
 import { startKinesisEmulator } from './kinesis-emulator';
 import { type Endpoints, lambdaEnvironment } from './lambda-environment';
 
@@ -98,7 +98,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       ...plan,
       endpoints,
       clients,
-      invoke: async (name, payload) => invoke(functionNamed(name, pools), payload),
+      invoke: async (name, payload) => invoke(functionNamed(name, pools), payload, functionReference(name)?.qualifier),
       failure,
       stop,
     };
@@ -131,7 +131,7 @@ function closeServer(server: Server): Promise<unknown> {
 
 function functionNamed(name: string, pools: ReadonlyMap<string, FunctionPool>): FunctionPool {
   const byPath = [...pools.values()].find(({ definition }) => definition.path === name);
-  const pool = byPath ?? pools.get(plainFunctionName(name) ?? name);
+  const pool = byPath ?? pools.get(functionReference(name)?.name ?? name);
   if (pool === undefined) {
     const paths = [...pools.values()].map(({ definition }) => definition.path);
     throw new InvalidArgumentError('name', name, `one of the functions ${paths.join(', ')}`);
@@ -139,8 +139,8 @@ function functionNamed(name: string, pools: ReadonlyMap<string, FunctionPool>): 
   return pool;
 }
 
-async function invoke(pool: FunctionPool, payload: unknown): Promise<unknown> {
-  const result = await pool.invoke(JSON.stringify(payload) ?? '{}');
+async function invoke(pool: FunctionPool, payload: unknown, qualifier: string | undefined): Promise<unknown> {
+  const result = await pool.invoke(JSON.stringify(payload) ?? '{}', qualifier);
   const returned = JSON.parse(result.payload);
   if (result.functionError !== undefined) throw new FunctionFailedError(pool.definition.path, returned);
   return returned;

@@ -1,6 +1,7 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { Context } from 'aws-lambda';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../lib/core/foundation/function-environment';
 import type { HashKeyRange } from '../../lib/core/foundation/hash-key-ranges';
 import { DynamoDbRegistryStore } from '../../lib/core/registry/dynamodb-registry-store';
@@ -11,6 +12,7 @@ import type { RebalanceMove } from '../../lib/core/registry/rebalance-plan';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
+import { checkAllowed } from './check-allowed';
 import { parseRegistryEvent } from './registry-event';
 
 const streamName = requiredEnvironment(STREAM_NAME);
@@ -21,8 +23,9 @@ const ledger = new HashKeyLedger(store);
 
 export const handler = loggable(handle);
 
-async function handle(event: unknown): Promise<object> {
+async function handle(event: unknown, { invokedFunctionArn }: Pick<Context, 'invokedFunctionArn'>): Promise<object> {
   const request = parseRegistryEvent(event);
+  checkAllowed(request.action, invokedFunctionArn);
   switch (request.action) {
     case 'allocate':
       return { owners: (await ledger.allocate(request.owners, await ranges())).map(ownerJson) };

@@ -1,6 +1,7 @@
 import { Lambda } from '@aws-sdk/client-lambda';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
 import { parseHashKey } from '../../lib/core/foundation/hash-key-space';
+import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../lib/core/registry/registry-aliases';
 import type { AskRegistry } from './hash-key-owners';
 
 /** The registry's function failed, cannot be invoked, or takes too long. Nothing of the event was written. */
@@ -15,8 +16,9 @@ class RegistryFailedError extends EvenShardsError {
 /** Asks the function of a registry, which allocates a key to an owner it does not know if it is to. */
 export function askRegistry(functionName: string, action: 'allocate' | 'get'): AskRegistry {
   const lambda = new Lambda({});
+  const alias = action === 'allocate' ? ALLOCATE_ALIAS : QUERY_ALIAS;
   return async (owners, abortSignal) => {
-    const request = { FunctionName: functionName, Payload: JSON.stringify({ action, owners }) };
+    const request = { FunctionName: functionName, Qualifier: alias, Payload: JSON.stringify({ action, owners }) };
     const { Payload, FunctionError } = await lambda.invoke(request, { abortSignal }).catch((error: Error) => {
       throw new RegistryFailedError(error.name, error.message);
     });

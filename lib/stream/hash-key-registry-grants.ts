@@ -1,4 +1,5 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
+import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../core/registry/registry-aliases';
 import type { IHashKeyRegistryRef } from './i-hash-key-registry-ref';
 
 /**
@@ -17,17 +18,33 @@ export class HashKeyRegistryGrants {
   private constructor(private readonly registry: IHashKeyRegistryRef) {}
 
   /**
-   * Allows `lambda:InvokeFunction` on exactly the registry's function. A policy cannot tell its actions apart: whoever may
-   * allocate may also release and rebalance.
+   * Allows `lambda:InvokeFunction` on exactly the alias `query` of the registry's function, which takes the actions `get`,
+   * `list` and `plan`, and changes nothing.
+   *
+   * @param grantee the role, function or other principal that looks owners up
+   */
+  public query(grantee: iam.IGrantable): iam.Grant {
+    return this.invoke(grantee, `${this.registry.functionArn}:${QUERY_ALIAS}`);
+  }
+
+  /**
+   * Allows `lambda:InvokeFunction` on exactly the alias `allocate` of the registry's function, which takes the actions
+   * `allocate` and `get`: who has it can neither release nor move an owner.
    *
    * @param grantee the role, function or other principal that allocates
    */
   public allocate(grantee: iam.IGrantable): iam.Grant {
-    return iam.Grant.addToPrincipal({
-      grantee,
-      actions: ['lambda:InvokeFunction'],
-      resourceArns: [this.registry.functionArn],
-    });
+    return this.invoke(grantee, `${this.registry.functionArn}:${ALLOCATE_ALIAS}`);
+  }
+
+  /**
+   * Allows `lambda:InvokeFunction` on exactly the registry's function itself, which takes every action: `release`,
+   * `rebalance` and `move`, too.
+   *
+   * @param grantee the role, function or other principal that administers the owners
+   */
+  public administer(grantee: iam.IGrantable): iam.Grant {
+    return this.invoke(grantee, this.registry.functionArn);
   }
 
   /**
@@ -45,5 +62,9 @@ export class HashKeyRegistryGrants {
     });
     const onKey = encryptionKey?.grant(grantee, 'kms:Decrypt');
     return onKey ? onTable.combine(onKey) : onTable;
+  }
+
+  private invoke(grantee: iam.IGrantable, resourceArn: string): iam.Grant {
+    return iam.Grant.addToPrincipal({ grantee, actions: ['lambda:InvokeFunction'], resourceArns: [resourceArn] });
   }
 }

@@ -4,11 +4,12 @@ import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../blueprint';
 import { constructField } from '../construct-field';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../core/foundation/function-environment';
+import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../core/registry/registry-aliases';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../core/registry/registry-table';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
@@ -86,6 +87,9 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  * - `{ "action": "rebalance", "mostMoves"? }`: makes them; records of a moved owner go to another shard from then on.
  *   `failure` in the answer says why it ended before all were made
  * - `{ "action": "move", "owner", "fromHashKey", "toHashKey" }`: makes one, in the middle of a move that keeps order
+ *
+ * Who may do what: the function has an alias `query` for `get`, `list` and `plan`, and an alias `allocate` for `allocate` and
+ * `get`, and refuses other actions by them. `grants` allows to invoke one of them, or the function itself.
  *
  * It is correct under any concurrency and wherever a function crashes, with nothing but conditional writes of single
  * items. The stream's shards are read from Kinesis for each request, never predicted. The table can be restored to a point
@@ -187,6 +191,9 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
       },
       props,
     );
+    for (const aliasName of [QUERY_ALIAS, ALLOCATE_ALIAS]) {
+      new lambda.Alias(this, `Alias-${aliasName}`, { aliasName, version: this.function.latestVersion });
+    }
     this.functionArn = this.function.functionArn;
     this.functionName = this.function.functionName;
     this.grants = HashKeyRegistryGrants.fromRegistry(this);

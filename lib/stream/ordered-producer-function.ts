@@ -245,7 +245,14 @@ export class OrderedProducerFunction extends BundledFunctionBase implements IOrd
       props,
     );
     StreamProduceGrants.fromStream(props.stream).produce(this.function);
-    registry?.grants.allocate(this.function);
+    if (registry !== undefined) this.useRegistry(registry, props.allocateHashKeys ?? true);
+  }
+
+  private useRegistry(registry: IHashKeyRegistry, allocates: boolean): void {
+    if (allocates) registry.grants.allocate(this.function);
+    else registry.grants.query(this.function);
+    // The function invokes an alias of the registry, which nothing in its template refers to.
+    this.function.node.addDependency(registry);
   }
 
   /**

@@ -54,6 +54,23 @@ describe('the registry of the reference app', () => {
     expect(await ask({ action: 'list' })).toEqual({ owners: [] });
   });
 
+  test('does by an alias only what the alias is for', async () => {
+    const { arn } = stack.functions.find(({ path }) => path === REGISTRY)!;
+    await stack.invoke(`${arn}:allocate`, { action: 'allocate', owners: ['by alias'] });
+    const release = { action: 'release', owners: ['by alias'] };
+    for (const alias of ['query', 'allocate']) {
+      await expect(stack.invoke(`${arn}:${alias}`, release)).rejects.toThrow(/^.*\[ACTION_NOT_ALLOWED\] the alias/);
+    }
+    await expect(stack.invoke(`${arn}:query`, { action: 'allocate', owners: ['a'] })).rejects.toThrow(
+      'is for get, list',
+    );
+    expect(await owners({ action: 'get', owners: ['by alias'] })).toEqual([
+      expect.objectContaining({ owner: 'by alias' }),
+    ]);
+    expect(await stack.invoke(`${arn}:query`, { action: 'get', owners: ['a'] })).toEqual({ owners: [null] });
+    await ask(release);
+  });
+
   test('refuses what is malformed', async () => {
     await expect(ask({ action: 'steal' })).rejects.toThrow('action must be one of allocate');
     await expect(ask({ action: 'allocate', owners: [''] })).rejects.toThrow('owners[0] must be a string of 1 to 256');

@@ -144,20 +144,29 @@ describe('HashKeyRegistry', () => {
   describe('grants', () => {
     const roleOf = () => new iam.Role(stack, 'Caller', { assumedBy: new iam.AccountRootPrincipal() });
 
-    test('the invocation of exactly its function to whoever allocates', () => {
+    test.each([
+      ['query', ':query'],
+      ['allocate', ':allocate'],
+      ['administer', ''],
+    ] as const)('to %s allows to invoke the function by exactly the alias for it', (grant, suffix) => {
       const registry = registryWith();
 
-      expect(registry.grants.allocate(roleOf()).success).toBe(true);
-      expectStatements(
-        [
-          {
-            Effect: 'Allow',
-            Action: 'lambda:InvokeFunction',
-            Resource: stack.resolve(registry.function.functionArn),
-          },
-        ],
-        'Caller',
-      );
+      expect(registry.grants[grant](roleOf()).success).toBe(true);
+      const functionArn = stack.resolve(registry.function.functionArn);
+      const Resource = suffix === '' ? functionArn : { 'Fn::Join': ['', [functionArn, suffix]] };
+      expectStatements([{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource }], 'Caller');
+    });
+
+    test('to query and to allocate have aliases that its function knows', () => {
+      const { function: fn } = registryWith();
+
+      for (const Name of ['query', 'allocate']) {
+        Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Alias', {
+          Name,
+          FunctionName: stack.resolve(fn.functionName),
+          FunctionVersion: '$LATEST',
+        });
+      }
     });
 
     test('single reads of exactly its table to whoever reads', () => {
@@ -241,7 +250,7 @@ describe('HashKeyRegistry', () => {
       expect(Template.fromStack(own).toJSON()).not.toHaveProperty('Resources');
     });
 
-    test('is asked by a producer, which may invoke exactly its function', () => {
+    test('is asked by a producer, which may invoke its function by exactly one alias', () => {
       new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry: imported() });
 
       const template = Template.fromStack(stack);
@@ -250,7 +259,7 @@ describe('HashKeyRegistry', () => {
       });
       template.hasResourceProperties('AWS::IAM::Policy', {
         PolicyDocument: {
-          Statement: Match.arrayWith([{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: functionArn }]),
+          Statement: Match.arrayWith([{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: `${functionArn}:allocate` }]),
         },
       });
     });

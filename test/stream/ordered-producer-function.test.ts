@@ -309,10 +309,10 @@ describe('OrderedProducerFunction', () => {
     };
 
     test.each([
-      [undefined, 'true'],
-      [true, 'true'],
-      [false, 'false'],
-    ])('and allocateHashKeys %p is told whom to ask, and may', (allocateHashKeys, text) => {
+      [undefined, 'true', ':allocate'],
+      [true, 'true', ':allocate'],
+      [false, 'false', ':query'],
+    ])('and allocateHashKeys %p is told whom to ask, and may, and no more', (allocateHashKeys, text, alias) => {
       const registry = construct(allocateHashKeys);
 
       const template = Template.fromStack(stack);
@@ -331,7 +331,7 @@ describe('OrderedProducerFunction', () => {
             {
               Effect: 'Allow',
               Action: 'lambda:InvokeFunction',
-              Resource: stack.resolve(registry.function.functionArn),
+              Resource: { 'Fn::Join': ['', [stack.resolve(registry.function.functionArn), alias]] },
             },
           ]),
         },

@@ -33,7 +33,7 @@ describe('the Invoke API', () => {
       Payload: '{"orders":["ä"]}',
       LogType: 'Tail',
     });
-    expect(invoke).toHaveBeenCalledWith('{"orders":["ä"]}');
+    expect(invoke).toHaveBeenCalledWith('{"orders":["ä"]}', undefined);
     expect({ StatusCode, FunctionError, ExecutedVersion }).toEqual({
       StatusCode: 200,
       FunctionError: undefined,
@@ -59,16 +59,25 @@ describe('the Invoke API', () => {
     await expect(lambda.invoke({ FunctionName })).resolves.toMatchObject({ StatusCode: 200 });
   });
 
+  test.each([
+    { FunctionName: 'writer', Qualifier: 'live' },
+    { FunctionName: 'writer:live' },
+    { FunctionName: 'arn:aws:lambda:us-east-1:000000000000:function:writer:live' },
+  ])('tells the function by which alias it is invoked: %j', async (input) => {
+    await lambda.invoke(input);
+    expect(invoke).toHaveBeenCalledWith('{}', 'live');
+  });
+
   test('hands an empty event to a function that is invoked without one', async () => {
     await lambda.invoke({ FunctionName: 'writer' });
-    expect(invoke).toHaveBeenCalledWith('{}');
+    expect(invoke).toHaveBeenCalledWith('{}', undefined);
   });
 
   test('answers an asynchronous invocation before the function returns', async () => {
     invoke.mockReturnValue(new Promise(() => {}));
     const { StatusCode } = await lambda.invoke({ FunctionName: 'writer', InvocationType: 'Event', Payload: '{"a":1}' });
     expect(StatusCode).toBe(202);
-    expect(invoke).toHaveBeenCalledWith('{"a":1}');
+    expect(invoke).toHaveBeenCalledWith('{"a":1}', undefined);
   });
 
   test('runs nothing in a dry run', async () => {
