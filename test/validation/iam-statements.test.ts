@@ -1,0 +1,159 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { AttributeType, StreamViewType, TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import * as rds from 'aws-cdk-lib/aws-rds';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import {
+  CqlType,
+  FanOutQueryFunction,
+  HashKeyRegistry,
+  KeyspacesQueryFunction,
+  OrderedProducerFunction,
+  OutboxRelayDatabase,
+  OutboxRelayFunction,
+  ShardCounts,
+  ShardedKeyspacesTable,
+  ShardedTable,
+  ShardMonitoring,
+  UniformStream,
+} from '../../lib';
+import PERMISSIONS from './iam-statements.json';
+import { permissionsOf } from './permissions-of';
+
+const ACCOUNT = { account: '111111111111', region: 'eu-west-1' };
+
+const streamOf = (stack: Stack) => new UniformStream(stack, 'Events', { shardCount: 4 });
+const encryptedStreamOf = (stack: Stack) =>
+  new UniformStream(stack, 'Events', {
+    shardCount: 4,
+    encryption: kinesis.StreamEncryption.KMS,
+    encryptionKey: new Key(stack, 'Key'),
+  });
+const callerOf = (stack: Stack, id: string) => new iam.Role(stack, id, { assumedBy: new iam.AccountRootPrincipal() });
+const jobsOf = (stack: Stack, encryption?: TableEncryptionV2) => {
+  const table = new ShardedTable(stack, 'Jobs', {
+    partitionKey: { name: 'jobId', type: AttributeType.STRING },
+    dynamoStream: StreamViewType.NEW_IMAGE,
+    ...(encryption && { encryption }),
+  });
+  const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
+  return { table, index };
+};
+const registryOf = (stack: Stack, encryption?: TableEncryptionV2) =>
+  new HashKeyRegistry(stack, 'Registry', { stream: streamOf(stack), ...(encryption && { encryption }) });
+const blogsOf = (stack: Stack, encryptionKey?: Key) =>
+  new ShardedKeyspacesTable(stack, 'Blogs', {
+    keyspaceName: 'k',
+    tableName: 'blogs',
+    partitionKey: [{ name: 'author', cqlType: CqlType.TEXT }],
+    clusteringColumns: [{ name: 'digest', cqlType: CqlType.TEXT }],
+    shardCounts: ShardCounts.uniform(2),
+    ...(encryptionKey && { encryptionKey }),
+  });
+const networkOf = (stack: Stack) => ({
+  vpc: ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
+    vpcId: 'vpc-1',
+    availabilityZones: ['eu-west-1a'],
+    privateSubnetIds: ['subnet-1'],
+  }),
+  cluster: rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Database', {
+    clusterIdentifier: 'database',
+    clusterResourceIdentifier: 'cluster-1',
+    clusterEndpointAddress: 'database.cluster-1.eu-west-1.rds.amazonaws.com',
+    port: 5432,
+    securityGroups: [ec2.SecurityGroup.fromSecurityGroupId(stack, 'DatabaseGroup', 'sg-1')],
+  }),
+});
+const ownedProducerOf = (stack: Stack, allocateHashKeys: boolean) => {
+  const stream = streamOf(stack);
+  const hashKeyRegistry = HashKeyRegistry.fromHashKeyRegistryAttributes(stack, 'Registry', {
+    functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:registry',
+    tableArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/owners',
+    stream,
+  });
+  return new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry, allocateHashKeys });
+};
+const customerManaged = (stack: Stack) => TableEncryptionV2.customerManagedKey(new Key(stack, 'Key'));
+
+const STACKS: Record<string, (stack: Stack) => unknown> = {
+  'a stream': streamOf,
+  'a stream that is resharded in steps': (stack) =>
+    new UniformStream(stack, 'Events', { shardCount: 4, deployedShardCount: 2 }),
+  'a stream with automatic scaling': (stack) => streamOf(stack).autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),
+  'a stream with reconciliation': (stack) => streamOf(stack).addReconciliation(),
+  'a stream with repair': (stack) => streamOf(stack).addReconciliation({ repair: true }),
+  'a producer': (stack) => new OrderedProducerFunction(stack, 'Producer', { stream: streamOf(stack) }),
+  'a producer on an encrypted stream': (stack) =>
+    new OrderedProducerFunction(stack, 'Producer', { stream: encryptedStreamOf(stack) }),
+  'a producer that allocates keys': (stack) => ownedProducerOf(stack, true),
+  'a producer that looks keys up': (stack) => ownedProducerOf(stack, false),
+  'a producer behind a queue': (stack) =>
+    new OrderedProducerFunction(stack, 'Producer', { stream: streamOf(stack) }).addFifoQueue('Commands'),
+  'a producer behind an encrypted queue': (stack) =>
+    new OrderedProducerFunction(stack, 'Producer', { stream: streamOf(stack) }).addFifoQueue('Commands', {
+      encryptionKey: new Key(stack, 'Key'),
+    }),
+  'a producer behind a table': (stack) =>
+    new OrderedProducerFunction(stack, 'Producer', { stream: streamOf(stack) }).addTableStream({
+      table: jobsOf(stack).table,
+    }),
+  'a registry': (stack) => registryOf(stack),
+  'a registry with a key': (stack) => registryOf(stack, customerManaged(stack)),
+  'a query': (stack) => new FanOutQueryFunction(stack, 'Query', { indexes: [jobsOf(stack).index] }),
+  'a query with a key': (stack) =>
+    new FanOutQueryFunction(stack, 'Query', { indexes: [jobsOf(stack, customerManaged(stack)).index] }),
+  'a query of Amazon Keyspaces': (stack) => new KeyspacesQueryFunction(stack, 'Query', { tables: [blogsOf(stack)] }),
+  'a query of Amazon Keyspaces with a key': (stack) =>
+    new KeyspacesQueryFunction(stack, 'Query', { tables: [blogsOf(stack, new Key(stack, 'Key'))] }),
+  'a relay with a role of IAM': (stack) => {
+    const { vpc, cluster } = networkOf(stack);
+    const database = OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
+    return new OutboxRelayFunction(stack, 'Relay', { stream: streamOf(stack), database, vpc });
+  },
+  'a relay with a secret': (stack) => {
+    const { vpc, cluster } = networkOf(stack);
+    const database = OutboxRelayDatabase.fromCluster(cluster, { secret: new Secret(stack, 'Secret') });
+    return new OutboxRelayFunction(stack, 'Relay', { stream: streamOf(stack), database, vpc });
+  },
+  monitoring: (stack) => new ShardMonitoring(stack, 'Monitoring'),
+  'grants on a stream': (stack) => {
+    const stream = encryptedStreamOf(stack);
+    stream.produceGrants.produce(callerOf(stack, 'produce'));
+    stream.reshardGrants.reshard(callerOf(stack, 'reshard'));
+  },
+  'grants on a registry': (stack) => {
+    const { grants } = registryOf(stack, customerManaged(stack));
+    for (const grant of ['administer', 'allocate', 'query', 'read'] as const) {
+      grants[grant](callerOf(stack, grant));
+    }
+  },
+  'grants on a table of Amazon Keyspaces': (stack) => {
+    const { grants } = blogsOf(stack, new Key(stack, 'Key'));
+    for (const grant of ['selectRows', 'modifyRows'] as const) grants[grant](callerOf(stack, grant));
+  },
+  'grants on an index': (stack) => {
+    const { grants } = jobsOf(stack, customerManaged(stack)).index;
+    for (const grant of ['query', 'write'] as const) {
+      grants[grant](callerOf(stack, grant));
+    }
+  },
+};
+
+/** Every statement of every role and policy, word for word: a permission that comes or goes changes this table. */
+describe.each(Object.entries(STACKS))('%s', (name, make) => {
+  test('grants exactly what the table lists', () => {
+    const stack = new Stack(new App(), 'It', { env: ACCOUNT });
+    make(stack);
+    expect(permissionsOf(stack)).toEqual(PERMISSIONS[name as keyof typeof PERMISSIONS]);
+  });
+});
+
+test('only what Lambda needs to connect a function to a network is granted on everything', () => {
+  const onAll = Object.values(PERMISSIONS)
+    .flat()
+    .filter((line) => / on \*/.test(line));
+  for (const line of onAll) expect(line).toMatch(/^RelayRole: ec2:CreateNetworkInterface, [^*]* on \*$/);
+});
