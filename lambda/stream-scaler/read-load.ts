@@ -1,3 +1,4 @@
+import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
 import type { Load } from '../../lib/core/resharding/scaling-policy';
 
 /** The part of `new CloudWatch({})` that is needed. */
@@ -12,7 +13,8 @@ export async function readLoad(
   client: AlarmClient,
   { surge, scaleOut, scaleIn }: { surge: string; scaleOut: string; scaleIn: string },
 ): Promise<Load> {
-  const { MetricAlarms = [] } = await client.describeAlarms({ AlarmNames: [surge, scaleOut, scaleIn] });
+  const { MetricAlarms } = await client.describeAlarms({ AlarmNames: [surge, scaleOut, scaleIn] });
+  if (!Array.isArray(MetricAlarms)) throw new IncompleteAnswerError('DescribeAlarms', 'the states of alarms');
   const isAlarmed = (name: string) =>
     MetricAlarms.some(({ AlarmName, StateValue }) => AlarmName === name && StateValue === 'ALARM');
   if (isAlarmed(surge)) return 'surging';

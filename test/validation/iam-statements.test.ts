@@ -2,7 +2,6 @@ import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType, StreamViewType, TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -27,11 +26,7 @@ const ACCOUNT = { account: '111111111111', region: 'eu-west-1' };
 
 const streamOf = (stack: Stack) => new UniformStream(stack, 'Events', { shardCount: 4 });
 const encryptedStreamOf = (stack: Stack) =>
-  new UniformStream(stack, 'Events', {
-    shardCount: 4,
-    encryption: kinesis.StreamEncryption.KMS,
-    encryptionKey: new Key(stack, 'Key'),
-  });
+  new UniformStream(stack, 'Events', { shardCount: 4, encryptionKey: new Key(stack, 'Key') });
 const callerOf = (stack: Stack, id: string) => new iam.Role(stack, id, { assumedBy: new iam.AccountRootPrincipal() });
 const jobsOf = (stack: Stack, encryption?: TableEncryptionV2) => {
   const table = new ShardedTable(stack, 'Jobs', {

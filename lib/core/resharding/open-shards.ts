@@ -1,5 +1,6 @@
 import type { HashKeyRange } from '../foundation/hash-key-ranges';
-import { HASH_KEY_SPACE } from '../foundation/hash-key-space';
+import { HASH_KEY_SPACE, parseHashKey } from '../foundation/hash-key-space';
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import type { ListedShard, ReshardClient } from './reshard-client';
 
 /** A shard that accepts writes. */
@@ -13,18 +14,27 @@ export async function listOpenShards(
   streamName: string,
 ): Promise<OpenShard[]> {
   const listed: ListedShard[] = [];
+  const tokens = new Set<string>();
   let token: string | undefined;
   do {
     const page = await client.listShards(
       token === undefined ? { StreamName: streamName, ShardFilter: { Type: 'AT_LATEST' } } : { NextToken: token },
     );
-    listed.push(...(page.Shards ?? []));
-    token = page.NextToken;
+    if (!Array.isArray(page?.Shards)) throw incomplete();
+    listed.push(...page.Shards);
+    token = page.NextToken ?? undefined;
+    // A page that leads to one before it would be read for ever.
+    if (token !== undefined && tokens.has(token)) throw incomplete();
+    if (token !== undefined) tokens.add(token);
   } while (token !== undefined);
   return listed
-    .filter(({ SequenceNumberRange }) => SequenceNumberRange?.EndingSequenceNumber === undefined)
     .map(openShard)
+    .filter((shard) => shard !== undefined)
     .sort((a, b) => (a.startingHashKey < b.startingHashKey ? -1 : 1));
+}
+
+function incomplete(): IncompleteAnswerError {
+  return new IncompleteAnswerError('ListShards', 'shards with ids and hash key ranges, and lead on');
 }
 
 /** Whether the shards hold every hash key once. This can be false for a list that was read while the shards changed. */
@@ -37,10 +47,13 @@ export function isWhole(shards: readonly HashKeyRange[]): boolean {
   return next === HASH_KEY_SPACE;
 }
 
-function openShard({ ShardId, HashKeyRange }: ListedShard): OpenShard {
-  return {
-    shardId: ShardId!,
-    startingHashKey: BigInt(HashKeyRange!.StartingHashKey!),
-    endingHashKey: BigInt(HashKeyRange!.EndingHashKey!),
-  };
+/** Undefined for a shard that is closed. */
+function openShard(shard: ListedShard): OpenShard | undefined {
+  const { ShardId, HashKeyRange, SequenceNumberRange }: ListedShard = Object(shard);
+  const [startingHashKey, endingHashKey] = [HashKeyRange?.StartingHashKey, HashKeyRange?.EndingHashKey].map((text) =>
+    typeof text === 'string' ? parseHashKey(text) : undefined,
+  );
+  if (!ShardId || startingHashKey === undefined || endingHashKey === undefined) throw incomplete();
+  const isOpen = (SequenceNumberRange?.EndingSequenceNumber ?? undefined) === undefined;
+  return isOpen ? { shardId: ShardId, startingHashKey, endingHashKey } : undefined;
 }

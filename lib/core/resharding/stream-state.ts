@@ -1,4 +1,5 @@
-import type { ReshardClient } from './reshard-client';
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import type { ReshardClient, StreamSummary } from './reshard-client';
 import { StreamNotReshardableError } from './reshard-errors';
 
 export interface StreamState {
@@ -12,8 +13,8 @@ export async function describeStream(
   client: Pick<ReshardClient, 'describeStreamSummary'>,
   streamName: string,
 ): Promise<StreamState> {
-  const { StreamDescriptionSummary } = await client.describeStreamSummary({ StreamName: streamName });
-  const { StreamStatus, StreamModeDetails, OpenShardCount = 0 } = StreamDescriptionSummary ?? {};
+  const answer = await client.describeStreamSummary({ StreamName: streamName });
+  const { StreamStatus, StreamModeDetails, OpenShardCount }: StreamSummary = Object(answer?.StreamDescriptionSummary);
   if (StreamModeDetails?.StreamMode === 'ON_DEMAND') {
     throw new StreamNotReshardableError(
       streamName,
@@ -22,5 +23,8 @@ export async function describeStream(
     );
   }
   if (StreamStatus === 'DELETING') throw new StreamNotReshardableError(streamName, 'it is being deleted');
-  return { active: StreamStatus === 'ACTIVE', openShardCount: OpenShardCount };
+  if (typeof StreamStatus !== 'string' || !Number.isSafeInteger(OpenShardCount)) {
+    throw new IncompleteAnswerError('DescribeStreamSummary', 'the status and the open shard count of the stream');
+  }
+  return { active: StreamStatus === 'ACTIVE', openShardCount: OpenShardCount! };
 }

@@ -1,3 +1,4 @@
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import { isNotReady } from './refusals';
 import type { ReshardClient } from './reshard-client';
 
@@ -11,11 +12,17 @@ export async function readTags(
   const tags = new Map<string, string>();
   let start: string | undefined;
   do {
-    const { Tags = [], HasMoreTags } = await client.listTagsForStream({
+    const answer = await client.listTagsForStream({
       StreamName: streamName,
       ...(start !== undefined && { ExclusiveStartTagKey: start }),
     });
-    for (const { Key, Value } of Tags) tags.set(Key!, Value ?? '');
+    const { Tags, HasMoreTags }: Awaited<ReturnType<TagClient['listTagsForStream']>> = Object(answer);
+    const before = tags.size;
+    for (const { Key, Value } of Array.isArray(Tags) ? Tags : []) tags.set(Key!, Value ?? '');
+    // More tags behind a page that brought none would be asked for again, for ever.
+    if (!Array.isArray(Tags) || (HasMoreTags && tags.size === before)) {
+      throw new IncompleteAnswerError('ListTagsForStream', 'tags, and lead on');
+    }
     start = HasMoreTags ? Tags.at(-1)?.Key : undefined;
   } while (start !== undefined);
   return tags;

@@ -1,9 +1,9 @@
 import type { DynamoDbItem } from '../foundation/attribute-value';
 import type { ShardPage, ShardRead, ShardReader } from '../foundation/fan-out/shard-reader';
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import { compareAttributeValues, type SortableValue } from './attribute-order';
 import { type CursorPosition, positionAttributes } from './cursor';
 import { type FanOutRequest, RESERVED_PLACEHOLDER } from './fan-out-request';
-import { IncompleteAnswerError } from './incomplete-answer-error';
 import type { IndexShard } from './index-shard';
 import { itemBytes } from './item-bytes';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
@@ -56,14 +56,14 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   }
 
   async read({ from, limit, until, signal }: ShardRead<DynamoDbItem>): Promise<ShardPage<DynamoDbItem>> {
-    const { client, request, sortKeyAttributes, direction } = this.query;
+    const { request, sortKeyAttributes, direction } = this.query;
     const at = (from as ReadOn | undefined) ?? { piece: 0 };
     const whole = this.pieces[at.piece]!;
     const piece = until === undefined ? whole : pieceUpTo(whole, until.item, sortKeyAttributes, direction);
     if (piece === undefined) return NOTHING;
     const input = this.queryInput(piece, at.lastKey ?? this.startKey(piece));
     if (limit !== undefined) input.Limit = limit + (at.lastKey === undefined ? piece.repeats : 0);
-    const answer = completeAnswer(await client.query(input, { abortSignal: signal }));
+    const answer = await this.ask(input, signal);
     const { items, ended } = this.wanted(whole, answer.items);
     const lastKey = ended ? undefined : answer.lastKey;
     return {
@@ -85,7 +85,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     const piece = this.pieces[0]!;
     const startKey = (from as ReadOn | undefined)?.lastKey ?? this.startKey(piece);
     const input: IndexQueryInput = { ...this.queryInput(piece, startKey), Select: 'COUNT' };
-    const answer = completeAnswer(await this.query.client.query(input, { abortSignal: signal }));
+    const answer = await this.ask(input, signal);
     return {
       items: [answer.count],
       ...(answer.lastKey && { next: { piece: 0, lastKey: answer.lastKey } satisfies ReadOn }),
@@ -93,6 +93,16 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
       consumedReadUnits: answer.consumedReadUnits,
       itemSizes: [],
     };
+  }
+
+  /** @throws IncompleteAnswerError for an answer that nobody could read, or that is none of the index */
+  private async ask(input: IndexQueryInput, abortSignal: AbortSignal | undefined): Promise<CompleteAnswer> {
+    const { client, config } = this.query;
+    try {
+      return completeAnswer(positionAttributes(config), input, await client.query(input, { abortSignal }));
+    } catch (error) {
+      throw isUnreadable(error) ? new IncompleteAnswerError('Query', EXPECTED, { cause: error }) : error;
+    }
   }
 
   /** The items behind the cursor, and whether the piece ends among the items of the answer. */
@@ -219,24 +229,58 @@ function sizesByUnits(readUnits: number, items: number): number[] {
   return items === 0 ? [] : [(2 * readUnits * BLOCK_BYTES) / items];
 }
 
-/** @throws IncompleteAnswerError for an answer that does not say what was read: a proxy or a lost body can make one */
-function completeAnswer(output: IndexQueryOutput): {
+interface CompleteAnswer {
   items: DynamoDbItem[];
   count: number;
   itemsRead: number;
   lastKey?: DynamoDbItem;
   consumedReadUnits: number;
-} {
+}
+
+const EXPECTED = 'ScannedCount, and Items with the keys of the index or Count, and lead on';
+
+/** Errors of the parsers that clients read answers with. */
+const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];
+
+function isUnreadable(error: unknown): boolean {
+  return PARSER_ERRORS.includes(Object(error).name);
+}
+
+/** Throws unless the answer says what was read, and has the keys that the order and the next read depend on. */
+function completeAnswer(
+  keyAttributes: readonly string[],
+  { ExclusiveStartKey }: IndexQueryInput,
+  output: IndexQueryOutput,
+): CompleteAnswer {
   const { Items, Count, ScannedCount, LastEvaluatedKey, ConsumedCapacity }: IndexQueryOutput = Object(output);
   const count = Array.isArray(Items) ? Items.length : Count;
-  if (typeof count !== 'number' || typeof ScannedCount !== 'number') throw new IncompleteAnswerError();
+  const hasKeys = (item: unknown): item is DynamoDbItem => keyAttributes.every((name) => isKey(Object(item)[name]));
+  const items = (Items ?? []) as DynamoDbItem[];
+  const lastKey = (LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined;
+  const isComplete =
+    typeof count === 'number' &&
+    typeof ScannedCount === 'number' &&
+    Array.isArray(items) &&
+    items.every(hasKeys) &&
+    (lastKey === undefined || (hasKeys(lastKey) && !isSameKey(keyAttributes, lastKey, ExclusiveStartKey)));
+  if (!isComplete) throw new IncompleteAnswerError('Query', EXPECTED);
   return {
-    items: (Items ?? []) as DynamoDbItem[],
+    items,
     count,
     itemsRead: ScannedCount,
-    lastKey: LastEvaluatedKey as DynamoDbItem | undefined,
+    ...(lastKey !== undefined && { lastKey }),
     consumedReadUnits: ConsumedCapacity?.CapacityUnits ?? 0,
   };
+}
+
+function isKey(value: unknown): value is SortableValue {
+  const { S, N, B }: { S?: unknown; N?: unknown; B?: unknown } = Object(value);
+  return typeof S === 'string' || typeof N === 'string' || B instanceof Uint8Array;
+}
+
+/** Whether a query that began behind a key ended there. It would begin there again, for ever. */
+function isSameKey(keyAttributes: readonly string[], key: DynamoDbItem, start: DynamoDbItem | undefined): boolean {
+  return start !== undefined && keyAttributes.every((name) => compareAttributeValues(key[name]!, start[name]!) === 0);
 }
 
 function conditionText(attribute: string, operator: KeyTerm['operator'], operands: string[]): string {

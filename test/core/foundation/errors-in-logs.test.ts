@@ -2,8 +2,8 @@ import { inspect } from 'node:util';
 import * as core from '../../../lib/core';
 import { EvenShardsError, InvalidArgumentError } from '../../../lib/core';
 import { compareNumbers } from '../../../lib/core/foundation/decimal';
+import { IncompleteAnswerError } from '../../../lib/core/foundation/incomplete-answer-error';
 import { OutboxLeaseError } from '../../../lib/core/outbox/outbox-errors';
-import { IncompleteAnswerError } from '../../../lib/core/sharded-index/incomplete-answer-error';
 
 const CANARY = 'canary-7f3a';
 const cause = Object.assign(new Error(CANARY), { canary: CANARY });
@@ -15,7 +15,7 @@ const ERRORS: Record<string, () => Error> = {
   CorruptRegistryError: () => new core.CorruptRegistryError('the history in its head'),
   DailyUpdateLimitError: () => new core.DailyUpdateLimitError('stream', 3, [], { cause }),
   EarlierRecordFailedError: () => new core.EarlierRecordFailedError(CANARY, { cause }),
-  IncompleteAnswerError: () => new IncompleteAnswerError(),
+  IncompleteAnswerError: () => new IncompleteAnswerError('Query', 'Items', { cause }),
   KeySpaceExhaustedError: () => new core.KeySpaceExhaustedError(3),
   MoveInProgressError: () => new core.MoveInProgressError(),
   OutboxConnectionError: () => new core.OutboxConnectionError({ cause }),

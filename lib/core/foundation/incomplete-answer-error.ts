@@ -1,0 +1,12 @@
+import { EvenShardsError } from './errors';
+
+/**
+ * The answer of a service is empty, cut off, or lacks what every answer has. A proxy can make one, or a lost body. Another
+ * attempt can succeed.
+ */
+export class IncompleteAnswerError extends EvenShardsError {
+  /** @param operation the operation of the service, such as `Query` */
+  constructor(operation: string, expected: string, options?: ErrorOptions) {
+    super('INCOMPLETE_ANSWER', `the answer to ${operation} must hold ${expected}`, options);
+  }
+}
