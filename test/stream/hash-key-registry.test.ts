@@ -259,7 +259,9 @@ describe('HashKeyRegistry', () => {
       });
       template.hasResourceProperties('AWS::IAM::Policy', {
         PolicyDocument: {
-          Statement: Match.arrayWith([{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: `${functionArn}:allocate` }]),
+          Statement: Match.arrayWith([
+            { Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: `${functionArn}:allocate` },
+          ]),
         },
       });
     });

@@ -30,7 +30,8 @@ const ERRORS: Record<string, () => Error> = {
   RecordExpiredError: () => new core.RecordExpiredError(3),
   RecordRejectedError: () => new core.RecordRejectedError('ValidationException', CANARY, 2, { cause }),
   RegistryBusyError: () => new core.RegistryBusyError(3),
-  ReshardSupersededError: () => new core.ReshardSupersededError({ streamName: 'stream', shardCount: 3 }, 4, 'deployment'),
+  ReshardSupersededError: () =>
+    new core.ReshardSupersededError({ streamName: 'stream', shardCount: 3 }, 4, 'deployment'),
   ReshardTimeOutError: () => new core.ReshardTimeOutError({ streamName: 'stream', shardCount: 3 }, 4, 5),
   SetAsideLimitError: () => new core.SetAsideLimitError(),
   ShardsUnavailableError: () => new core.ShardsUnavailableError([3], { cause }),
