@@ -1,6 +1,7 @@
 export type { BaseBundledFunctionOptions } from './function/base-bundled-function-options';
 export type { BundledFunctionOptions } from './function/bundled-function-options';
 export type { IBundledFunction } from './function/i-bundled-function';
+export type { IQueryFunction } from './function/i-query-function';
 export { CqlType } from './keyspaces/cql-type';
 export type { IKeyspacesQueryFunction } from './keyspaces/i-keyspaces-query-function';
 export type { IShardedKeyspacesTable } from './keyspaces/i-sharded-keyspaces-table';
@@ -17,7 +18,8 @@ export { ShardedKeyspacesTableBase } from './keyspaces/sharded-keyspaces-table-b
 export { ShardedKeyspacesTableGrants } from './keyspaces/sharded-keyspaces-table-grants';
 export type { ShardedKeyspacesTableOptions } from './keyspaces/sharded-keyspaces-table-options';
 export type { ShardedKeyspacesTableProps } from './keyspaces/sharded-keyspaces-table-props';
-export { FanOutQueryMetrics } from './monitoring/fan-out-query-metrics';
+export type { ConsumerAlarms } from './monitoring/consumer-alarms';
+export type { IndexAlarms } from './monitoring/index-alarms';
 export type {
   ConsumerMonitoringOptions,
   DeadLetterQueueMonitoringOptions,
@@ -26,10 +28,11 @@ export type {
   ProducerMonitoringOptions,
   StreamMonitoringOptions,
 } from './monitoring/monitoring-options';
-export { OrderedProducerMetrics } from './monitoring/ordered-producer-metrics';
-export { OutboxRelayMetrics } from './monitoring/outbox-relay-metrics';
+export type { OutboxAlarms } from './monitoring/outbox-alarms';
+export type { ProducerAlarms } from './monitoring/producer-alarms';
+export type { DeadLetterQueueAlarms } from './monitoring/queue-alarms';
 export { ShardMonitoring, type ShardMonitoringProps } from './monitoring/shard-monitoring';
-export { ShardedIndexMetrics } from './monitoring/sharded-index-metrics';
+export type { StreamAlarms } from './monitoring/stream-alarms';
 export { StreamConsumerMetrics } from './monitoring/stream-consumer-metrics';
 export { StreamShardMetrics } from './monitoring/stream-shard-metrics';
 export type { IOutboxRelayFunction } from './outbox/i-outbox-relay-function';
@@ -70,6 +73,7 @@ export { KeyLayout } from './table/key-layout';
 export { ShardCounts } from './table/shard-counts';
 export { ShardedIndex } from './table/sharded-index';
 export type { ShardedIndexAttributes } from './table/sharded-index-attributes';
+export { ShardedIndexBase } from './table/sharded-index-base';
 export type { ShardedIndexBindingOptions } from './table/sharded-index-binding-options';
 export { ShardedIndexGrants } from './table/sharded-index-grants';
 export type { ShardedIndexOptions } from './table/sharded-index-options';

@@ -15,5 +15,11 @@ export function dashboardBody(body: { 'Fn::Join': [string, unknown[]] }): { widg
 
 export interface Widget {
   type: string;
-  properties: { title?: string; markdown?: string; metrics?: unknown[]; alarms?: string[] };
+  properties: {
+    title?: string;
+    markdown?: string;
+    metrics?: unknown[];
+    alarms?: string[];
+    annotations?: { horizontal: { value: number; label: string }[] };
+  };
 }

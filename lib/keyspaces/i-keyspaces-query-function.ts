@@ -1,7 +1,7 @@
-import type { IBundledFunction } from '../function/i-bundled-function';
+import type { IQueryFunction } from '../function/i-query-function';
 
 /**
  * A function that queries sharded tables of Amazon Keyspaces, of this app or imported by
  * `KeyspacesQueryFunction.fromFunctionArn`.
  */
-export interface IKeyspacesQueryFunction extends IBundledFunction {}
+export interface IKeyspacesQueryFunction extends IQueryFunction {}

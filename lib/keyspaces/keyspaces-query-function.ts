@@ -5,12 +5,12 @@ import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { TABLES } from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
-import { BundledFunctionBase } from '../function/bundled-function-base';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkEnvironmentSize } from '../function/environment-size';
-import { ImportedFunction } from '../function/imported-function';
+import { QueryFunctionBase } from '../function/query-function-base';
 import type { IKeyspacesQueryFunction } from './i-keyspaces-query-function';
 import type { IShardedKeyspacesTable } from './i-sharded-keyspaces-table';
+import { ImportedKeyspacesQueryFunction } from './imported-keyspaces-query-function';
 
 /** Properties of a `KeyspacesQueryFunction`. */
 export interface KeyspacesQueryFunctionProps extends BundledFunctionOptions {
@@ -48,7 +48,7 @@ export interface KeyspacesQueryFunctionProps extends BundledFunctionOptions {
  * Throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, and, when the app
  * is synthesized, if their configuration outgrows Lambda's environment.
  */
-export class KeyspacesQueryFunction extends BundledFunctionBase implements IKeyspacesQueryFunction {
+export class KeyspacesQueryFunction extends QueryFunctionBase implements IKeyspacesQueryFunction {
   /**
    * Imports a query function that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
    * created, changed or looked up.
@@ -60,7 +60,7 @@ export class KeyspacesQueryFunction extends BundledFunctionBase implements IKeys
    * @param functionArn the ARN of its function: `functionArn` in the app that has it
    */
   public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IKeyspacesQueryFunction {
-    return new ImportedFunction(scope, id, { functionArn });
+    return new ImportedKeyspacesQueryFunction(scope, id, { functionArn });
   }
 
   /**
@@ -76,7 +76,7 @@ export class KeyspacesQueryFunction extends BundledFunctionBase implements IKeys
     id: string,
     attributes: lambda.FunctionAttributes,
   ): IKeyspacesQueryFunction {
-    return new ImportedFunction(scope, id, attributes);
+    return new ImportedKeyspacesQueryFunction(scope, id, attributes);
   }
 
   /** The function: to invoke it or to grant its invocation. */

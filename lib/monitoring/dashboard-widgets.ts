@@ -1,16 +1,21 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
+import type { IQueryFunction } from '../function/i-query-function';
 import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-function';
-import type { IFanOutQueryFunction } from '../table/i-fan-out-query-function';
+import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream/shard-limits';
+import { FanOutQueryFunctionBase } from '../table/fan-out-query-function-base';
 import type { IShardedIndex } from '../table/i-sharded-index';
-import { FanOutQueryMetrics } from './fan-out-query-metrics';
-import { lambdaMetric, REPORTING_PERIOD } from './function-metric';
+import { REPORTING_PERIOD } from './alarm-definition';
+import type { ConsumerAlarms } from './consumer-alarms';
+import type { IndexAlarms } from './index-alarms';
+import { lambdaMetric } from './lambda-metric';
 import type { StreamMonitoringOptions } from './monitoring-options';
-import { OrderedProducerMetrics } from './ordered-producer-metrics';
-import { OutboxRelayMetrics } from './outbox-relay-metrics';
-import { ShardedIndexMetrics } from './sharded-index-metrics';
+import type { OutboxAlarms } from './outbox-alarms';
+import type { ProducerAlarms } from './producer-alarms';
+import type { DeadLetterQueueAlarms } from './queue-alarms';
+import type { StreamAlarms } from './stream-alarms';
 import type { StreamConsumerMetrics } from './stream-consumer-metrics';
 import { StreamShardMetrics } from './stream-shard-metrics';
 
@@ -25,122 +30,180 @@ const SHARD_ID = `\${PROP('Dim.ShardId')}`;
 
 const PERFECTLY_EVEN: cloudwatch.HorizontalAnnotation = { value: 1, label: 'perfectly even' };
 
-export function streamWidgets(stream: kinesis.IStream, { autoScaling, reconciliation }: StreamMonitoringOptions): Rows {
+/** The graphs show sums of a minute. */
+const A_MINUTE = REPORTING_PERIOD.toSeconds();
+const SHARD_BYTES: cloudwatch.HorizontalAnnotation = {
+  value: SHARD_BYTES_PER_SECOND * A_MINUTE,
+  label: 'limit of a shard, 1 MB a second',
+  color: cloudwatch.Color.RED,
+};
+const SHARD_RECORDS: cloudwatch.HorizontalAnnotation = {
+  value: SHARD_RECORDS_PER_SECOND * A_MINUTE,
+  label: 'limit of a shard, 1,000 a second',
+  color: cloudwatch.Color.RED,
+};
+
+export function streamWidgets(
+  stream: kinesis.IStream,
+  { autoScaling, reconciliation }: StreamMonitoringOptions,
+  alarms: StreamAlarms,
+): Rows {
   const shards = StreamShardMetrics.fromStream(stream);
-  const sum = { statistic: cloudwatch.Stats.SUM, period: REPORTING_PERIOD };
+  const period = REPORTING_PERIOD;
+  const sum = { statistic: cloudwatch.Stats.SUM, period };
   const rows: Rows = [
     [
-      graph('Bytes by shard', [shards.metricIncomingBytes({ label: SHARD_ID })]),
-      graph('Records by shard', [shards.metricIncomingRecords({ label: SHARD_ID })]),
+      graph('Bytes by shard', [shards.metricIncomingBytes({ label: SHARD_ID, period })], {
+        leftAnnotations: [SHARD_BYTES],
+      }),
+      graph('Records by shard', [shards.metricIncomingRecords({ label: SHARD_ID, period })], {
+        leftAnnotations: [SHARD_RECORDS],
+      }),
       graph(
         'Hottest shard, times the mean',
         [
-          shards.metricHottestToMeanBytes({ label: 'bytes' }),
-          shards.metricHottestToMeanRecords({ label: 'records' }),
-          ...(reconciliation ? [reconciliation.metricSkew({ label: 'hash keys' })] : []),
+          shards.metricHottestToMeanBytes({ label: 'bytes', period }),
+          shards.metricHottestToMeanRecords({ label: 'records', period }),
+          ...(reconciliation ? [reconciliation.metricSkew({ label: 'hash keys', period })] : []),
         ],
-        { leftAnnotations: [PERFECTLY_EVEN], leftYAxis: { min: 0 } },
+        {
+          leftAnnotations: [PERFECTLY_EVEN, ...lines(alarms.skew, 'alarm of hash keys')],
+          leftYAxis: { min: 0 },
+        },
       ),
     ],
     [
-      graph('Records refused by shard', [shards.metricWriteProvisionedThroughputExceeded({ label: SHARD_ID })]),
-      graph('Throttles of the whole stream', [
-        stream.metricWriteProvisionedThroughputExceeded({ ...sum, label: 'records refused' }),
-        stream.metricReadProvisionedThroughputExceeded({ ...sum, label: 'reads refused' }),
-      ]),
-      graph('How far behind consumers are', [
-        stream.metricGetRecordsIteratorAgeMilliseconds({
-          statistic: cloudwatch.Stats.MAXIMUM,
-          period: REPORTING_PERIOD,
-          label: 'milliseconds',
-        }),
-      ]),
+      graph('Records refused by shard', [shards.metricWriteProvisionedThroughputExceeded({ label: SHARD_ID, period })]),
+      graph(
+        'Throttles of the whole stream',
+        [
+          stream.metricWriteProvisionedThroughputExceeded({ ...sum, label: 'records refused' }),
+          stream.metricReadProvisionedThroughputExceeded({ ...sum, label: 'reads refused' }),
+        ],
+        { leftAnnotations: lines(alarms.writeThrottles, 'alarm of records refused') },
+      ),
+      graph(
+        'How far behind consumers are',
+        [
+          stream.metricGetRecordsIteratorAgeMilliseconds({
+            statistic: cloudwatch.Stats.MAXIMUM,
+            period,
+            label: 'milliseconds',
+          }),
+        ],
+        { leftAnnotations: lines(alarms.iteratorAge) },
+      ),
     ],
   ];
   if (autoScaling === undefined) return rows;
   return [
     ...rows,
     [
-      graph('Utilisation of the shards, in %', [autoScaling.metricUtilization({ label: 'utilisation' })], {
-        leftAnnotations: [autoScaling.scaleOutAlarm.toAnnotation(), autoScaling.scaleInAlarm.toAnnotation()],
+      graph('Utilisation of the shards, in %', [autoScaling.metricUtilization({ label: 'utilisation', period })], {
+        leftAnnotations: [
+          ...lines(autoScaling.surgeAlarm, 'doubles the shards'),
+          ...lines(autoScaling.scaleOutAlarm, 'adds shards'),
+          ...lines(autoScaling.scaleInAlarm, 'removes shards below'),
+        ],
       }),
-      graph('Shards', [autoScaling.metricOpenShards({ label: 'open shards' })]),
-      graph('Shard count updates left of the day', [
-        autoScaling.metricUpdatesLeft({ statistic: cloudwatch.Stats.MINIMUM, label: 'of 10' }),
-      ]),
+      graph('Shards', [autoScaling.metricOpenShards({ label: 'open shards', period })]),
+      graph(
+        'Shard count updates left of the day',
+        [autoScaling.metricShardCountUpdatesLeft({ label: 'of 10', period })],
+        { leftAnnotations: lines(alarms.noUpdatesLeft, 'alarm below') },
+      ),
     ],
   ];
 }
 
-export function indexWidgets(index: IShardedIndex): Rows {
-  const metrics = ShardedIndexMetrics.fromIndex(index);
+export function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
+  const period = REPORTING_PERIOD;
   return [
     [
       graph('Units consumed', [
-        metrics.metricConsumedWriteCapacityUnits({ label: 'write units' }),
-        metrics.metricConsumedReadCapacityUnits({ label: 'read units' }),
-        metrics.metricOnlineIndexConsumedWriteCapacity({ label: 'write units while it is built' }),
+        index.metricConsumedWriteCapacityUnits({ label: 'write units', period }),
+        index.metricConsumedReadCapacityUnits({ label: 'read units', period }),
+        index.metricOnlineIndexConsumedWriteCapacity({ label: 'write units while it is built', period }),
       ]),
-      graph('Refused by a hot partition', [
-        metrics.metricWriteKeyRangeThroughputThrottleEvents({ label: 'writes' }),
-        metrics.metricReadKeyRangeThroughputThrottleEvents({ label: 'reads' }),
-      ]),
+      graph(
+        'Refused by a hot partition',
+        [
+          index.metricWriteKeyRangeThroughputThrottleEvents({ label: 'writes', period }),
+          index.metricReadKeyRangeThroughputThrottleEvents({ label: 'reads', period }),
+        ],
+        { leftAnnotations: lines(alarms.writeThrottles, 'alarm of writes') },
+      ),
       graph('Refused for any reason', [
-        metrics.metricWriteThrottleEvents({ label: 'writes' }),
-        metrics.metricReadThrottleEvents({ label: 'reads' }),
+        index.metricWriteThrottleEvents({ label: 'writes', period }),
+        index.metricReadThrottleEvents({ label: 'reads', period }),
       ]),
     ],
   ];
 }
 
-export function producerWidgets(producer: IOrderedProducerFunction): Rows {
-  const metrics = OrderedProducerMetrics.fromProducer(producer);
+export function producerWidgets(producer: IOrderedProducerFunction, alarms: ProducerAlarms): Rows {
+  const period = REPORTING_PERIOD;
   return [
     [
-      graph('Records', [
-        metrics.metricUserRecordsReceived({ label: 'received' }),
-        metrics.metricUserRecordsPut({ label: 'put' }),
-        metrics.metricUserRecordsFailed({ label: 'given up' }),
-      ]),
-      graph('Sent again', [metrics.metricAllErrors({ label: 'entries that were not taken' })], {
-        right: [metrics.metricRetriesPerRecord({ label: 'retries a record' })],
+      graph(
+        'Records',
+        [
+          producer.metricUserRecordsReceived({ label: 'received', period }),
+          producer.metricUserRecordsPut({ label: 'put', period }),
+        ],
+        {
+          right: [producer.metricUserRecordsFailed({ label: 'given up', period })],
+          rightAnnotations: lines(alarms.failures, 'alarm of records given up'),
+        },
+      ),
+      graph('Sent again', [producer.metricAllErrors({ label: 'entries that were not taken', period })], {
+        right: [producer.metricRetriesPerRecord({ label: 'retries a record', period })],
       }),
       graph('Time of a request, in milliseconds', [
-        metrics.metricRequestTime({ statistic: cloudwatch.Stats.p(50), label: 'median' }),
-        metrics.metricRequestTime({ label: '99th percentile' }),
+        producer.metricRequestTime({ statistic: cloudwatch.Stats.p(50), label: 'median', period }),
+        producer.metricRequestTime({ label: '99th percentile', period }),
       ]),
     ],
   ];
 }
 
-export function outboxWidgets(relay: IOutboxRelayFunction): Rows {
-  const metrics = OutboxRelayMetrics.fromRelay(relay);
+export function outboxWidgets(relay: IOutboxRelayFunction, alarms: OutboxAlarms): Rows {
+  const period = REPORTING_PERIOD;
   return [
     [
-      graph('How long rows wait, in seconds', [metrics.metricWaitingSeconds({ label: 'the oldest row' })]),
+      graph('How long rows wait, in seconds', [relay.metricWaitingSeconds({ label: 'the oldest row', period })], {
+        leftAnnotations: lines(alarms.lag),
+      }),
       graph('Rows that wait', [
-        metrics.metricWaitingRows({ label: 'all' }),
-        metrics.metricParkedRows({ label: 'parked with their key' }),
+        relay.metricWaitingRows({ label: 'all', period }),
+        relay.metricParkedRows({ label: 'parked with their key', period }),
       ]),
-      graph('Rows relayed', [metrics.metricRelayedRows({ label: 'relayed' })], {
-        right: [metrics.metricRejections({ label: 'rejections' }), metrics.metricGivenUpRows({ label: 'given up' })],
+      graph('Rows relayed', [relay.metricRelayedRows({ label: 'relayed', period })], {
+        right: [
+          relay.metricRejections({ label: 'rejections', period }),
+          relay.metricGivenUpRows({ label: 'given up', period }),
+        ],
+        rightAnnotations: lines(alarms.failures, 'alarm of rejections'),
       }),
     ],
   ];
 }
 
-export function queryWidgets(query: IFanOutQueryFunction): Rows {
-  const metrics = FanOutQueryMetrics.fromQuery(query);
-  const duration = (statistic: string, label: string) => lambdaMetric(query, 'Duration', statistic, { label });
+export function queryWidgets(query: IQueryFunction): Rows {
+  const period = REPORTING_PERIOD;
+  const duration = (statistic: string, label: string) => lambdaMetric(query, 'Duration', { statistic, label });
   return [
     [
-      graph('Pages', [metrics.metricPages({ label: 'pages' })], {
-        right: [metrics.metricConsumedReadUnits({ label: 'read units' })],
+      graph('Pages', [query.metricPages({ label: 'pages', period })], {
+        right:
+          query instanceof FanOutQueryFunctionBase
+            ? [query.metricConsumedReadUnits({ label: 'read units', period })]
+            : [],
       }),
       graph('A page takes', [
-        metrics.metricRequestsPerPage({ label: 'requests' }),
-        metrics.metricWavesPerPage({ label: 'waves of requests' }),
-        metrics.metricOverRead({ label: 'items read for one' }),
+        query.metricRequests({ label: 'requests', period }),
+        query.metricWaves({ label: 'waves of requests', period }),
+        query.metricOverRead({ label: 'items read for one', period }),
       ]),
       graph('Time of a page, in milliseconds', [
         duration(cloudwatch.Stats.p(50), 'median'),
@@ -150,29 +213,41 @@ export function queryWidgets(query: IFanOutQueryFunction): Rows {
   ];
 }
 
-export function consumerWidgets(stream: kinesis.IStream, consumer: StreamConsumerMetrics): Rows {
+export function consumerWidgets(
+  stream: kinesis.IStream,
+  consumer: StreamConsumerMetrics,
+  alarms: ConsumerAlarms,
+): Rows {
+  const period = REPORTING_PERIOD;
   return [
     [
-      graph('How far behind it is, in milliseconds', [
-        consumer.metricMillisBehindLatest({ period: REPORTING_PERIOD, label: 'milliseconds' }),
-      ]),
-      graph('Whether it reads', [consumer.metricReports({ period: REPORTING_PERIOD, label: 'reports' })], {
-        right: [
-          stream.metricIncomingRecords({ statistic: cloudwatch.Stats.SUM, period: REPORTING_PERIOD, label: 'records' }),
-        ],
+      graph(
+        'How far behind it is, in milliseconds',
+        [consumer.metricMillisBehindLatest({ period, label: 'milliseconds' })],
+        { leftAnnotations: lines(alarms.behind) },
+      ),
+      graph('Whether it reads', [consumer.metricReports({ period, label: 'reports' })], {
+        right: [stream.metricIncomingRecords({ statistic: cloudwatch.Stats.SUM, period, label: 'records' })],
       }),
     ],
   ];
 }
 
-export function queueWidgets(queue: sqs.IQueue): Rows {
+export function queueWidgets(queue: sqs.IQueue, alarms: DeadLetterQueueAlarms): Rows {
   const metric = { statistic: cloudwatch.Stats.MAXIMUM, period: REPORTING_PERIOD };
   return [
     [
-      graph('Messages', [queue.metricApproximateNumberOfMessagesVisible({ ...metric, label: 'messages' })]),
+      graph('Messages', [queue.metricApproximateNumberOfMessagesVisible({ ...metric, label: 'messages' })], {
+        leftAnnotations: lines(alarms.depth),
+      }),
       graph('Age of the oldest, in seconds', [queue.metricApproximateAgeOfOldestMessage({ ...metric, label: 'age' })]),
     ],
   ];
+}
+
+/** The threshold of an alarm, if there is one, as a line. */
+function lines(alarm?: cloudwatch.Alarm, label = 'alarm'): cloudwatch.HorizontalAnnotation[] {
+  return alarm === undefined ? [] : [{ ...alarm.toAnnotation(), label }];
 }
 
 function graph(title: string, left: cloudwatch.IMetric[], props: cloudwatch.GraphWidgetProps = {}): cloudwatch.IWidget {

@@ -1,20 +1,18 @@
-import { Duration, Names, Stack } from 'aws-cdk-lib';
+import { Names, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
-import { InvalidArgumentError } from '../core/foundation/errors';
-import { MAX_SKEW } from '../core/resharding/thresholds';
 import type { IBundledFunction } from '../function/i-bundled-function';
+import type { IQueryFunction } from '../function/i-query-function';
 import { given } from '../given';
 import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-function';
 import { checkOwnEnvironment } from '../stream/own-environment';
-import type { StreamAutoScaling } from '../stream/stream-auto-scaling';
-import type { StreamReconciliation } from '../stream/stream-reconciliation';
-import type { IFanOutQueryFunction } from '../table/i-fan-out-query-function';
 import type { IShardedIndex } from '../table/i-sharded-index';
+import type { AlarmDefinition, AlarmDefinitions } from './alarm-definition';
+import { type ConsumerAlarms, consumerBehind } from './consumer-alarms';
 import {
   consumerWidgets,
   indexWidgets,
@@ -24,7 +22,7 @@ import {
   queueWidgets,
   streamWidgets,
 } from './dashboard-widgets';
-import { lambdaMetric, REPORTING_PERIOD } from './function-metric';
+import { type IndexAlarms, writeThrottlesOfIndex } from './index-alarms';
 import type {
   ConsumerMonitoringOptions,
   DeadLetterQueueMonitoringOptions,
@@ -33,10 +31,13 @@ import type {
   ProducerMonitoringOptions,
   StreamMonitoringOptions,
 } from './monitoring-options';
-import { OrderedProducerMetrics } from './ordered-producer-metrics';
-import { OutboxRelayMetrics } from './outbox-relay-metrics';
-import { switchOnShardLevelMetrics } from './shard-level-metrics';
-import { ShardedIndexMetrics } from './sharded-index-metrics';
+import { type OutboxAlarms, outboxFailures, outboxLag } from './outbox-alarms';
+import { type ProducerAlarms, producerFailures } from './producer-alarms';
+import { type DeadLetterQueueAlarms, deadLetterQueueDepth } from './queue-alarms';
+import { reconciliationAlarms } from './reconciliation-alarms';
+import { scalingAlarms } from './scaling-alarms';
+import { watchShards } from './shard-level-metrics';
+import { type StreamAlarms, writeThrottlesOfStream } from './stream-alarms';
 import { StreamConsumerMetrics } from './stream-consumer-metrics';
 
 /** Properties of a `ShardMonitoring`. */
@@ -73,29 +74,6 @@ export interface ShardMonitoringProps {
 /** The columns of a dashboard. */
 const FULL_WIDTH = 24;
 
-/** A minute is noise, which producers ride out by themselves. */
-const THREE_OF_FIVE_MINUTES = { threshold: 1, evaluationPeriods: 5, datapointsToAlarm: 3 };
-
-/** A single fault is one too many. Metrics may be three minutes late, which an alarm of one minute would never see. */
-const ONE_OF_FIVE_MINUTES = { threshold: 1, evaluationPeriods: 5, datapointsToAlarm: 1 };
-
-/** A quarter of an hour. Of a metric that is three minutes late, the latest period has at least two minutes. */
-const THREE_TIMES_FIVE_MINUTES = { period: Duration.minutes(5), evaluationPeriods: 3 };
-
-interface AlarmDefinition {
-  readonly metric: cloudwatch.Metric | cloudwatch.MathExpression;
-  /** What is wrong, and what to do. */
-  readonly description: string;
-  /** Raised at this value and above, unless compared otherwise. */
-  readonly threshold: number;
-  /** @default - greater than or equal to the threshold */
-  readonly comparisonOperator?: cloudwatch.ComparisonOperator;
-  readonly evaluationPeriods: number;
-  readonly datapointsToAlarm?: number;
-  /** What no data means. @default - that all is well */
-  readonly treatMissingData?: cloudwatch.TreatMissingData;
-}
-
 /**
  * The alarms that have come by the time the app is synthesized. Without any it draws nothing, for CloudWatch refuses a
  * whole dashboard for a status of no alarms.
@@ -114,9 +92,10 @@ class AlarmStatus extends cloudwatch.AlarmStatusWidget {
  * A dashboard and alarms for streams, sharded indexes, and the functions that write and read them. They show what the
  * metrics of a whole stream or table hide: a hot shard, and a hot partition of an index.
  *
- * Add what is to be watched; each is a row of the dashboard, with alarms whose description says what to do. Switch off
- * what you do not want. The metrics can be had without a dashboard too: see `StreamShardMetrics`, `ShardedIndexMetrics`,
- * `OrderedProducerMetrics` and `FanOutQueryMetrics`.
+ * Add what is to be watched; each is a row of the dashboard, with alarms whose description says what to do, and where the
+ * guide says more. What adds a row returns its alarms. Switch off what you do not want. The metrics can be had without a
+ * dashboard too: functions and indexes have methods for theirs, and `StreamShardMetrics` has those of the shards of a
+ * stream.
  */
 export class ShardMonitoring extends Construct {
   /** The dashboard, unless it is switched off. */
@@ -152,39 +131,26 @@ export class ShardMonitoring extends Construct {
    * Watches a stream: bytes, records and throttles of each shard, how much the hottest gets, and how far behind consumers
    * are.
    *
+   * CloudWatch draws 500 lines of a graph at most. Of a stream that had more shards than that in the last two weeks, closed
+   * ones included, it draws some, and the graph of the hottest shard compares these.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds.
+   *
    * @param stream the stream, of this app or imported
    * @param options what to watch of it
    */
-  public addStream(stream: kinesis.IStream, options: StreamMonitoringOptions = {}): void {
-    if (options.shardLevelMetrics ?? true) switchOnShardLevelMetrics(stream);
-    this.addRow(`Stream ${stream.streamName}`, streamWidgets(stream, options));
-    if (options.writeThrottleAlarm ?? true) {
-      this.addAlarm(stream, 'WriteThrottles', {
-        metric: stream.metricWriteProvisionedThroughputExceeded({ statistic: 'Sum', period: REPORTING_PERIOD }),
-        description:
-          `The stream ${stream.streamName} refuses records. If all its shards are busy, give it more. If the dashboard ` +
-          'shows one that is hotter than the mean, give its keys explicit hash keys that spread, or split that shard; ' +
-          'a single key that is too fast for a shard must become several.',
-        ...THREE_OF_FIVE_MINUTES,
-      });
-    }
-    if (options.iteratorAgeAlarm ?? true) {
-      this.addBehindAlarm(stream, 'IteratorAge', stream, StreamConsumerMetrics.fromPolling(stream), options);
-    }
-    if (options.autoScaling !== undefined) this.addScalingAlarms(stream, options.autoScaling);
-    if (options.reconciliation !== undefined) {
-      this.addAlarm(stream, 'Skew', {
-        metric: options.reconciliation.metricSkew({ statistic: 'Maximum', period: Duration.hours(1) }),
-        description:
-          `The shards of the stream ${stream.streamName} are uneven: the widest has more than ${MAX_SKEW} times the ` +
-          'keys of the mean. Let its reconciliation repair it, or update its shard count.',
-        threshold: MAX_SKEW,
-        evaluationPeriods: 1,
-        // Between two looks, which may be a day apart, the stream is what it was.
-        treatMissingData: cloudwatch.TreatMissingData.IGNORE,
-      });
-      this.addReconciliationAlarms(stream, options.reconciliation);
-    }
+  public addStream(stream: kinesis.IStream, options: StreamMonitoringOptions = {}): StreamAlarms {
+    watchShards(this, stream, options.shardLevelMetrics);
+    const { autoScaling, reconciliation, writeThrottleAlarm = true, iteratorAgeAlarm = true } = options;
+    const polling = StreamConsumerMetrics.fromPolling(stream);
+    const alarms = this.addAlarms<StreamAlarms>(stream, {
+      ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfStream(this, stream, options) }),
+      ...(iteratorAgeAlarm && { iteratorAge: consumerBehind(this, stream, polling, options) }),
+      ...(autoScaling && scalingAlarms(this, stream, autoScaling, options)),
+      ...(reconciliation && reconciliationAlarms(this, stream, reconciliation, options)),
+    });
+    this.addRow(`Stream ${stream.streamName}`, streamWidgets(stream, options, alarms));
+    return alarms;
   }
 
   /**
@@ -199,126 +165,81 @@ export class ShardMonitoring extends Construct {
     stream: kinesis.IStream,
     consumer: StreamConsumerMetrics,
     options: ConsumerMonitoringOptions = {},
-  ): void {
-    this.addRow(`Consumer ${consumer.consumerName}`, consumerWidgets(stream, consumer));
-    this.addBehindAlarm(stream, `${consumer._id}Behind`, stream, consumer, options);
+  ): ConsumerAlarms {
+    const behind = consumerBehind(this, stream, consumer, options);
+    const alarms = this.addAlarms<ConsumerAlarms>(stream, { behind }, consumer._id);
+    this.addRow(`Consumer ${consumer.consumerName}`, consumerWidgets(stream, consumer, alarms));
+    return alarms;
   }
 
   /**
    * Watches a sharded index: units consumed, and what its partitions refuse.
    *
+   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds.
+   *
    * @param index the index, of this app or imported
    * @param options what to watch of it
    */
-  public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): void {
-    const name = `${index.indexName} of the table ${index.table.tableName}`;
-    this.addRow(`Index ${name}`, indexWidgets(index));
-    if (!(options.writeThrottleAlarm ?? true)) return;
-    this.addAlarm(index.table, `${index.indexName}WriteThrottles`, {
-      // An alarm on a metric of DynamoDB keeps its state while there is no value, and there is none without a throttle.
-      metric: new cloudwatch.MathExpression({
-        expression: 'throttles + 0 * writes',
-        usingMetrics: {
-          throttles: ShardedIndexMetrics.fromIndex(index).metricWriteKeyRangeThroughputThrottleEvents(),
-          writes: ShardedIndexMetrics.fromIndex(index).metricConsumedWriteCapacityUnits(),
-        },
-        label: 'writes refused by a hot partition',
-        period: REPORTING_PERIOD,
-      }),
-      description:
-        `A partition of the index ${name} refuses writes, and with it the table does: one shard gets more than 1,000 ` +
-        'write units a second. Raise the shard count of the busiest value of this index; the Contributor Insights of ' +
-        'the table name the keys that were refused.',
-      ...THREE_OF_FIVE_MINUTES,
-    });
+  public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): IndexAlarms {
+    const { writeThrottleAlarm = true } = options;
+    const alarms = this.addAlarms<IndexAlarms>(
+      index.table,
+      { ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfIndex(this, index, options) }) },
+      index.indexName,
+    );
+    this.addRow(`Index ${index.indexName} of the table ${index.table.tableName}`, indexWidgets(index, alarms));
+    return alarms;
   }
 
   /**
    * Watches a function that writes to a stream: records in and out, retries, and how long requests take.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if it is known to be in another account or region, whose metrics an
-   * alarm cannot see.
+   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
+   * another account or region, whose metrics an alarm cannot see.
    *
    * @param producer the function, of this app or imported
    * @param options what to watch of it
    */
-  public addProducer(producer: IOrderedProducerFunction, options: ProducerMonitoringOptions = {}): void {
+  public addProducer(producer: IOrderedProducerFunction, options: ProducerMonitoringOptions = {}): ProducerAlarms {
     this.checkEnvironment('addProducer', 'a producer', producer);
-    const { functionName } = producer;
-    this.addRow(`Producer ${functionName}`, producerWidgets(producer));
-    if (!(options.failureAlarm ?? true)) return;
-    this.addAlarm(producer, 'Failures', {
-      metric: new cloudwatch.MathExpression({
-        expression: 'SUM([failed, errors])',
-        usingMetrics: {
-          failed: OrderedProducerMetrics.fromProducer(producer).metricUserRecordsFailed(),
-          errors: lambdaMetric(producer, 'Errors', cloudwatch.Stats.SUM),
-        },
-        label: 'records given up and invocations failed',
-        period: REPORTING_PERIOD,
-      }),
-      description:
-        `The producer ${functionName} gives records up, or fails. Its log says why; the records are in its answers, or ` +
-        'come again from the queue or table that they came from.',
-      ...ONE_OF_FIVE_MINUTES,
+    const { failureAlarm = true } = options;
+    const alarms = this.addAlarms<ProducerAlarms>(producer, {
+      ...(failureAlarm && { failures: producerFailures(this, producer, options) }),
     });
+    this.addRow(`Producer ${producer.functionName}`, producerWidgets(producer, alarms));
+    return alarms;
   }
 
   /**
    * Watches a function that relays an outbox: what waits and for how long, what is relayed, and what is rejected.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if it is known to be in another account or region, whose metrics an
-   * alarm cannot see.
+   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
+   * another account or region, whose metrics an alarm cannot see.
    *
    * @param relay the function, of this app or imported
    * @param options what to watch of it
    */
-  public addOutbox(relay: IOutboxRelayFunction, options: OutboxMonitoringOptions = {}): void {
+  public addOutbox(relay: IOutboxRelayFunction, options: OutboxMonitoringOptions = {}): OutboxAlarms {
     this.checkEnvironment('addOutbox', 'a relay', relay);
-    const { functionName } = relay;
-    const metrics = OutboxRelayMetrics.fromRelay(relay);
-    this.addRow(`Outbox relay ${functionName}`, outboxWidgets(relay));
-    if (options.lagAlarm ?? true) {
-      const maxLag = options.maxLag ?? Duration.minutes(5);
-      this.addAlarm(relay, 'Lag', {
-        metric: metrics.metricWaitingSeconds(),
-        description:
-          `Rows of the outbox that ${functionName} relays wait for more than ${maxLag.toHumanString()}, or nothing relays ` +
-          'them. If the function fails, its log says why. If rows are parked, see the columns partition_key and last_error ' +
-          'of the table parked. If the stream refuses records, give it more shards.',
-        threshold: maxLag.toSeconds(),
-        evaluationPeriods: 5,
-        // A relay that does not run writes nothing.
-        treatMissingData: cloudwatch.TreatMissingData.BREACHING,
-      });
-    }
-    if (!(options.failureAlarm ?? true)) return;
-    this.addAlarm(relay, 'Failures', {
-      metric: new cloudwatch.MathExpression({
-        expression: 'SUM([rejections, errors])',
-        usingMetrics: {
-          rejections: metrics.metricRejections(),
-          errors: lambdaMetric(relay, 'Errors', cloudwatch.Stats.SUM),
-        },
-        label: 'rows rejected and invocations failed',
-        period: REPORTING_PERIOD,
-      }),
-      description:
-        `The outbox relay ${functionName} has rows that the stream does not take, or fails. Its log says why; the rows are ` +
-        'in the tables parked and rejected of the outbox.',
-      ...ONE_OF_FIVE_MINUTES,
+    const { lagAlarm = true, failureAlarm = true } = options;
+    const alarms = this.addAlarms<OutboxAlarms>(relay, {
+      ...(lagAlarm && { lag: outboxLag(this, relay, options) }),
+      ...(failureAlarm && { failures: outboxFailures(this, relay, options) }),
     });
+    this.addRow(`Outbox relay ${relay.functionName}`, outboxWidgets(relay, alarms));
+    return alarms;
   }
 
   /**
-   * Watches a function that queries sharded indexes: what pages bring, what they cost, and how long they take.
+   * Watches a function that queries all shards of indexes or of tables of Amazon Keyspaces: what pages bring, what they
+   * cost, and how long they take. It has no alarm: a query that fails tells its caller.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if it is known to be in another account or region, whose metrics a
-   * dashboard does not have.
+   * Throws an error with the code `INVALID_ARGUMENT` if the function is known to be in another account or region, whose
+   * metrics a dashboard does not have.
    *
    * @param query the function, of this app or imported
    */
-  public addQuery(query: IFanOutQueryFunction): void {
+  public addQuery(query: IQueryFunction): void {
     this.checkEnvironment('addQuery', 'a query function', query);
     this.addRow(`Query ${query.functionName}`, queryWidgets(query));
   }
@@ -326,126 +247,16 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a dead-letter queue: what is in it has been given up, and is lost once its retention period is over.
    *
+   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds.
+   *
    * @param queue the queue
    * @param options what to watch of it
    */
-  public addDeadLetterQueue(queue: sqs.IQueue, options: DeadLetterQueueMonitoringOptions = {}): void {
-    this.addRow(`Dead-letter queue ${queue.queueName}`, queueWidgets(queue));
-    this.addAlarm(queue, 'Depth', {
-      metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: REPORTING_PERIOD }),
-      description:
-        `There are messages in the dead-letter queue ${queue.queueName}: they were tried as often as they are allowed ` +
-        'to be. See why, and redrive them before their retention period is over.',
-      ...ONE_OF_FIVE_MINUTES,
-      threshold: options.maxMessages ?? 0,
-      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-    });
-  }
-
-  /**
-   * Arithmetic takes a missing value for 0 where the other one has a value: `0 * written + reports` is 0 in a period in
-   * which records are written and the consumer reports nothing.
-   */
-  private addBehindAlarm(
-    watched: IConstruct,
-    id: string,
-    stream: kinesis.IStream,
-    consumer: StreamConsumerMetrics,
-    { maxIteratorAge = Duration.hours(1), silenceAlarm = true }: ConsumerMonitoringOptions,
-  ): void {
-    const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
-    if (maxIteratorAge.isUnresolved()) {
-      const field = constructField(this, 'maxIteratorAge');
-      throw new InvalidArgumentError(field, 'a token', 'a duration, known at synthesis');
-    }
-    const behind = consumer.metricMillisBehindLatest({ period });
-    const limit = maxIteratorAge.toMilliseconds();
-    const silent = new cloudwatch.MathExpression({
-      expression: `IF(written > 0 AND 0 * written + reports < 1, ${limit}, 0)`,
-      usingMetrics: {
-        written: stream.metricIncomingRecords({ statistic: cloudwatch.Stats.SUM, period }),
-        reports: consumer.metricReports({ period }),
-      },
-      period,
-    });
-    this.addAlarm(watched, id, {
-      metric: silenceAlarm
-        ? new cloudwatch.MathExpression({
-            expression: 'MAX([behind, silent])',
-            usingMetrics: { behind, silent },
-            label: 'milliseconds behind',
-            period,
-          })
-        : behind,
-      description:
-        `A consumer of the stream ${stream.streamName} is more than ${maxIteratorAge.toHumanString()} behind, or does ` +
-        'not read at all. It loses records once it is as far behind as the retention period. See whether it fails or ' +
-        'has stopped, and give it more parallelism, or the stream more shards or a longer retention period.',
-      threshold: limit,
-      evaluationPeriods,
-    });
-  }
-
-  private addScalingAlarms(stream: kinesis.IStream, autoScaling: StreamAutoScaling): void {
-    const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
-    this.addAlarm(stream, 'ScalingStopped', {
-      metric: new cloudwatch.MathExpression({
-        expression: 'IF(runs - errors < 1, 1, 0)',
-        usingMetrics: {
-          runs: autoScaling.function.metricInvocations({ period }),
-          errors: autoScaling.function.metricErrors({ period }),
-        },
-        label: 'no run has succeeded',
-        period,
-      }),
-      description:
-        `The function that scales the stream ${stream.streamName} has not succeeded for a quarter of an hour. Its log ` +
-        'says why. Until it does, the stream keeps its shards, and the alarms that it asks are blind.',
-      threshold: 1,
-      evaluationPeriods,
-      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
-    });
-    this.addAlarm(stream, 'NoUpdatesLeft', {
-      metric: autoScaling.metricUpdatesLeft({ statistic: 'Minimum', period: REPORTING_PERIOD }),
-      description:
-        `The stream ${stream.streamName} has used up the ten updates of its shard count that Kinesis allows in 24 hours. ` +
-        'If its load grows, split shards by hand. See who else updates it, and whether its load changes too often for ' +
-        'automatic scaling.',
-      ...THREE_OF_FIVE_MINUTES,
-      threshold: 0,
-      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD,
-    });
-    this.addAlarm(stream, 'HighLoadAtMaximum', {
-      metric: autoScaling.metricHighLoadAtMaximum({ period: REPORTING_PERIOD }),
-      description:
-        `The load of the stream ${stream.streamName} is above the target, and the stream has the most shards that its ` +
-        'automatic scaling may give it. Raise that bound before the stream refuses records.',
-      ...THREE_OF_FIVE_MINUTES,
-    });
-  }
-
-  private addReconciliationAlarms(stream: kinesis.IStream, reconciliation: StreamReconciliation): void {
-    const runs = reconciliation.function;
-    this.addAlarm(stream, 'ReconciliationFailures', {
-      metric: runs.metricErrors({ statistic: 'Sum', period: Duration.hours(1) }),
-      description:
-        `The reconciliation of the stream ${stream.streamName} fails, so nobody knows whether its shards are even. Its ` +
-        'log says why.',
-      threshold: 1,
-      evaluationPeriods: 1,
-      // Between two runs, which may be a day apart, the last one counts.
-      treatMissingData: cloudwatch.TreatMissingData.IGNORE,
-    });
-    this.addAlarm(stream, 'ReconciliationStopped', {
-      metric: runs.metricInvocations({ statistic: 'Sum', period: Duration.days(1) }),
-      description:
-        `The reconciliation of the stream ${stream.streamName} has not run for a day or more. See whether its schedule ` +
-        'is switched off, or rarer than once a day.',
-      threshold: 0,
-      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: 1,
-      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
-    });
+  public addDeadLetterQueue(queue: sqs.IQueue, options: DeadLetterQueueMonitoringOptions = {}): DeadLetterQueueAlarms {
+    const depth = deadLetterQueueDepth(this, queue, options);
+    const alarms = this.addAlarms<DeadLetterQueueAlarms>(queue, { depth });
+    this.addRow(`Dead-letter queue ${queue.queueName}`, queueWidgets(queue, alarms));
+    return alarms;
   }
 
   private checkEnvironment(method: string, kind: string, watched: IBundledFunction): void {
@@ -464,23 +275,27 @@ export class ShardMonitoring extends Construct {
     for (const row of rows) this.dashboard?.addWidgets(...row);
   }
 
-  private addAlarm(watched: IConstruct, id: string, alarm: AlarmDefinition): void {
-    if (!this.alarmsOn) return;
-    const raised = new cloudwatch.Alarm(
-      this,
-      `${Names.nodeUniqueId(watched.node)}${id}`,
-      given({
-        metric: alarm.metric,
-        alarmDescription: alarm.description,
-        threshold: alarm.threshold,
-        evaluationPeriods: alarm.evaluationPeriods,
-        datapointsToAlarm: alarm.datapointsToAlarm,
-        comparisonOperator:
-          alarm.comparisonOperator ?? cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        treatMissingData: alarm.treatMissingData ?? cloudwatch.TreatMissingData.NOT_BREACHING,
-      }),
-    );
-    raised.addAlarmAction(...this.alarmActions);
-    this.raised.push(raised);
+  /** Under the names of their definitions. */
+  private addAlarms<Alarms>(watched: IConstruct, definitions: AlarmDefinitions<Alarms>, prefix = ''): Alarms {
+    if (!this.alarmsOn) return {} as Alarms;
+    const names = Object.entries<AlarmDefinition | undefined>(definitions);
+    const alarms = names.map(([name, definition]) => {
+      const id = `${Names.nodeUniqueId(watched.node)}${prefix}${name[0]!.toUpperCase()}${name.slice(1)}`;
+      return [name, this.addAlarm(id, definition!)];
+    });
+    return Object.fromEntries(alarms);
+  }
+
+  private addAlarm(id: string, { metric, description, ...definition }: AlarmDefinition): cloudwatch.Alarm {
+    const alarm = new cloudwatch.Alarm(this, id, {
+      metric,
+      alarmDescription: description,
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+      ...definition,
+    });
+    alarm.addAlarmAction(...this.alarmActions);
+    this.raised.push(alarm);
+    return alarm;
   }
 }

@@ -1,8 +1,9 @@
-import { Names, Token } from 'aws-cdk-lib';
+import { Duration, Names, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { REPORTING_PERIOD } from './function-metric';
+
+const DEFAULT_PERIOD = Duration.minutes(5);
 
 /**
  * How far one consumer of a stream is behind, whichever way it reads. `ShardMonitoring.addConsumer` watches it.
@@ -24,7 +25,7 @@ export class StreamConsumerMetrics {
     return new StreamConsumerMetrics(
       Names.nodeUniqueId(consumer.node),
       consumer.functionName,
-      consumer.metric('IteratorAge', { statistic: cloudwatch.Stats.MAXIMUM, period: REPORTING_PERIOD }),
+      consumer.metric('IteratorAge'),
     );
   }
 
@@ -42,8 +43,6 @@ export class StreamConsumerMetrics {
         namespace: 'AWS/Kinesis',
         metricName: 'SubscribeToShardEvent.MillisBehindLatest',
         dimensionsMap: { StreamName: stream.streamName, ConsumerName: consumerName },
-        statistic: cloudwatch.Stats.MAXIMUM,
-        period: REPORTING_PERIOD,
       }),
     );
   }
@@ -65,14 +64,7 @@ export class StreamConsumerMetrics {
    * @param stream the stream that they read
    */
   public static fromPolling(stream: kinesis.IStream): StreamConsumerMetrics {
-    return new StreamConsumerMetrics(
-      'Polling',
-      stream.streamName,
-      stream.metricGetRecordsIteratorAgeMilliseconds({
-        statistic: cloudwatch.Stats.MAXIMUM,
-        period: REPORTING_PERIOD,
-      }),
-    );
+    return new StreamConsumerMetrics('Polling', stream.streamName, stream.metricGetRecordsIteratorAgeMilliseconds());
   }
 
   private constructor(
@@ -86,19 +78,23 @@ export class StreamConsumerMetrics {
   /**
    * How many milliseconds the consumer is behind the end of the stream: the maximum over its shards.
    *
-   * @param options statistic, period and looks
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
    */
-  public metricMillisBehindLatest(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.behind.with({ statistic: cloudwatch.Stats.MAXIMUM, ...options });
+  public metricMillisBehindLatest(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.behind.with({ statistic: cloudwatch.Stats.MAXIMUM, period: DEFAULT_PERIOD, ...props });
   }
 
   /**
    * How often the consumer has reported. A consumer that has stopped reports nothing.
    *
-   * @param options statistic, period and looks
+   * Sample count over 5 minutes by default.
+   *
+   * @param props period and looks; the statistic is given
    */
-  public metricReports(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.behind.with({ ...options, statistic: cloudwatch.Stats.SAMPLE_COUNT });
+  public metricReports(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.behind.with({ period: DEFAULT_PERIOD, ...props, statistic: cloudwatch.Stats.SAMPLE_COUNT });
   }
 }
 

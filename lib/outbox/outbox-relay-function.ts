@@ -20,15 +20,15 @@ import {
 } from '../core/foundation/function-environment';
 import type { BaseBundledFunctionOptions } from '../function/base-bundled-function-options';
 import { addBundledFunction } from '../function/bundled-function';
-import { BundledFunctionBase } from '../function/bundled-function-base';
-import { ImportedFunction } from '../function/imported-function';
 import { problemsOf } from '../problems';
 import { maxRecordEnvironment } from '../stream/max-record-size';
 import { checkOwnEnvironment } from '../stream/own-environment';
 import { checkRecordDistribution } from '../stream/record-distribution';
 import { StreamProduceGrants } from '../stream/stream-produce-grants';
 import type { IOutboxRelayFunction } from './i-outbox-relay-function';
+import { ImportedOutboxRelayFunction } from './imported-outbox-relay-function';
 import type { OutboxRelayDatabase } from './outbox-relay-database';
+import { OutboxRelayFunctionBase } from './outbox-relay-function-base';
 
 /** Properties of an `OutboxRelayFunction`. */
 export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
@@ -122,7 +122,7 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
  * Throws an error with the code `INVALID_ARGUMENT` if the stream is known to be in another account or region or ignores
  * partition keys, or if the timeout, the record size limit or the tries are out of bounds.
  */
-export class OutboxRelayFunction extends BundledFunctionBase implements IOutboxRelayFunction {
+export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOutboxRelayFunction {
   /**
    * Imports a relay that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
    * created, changed or looked up.
@@ -134,7 +134,7 @@ export class OutboxRelayFunction extends BundledFunctionBase implements IOutboxR
    * @param functionArn the ARN of its function: `functionArn` in the app that has it
    */
   public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IOutboxRelayFunction {
-    return new ImportedFunction(scope, id, { functionArn });
+    return new ImportedOutboxRelayFunction(scope, id, { functionArn });
   }
 
   /**
@@ -150,7 +150,7 @@ export class OutboxRelayFunction extends BundledFunctionBase implements IOutboxR
     id: string,
     attributes: lambda.FunctionAttributes,
   ): IOutboxRelayFunction {
-    return new ImportedFunction(scope, id, attributes);
+    return new ImportedOutboxRelayFunction(scope, id, attributes);
   }
 
   /** The function: to invoke it or to grant its invocation. */

@@ -16,15 +16,15 @@ import {
 } from '../core/foundation/function-environment';
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { addBundledFunction } from '../function/bundled-function';
-import { BundledFunctionBase } from '../function/bundled-function-base';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
-import { ImportedFunction } from '../function/imported-function';
 import { problemsOf } from '../problems';
 import { refuseToken } from '../refuse-token';
 import { inUnit } from '../token-unit';
 import type { IHashKeyRegistry } from './i-hash-key-registry';
 import type { IOrderedProducerFunction } from './i-ordered-producer-function';
+import { ImportedOrderedProducerFunction } from './imported-ordered-producer-function';
 import { maxRecordEnvironment } from './max-record-size';
+import { OrderedProducerFunctionBase } from './ordered-producer-function-base';
 import { checkOwnEnvironment } from './own-environment';
 import { ProducerFifoQueue, type ProducerFifoQueueOptions } from './producer-fifo-queue';
 import type { ProducerTableStreamOptions } from './producer-table-stream-options';
@@ -168,7 +168,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  */
-export class OrderedProducerFunction extends BundledFunctionBase implements IOrderedProducerFunction {
+export class OrderedProducerFunction extends OrderedProducerFunctionBase implements IOrderedProducerFunction {
   /**
    * Imports a producer that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
    * created, changed or looked up.
@@ -180,7 +180,7 @@ export class OrderedProducerFunction extends BundledFunctionBase implements IOrd
    * @param functionArn the ARN of its function: `functionArn` in the app that has it
    */
   public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IOrderedProducerFunction {
-    return new ImportedFunction(scope, id, { functionArn });
+    return new ImportedOrderedProducerFunction(scope, id, { functionArn });
   }
 
   /**
@@ -196,7 +196,7 @@ export class OrderedProducerFunction extends BundledFunctionBase implements IOrd
     id: string,
     attributes: lambda.FunctionAttributes,
   ): IOrderedProducerFunction {
-    return new ImportedFunction(scope, id, attributes);
+    return new ImportedOrderedProducerFunction(scope, id, attributes);
   }
 
   /** The function: to invoke it, grant its invocation, or add an event source. */

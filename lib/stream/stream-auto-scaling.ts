@@ -22,9 +22,11 @@ import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-cou
 import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../core/resharding/thresholds';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { readGuide } from '../guide-link';
 import { refuseToken } from '../refuse-token';
 import { checkOwnEnvironment } from './own-environment';
 import { ownShardCount } from './shard-count-owner';
+import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from './shard-limits';
 import { streamShardMetric } from './stream-metrics';
 import { checkProvisioned } from './stream-mode';
 import { StreamReshardGrants } from './stream-reshard-grants';
@@ -69,13 +71,6 @@ export interface StreamAutoScalingProps extends StreamAutoScalingOptions {
   /** The stream, of this app or imported, in provisioned mode and in the stack's own account and region. */
   readonly stream: kinesis.IStreamRef;
 }
-
-/**
- * What one shard takes in a second. Source: the Kinesis developer guide, "Quotas and limits". Its "1 MB" is read as the
- * smaller of what it may mean.
- */
-const SHARD_BYTES = 1_000_000;
-const SHARD_RECORDS = 1_000;
 
 const DEFAULT_TARGET_UTILIZATION_PERCENT = 70;
 
@@ -135,24 +130,26 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
       datapointsToAlarm: 3,
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
     };
+    const most = Tokenization.stringifyNumber(maxCapacity);
+    const seeScaling = readGuide('resharding', 'scale-it-with-its-load');
     const minutely = this.metricUtilization({ period: Duration.minutes(1) });
     this.scaleOutAlarm = new cloudwatch.Alarm(this, 'ScaleOutAlarm', {
       metric: minutely,
-      alarmDescription: `The shards of a stream are used by more than ${targetUtilizationPercent} %: it is given more, up to ${Tokenization.stringifyNumber(maxCapacity)}`,
+      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} are used by more than ${targetUtilizationPercent} %: it is given more, up to ${most}.${seeScaling}`,
       threshold: targetUtilizationPercent,
       ...threeOfSixMinutes,
     });
     const surge = toTenth(targetUtilizationPercent + (100 - targetUtilizationPercent) * SURGE_FRACTION);
     this.surgeAlarm = new cloudwatch.Alarm(this, 'SurgeAlarm', {
       metric: minutely,
-      alarmDescription: `The shards of a stream are used by more than ${surge} %: it is given twice as many, up to ${Tokenization.stringifyNumber(maxCapacity)}`,
+      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} are used by more than ${surge} %: it is given twice as many, up to ${most}.${seeScaling}`,
       threshold: surge,
       ...threeOfSixMinutes,
     });
     const lowUtilisation = toTenth(targetUtilizationPercent * SCALE_IN_FRACTION);
     this.scaleInAlarm = new cloudwatch.Alarm(this, 'ScaleInAlarm', {
       metric: this.utilisationUnlessThrottled(Duration.minutes(5)),
-      alarmDescription: `The shards of a stream were used by less than ${lowUtilisation} % for half an hour, and refused nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}`,
+      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} were used by less than ${lowUtilisation} % for half an hour, and refused nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}.${seeScaling}`,
       threshold: lowUtilisation,
       comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
       evaluationPeriods: 6,
@@ -174,7 +171,8 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
         timeout: Duration.minutes(1),
         memorySize: 256,
       },
-      props,
+      // A run that fails is not tried again: the next one is a minute away, and asks the alarms as they are then.
+      { ...props, retryAttempts: props.retryAttempts ?? 0, maxEventAge: props.maxEventAge ?? Duration.minutes(1) },
     );
     StreamReshardGrants.fromStream(stream).scale(this.function);
     iam.Grant.addToPrincipal({
@@ -195,27 +193,41 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   }
 
   /**
+   * Any metric that the function writes of the stream's shards, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `OpenShards`
+   * @param props statistic, period and looks
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this.stream, metricName, props);
+  }
+
+  /**
    * How much of the capacity of its shards the stream uses, in percent: the larger of bytes and records. Mean over a
    * period and over all shards; a hot shard among cool ones does not show.
    *
-   * @param options period and looks; the statistic is given
+   * Over 5 minutes by default. The statistic is given.
+   *
+   * @param props period and looks
    */
-  public metricUtilization(options?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
-    const period = options?.period ?? Duration.minutes(1);
+  public metricUtilization(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
+    const period = props?.period ?? Duration.minutes(5);
     const shards = this.metricOpenShards({ period });
     const needed = (load: string, metricName: string, capacity: number) =>
       new cloudwatch.MathExpression({
         expression: `FILL(${load}, 0) / ${capacity}`,
         usingMetrics: {
-          [load]: this.metricOfStream(metricName, period),
+          [load]: this.sumOfStream(metricName, period),
         },
         period,
       });
     return new cloudwatch.MathExpression({
       expression: '100 * MAX([byBytes, byRecords, byNobody]) / PERIOD(shards) / FILL(shards, REPEAT)',
       usingMetrics: {
-        byBytes: needed('bytes', 'IncomingBytes', SHARD_BYTES),
-        byRecords: needed('records', 'IncomingRecords', SHARD_RECORDS),
+        byBytes: needed('bytes', 'IncomingBytes', SHARD_BYTES_PER_SECOND),
+        byRecords: needed('records', 'IncomingRecords', SHARD_RECORDS_PER_SECOND),
         // A stream that nobody writes to has no datapoints: 0 times the shards is the zero that it means.
         byNobody: new cloudwatch.MathExpression({
           expression: '0 * FILL(shards, REPEAT)',
@@ -225,7 +237,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
         shards,
       },
       label: 'utilisation in %',
-      ...options,
+      ...props,
       period,
     });
   }
@@ -233,24 +245,28 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   /**
    * The shards of the stream; while it is scaled, those it is about to have.
    *
-   * @param options statistic, period and looks
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
    */
-  public metricOpenShards(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.openShards, options);
+  public metricOpenShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.openShards, props);
   }
 
   /**
    * How many of the ten updates of its shard count the stream may still have in this 24 hours.
    *
-   * @param options statistic, period and looks
+   * Minimum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
    */
-  public metricUpdatesLeft(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.updatesLeft, options);
+  public metricShardCountUpdatesLeft(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.updatesLeft, { statistic: cloudwatch.Stats.MINIMUM, ...props });
   }
 
   /** Accepted bytes are not what a stream that throttles was asked for, so such a stream counts as fully used. */
   private utilisationUnlessThrottled(period: Duration): cloudwatch.MathExpression {
-    const throttles = this.metricOfStream('WriteProvisionedThroughputExceeded', period);
+    const throttles = this.sumOfStream('WriteProvisionedThroughputExceeded', period);
     return new cloudwatch.MathExpression({
       expression: 'MAX([utilisation, throttled])',
       usingMetrics: {
@@ -269,17 +285,16 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   /**
    * 1 while the load is high and the stream has the most shards that it may have, else 0.
    *
-   * @param options statistic (the maximum by default), period and looks
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
    */
-  public metricHighLoadAtMaximum(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.highLoadAtMaximum, {
-      statistic: cloudwatch.Stats.MAXIMUM,
-      ...options,
-    });
+  public metricHighLoadAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
   }
 
   /** The sum of a metric that Kinesis writes of the stream. */
-  private metricOfStream(metricName: string, period: Duration): cloudwatch.Metric {
+  private sumOfStream(metricName: string, period: Duration): cloudwatch.Metric {
     return new cloudwatch.Metric({
       namespace: 'AWS/Kinesis',
       metricName,

@@ -16,5 +16,5 @@ export function streamShardMetric(
     statistic: cloudwatch.Stats.AVERAGE,
     period: Duration.minutes(5),
     ...options,
-  });
+  }).attachTo(stream);
 }

@@ -137,29 +137,47 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
   }
 
   /**
+   * Any metric that the function writes of the stream's shards, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `Skew`
+   * @param props statistic, period and looks
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this.stream, metricName, props);
+  }
+
+  /**
    * How many times the mean the widest shard holds, at the last look: 1 is perfectly even, up to 1.05 counts as even.
    *
-   * @param options statistic, period and looks
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
    */
-  public metricSkew(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.skew, options);
+  public metricSkew(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.skew, props);
   }
 
   /**
    * How many splits, merges and updates it takes until the stream is as it should be: 0 without drift.
    *
-   * @param options statistic, period and looks
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
    */
-  public metricDrift(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.drift, options);
+  public metricDrift(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.drift, props);
   }
 
   /**
    * How many shards were open at the last look.
    *
-   * @param options statistic, period and looks
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
    */
-  public metricOpenShards(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return streamShardMetric(this.stream, STREAM_SHARD_METRICS.openShards, options);
+  public metricOpenShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.openShards, props);
   }
 }

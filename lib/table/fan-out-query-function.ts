@@ -5,13 +5,13 @@ import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { INDEXES } from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
-import { BundledFunctionBase } from '../function/bundled-function-base';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkEnvironmentSize } from '../function/environment-size';
-import { ImportedFunction } from '../function/imported-function';
 import { checkOwnEnvironment } from '../stream/own-environment';
+import { FanOutQueryFunctionBase } from './fan-out-query-function-base';
 import type { IFanOutQueryFunction } from './i-fan-out-query-function';
 import type { IShardedIndex } from './i-sharded-index';
+import { ImportedFanOutQueryFunction } from './imported-fan-out-query-function';
 
 /** Properties of a `FanOutQueryFunction`. */
 export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
@@ -50,7 +50,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
  * Throws an error with the code `INVALID_ARGUMENT` if there is no index, if two have the same name, and, when the app
  * is synthesized, if their configuration outgrows Lambda's environment.
  */
-export class FanOutQueryFunction extends BundledFunctionBase implements IFanOutQueryFunction {
+export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFanOutQueryFunction {
   /**
    * Imports a query function that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
    * created, changed or looked up.
@@ -62,7 +62,7 @@ export class FanOutQueryFunction extends BundledFunctionBase implements IFanOutQ
    * @param functionArn the ARN of its function: `functionArn` in the app that has it
    */
   public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IFanOutQueryFunction {
-    return new ImportedFunction(scope, id, { functionArn });
+    return new ImportedFanOutQueryFunction(scope, id, { functionArn });
   }
 
   /**
@@ -78,7 +78,7 @@ export class FanOutQueryFunction extends BundledFunctionBase implements IFanOutQ
     id: string,
     attributes: lambda.FunctionAttributes,
   ): IFanOutQueryFunction {
-    return new ImportedFunction(scope, id, attributes);
+    return new ImportedFanOutQueryFunction(scope, id, attributes);
   }
 
   /** The function: to invoke it or to grant its invocation. */

@@ -1,3 +1,4 @@
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IShardedIndexRef } from './i-sharded-index-ref';
@@ -59,4 +60,171 @@ export interface IShardedIndex extends IShardedIndexRef {
    * @param region the region of the replica
    */
   onReplica(region: string): IShardedIndex;
+
+  /**
+   * Any metric that DynamoDB writes of the index, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `WriteThrottleEvents`
+   * @param props statistic, period and looks
+   */
+  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Write units that the index has consumed.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricConsumedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Read units that queries of the index have consumed.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricConsumedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Write units a second that are provisioned for the index, of a table that is not billed on demand.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricProvisionedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Read units a second that are provisioned for the index, of a table that is not billed on demand.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricProvisionedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes to the index that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads of the index that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled because a partition of the index got more than the 1,000 units a second that it
+   * takes. They hold up the writes to the table.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads that were throttled because a partition of the index got more than the 3,000 units a second that it takes.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled because the index has consumed the write capacity that is provisioned for it.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWriteProvisionedThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads that were throttled because the index has consumed the read capacity that is provisioned for it.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricReadProvisionedThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled because the index has reached its `maxWriteRequestUnits`.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWriteMaxOnDemandThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads that were throttled because the index has reached its `maxReadRequestUnits`.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricReadMaxOnDemandThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled because of the quotas of the account.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWriteAccountLimitThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads that were throttled because of the quotas of the account.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricReadAccountLimitThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Write units consumed while the index is built from the items that the table has already. They are not part of
+   * the consumed write units.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricOnlineIndexConsumedWriteCapacity(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * How far the index is built, in percent.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricOnlineIndexPercentageProgress(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled while the index is built. They hold up the building, not the writes to the table.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricOnlineIndexThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }

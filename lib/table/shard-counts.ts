@@ -19,7 +19,8 @@ import { sortedByKey } from './sorted-by-key';
  * - to shrink from 20 to 10: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`, then, once no item is
  *   left in the shards 10 to 19, because each was written again or has expired, `ShardCounts.uniform(10)`.
  *
- * `planIndexReshard` of `cdk-even-shards/core` lists the steps of any change.
+ * `planIndexReshard` of `cdk-even-shards/core` lists the steps of any change, and the guide "Change the shards of an index"
+ * says what to wait for between them.
  */
 export class ShardCounts {
   /**

@@ -20,6 +20,55 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
   readonly nonKeyAttributes?: string[];
 
   /**
+   * The read capacity of the index, of a table with provisioned billing. It is the index's own: it is not part of the
+   * table's.
+   *
+   * @default - that of the table
+   */
+  readonly readCapacity?: dynamodb.Capacity;
+
+  /**
+   * The write capacity of the index, of a table with provisioned billing. Each shard of a value needs its share of it. An
+   * index with too little holds up the writes to the table.
+   *
+   * @default - that of the table
+   */
+  readonly writeCapacity?: dynamodb.Capacity;
+
+  /**
+   * The most read units a second that the index may consume, of a table that is billed on demand.
+   *
+   * @default - no limit but those of the account
+   */
+  readonly maxReadRequestUnits?: number;
+
+  /**
+   * The most write units a second that the index may consume, of a table that is billed on demand. An index that has
+   * reached it holds up the writes to the table.
+   *
+   * @default - no limit but those of the account
+   */
+  readonly maxWriteRequestUnits?: number;
+
+  /**
+   * What the index is to serve at once, without growing to it first: units a second for reads and for writes. An index has
+   * a partition for each 1,000 write units and 3,000 read units of it, and a value with fewer shards uses fewer. It cannot
+   * be lowered.
+   *
+   * @default - what a new index has
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html
+   */
+  readonly warmThroughput?: dynamodb.WarmThroughput;
+
+  /**
+   * Whether CloudWatch names the keys of the index that are used most, or that are throttled, in the region of the table. A
+   * replica takes it in its `globalSecondaryIndexOptions`.
+   *
+   * @default - as for the table: a `ShardedTable` has the keys named that are throttled
+   */
+  readonly contributorInsightsSpecification?: dynamodb.ContributorInsightsSpecification;
+
+  /**
    * What the index is to carry. Synthesis warns if it has too few shards for that, with the counts to set, and of what no
    * count fixes; the ids are `cdk-even-shards:ShardedIndex.tooFewShards` and
    * `cdk-even-shards:ShardedIndex.notFixedByShards`. Nothing is deployed for it.

@@ -9,6 +9,7 @@ import { checkOwnEnvironment } from '../stream/own-environment';
 import type { IShardedIndex } from './i-sharded-index';
 import { indexConfig } from './index-config';
 import type { ShardedIndexAttributes } from './sharded-index-attributes';
+import { ShardedIndexBase } from './sharded-index-base';
 import type { ShardedIndexBindingOptions } from './sharded-index-binding-options';
 import { checkShardedIndex, checkTableKey } from './sharded-index-checks';
 import { ShardedIndexGrants } from './sharded-index-grants';
@@ -19,7 +20,7 @@ import { ShardedIndexGrants } from './sharded-index-grants';
  * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to the table, or
  * that query it themselves.
  */
-export class ShardedIndex implements IShardedIndex {
+export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
   /**
    * Imports an index that exists: one of a table in another app, or one that was sharded by other means than
    * `ShardedTable.addShardedIndex`. Describe it as it is; nothing is created, changed or looked up.
@@ -57,6 +58,7 @@ export class ShardedIndex implements IShardedIndex {
   private readonly replicas: { [region: string]: ShardedIndex } = {};
 
   private constructor(table: dynamodb.ITableV2, config: ShardedIndexConfig) {
+    super();
     this.table = table;
     this.indexName = config.indexName;
     this.indexArn = `${table.tableArn}/index/${config.indexName}`;

@@ -2,9 +2,13 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../blueprint';
 import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
+import { given } from '../given';
 import { recoveryUnlessChosen } from '../point-in-time-recovery';
+import { warnOfSkippedStep } from './deployed-shard-counts';
 import { adviseOnIndexShards } from './index-advice';
 import { indexConfig } from './index-config';
+import { specifyInsights } from './index-insights';
+import { describeIndexes } from './index-metadata';
 import { ShardedIndex } from './sharded-index';
 import { checkShardedIndex } from './sharded-index-checks';
 import type { ShardedIndexOptions } from './sharded-index-options';
@@ -70,14 +74,26 @@ export class ShardedTable extends dynamodb.TableV2 {
       keyAttributes: this.keyAttributes(),
     });
     if (props.expectedTraffic) adviseOnIndexShards(this, config, props.expectedTraffic);
-    this.addGlobalSecondaryIndex({
-      indexName: props.indexName,
-      partitionKeys: partitionKeys(config, props.valueAttribute),
-      sortKeys: [...(props.sortKey ? [props.sortKey] : []), ...(props.tieBreakers ?? [])],
-      projectionType: props.projectionType,
-      nonKeyAttributes: props.nonKeyAttributes && [...props.nonKeyAttributes].sort(),
-    });
+    this.addGlobalSecondaryIndex(
+      given({
+        indexName: props.indexName,
+        partitionKeys: partitionKeys(config, props.valueAttribute),
+        sortKeys: [...(props.sortKey ? [props.sortKey] : []), ...(props.tieBreakers ?? [])],
+        projectionType: props.projectionType,
+        nonKeyAttributes: props.nonKeyAttributes && [...props.nonKeyAttributes].sort(),
+        readCapacity: props.readCapacity,
+        writeCapacity: props.writeCapacity,
+        maxReadRequestUnits: props.maxReadRequestUnits,
+        maxWriteRequestUnits: props.maxWriteRequestUnits,
+        warmThroughput: props.warmThroughput,
+      }),
+    );
     this.shardedIndexes.push(config);
+    const resource = this.node.defaultChild as dynamodb.CfnGlobalTable;
+    describeIndexes(resource, this.shardedIndexes);
+    const { contributorInsightsSpecification: insights } = props;
+    if (insights !== undefined) specifyInsights(resource, props.indexName, insights);
+    warnOfSkippedStep(this, config);
     return ShardedIndex._of(this, config);
   }
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
+import { anchorsOf } from '../docs/anchors';
 
 const root = join(__dirname, '..', '..');
 
@@ -62,7 +63,7 @@ describe('the documents', () => {
       const [path = '', anchor] = link.replace(OURS, '/').split('#');
       const target = path === '' ? document : join(path.startsWith('/') ? '' : dirname(document), path);
       expect({ link, exists: existsSync(join(root, target)) }).toEqual({ link, exists: true });
-      if (anchor !== undefined) expect(anchorsOf(target)).toContain(anchor);
+      if (anchor !== undefined) expect(anchorsOf(readFileSync(join(root, target), 'utf8'))).toContain(anchor);
     }
   });
 });
@@ -84,21 +85,4 @@ function linksOf(document: string): string[] {
     ([, inline, defined]) => inline ?? defined!,
   );
   return links.filter((link) => OURS.test(link) || !link.startsWith('http'));
-}
-
-/** The anchors that a page has: its own, and those of its headings, as GitHub names and numbers them. */
-function anchorsOf(document: string): string[] {
-  const text = readFileSync(join(root, document), 'utf8');
-  const anchors = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, anchor]) => anchor!);
-  const seen = new Map<string, number>();
-  for (const [, heading] of text.matchAll(/^#+ (.+)$/gm)) {
-    const name = heading!
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-');
-    const earlier = seen.get(name) ?? 0;
-    seen.set(name, earlier + 1);
-    anchors.push(earlier === 0 ? name : `${name}-${earlier}`);
-  }
-  return anchors;
 }

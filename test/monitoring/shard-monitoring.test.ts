@@ -1,6 +1,6 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
-import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { type Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
@@ -25,6 +25,17 @@ function widgets(stack: Stack): Widget[] {
 }
 
 const titles = (stack: Stack) => widgets(stack).map(({ properties }) => properties.title ?? properties.markdown);
+
+/** The horizontal lines of each graph that has some. */
+function linesOf(stack: Stack): Record<string, string[]> {
+  const graphs = widgets(stack).filter(({ properties }) => properties.annotations !== undefined);
+  return Object.fromEntries(
+    graphs.map(({ properties: { title, annotations } }) => [
+      title,
+      annotations!.horizontal.map(({ value, label }) => `${value}: ${label}`),
+    ]),
+  );
+}
 
 function description(stack: Stack, properties: object): string {
   const alarms = Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm', { Properties: properties });
@@ -107,14 +118,14 @@ describe('ShardMonitoring', () => {
         Dimensions: [{ Name: 'StreamName', Value: stack.resolve(stream.streamName) }],
         Statistic: 'Sum',
         Period: 60,
-        Threshold: 1,
+        Threshold: 0,
         EvaluationPeriods: 5,
         DatapointsToAlarm: 3,
-        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+        ComparisonOperator: 'GreaterThanThreshold',
         TreatMissingData: 'notBreaching',
       });
       expect(description(stack, { MetricName: 'WriteProvisionedThroughputExceeded' })).toMatch(
-        /^The stream <...> refuses records. If all its shards are busy, give it more\./,
+        /^The stream <...> refuses records. If all its shards are busy, give it more shards\./,
       );
     });
 
@@ -179,11 +190,77 @@ describe('ShardMonitoring', () => {
       });
     });
 
-    test('watches an imported stream, which it leaves as it is', () => {
-      const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
-      new ShardMonitoring(stack, 'Monitoring').addStream(kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn));
+    test('draws what a shard takes, and what raises an alarm, as lines', () => {
+      new ShardMonitoring(stack, 'Monitoring').addStream(stream, { reconciliation: stream.addReconciliation() });
 
-      expect(titles(stack)).toContain('## Stream events');
+      expect(linesOf(stack)).toEqual({
+        'Bytes by shard': ['60000000: limit of a shard, 1 MB a second'],
+        'Records by shard': ['60000: limit of a shard, 1,000 a second'],
+        'Hottest shard, times the mean': ['1: perfectly even', '1.05: alarm of hash keys'],
+        'Throttles of the whole stream': ['0: alarm of records refused'],
+        'How far behind consumers are': ['3600000: alarm'],
+      });
+    });
+
+    describe('in another place', () => {
+      const warning = 'cdk-even-shards:ShardMonitoring.noShardLevelMetrics';
+      const warningsOf = (watching: Stack) =>
+        Annotations.fromStack(watching)
+          .findWarning('*', Match.anyValue())
+          .map(({ entry: { data } }) => data as string)
+          .filter((text) => text.includes(warning));
+      const shardLevelMetricsOf = (owner: Stack) => {
+        const [resource] = Object.values(Template.fromStack(owner).findResources('AWS::Kinesis::Stream'));
+        return resource!.Properties.DesiredShardLevelMetrics;
+      };
+      let watching: Stack;
+      beforeEach(() => {
+        watching = new Stack(stack.node.root as App, 'Watching');
+      });
+
+      test('in another stack, it stays as it is, with a warning that names the remedy and the price', () => {
+        new ShardMonitoring(watching, 'Monitoring').addStream(stream);
+
+        expect(shardLevelMetricsOf(stack)).toBeUndefined();
+        expect(warningsOf(watching)).toEqual([
+          'the dashboard cannot show a hot shard of EvenShards/Events, a stream of another stack, unless CloudWatch has metrics ' +
+            'of its shards: set shardLevelMetrics: true where the monitoring adds the stream. CloudWatch charges each of the ' +
+            `three metrics of each shard, $0.30 a month in US East [ack: ${warning}]`,
+        ]);
+      });
+
+      test('in another stack, the remedy switches its metrics on, and ends the warning', () => {
+        new ShardMonitoring(watching, 'Monitoring').addStream(stream, { shardLevelMetrics: true });
+
+        expect(shardLevelMetricsOf(stack)).toHaveLength(3);
+        expect(warningsOf(watching)).toEqual([]);
+      });
+
+      test('in another stack, nobody warns of what was chosen there, or is not wanted', () => {
+        const shardLevelMetrics = [kinesis.ShardLevelMetrics.INCOMING_BYTES];
+        const monitoring = new ShardMonitoring(watching, 'Monitoring');
+        monitoring.addStream(
+          new UniformStream(new Stack(stack, 'Own'), 'Chosen', { shardCount: 1, shardLevelMetrics }),
+        );
+        monitoring.addStream(stream, { shardLevelMetrics: false });
+
+        expect(shardLevelMetricsOf(stack)).toBeUndefined();
+        expect(warningsOf(watching)).toEqual([]);
+      });
+
+      test.each([undefined, true])('imported, it says where to switch them on: shardLevelMetrics %s', (wanted) => {
+        const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+        const imported = kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn);
+        new ShardMonitoring(stack, 'Monitoring').addStream(imported, { shardLevelMetrics: wanted });
+
+        expect(titles(stack)).toContain('## Stream events');
+        expect(warningsOf(stack)).toEqual([
+          expect.stringContaining(
+            'give the stream shardLevelMetrics [IncomingBytes, IncomingRecords, WriteProvisionedThroughputExceeded] where it ' +
+              'is defined, and set shardLevelMetrics: false where the monitoring adds it',
+          ),
+        ]);
+      });
     });
   });
 
@@ -224,8 +301,8 @@ describe('ShardMonitoring', () => {
         EvaluationPeriods: 5,
         DatapointsToAlarm: 3,
       });
-      expect(description(stack, { Threshold: 1, DatapointsToAlarm: 3 })).toMatch(
-        /Raise the shard count of the busiest value of this index/,
+      expect(description(stack, { Threshold: 0, DatapointsToAlarm: 3 })).toMatch(
+        /Raise the shard count of their value, in two deployments with alsoReading/,
       );
     });
   });
@@ -235,7 +312,7 @@ describe('ShardMonitoring', () => {
     monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }));
 
     Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
-      Threshold: 1,
+      Threshold: 0,
       Metrics: [
         Match.objectLike({ Expression: 'SUM([failed, errors])' }),
         Match.objectLike({
@@ -287,6 +364,60 @@ describe('ShardMonitoring', () => {
       expect(titles(stack)).toContain('Bytes by shard');
       expect(titles(stack)).not.toContain('Alarms');
     });
+  });
+
+  test('returns the alarms that it raises, and takes their thresholds', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    const other = new UniformStream(stack, 'Other', { shardCount: 4 });
+    const producer = new OrderedProducerFunction(stack, 'Producer', { stream });
+    const autoScaling = stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 8 });
+    const returned = {
+      stream: monitoring.addStream(stream, { autoScaling, maxWriteThrottles: 10, minUpdatesLeft: 3 }),
+      other: monitoring.addStream(other, {
+        reconciliation: other.addReconciliation(),
+        maxSkew: 1.5,
+        writeThrottleAlarm: false,
+        iteratorAgeAlarm: false,
+      }),
+      consumer: monitoring.addConsumer(stream, StreamConsumerMetrics.fromPolling(stream)),
+      index: monitoring.addIndex(index, { maxWriteThrottles: 20 }),
+      producer: monitoring.addProducer(producer, { maxFailures: 30 }),
+      queue: monitoring.addDeadLetterQueue(new Queue(stack, 'Dead'), { maxMessages: 40 }),
+    };
+
+    const thresholds = Object.fromEntries(
+      Object.entries(returned).map(([row, alarms]) => [
+        row,
+        Object.fromEntries(
+          Object.entries<Alarm>({ ...alarms }).map(([name, alarm]) => [name, alarm.toAnnotation().value]),
+        ),
+      ]),
+    );
+    expect(thresholds).toEqual({
+      stream: { writeThrottles: 10, iteratorAge: 3_600_000, scalingStopped: 0, noUpdatesLeft: 3, highLoadAtMaximum: 0 },
+      other: { skew: 1.5, reconciliationFailures: 0, reconciliationStopped: 1 },
+      consumer: { behind: 3_600_000 },
+      index: { writeThrottles: 20 },
+      producer: { failures: 30 },
+      queue: { depth: 40 },
+    });
+    expect(Object.values(returned).flatMap((alarms) => Object.values<Alarm>({ ...alarms }))).toEqual(monitoring.alarms);
+  });
+
+  test.each<[string, (monitoring: ShardMonitoring) => unknown, string]>([
+    ['maxWriteThrottles', (it) => it.addStream(stream, { maxWriteThrottles: -1 }), 'at least 0, got -1'],
+    ['maxWriteThrottles', (it) => it.addIndex(index, { maxWriteThrottles: Number.NaN }), 'at least 0, got NaN'],
+    [
+      'maxSkew',
+      (it) => it.addStream(stream, { reconciliation: stream.addReconciliation(), maxSkew: 0.9 }),
+      'at least 1, got 0.9',
+    ],
+    ['maxMessages', (it) => it.addDeadLetterQueue(new Queue(stack, 'Q'), { maxMessages: -1 }), 'at least 0, got -1'],
+  ])('refuses a threshold that means nothing: %s', (option, add, problem) => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+
+    expect(() => add(monitoring)).toThrow(`EvenShards/Monitoring: ${option} must be a number of ${problem}`);
+    expect(monitoring.alarms).toEqual([]);
   });
 
   test('shows the alarms first, and has each of them act', () => {

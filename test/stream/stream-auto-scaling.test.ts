@@ -129,7 +129,7 @@ describe('StreamAutoScaling', () => {
   test('has metrics of the stream', () => {
     const scaling = stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 
-    expect([scaling.metricOpenShards(), scaling.metricUpdatesLeft({ statistic: 'Minimum' })]).toMatchObject([
+    expect([scaling.metricOpenShards(), scaling.metricShardCountUpdatesLeft()]).toMatchObject([
       { namespace: 'EvenShards', metricName: 'OpenShards', statistic: 'Average' },
       { namespace: 'EvenShards', metricName: 'ShardCountUpdatesLeft', statistic: 'Minimum' },
     ]);

@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { type Attribute, AttributeType, ProjectionType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  type Attribute,
+  AttributeType,
+  Billing,
+  Capacity,
+  ContributorInsightsMode,
+  ProjectionType,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { KeyLayout, ShardCounts, type ShardedIndexOptions, ShardedTable, ShardingStrategy } from '../../lib';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/sharded-index/sharded-index-errors';
 
@@ -56,6 +64,143 @@ describe('ShardedTable', () => {
     Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false } }],
     });
+  });
+
+  test('says in its metadata how its indexes are sharded, so that cdk diff shows a change', () => {
+    const byStatus = {
+      indexName: 'byStatus',
+      valueAttribute: string('status'),
+      sortKey: string('createdAt'),
+      shardCounts: ShardCounts.byValue({ failed: 7 }, 2).alsoReading(ShardCounts.uniform(3)),
+    };
+    table.addShardedIndex(byStatus);
+    table.addShardedIndex({ indexName: 'byTime', shardCounts, strategy: ShardingStrategy.RANDOM });
+
+    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+      Metadata: {
+        'EvenShards::ShardedIndexes': {
+          byStatus: {
+            keyLayout: 'multi-attribute',
+            valueAttribute: 'status',
+            shardAttribute: 'byStatusShard',
+            sortKeyAttributes: ['createdAt'],
+            shards: { default: { write: 2, read: 3 }, byValue: { failed: { write: 7, read: 7 } } },
+            strategy: 'calculated',
+          },
+          byTime: {
+            keyLayout: 'multi-attribute',
+            shardAttribute: 'byTimeShard',
+            sortKeyAttributes: [],
+            shards: { default: { write: 5, read: 5 } },
+            strategy: 'random',
+          },
+        },
+      },
+    });
+  });
+
+  test('gives an index of a table that is billed on demand its maxima, its warm throughput and its insights', () => {
+    table.addShardedIndex({
+      indexName: 'byTime',
+      shardCounts,
+      maxReadRequestUnits: 100,
+      maxWriteRequestUnits: 200,
+      warmThroughput: { readUnitsPerSecond: 13_000, writeUnitsPerSecond: 5_000 },
+      contributorInsightsSpecification: { enabled: false },
+    });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      GlobalSecondaryIndexes: [
+        {
+          WarmThroughput: { ReadUnitsPerSecond: 13_000, WriteUnitsPerSecond: 5_000 },
+          WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: 200 },
+        },
+      ],
+      Replicas: [
+        {
+          GlobalSecondaryIndexes: [
+            {
+              ContributorInsightsSpecification: { Enabled: false },
+              ReadOnDemandThroughputSettings: { MaxReadRequestUnits: 100 },
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test('gives an index insights of its own, and leaves those of other indexes and of replicas as they are', () => {
+    const other = new Stack(new App(), 'Other', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const global = new ShardedTable(other, 'Jobs', {
+      partitionKey: string('jobId'),
+      replicas: [{ region: 'us-east-1' }],
+    });
+    const mode = ContributorInsightsMode.ACCESSED_AND_THROTTLED_KEYS;
+    const contributorInsightsSpecification = { enabled: true, mode };
+    global.addShardedIndex({ indexName: 'byTime', shardCounts, contributorInsightsSpecification });
+    global.addShardedIndex({ indexName: 'byAge', shardCounts, contributorInsightsSpecification: { enabled: false } });
+    global.addShardedIndex({ indexName: 'byName', shardCounts });
+
+    const throttled = { Enabled: true, Mode: 'THROTTLED_KEYS' };
+    const insightsOf = (specifications: object[]) => ({
+      GlobalSecondaryIndexes: ['byTime', 'byAge', 'byName'].map((IndexName, position) => ({
+        IndexName,
+        ContributorInsightsSpecification: specifications[position],
+      })),
+    });
+    Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [
+        { Region: 'us-east-1', ...insightsOf([throttled, throttled, throttled]) },
+        {
+          Region: 'eu-west-1',
+          ...insightsOf([{ Enabled: true, Mode: 'ACCESSED_AND_THROTTLED_KEYS' }, { Enabled: false }, throttled]),
+        },
+      ],
+    });
+  });
+
+  test('gives an index of a provisioned table its capacity', () => {
+    const other = new Stack(new App(), 'Other');
+    const provisioned = new ShardedTable(other, 'Jobs', {
+      partitionKey: string('jobId'),
+      billing: Billing.provisioned({
+        readCapacity: Capacity.fixed(10),
+        writeCapacity: Capacity.autoscaled({ maxCapacity: 10 }),
+      }),
+    });
+    provisioned.addShardedIndex({
+      indexName: 'byTime',
+      shardCounts,
+      readCapacity: Capacity.fixed(20),
+      writeCapacity: Capacity.autoscaled({ maxCapacity: 30 }),
+    });
+
+    Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      GlobalSecondaryIndexes: [
+        {
+          WriteProvisionedThroughputSettings: {
+            WriteCapacityAutoScalingSettings: Match.objectLike({ MaxCapacity: 30 }),
+          },
+        },
+      ],
+      Replicas: [{ GlobalSecondaryIndexes: [{ ReadProvisionedThroughputSettings: { ReadCapacityUnits: 20 } }] }],
+    });
+  });
+
+  test('takes for an index all that TableV2 takes, apart from its key, which the sharding makes', () => {
+    const declared = (file: string, name: string) => {
+      const [, body] = new RegExp(`interface ${name}\\b[^{]*\\{(.*?)\\n\\}`, 's').exec(readFileSync(file, 'utf8'))!;
+      return [...body!.matchAll(/^ +readonly (\w+)\??:/gm)].map(([, property]) => property!);
+    };
+    const cdk = require.resolve('aws-cdk-lib/aws-dynamodb').replace(/index\.js$/, 'lib/table-v2.d.ts');
+    const taken = declared(cdk, 'GlobalSecondaryIndexPropsV2');
+    const key = ['partitionKey', 'sortKey', 'partitionKeys', 'sortKeys'];
+    const ours = declared(
+      join(__dirname, '..', '..', 'lib', 'table', 'sharded-index-options.ts'),
+      'ShardedIndexOptions',
+    );
+    expect(taken).toContain('warmThroughput');
+    expect(ours).toEqual(expect.arrayContaining(taken.filter((property) => !key.includes(property))));
   });
 
   test('has CloudWatch name the keys that are throttled in it and in its indexes', () => {

@@ -55,12 +55,13 @@ function table(stack: Stack): ShardedTable {
 
 const status = { name: 'status', type: AttributeType.STRING };
 
-function index(stack: Stack, shardCounts: ShardCounts, expectedTraffic?: object) {
+function index(stack: Stack, shardCounts: ShardCounts, expectedTraffic?: object, options: object = {}) {
   return table(stack).addShardedIndex({
     indexName: 'byStatus',
     valueAttribute: status,
     shardCounts,
     ...(expectedTraffic && { expectedTraffic: { writesPerSecond: 100_000, ...expectedTraffic } }),
+    ...options,
   });
 }
 
@@ -346,6 +347,34 @@ export const tokenCases: TokenCase[] = [
     },
     refusal: 'maxIteratorAge must be a duration, known at synthesis, got "a token"',
   },
+  ...['maxWriteThrottles', 'maxSkew', 'minUpdatesLeft'].map((property) => ({
+    name: `StreamMonitoringOptions.${property}`,
+    give: (stack: Stack) => {
+      const watched = new UniformStream(stack, 'Watched', { shardCount: 4 });
+      new ShardMonitoring(stack, 'New').addStream(watched, {
+        autoScaling: watched.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),
+        reconciliation: new StreamReconciliation(stack, 'Reconciliation', { stream: watched }),
+        [property]: token(),
+      });
+    },
+  })),
+  {
+    name: 'IndexMonitoringOptions.maxWriteThrottles',
+    give: (stack) =>
+      new ShardMonitoring(stack, 'New').addIndex(index(stack, ShardCounts.uniform(2)), { maxWriteThrottles: token() }),
+  },
+  {
+    name: 'ProducerMonitoringOptions.maxFailures',
+    give: (stack) => new ShardMonitoring(stack, 'New').addProducer(producer(stack), { maxFailures: token() }),
+  },
+  {
+    name: 'OutboxMonitoringOptions.maxFailures',
+    give: (stack) => new ShardMonitoring(stack, 'New').addOutbox(relay(stack), { maxFailures: token() }),
+  },
+  ...['maxReadRequestUnits', 'maxWriteRequestUnits'].map((property) => ({
+    name: `ShardedIndexOptions.${property}`,
+    give: (stack: Stack) => index(stack, ShardCounts.uniform(2), undefined, { [property]: token() }),
+  })),
   {
     name: 'DeadLetterQueueMonitoringOptions.maxMessages',
     give: (stack) =>

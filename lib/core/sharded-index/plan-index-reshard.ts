@@ -79,6 +79,20 @@ export function planIndexReshard(current: IndexShards, target: IndexShardTarget)
   return steps;
 }
 
+/**
+ * Whether every reader and every writer may go from the current counts to the next ones in any order, so that readers ask
+ * every shard that writers have written to: the readers of now those of the writers to come, and the other way around. What
+ * is read and not written now is taken to be drained.
+ */
+export function isReshardStep(current: IndexShards, next: IndexShards): boolean {
+  const values = [...Object.keys(current.byValue ?? {}), ...Object.keys(next.byValue ?? {})];
+  const isStep = (from: ShardCount, to: ShardCount) => to.write <= from.read && to.read >= from.write;
+  return (
+    isStep(current.default, next.default) &&
+    values.every((value) => isStep(countOf(current, value), countOf(next, value)))
+  );
+}
+
 /** New counts of the default, and of every value that has its own counts now or in the end. */
 function eachCount(
   now: IndexShards,

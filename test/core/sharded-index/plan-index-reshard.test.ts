@@ -6,6 +6,7 @@ import {
   InvalidShardCountError,
   planIndexReshard,
 } from '../../../lib/core';
+import { isReshardStep } from '../../../lib/core/sharded-index/plan-index-reshard';
 
 const same = (count: number): IndexShards => ({ default: { write: count, read: count } });
 
@@ -211,5 +212,30 @@ describe('in every interleaving of the steps by two readers and two writers', ()
     ['drains before writers have stopped', 3, [drain(2, 2), deploy(2, 2)]],
   ])('a plan that %s is found to be wrong', (_, before, steps) => {
     expect(visitEveryWorld(same(before), steps).uncovered).toBeDefined();
+  });
+
+  const pairs = [1, 2, 3].flatMap((read) => [1, 2, 3].filter((write) => write <= read).map((write) => [write, read]));
+  const steps = pairs.flatMap(([write, read]) => pairs.map((next) => [write!, read!, ...next] as number[]));
+
+  test.each(steps)('%d/%d to %d/%d is a step if and only if readers ask every shard', (...counts) => {
+    const [write, read, nextWrite, nextRead] = counts as [number, number, number, number];
+    const current: IndexShards = { default: { write, read } };
+    const step = deploy(nextWrite, nextRead);
+    const isComplete = visitEveryWorld(current, [step]).uncovered === undefined;
+    expect(isReshardStep(current, (step as { shards: IndexShards }).shards)).toBe(isComplete);
+  });
+
+  test('a step of one value is no step of an index if it is none of another value', () => {
+    const current: IndexShards = { default: { write: 1, read: 1 }, byValue: { busy: { write: 5, read: 5 } } };
+    expect(isReshardStep(current, { default: { write: 1, read: 1 }, byValue: { busy: { write: 5, read: 9 } } })).toBe(
+      true,
+    );
+    expect(isReshardStep(current, { default: { write: 1, read: 1 }, byValue: { busy: { write: 9, read: 9 } } })).toBe(
+      false,
+    );
+    expect(isReshardStep(current, { default: { write: 1, read: 1 } })).toBe(false);
+    expect(isReshardStep(current, { default: { write: 2, read: 2 }, byValue: { busy: { write: 5, read: 5 } } })).toBe(
+      false,
+    );
   });
 });

@@ -1,9 +1,9 @@
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { BundledFunctionBase } from './bundled-function-base';
+import { FanOutQueryFunctionBase } from './fan-out-query-function-base';
 
-/** A function of this library that another app has. It adds nothing to the template. */
-export class ImportedFunction extends BundledFunctionBase {
+/** A function that queries sharded indexes that another app has. It adds nothing to the template. */
+export class ImportedFanOutQueryFunction extends FanOutQueryFunctionBase {
   public readonly function: lambda.IFunction;
 
   constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {

@@ -1,0 +1,68 @@
+import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { IConstruct } from 'constructs';
+import { constructField } from '../construct-field';
+import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
+import { inUnit } from '../token-unit';
+import {
+  type AlarmDefinition,
+  checkThreshold,
+  ONE_OF_FIVE_MINUTES,
+  REPORTING_PERIOD,
+  seeMonitoring,
+} from './alarm-definition';
+import { lambdaMetric } from './lambda-metric';
+import type { OutboxMonitoringOptions } from './monitoring-options';
+
+/** The alarms of the relay of an outbox. One that is switched off is absent. */
+export interface OutboxAlarms {
+  /** Rows wait too long, or nothing relays them. */
+  readonly lag?: cloudwatch.Alarm;
+  /** Rows are rejected, or the function fails. */
+  readonly failures?: cloudwatch.Alarm;
+}
+
+export function outboxLag(
+  monitoring: IConstruct,
+  relay: IOutboxRelayFunction,
+  { maxLag = Duration.minutes(5) }: OutboxMonitoringOptions,
+): AlarmDefinition {
+  return {
+    metric: relay.metricWaitingSeconds({ period: REPORTING_PERIOD }),
+    description:
+      `Rows of the outbox that ${relay.functionName} relays wait for ${maxLag.toHumanString()} or more, or nothing ` +
+      'relays them. If the function fails, its log says why. If rows are parked, see the columns partition_key and ' +
+      'last_error of the table parked. If the stream refuses records, give it more shards.' +
+      seeMonitoring('rows-of-an-outbox-wait'),
+    threshold: inUnit(constructField(monitoring, 'maxLag'), maxLag, 'Duration.seconds', () => maxLag.toSeconds()),
+    comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    evaluationPeriods: 5,
+    // A relay that does not run writes nothing.
+    treatMissingData: cloudwatch.TreatMissingData.BREACHING,
+  };
+}
+
+export function outboxFailures(
+  monitoring: IConstruct,
+  relay: IOutboxRelayFunction,
+  { maxFailures = 0 }: OutboxMonitoringOptions,
+): AlarmDefinition {
+  checkThreshold(monitoring, 'maxFailures', maxFailures, 0);
+  const period = REPORTING_PERIOD;
+  return {
+    metric: new cloudwatch.MathExpression({
+      expression: 'SUM([rejections, errors])',
+      usingMetrics: {
+        rejections: relay.metricRejections({ period }),
+        errors: lambdaMetric(relay, 'Errors', { statistic: cloudwatch.Stats.SUM }),
+      },
+      label: 'rows rejected and invocations failed',
+      period,
+    }),
+    description:
+      `The outbox relay ${relay.functionName} has rows that the stream does not take, or fails. Its log says why. ` +
+      `The rows are in the tables parked and rejected of the outbox.${seeMonitoring('failures-of-an-outbox-relay')}`,
+    ...ONE_OF_FIVE_MINUTES,
+    threshold: maxFailures,
+  };
+}

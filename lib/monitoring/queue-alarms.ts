@@ -1,0 +1,34 @@
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as sqs from 'aws-cdk-lib/aws-sqs';
+import type { IConstruct } from 'constructs';
+import {
+  type AlarmDefinition,
+  checkThreshold,
+  ONE_OF_FIVE_MINUTES,
+  REPORTING_PERIOD,
+  seeMonitoring,
+} from './alarm-definition';
+import type { DeadLetterQueueMonitoringOptions } from './monitoring-options';
+
+/** The alarm of a dead-letter queue. It is absent if alarms are switched off. */
+export interface DeadLetterQueueAlarms {
+  /** There are messages in the queue. */
+  readonly depth?: cloudwatch.Alarm;
+}
+
+export function deadLetterQueueDepth(
+  monitoring: IConstruct,
+  queue: sqs.IQueue,
+  { maxMessages = 0 }: DeadLetterQueueMonitoringOptions,
+): AlarmDefinition {
+  checkThreshold(monitoring, 'maxMessages', maxMessages, 0);
+  return {
+    metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: REPORTING_PERIOD }),
+    description:
+      `There are messages in the dead-letter queue ${queue.queueName}: each was tried as often as it may be. Find the ` +
+      'cause in the log of the function that they were for, and redrive them before their retention period is over.' +
+      seeMonitoring('messages-in-a-dead-letter-queue'),
+    ...ONE_OF_FIVE_MINUTES,
+    threshold: maxMessages,
+  };
+}

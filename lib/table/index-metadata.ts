@@ -1,0 +1,14 @@
+import type { CfnResource } from 'aws-cdk-lib';
+import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
+
+/** The key of the metadata of a table that says how its indexes are sharded. */
+export const SHARDED_INDEXES = 'EvenShards::ShardedIndexes';
+
+/**
+ * Writes how its indexes are sharded into the metadata of a table. Only readers and writers need the shard counts: without
+ * it, a change of them would leave the template of the table as it is, and `cdk diff` would show nothing.
+ */
+export function describeIndexes(table: CfnResource, indexes: readonly ShardedIndexConfig[]): void {
+  const byName = indexes.map(({ tableName: _, tableKey: __, indexName, ...sharding }) => [indexName, sharding]);
+  table.addMetadata(SHARDED_INDEXES, Object.fromEntries(byName));
+}

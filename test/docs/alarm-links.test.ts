@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import packageJson from '../../package.json';
+import { WatchedStack } from '../monitoring/watched-stack';
+import { RelayStack } from '../outbox/relay-stack';
+import { anchorsOf } from './anchors';
+
+const guides = join(__dirname, '..', '..', 'docs', 'guides');
+
+/** The longest description that CloudWatch takes. Source: its API reference, PutMetricAlarm. */
+const MAX_DESCRIPTION = 1_024;
+
+/** The longest name that a table, a stream or a function has. */
+const LONGEST_NAME = 'n'.repeat(255);
+
+const alarms = descriptions();
+
+describe('the description of each alarm', () => {
+  test('is looked at', () => {
+    const names = alarms.map(([id]) => id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Orders|Clicks|Outbox/g, ''));
+    expect([...new Set(names)].sort()).toEqual([
+      'AutoScalingScaleInAlarm',
+      'AutoScalingScaleOutAlarm',
+      'AutoScalingSurgeAlarm',
+      'DeadLettersDepth',
+      'HighLoadAtMaximum',
+      'IteratorAge',
+      'JobsbyStatusWriteThrottles',
+      'NoUpdatesLeft',
+      'ProducerFailures',
+      'ReconciliationFailures',
+      'ReconciliationStopped',
+      'RelayFailures',
+      'RelayLag',
+      'ScalingStopped',
+      'Skew',
+      'WriteThrottles',
+    ]);
+  });
+
+  test.each(alarms)('%s ends in a link to a heading of a guide', (_, description) => {
+    const repository = packageJson.repository.url.replace(/\.git$/, '');
+    const [, page, anchor] = new RegExp(` See ${repository}/blob/main/docs/guides/([a-z-]+\\.md)#([a-z-]+)$`).exec(
+      description,
+    )!;
+    expect(anchorsOf(readFileSync(join(guides, page!), 'utf8'))).toContain(anchor);
+  });
+
+  test.each(alarms)('%s is no longer than CloudWatch takes', (_, description) => {
+    expect(description.length).toBeLessThanOrEqual(MAX_DESCRIPTION);
+  });
+});
+
+test('the guide to monitoring has a heading for each alarm, and no heading is left over', () => {
+  const linked = alarms.flatMap(([, description]) => description.match(/monitoring\.md#([a-z-]+)/)?.[1] ?? []);
+  const guide = readFileSync(join(guides, 'monitoring.md'), 'utf8');
+  const section = guide.slice(guide.indexOf('\n## Alarms'), guide.indexOf('\n## Watch each consumer'));
+  expect(new Set(linked)).toEqual(new Set(anchorsOf(section).filter((anchor) => anchor !== 'alarms')));
+});
+
+/** Of all alarms, by their ids. What only the deployment knows is as long as it can be. */
+function descriptions(): [string, string][] {
+  const app = new App();
+  const watched = new WatchedStack(app);
+  const relay = new RelayStack(app);
+  relay.monitoring.addOutbox(relay.relay);
+  const resources = [watched, relay].flatMap((stack) =>
+    Object.entries(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')),
+  );
+  return resources.map(([id, { Properties }]) => {
+    const [, parts] = Properties.AlarmDescription['Fn::Join'] as [string, unknown[]];
+    return [id, parts.map((part) => (typeof part === 'string' ? part : LONGEST_NAME)).join('')];
+  });
+}

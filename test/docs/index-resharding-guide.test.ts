@@ -1,0 +1,59 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { ShardCounts, ShardedTable } from '../../lib';
+import { planIndexReshard } from '../../lib/core';
+
+const guide = readFileSync(join(__dirname, '..', '..', 'docs', 'guides', 'index-resharding.md'), 'utf8');
+const oneLine = guide.replaceAll(/\s+/g, ' ');
+
+/** What the guide says of a change is what happens when somebody follows it. */
+describe('the guide to the shards of an index', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'even-shards-guide-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** What synthesis says of each deployment in turn, given the one before. */
+  function deployInTurn(...deployments: ShardCounts[]): string[] {
+    return deployments.flatMap((shardCounts, deployment) => {
+      const context = deployment > 0 ? { 'even-shards:deployedAssembly': folder } : {};
+      const app = new App({ outdir: folder, context });
+      const stack = new Stack(app, 'Orders');
+      const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
+      const valueAttribute = { name: 'status', type: AttributeType.STRING };
+      table.addShardedIndex({ indexName: 'byStatus', valueAttribute, shardCounts });
+      app.synth();
+      const warnings = Annotations.fromStack(stack).findWarning('*', Match.anyValue());
+      return warnings.map(({ id, entry: { data } }) => `[Warning at ${id}] ${data}`);
+    });
+  }
+
+  test('prints what planIndexReshard lists', () => {
+    const deployed = { default: { write: 1, read: 1 }, byValue: { pending: { write: 10, read: 10 } } };
+    for (const step of planIndexReshard(deployed, { default: 1, byValue: { pending: 20 } })) {
+      const { write, read } = (step as unknown as { shards: typeof deployed }).shards.byValue.pending;
+      expect(guide).toContain(`// deploy { pending: { write: ${write}, read: ${read} } } ${step.reason}\n`);
+    }
+  });
+
+  test.each([
+    ['## Why one deployment', [10, 20]],
+    ['## Fewer shards', [20, 10]],
+  ])('has a table of deployments that nobody is warned of: %s', (heading, [from, to]) => {
+    const section = guide.slice(guide.indexOf(heading)).split('\n## ')[0]!;
+    const [writers, both] = [ShardCounts.uniform(to!), [from, to].sort().map((count) => ShardCounts.uniform(count!))];
+    const first = both[0]!.alsoReading(both[1]!);
+    expect(section).toContain('first deployment: `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`');
+    expect(deployInTurn(ShardCounts.uniform(from!), first, writers)).toEqual([]);
+  });
+
+  test('quotes the warning of one deployment', () => {
+    const [warning] = deployInTurn(ShardCounts.uniform(10), ShardCounts.uniform(20));
+    expect(oneLine).toContain(warning!.split(' See ')[0]);
+  });
+});

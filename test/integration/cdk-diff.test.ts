@@ -1,0 +1,48 @@
+import '../validation/oldest-cdk';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { App, Stack } from 'aws-cdk-lib';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { ShardCounts, ShardedTable } from '../../lib';
+
+const guide = readFileSync(join(__dirname, '..', '..', 'docs', 'guides', 'index-resharding.md'), 'utf8');
+const cdk = join(__dirname, '..', '..', 'node_modules', '.bin', 'cdk');
+
+/** The real command line, between what was deployed and what is synthesized now. It asks no account. */
+describe('cdk diff', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'even-shards-diff-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function synthesize(outdir: string, shardCount: number): string {
+    const app = new App({ outdir: join(folder, outdir) });
+    const stack = new Stack(app, 'Orders');
+    const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
+    const valueAttribute = { name: 'status', type: AttributeType.STRING };
+    table.addShardedIndex({ indexName: 'byStatus', valueAttribute, shardCounts: ShardCounts.uniform(shardCount) });
+    return app.synth().directory;
+  }
+
+  async function diff(deployed: string, next: string): Promise<string> {
+    const template = join(deployed, 'Orders.template.json');
+    const options = ['diff', '--app', next, '--template', template, '--no-color', '--no-notices', 'Orders'];
+    const { stdout, stderr } = await promisify(execFile)(cdk, options, { cwd: folder });
+    return stdout + stderr;
+  }
+
+  test('shows the shard counts that a deployment changes, where DynamoDB has nothing to change', async () => {
+    const shown = await diff(synthesize('deployed', 10), synthesize('next', 3));
+
+    const [, quoted] = /```text\n(\[~\] AWS.*?)```/s.exec(guide)!;
+    expect(shown.replaceAll(/ Table[0-9A-F]{8}/g, '')).toContain(quoted);
+  }, 120_000);
+
+  test('shows nothing when the shard counts stay', async () => {
+    expect(await diff(synthesize('deployed', 10), synthesize('next', 10))).toMatch(/no differences/);
+  }, 120_000);
+});

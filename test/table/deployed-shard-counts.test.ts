@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Lazy, Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { ShardCounts, ShardedTable } from '../../lib';
+
+const DEPLOYED = 'even-shards:deployedAssembly';
+
+/** What was synthesized and deployed before, and what is synthesized now. */
+describe('synthesis that knows the deployed template', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'even-shards-deployed-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function stackWith(shardCounts: ShardCounts, context: Record<string, unknown> = {}, indexName = 'byStatus'): Stack {
+    const stack = new Stack(new App({ outdir: folder, context }), 'Orders');
+    const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
+    const valueAttribute = { name: 'status', type: AttributeType.STRING };
+    table.addShardedIndex({ indexName, valueAttribute, shardCounts });
+    return stack;
+  }
+
+  function warningsAfter(deployed: ShardCounts, next: ShardCounts, indexName?: string): unknown[] {
+    (stackWith(deployed).node.root as App).synth();
+    const stack = stackWith(next, { [DEPLOYED]: folder }, indexName);
+    return Annotations.fromStack(stack)
+      .findWarning('*', Match.anyValue())
+      .map(({ entry: { data } }) => data);
+  }
+
+  const uniform = ShardCounts.uniform;
+  const byValue = ShardCounts.byValue;
+
+  test.each<[string, ShardCounts, ShardCounts, string]>([
+    [
+      'a count is raised in one deployment',
+      uniform(10),
+      uniform(20),
+      'ShardCounts.uniform(10) to ShardCounts.uniform(20) in one deployment: deploy ' +
+        'ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20)) before',
+    ],
+    [
+      'a count is lowered in one deployment',
+      uniform(10),
+      uniform(3),
+      'ShardCounts.uniform(10) to ShardCounts.uniform(3) in one deployment: deploy ' +
+        'ShardCounts.uniform(3).alsoReading(ShardCounts.uniform(10)) before',
+    ],
+    [
+      'the count of one value is raised in one deployment',
+      byValue({ failed: 2, pending: 5 }, 1),
+      byValue({ failed: 9, pending: 5 }, 1),
+      'deploy ShardCounts.byValue({"failed":2,"pending":5}, 1).alsoReading(ShardCounts.byValue({"failed":9,"pending":5}, 1)) before',
+    ],
+    [
+      'readers take other counts than writers will',
+      uniform(10).alsoReading(uniform(15)),
+      uniform(20),
+      'deploy ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20)) before',
+    ],
+  ])('warns when %s, and says what to deploy', (_, deployed, next, advice) => {
+    expect(warningsAfter(deployed, next)).toEqual([
+      expect.stringMatching(/^queries of byStatus would miss items if its shardCounts went from /),
+    ]);
+    expect(warningsAfter(deployed, next)[0]).toContain(advice);
+  });
+
+  test.each<[string, ShardCounts, ShardCounts]>([
+    ['nothing changes', uniform(10), uniform(10)],
+    ['readers go first', uniform(10), uniform(10).alsoReading(uniform(20))],
+    ['writers follow', uniform(10).alsoReading(uniform(20)), uniform(20)],
+    ['writers stop first', uniform(20), uniform(10).alsoReading(uniform(20))],
+    ['readers follow after the drain', uniform(10).alsoReading(uniform(20)), uniform(10)],
+    ['only the deployment knows a count', uniform(10), uniform(Lazy.number({ produce: () => 20 }))],
+  ])('is silent when %s', (_, deployed, next) => {
+    expect(warningsAfter(deployed, next)).toEqual([]);
+  });
+
+  test('is silent of a new index, and of a new stack', () => {
+    expect(warningsAfter(uniform(10), uniform(20), 'byStatusAndMore')).toEqual([]);
+    rmSync(join(folder, 'Orders.template.json'));
+    Annotations.fromStack(stackWith(uniform(20), { [DEPLOYED]: folder })).hasNoWarning('*', Match.anyValue());
+  });
+
+  test.each(['/nowhere', 7])('refuses %s, which is no folder', (notAFolder) => {
+    expect(() => stackWith(uniform(1), { [DEPLOYED]: notAFolder })).toThrow(
+      `context ${DEPLOYED} must be a folder with the templates that were deployed, got`,
+    );
+  });
+
+  test('refuses a template that is not JSON', () => {
+    writeFileSync(join(folder, 'Orders.template.json'), 'Resources:');
+    expect(() => stackWith(uniform(1), { [DEPLOYED]: folder })).toThrow(
+      `context ${DEPLOYED} must be a folder whose templates are JSON`,
+    );
+  });
+});
