@@ -7,14 +7,15 @@ import {
   type ReshardTarget,
 } from '../../lib/core/resharding/reshard-stream';
 import { reshardClient } from '../reshard-client';
-import { type ReshardEvent, reshardTarget } from './reshard-event';
+import { countOfBefore, type ReshardEvent, reshardTarget } from './reshard-event';
+import { isRollingBack } from './stack-roll-back';
 
 /** An answer to the provider framework, which adds it to the event and sends it to CloudFormation in the end. */
 export interface ReshardAnswer {
   PhysicalResourceId: string;
   IsComplete: boolean;
   StartedAt?: number;
-  Data?: { OpenShardCount: number; Skew: number };
+  Data?: { OpenShardCount: number; Skew: number | 'unknown' };
 }
 
 /**
@@ -32,39 +33,57 @@ const kinesis = reshardClient();
  * Takes a stream to the shard count that a custom resource declares, an operation each time it is called: first with
  * CloudFormation's request, then every few seconds until it says that it is complete.
  *
- * It remembers only when it began. So a deployment that failed can be run again, and a roll-back is an ordinary update.
+ * It remembers only when it began. So a deployment that failed can be run again, and a roll-back is an ordinary update,
+ * but for two things: what a roll-back deletes is what the update has created, so the stream goes back to the count of
+ * before; and a roll-back that cannot reach its count ends with a warning, because a stack whose roll-back has failed can
+ * only be freed by hand.
  */
 export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
-  if (event.RequestType === 'Delete') return { PhysicalResourceId: event.PhysicalResourceId!, IsComplete: true };
-  const target = reshardTarget(event);
+  const target = event.RequestType === 'Delete' ? countOfBefore(event) : reshardTarget(event);
+  if (target === undefined || (event.RequestType === 'Delete' && !(await isRollingBack(event.StackId)))) {
+    return { PhysicalResourceId: event.PhysicalResourceId!, IsComplete: true };
+  }
   // The time of day, because no other clock goes on from one invocation to the next.
   const now = Date.now();
   const startedAt = event.StartedAt ?? now;
-  const progress = await look(target, now, startedAt);
   const answer = { PhysicalResourceId: target.streamName, StartedAt: startedAt };
-  if (progress === undefined) return { ...answer, IsComplete: false };
-  const { state, openShardCount, skew, plan } = progress;
-  console.info({
-    ...target,
-    state,
-    openShardCount,
-    skew,
-    next: plan[0] && describeOperation(plan[0]),
-    left: plan.length,
-  });
-  if (!isComplete(target, progress, now - startedAt)) return { ...answer, IsComplete: false };
-  return { ...answer, IsComplete: true, Data: { OpenShardCount: openShardCount, Skew: skew! } };
+  try {
+    const progress = await look(target, now, startedAt);
+    if (progress === undefined || !isComplete(target, progress, now - startedAt))
+      return { ...answer, IsComplete: false };
+    return { ...answer, IsComplete: true, Data: dataOf(progress) };
+  } catch (failure) {
+    if (!(await isRollingBack(event.StackId))) throw failure;
+    console.warn({ ...target, rolledBack: 'without the shards of before', failure });
+    return {
+      ...answer,
+      IsComplete: true,
+      Data: dataOf(await inspectStream(kinesis, { streamName: target.streamName }, now)),
+    };
+  }
 }
 
 /** Asks the stream for the next operation too, unless the time is up. */
 async function look(target: ReshardTarget, now: number, startedAt: number): Promise<ReshardProgress | undefined> {
+  const onTagFailure = (failure: Error) => console.warn({ ...target, untagged: true, failure });
   try {
-    if (now - startedAt >= GIVE_UP_AFTER_MS) return await inspectStream(kinesis, target, now);
-    return await advanceDeployment(kinesis, target, now, startedAt);
+    const progress =
+      now - startedAt >= GIVE_UP_AFTER_MS
+        ? await inspectStream(kinesis, target, now)
+        : await advanceDeployment(kinesis, target, now, { startedAt, onTagFailure });
+    const { state, openShardCount, skew, plan } = progress;
+    const next = plan[0] && describeOperation(plan[0]);
+    console.info({ ...target, state, openShardCount, skew, next, left: plan.length });
+    return progress;
   } catch (error) {
     if ((error as Error).name === 'AccessDeniedException' && now - startedAt < PERMISSION_DELAY_MS) return undefined;
     throw error;
   }
+}
+
+/** The attributes of the custom resource. The skew of a stream that is busy is not known. */
+function dataOf({ openShardCount, skew }: ReshardProgress): ReshardAnswer['Data'] {
+  return { OpenShardCount: openShardCount, Skew: skew ?? 'unknown' };
 }
 
 /**

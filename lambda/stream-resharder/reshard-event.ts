@@ -4,8 +4,14 @@ import { InvalidEventError } from '../invalid-event-error';
 /** What the provider framework hands over: CloudFormation's request, and what the first answer to it has added. */
 export interface ReshardEvent {
   readonly RequestType: 'Create' | 'Update' | 'Delete';
+  readonly StackId: string;
   readonly PhysicalResourceId?: string;
-  readonly ResourceProperties: { readonly StreamName: string; readonly ShardCount: string };
+  readonly ResourceProperties: {
+    readonly StreamName: string;
+    readonly ShardCount: string;
+    /** How many shards the stream has without the custom resource. */
+    readonly DeployedShardCount?: string;
+  };
   /** When the request was first seen, in milliseconds since 1970. */
   readonly StartedAt?: number;
 }
@@ -17,4 +23,12 @@ export function reshardTarget({ ResourceProperties }: ReshardEvent): ReshardTarg
     throw new InvalidEventError('ResourceProperties.StreamName', StreamName, 'the name of a stream');
   }
   return { streamName: StreamName, shardCount: Number(ShardCount) };
+}
+
+/** Where a stream goes back to when a roll-back deletes its custom resource; `undefined` if nothing says so. */
+export function countOfBefore({ ResourceProperties }: ReshardEvent): ReshardTarget | undefined {
+  const { StreamName, DeployedShardCount } = ResourceProperties;
+  return DeployedShardCount === undefined
+    ? undefined
+    : { streamName: StreamName, shardCount: Number(DeployedShardCount) };
 }

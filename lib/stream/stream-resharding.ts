@@ -1,4 +1,6 @@
-import { CustomResource, Stack, Token } from 'aws-cdk-lib';
+import { createHash } from 'node:crypto';
+import { CustomResource, Lazy, Stack, Token } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
@@ -6,6 +8,7 @@ import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-cou
 import { checkOwnEnvironment } from './own-environment';
 import { ownShardCount } from './shard-count-owner';
 import { checkProvisioned } from './stream-mode';
+import { streamProperties } from './stream-properties';
 import { StreamReshardGrants } from './stream-reshard-grants';
 import { StreamReshardingProvider } from './stream-resharding-provider';
 
@@ -21,6 +24,14 @@ export interface StreamReshardingProps {
   readonly shardCount: number;
 
   /**
+   * How many shards the stream had before this was added, and is to have again if the deployment that adds it is rolled
+   * back: a whole number from 1 to 10,000. Later roll-backs go to the `shardCount` of the deployment before.
+   *
+   * @default - a roll-back of the deployment that adds this leaves the stream its shards
+   */
+  readonly deployedShardCount?: number;
+
+  /**
    * What answers CloudFormation, in a stack of the stream's account and region.
    *
    * @default - one for all such resources of the stack, with default settings
@@ -34,7 +45,11 @@ export interface StreamReshardingProps {
  * Use it for a stream that is not a `UniformStream`, which does this when it is given a `deployedShardCount`. A custom
  * resource goes to the count step by step, for one update at most doubles or halves it; then it reads the shards and
  * moves boundaries that are astray by splits and merges. Records can be written and read all the while. A roll-back goes
- * back the same way. Deleting it changes nothing.
+ * back the same way; if it cannot, because the updates of the day are used up, it ends all the same and leaves a warning in
+ * the log. Deleting this leaves the stream its shards, unless a roll-back does it and there is a `deployedShardCount`.
+ *
+ * If another property of the stream changes, the shards are looked at again, because CloudFormation might set the count
+ * that the template declares. AWS does not document whether it does.
  *
  * The deployment waits for it, up to 50 minutes, and fails if the stream does not have its shards by then, if the account
  * has no shards left, or if the ten updates that Kinesis allows in 24 hours are used up: the error says when they are
@@ -66,9 +81,12 @@ export class StreamResharding extends Construct {
    */
   constructor(scope: Construct, id: string, props: StreamReshardingProps) {
     super(scope, id);
-    const { stream, shardCount } = props;
+    const { stream, shardCount, deployedShardCount } = props;
     if (!Token.isUnresolved(shardCount)) {
       checkShardCount(constructField(this, 'shardCount'), shardCount, MAX_STREAM_SHARDS);
+    }
+    if (deployedShardCount !== undefined && !Token.isUnresolved(deployedShardCount)) {
+      checkShardCount(constructField(this, 'deployedShardCount'), deployedShardCount, MAX_STREAM_SHARDS);
     }
     checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
     checkProvisioned(constructField(this, 'stream'), stream);
@@ -78,10 +96,41 @@ export class StreamResharding extends Construct {
     const resource = new CustomResource(this, 'Resource', {
       serviceToken: provider.serviceToken,
       resourceType: 'Custom::EvenShardsStreamShardCount',
-      properties: { StreamName: stream.streamRef.streamName, ShardCount: shardCount },
+      properties: {
+        StreamName: stream.streamRef.streamName,
+        ShardCount: shardCount,
+        DeployedShardCount: deployedShardCount,
+        // Any change of the stream is one of this resource, too.
+        StreamProperties: digestOf(stream),
+      },
     });
-    grant.applyBefore(resource);
+    grant.combine(this.mayAskForRollBack(provider)).applyBefore(resource);
     this.openShardCount = resource.getAttString('OpenShardCount');
     this.skew = resource.getAttString('Skew');
   }
+
+  /** Only the stack itself knows whether it is being rolled back. */
+  private mayAskForRollBack(provider: StreamReshardingProvider): iam.Grant {
+    const stack = Stack.of(this);
+    return iam.Grant.addToPrincipal({
+      grantee: provider.function,
+      actions: ['cloudformation:DescribeStacks'],
+      resourceArns: [
+        Stack.of(provider) === stack
+          ? stack.stackId
+          : stack.formatArn({ service: 'cloudformation', resource: 'stack', resourceName: `${stack.stackName}/*` }),
+      ],
+    });
+  }
+}
+
+/** What the template says of a stream, as a short text; nothing of an imported one. */
+function digestOf(stream: kinesis.IStreamRef): string {
+  return Lazy.string({
+    produce: () =>
+      createHash('sha256')
+        .update(JSON.stringify(streamProperties(stream)))
+        .digest('hex')
+        .slice(0, 16),
+  });
 }

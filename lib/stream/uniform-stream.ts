@@ -37,7 +37,7 @@ export interface UniformStreamProps {
    * The shard count that the template declares, which is the one the stream was first deployed with. Give it when you
    * change `shardCount` by more than double or half, as the count the stream was last deployed with, and leave it at that
    * for ever: CloudFormation then sees no change of the stream itself, and a custom resource takes it to `shardCount`,
-   * however far, in one deployment, and makes sure that the shards are even.
+   * however far, in one deployment, and makes sure that the shards are even. A roll-back goes back the same way.
    *
    * @default - `shardCount`: CloudFormation itself updates the stream, and there is no custom resource
    */
@@ -198,7 +198,7 @@ export class UniformStream extends kinesis.Stream {
     this.resharding = new StreamResharding(
       this,
       'Resharding',
-      given({ stream: this, shardCount, provider: props.reshardingProvider }),
+      given({ stream: this, shardCount, deployedShardCount, provider: props.reshardingProvider }),
     );
   }
 

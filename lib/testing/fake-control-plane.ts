@@ -56,6 +56,9 @@ export interface FakeControlPlaneOptions {
 
 type ListedShards = Parameters<typeof shardPage>[0];
 
+/** Source: the Kinesis API reference, AddTagsToStream. */
+const TAG_TEXT = /^[\p{L}\p{Z}\p{N}_./=+\-%@]*$/u;
+
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Source: the Kinesis API reference, UpdateShardCount. */
 const MAX_UPDATES_A_DAY = 10;
@@ -145,7 +148,11 @@ export class FakeControlPlane {
   addTagsToStream({ Tags }: AddTagsToStreamInput): Promise<object> {
     return this.call('addTagsToStream', () => {
       this.checkActive();
-      for (const [key, value] of Object.entries(Tags!)) this.tags.set(key, value);
+      for (const [key, value] of Object.entries(Tags!)) {
+        if (!TAG_TEXT.test(key) || !TAG_TEXT.test(value))
+          throw serviceError('InvalidArgumentException', `tag ${key}=${value}`);
+        this.tags.set(key, value);
+      }
       return {};
     });
   }

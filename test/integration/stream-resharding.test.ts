@@ -88,6 +88,21 @@ async function expectEvenShards(streamName: string, shardCount: number): Promise
   expect(skewOf(await expectOpenShards(streamName, shardCount))).toBeLessThanOrEqual(MAX_SKEW);
 }
 
+const endpointOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+/** CloudFormation, as far as the status of a stack goes. */
+async function startCloudFormation(status: () => string): Promise<Server> {
+  const server = createServer((_, answer) => {
+    const stack = `<member><StackName>Test</StackName><StackStatus>${status()}</StackStatus></member>`;
+    answer.writeHead(200, { 'content-type': 'text/xml' });
+    answer.end(
+      `<DescribeStacksResponse><DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
 beforeAll(async () => {
   kinesisEmulator = await startKinesisEmulator();
 });
@@ -101,6 +116,8 @@ describe('the custom resource of a shard count, on the provider framework and ki
   let framework: ProviderFramework;
   let response: Promise<CustomResourceResponse>;
   let received: (response: CustomResourceResponse) => void;
+  let cloudFormation: Server;
+  let stackStatus: string;
 
   beforeAll(async () => {
     responses = createServer(async (request, answer) => {
@@ -108,14 +125,23 @@ describe('the custom resource of a shard count, on the provider framework and ki
       answer.end();
     }).listen(0, '127.0.0.1');
     await once(responses, 'listening');
-    const resharder = startFunction('stream-resharder', {});
+    cloudFormation = await startCloudFormation(() => stackStatus);
+    const resharder = startFunction('stream-resharder', {
+      AWS_ENDPOINT_URL_CLOUDFORMATION: endpointOf(cloudFormation),
+    });
     framework = new ProviderFramework({
       invoke: (payload) => resharder.invoke(payload),
       responsePort: (responses.address() as AddressInfo).port,
     });
   });
 
+  beforeEach(() => {
+    stackStatus = 'UPDATE_IN_PROGRESS';
+  });
+
   afterAll(() => {
+    cloudFormation.close();
+    cloudFormation.closeAllConnections();
     responses.close();
   });
 
@@ -124,13 +150,18 @@ describe('the custom resource of a shard count, on the provider framework and ki
     RequestType: 'Create' | 'Update' | 'Delete',
     streamName: string,
     shardCount: number,
-    rest: { PhysicalResourceId?: string; oldShardCount?: number } = {},
+    rest: { PhysicalResourceId?: string; oldShardCount?: number; deployedShardCount?: number } = {},
   ): Promise<CustomResourceResponse> {
     response = new Promise((resolve) => {
       received = resolve;
     });
-    const { PhysicalResourceId, oldShardCount } = rest;
-    const properties = (count: number) => ({ ServiceToken: 'arn', StreamName: streamName, ShardCount: String(count) });
+    const { PhysicalResourceId, oldShardCount, deployedShardCount } = rest;
+    const properties = (count: number) => ({
+      ServiceToken: 'arn',
+      StreamName: streamName,
+      ShardCount: String(count),
+      ...(deployedShardCount !== undefined && { DeployedShardCount: String(deployedShardCount) }),
+    });
     await framework.request({
       RequestType,
       ResponseURL: 'https://cloudformation.local/response',
@@ -187,6 +218,35 @@ describe('the custom resource of a shard count, on the provider framework and ki
     expect(failed.Reason).toContain(`they are allowed again at ${frees}`);
     const back = await request('Update', 'Limited', 4, { PhysicalResourceId: 'Limited', oldShardCount: 64 });
     expect(back).toMatchObject({ Status: 'SUCCESS', Data: { OpenShardCount: 4 } });
+  });
+
+  test('takes the stream back when a roll-back deletes what the deployment has created, and only then', async () => {
+    await createStream('Introduced', 4);
+    const resource = { deployedShardCount: 4, PhysicalResourceId: 'Introduced' };
+    expect(await request('Create', 'Introduced', 32, { deployedShardCount: 4 })).toMatchObject({ Status: 'SUCCESS' });
+    for (const status of ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', 'DELETE_IN_PROGRESS', 'ROLLBACK_IN_PROGRESS']) {
+      stackStatus = status;
+      expect(await request('Delete', 'Introduced', 32, resource)).toMatchObject({ Status: 'SUCCESS' });
+      await expectOpenShards('Introduced', 32);
+    }
+    stackStatus = 'UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS';
+    expect(await request('Delete', 'Introduced', 32, resource)).toMatchObject({ Status: 'SUCCESS' });
+    await expectEvenShards('Introduced', 4);
+  }, 60_000);
+
+  test('completes a roll-back with no updates left, with the shards there are', async () => {
+    await createStream('Exhausted', 64);
+    const history = Array.from({ length: 10 }, () => ({ time: Date.now() - 3_600_000, shardCount: 64 }));
+    await clients().kinesis.addTagsToStream({
+      StreamName: 'Exhausted',
+      Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory(history) },
+    });
+    const resource = { PhysicalResourceId: 'Exhausted', oldShardCount: 64 };
+    expect(await request('Update', 'Exhausted', 4, resource)).toMatchObject({ Status: 'FAILED' });
+    stackStatus = 'UPDATE_ROLLBACK_IN_PROGRESS';
+    const back = await request('Update', 'Exhausted', 4, resource);
+    expect(back).toMatchObject({ Status: 'SUCCESS', Data: { OpenShardCount: 64, Skew: 1 } });
+    await expectOpenShards('Exhausted', 64);
   });
 
   test('refuses an on-demand stream with the reason, and does not mind its deletion', async () => {

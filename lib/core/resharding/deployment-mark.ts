@@ -1,5 +1,7 @@
+import { parseTagTime, tagMillisecond } from './tag-time';
+
 /** The tag of a stream that tells of the deployment which takes it to a shard count. */
-export const DEPLOYMENT_TAG = 'even-shards:deployment';
+export const DEPLOYMENT_TAG = 'even-shards/deployment';
 
 /** A deployment that takes a stream to a shard count. The latest one decides. */
 export interface DeploymentMark {
@@ -12,15 +14,15 @@ export interface DeploymentMark {
 /** How long a mark counts: as long as CloudFormation waits for a custom resource. */
 const LIFE_MS = 60 * 60_000;
 
-const MARK = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)=(\d{1,5})$/;
+const MARK = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z)=(\d{1,5})$/;
 
 /** `undefined` if no deployment has begun in the last hour. */
 export function parseDeploymentMark(tagValue: string | undefined, now: number): DeploymentMark | undefined {
   const [, time, shardCount] = MARK.exec(tagValue ?? '') ?? [];
-  if (time === undefined || Date.parse(time) <= now - LIFE_MS) return undefined;
-  return { startedAt: Date.parse(time), shardCount: Number(shardCount) };
+  const startedAt = parseTagTime(time ?? '');
+  return startedAt > now - LIFE_MS ? { startedAt, shardCount: Number(shardCount) } : undefined;
 }
 
 export function formatDeploymentMark({ startedAt, shardCount }: DeploymentMark): string {
-  return `${new Date(startedAt).toISOString()}=${shardCount}`;
+  return `${tagMillisecond(startedAt)}=${shardCount}`;
 }

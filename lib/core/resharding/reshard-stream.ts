@@ -100,29 +100,43 @@ async function advanceFrom(
  *
  * The look that writes the mark returns `busy`, because requests that others have sent just before show at the next look.
  *
- * @param startedAt when the deployment began, in milliseconds since 1970
+ * A tag that cannot be written does not keep a deployment from its shards: it goes on without the tag.
+ *
  * @throws ReshardSupersededError if a later deployment takes the stream to another count
  */
 export async function advanceDeployment(
   client: ReshardClient,
   target: ReshardTarget,
   now: number,
-  startedAt: number,
+  { startedAt, onTagFailure }: DeploymentOptions,
 ): Promise<ReshardProgress> {
   const survey = await surveyStream(client, target, now, { alwaysReadTags: true });
   const { progress, deployment } = survey;
   if (progress.state === 'busy') return progress;
   const isMarked = deployment?.startedAt === startedAt && deployment.shardCount === target.shardCount;
   if (isMarked) {
-    await ask(client, target, survey, now);
+    await ask(client, target, survey, now, onTagFailure);
     return progress;
   }
   if (deployment !== undefined && deployment.startedAt > startedAt && deployment.shardCount !== target.shardCount) {
     throw new ReshardSupersededError(target, deployment.shardCount, 'deployment');
   }
   const mark = formatDeploymentMark({ startedAt, shardCount: target.shardCount });
-  await writeTag(client, target.streamName, DEPLOYMENT_TAG, mark);
-  return { ...progress, state: 'busy' };
+  try {
+    await writeTag(client, target.streamName, DEPLOYMENT_TAG, mark);
+    return { ...progress, state: 'busy' };
+  } catch (error) {
+    onTagFailure(error as Error);
+    await ask(client, target, survey, now, onTagFailure);
+    return progress;
+  }
+}
+
+export interface DeploymentOptions {
+  /** When the deployment began, in milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Receives the error with which Kinesis refuses a tag. */
+  onTagFailure(error: Error): void;
 }
 
 /** Options of `reshardStream`. */
@@ -255,7 +269,13 @@ function canMoveInstead(shards: readonly OpenShard[], moves: readonly ReshardOpe
 }
 
 /** Requests the first operation of the plan. If the stream is not ready, it does nothing: the next look makes a new plan. */
-async function ask(client: ReshardClient, target: ReshardTarget, survey: Survey, now: number): Promise<void> {
+async function ask(
+  client: ReshardClient,
+  target: ReshardTarget,
+  survey: Survey,
+  now: number,
+  onTagFailure?: (error: Error) => void,
+): Promise<void> {
   const { shards, history, progress } = survey;
   const { streamName, shardCount } = target;
   const [next] = progress.plan;
@@ -263,7 +283,7 @@ async function ask(client: ReshardClient, target: ReshardTarget, survey: Survey,
   try {
     if (next.type !== 'update') return await moveBoundary(client, streamName, shards, next);
     const updates = progress.plan.length;
-    await updateShardCount(client, { streamName, shardCount: next.shardCount, updates, history, now });
+    await updateShardCount(client, { streamName, shardCount: next.shardCount, updates, history, now, onTagFailure });
   } catch (error) {
     if (error instanceof DailyUpdateLimitError) {
       // The next look finds the refusal in the history, and plans without updates.

@@ -13,6 +13,8 @@ export interface UpdateRequest {
   readonly updates: number;
   readonly history: readonly PastUpdate[];
   readonly now: number;
+  /** Receives the error with which Kinesis refuses the tag of the history, and the update goes on. @default it fails */
+  readonly onTagFailure?: ((error: Error) => void) | undefined;
 }
 
 /**
@@ -27,10 +29,17 @@ export interface UpdateRequest {
  */
 export async function updateShardCount(
   client: UpdateClient,
-  { streamName, shardCount, updates, history, now }: UpdateRequest,
+  { streamName, shardCount, updates, history, now, onTagFailure }: UpdateRequest,
 ): Promise<boolean> {
-  const write = (entries: readonly PastUpdate[]) =>
-    writeTag(client, streamName, UPDATE_HISTORY_TAG, formatUpdateHistory(entries));
+  const write = async (entries: readonly PastUpdate[]): Promise<boolean> => {
+    try {
+      return await writeTag(client, streamName, UPDATE_HISTORY_TAG, formatUpdateHistory(entries));
+    } catch (error) {
+      if (onTagFailure === undefined) throw error;
+      onTagFailure(error as Error);
+      return true;
+    }
+  };
   const before = withoutAttempt(history, shardCount);
   if (!(await write([...before, { time: now, shardCount }]))) return false;
   try {

@@ -1,3 +1,5 @@
+import { parseTagTime, tagMinute } from './tag-time';
+
 /**
  * How often Kinesis allows an update of the shard count of one stream in any 24 hours.
  * Source: the Kinesis API reference, UpdateShardCount: "more than ten times per rolling 24-hour period per stream".
@@ -8,7 +10,7 @@ export const DAILY_UPDATES = 10;
  * The tag in which a stream carries the updates of its shard count in the last 24 hours. Kinesis counts them too, but
  * it does not report their number; it only refuses the update that is too many.
  */
-export const UPDATE_HISTORY_TAG = 'even-shards:shard-count-updates';
+export const UPDATE_HISTORY_TAG = 'even-shards/shard-count-updates';
 
 /** An update that this library has asked for, or has been refused. */
 export interface PastUpdate {
@@ -32,7 +34,7 @@ const RETENTION_MS = (24 * 60 + 1) * MINUTE_MS;
  */
 const REFUSAL_MS = 60 * MINUTE_MS;
 
-const ENTRY = /^(\d{4}-\d\d-\d\dT\d\d:\d\dZ)=(\d{1,5})$/;
+const ENTRY = /^(\d{4}-\d\d-\d\dT\d{4}Z)=(\d{1,5})$/;
 
 /** The updates of the last 24 hours and the refusals of the last hour, oldest first. */
 export function parseUpdateHistory(tagValue: string | undefined, now: number): PastUpdate[] {
@@ -40,7 +42,7 @@ export function parseUpdateHistory(tagValue: string | undefined, now: number): P
     .split(' ')
     .flatMap((entry) => {
       const [, time, shardCount] = ENTRY.exec(entry) ?? [];
-      return time === undefined ? [] : [{ time: Date.parse(time), shardCount: Number(shardCount) }];
+      return time === undefined ? [] : [{ time: parseTagTime(time), shardCount: Number(shardCount) }];
     })
     .filter(({ time, shardCount }) => time > now - (shardCount === REFUSED ? REFUSAL_MS : RETENTION_MS) && time <= now)
     .sort((a, b) => a.time - b.time);
@@ -50,7 +52,7 @@ export function parseUpdateHistory(tagValue: string | undefined, now: number): P
 export function formatUpdateHistory(history: readonly PastUpdate[]): string {
   return history
     .slice(-DAILY_UPDATES)
-    .map(({ time, shardCount }) => `${new Date(time).toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length)}Z=${shardCount}`)
+    .map(({ time, shardCount }) => `${tagMinute(time)}=${shardCount}`)
     .join(' ');
 }
 

@@ -176,7 +176,7 @@ describe('HashKeyLedger', () => {
     expect(failure).toBeInstanceOf(PartialRebalanceError);
     expect(failure).toMatchObject({
       code: 'PARTIAL_REBALANCE',
-      message: `${moves.length - 1} moves were made, and then a commit failed: throttled`,
+      message: `[PARTIAL_REBALANCE] ${moves.length - 1} moves were made, and then a commit failed: throttled`,
     });
     const made: HashKeyOwner[] = await ledger.list();
     expect(failure.moves).toHaveLength(moves.length - 1);

@@ -6,6 +6,7 @@ import { DailyUpdateLimitError, ReshardSupersededError } from '../../../lib/core
 import {
   advanceDeployment,
   advanceReshard,
+  type DeploymentOptions,
   inspectStream,
   type ReshardProgress,
   reshardStream,
@@ -39,6 +40,13 @@ function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
 const ranges = (kinesis: FakeControlPlane) => kinesis.openShards.map(({ range }) => range);
 const callsThatChange = ({ calls }: FakeControlPlane) =>
   calls.filter((call) => /^(update|split|merge)/.test(call)).map((call) => call.replace(/Shards?(Count)?$/, ''));
+
+const deployment = (startedAt: number): DeploymentOptions => ({
+  startedAt,
+  onTagFailure: (error) => {
+    throw error;
+  },
+});
 
 function refuses<T>(promise: Promise<T>): Promise<EvenShardsError> {
   return promise.then(
@@ -154,7 +162,7 @@ describe('the daily limit', () => {
     };
     await reshard(32);
     expect(taken).toEqual(['ACTIVE', 'ACTIVE', 'ACTIVE']);
-    expect(lastUpdates(kinesis)).toEqual(['1970-01-01T00:00Z=8', '1970-01-01T00:00Z=16', '1970-01-01T00:00Z=32']);
+    expect(lastUpdates(kinesis)).toEqual(['1970-01-01T0000Z=8', '1970-01-01T0000Z=16', '1970-01-01T0000Z=32']);
   });
 
   test('counts an update once, however often it has to be asked for', async () => {
@@ -238,7 +246,7 @@ describe('the daily limit', () => {
 
   test('is not spent on splits because of an old tag: from 256 to 512 it takes one update', async () => {
     const { kinesis, reshard } = setUp({ shardCount: 256 });
-    kinesis.tags.set(UPDATE_HISTORY_TAG, '1970-01-01T00:00Z=512');
+    kinesis.tags.set(UPDATE_HISTORY_TAG, '1970-01-01T0000Z=512');
     await reshard(512);
     expect(callsThatChange(kinesis)).toEqual(['update']);
   });
@@ -264,7 +272,7 @@ describe('the daily limit', () => {
     expect(callsThatChange(kinesis)).toEqual(['update', 'update']);
 
     const again = setUp({ ranges: uneven });
-    again.kinesis.tags.set(UPDATE_HISTORY_TAG, '1970-01-01T00:00Z=9');
+    again.kinesis.tags.set(UPDATE_HISTORY_TAG, '1970-01-01T0000Z=9');
     await again.reshard(9);
     expect(new Set(callsThatChange(again.kinesis))).toEqual(new Set(['split', 'merge']));
     expect(again.kinesis.openShards).toHaveLength(9);
@@ -357,7 +365,7 @@ describe('a repair with an old count', () => {
           await clock.sleep(afterMs);
           const startedAt = clock.now();
           const target = { streamName: 'Events', shardCount: to };
-          while ((await advanceDeployment(kinesis, target, clock.now(), startedAt)).state !== 'even') {
+          while ((await advanceDeployment(kinesis, target, clock.now(), deployment(startedAt))).state !== 'even') {
             await clock.sleep(TEN_SECONDS);
           }
         };
@@ -384,7 +392,7 @@ describe('a repair with an old count', () => {
         const target = { streamName: 'Events', shardCount: 8 };
         const repair = reshardStream(kinesis, target, { ...time, yieldsToOthers: true }).catch((error: Error) => {
           expect(error.message).toBe(
-            `Events has ${to} shards because someone else has changed it, so it is no longer taken to 8`,
+            `[RESHARD_SUPERSEDED] Events has ${to} shards because someone else has changed it, so it is no longer taken to 8`,
           );
           superseded += 1;
         });
@@ -405,7 +413,9 @@ describe('a repair with an old count', () => {
 
   test('may begin again an hour later', async () => {
     const { kinesis, clock, reshard } = setUp({ shardCount: 4 });
-    await clock.runUntil(advanceDeployment(kinesis, { streamName: 'Events', shardCount: 4 }, clock.now(), clock.now()));
+    await clock.runUntil(
+      advanceDeployment(kinesis, { streamName: 'Events', shardCount: 4 }, clock.now(), deployment(clock.now())),
+    );
     expect((await refuses(reshard(8))).problem).toMatch(/^Events is taken to 4 shards by a deployment/);
     await clock.runUntil(clock.sleep(HOUR_MS));
     expect(await reshard(8)).toMatchObject({ openShardCount: 8 });
@@ -413,10 +423,27 @@ describe('a repair with an old count', () => {
 });
 
 describe('a deployment', () => {
+  test('reaches its count although Kinesis refuses every tag, and reports each refusal', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    kinesis.addTagsToStream = () => Promise.reject(new Error('a stream has at most 50 tags'));
+    const failures: string[] = [];
+    const options = { startedAt: clock.now(), onTagFailure: ({ message }: Error) => void failures.push(message) };
+    const target = { streamName: 'Events', shardCount: 16 };
+    const deploy = async () => {
+      while ((await advanceDeployment(kinesis, target, clock.now(), options)).state !== 'even')
+        await clock.sleep(5_000);
+    };
+    await clock.runUntil(deploy());
+    expect(kinesis.openShards).toHaveLength(16);
+    expect(new Set(failures)).toEqual(new Set(['a stream has at most 50 tags']));
+  });
+
   test('ends when a later one takes the stream to another count, as a roll-back does', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4 });
     const look = (shardCount: number, startedAt: number) =>
-      clock.runUntil(advanceDeployment(kinesis, { streamName: 'Events', shardCount }, clock.now(), startedAt));
+      clock.runUntil(
+        advanceDeployment(kinesis, { streamName: 'Events', shardCount }, clock.now(), deployment(startedAt)),
+      );
     await look(8, 1);
     await look(4, 2);
     expect(await refuses(look(8, 1))).toMatchObject({ code: 'RESHARD_SUPERSEDED', supersededBy: 4 });

@@ -118,6 +118,6 @@ describe('scaleStream', () => {
     });
     expect(await run('high')).toMatchObject({ shardCount: 6, failure: expect.anything() });
     expect(await run('normal')).toMatchObject({ shardCount: 8, updatesLeft: 9 });
-    expect(kinesis.tags.get(UPDATE_HISTORY_TAG)).toBe('2026-11-21T00:00Z=8');
+    expect(kinesis.tags.get(UPDATE_HISTORY_TAG)).toBe('2026-11-21T0000Z=8');
   });
 });

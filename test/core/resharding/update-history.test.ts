@@ -44,11 +44,11 @@ describe('the history of updates', () => {
   test.each([
     ['no tag', undefined, []],
     ['an empty tag', '', []],
-    ['a tag that others have written', 'yesterday=8 - 2026-11-21T11:00Z=8', [updateAt(NOW - HOUR)]],
-    ['a time to come', '2026-11-21T12:01Z=8', []],
-    ['what is older than a day', '2026-11-20T11:59Z=8 2026-11-20T12:00Z=8', [updateAt(NOW - 24 * HOUR)]],
-    ['a refusal of the last hour', '2026-11-21T11:01Z=0', [{ time: NOW - HOUR + 60_000, shardCount: REFUSED }]],
-    ['an older refusal', '2026-11-21T11:00Z=0', []],
+    ['a tag that others have written', 'yesterday=8 - 2026-11-21T1100Z=8', [updateAt(NOW - HOUR)]],
+    ['a time to come', '2026-11-21T1201Z=8', []],
+    ['what is older than a day', '2026-11-20T1159Z=8 2026-11-20T1200Z=8', [updateAt(NOW - 24 * HOUR)]],
+    ['a refusal of the last hour', '2026-11-21T1101Z=0', [{ time: NOW - HOUR + 60_000, shardCount: REFUSED }]],
+    ['an older refusal', '2026-11-21T1100Z=0', []],
   ])('makes sense of %s', (_, tag, history) => {
     expect(parseUpdateHistory(tag, NOW)).toEqual(history);
   });
