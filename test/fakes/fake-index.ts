@@ -5,7 +5,7 @@ import type {
   IndexQueryInput,
   IndexQueryOutput,
   QueryClient,
-  ShardedIndexConfig,
+  ShardedConfig,
 } from '../../lib/core';
 import { compareAttributeValues, type SortableValue } from '../../lib/core/sharded-index/attribute-order';
 import { itemBytes } from '../../lib/core/sharded-index/item-bytes';
@@ -31,7 +31,7 @@ const MEGABYTE = 2 ** 20;
 const BLOCK_BYTES = 4_096;
 
 /**
- * A global secondary index in memory with DynamoDB's semantics: items with one sort key stand in an order of the
+ * A global secondary index, or a table, in memory with DynamoDB's semantics: items with one sort key stand in an order of the
  * service's own, a start key is a position that need not exist any more, an answer ends at its Limit or at a megabyte
  * before the filter, may be empty and still not the last, and costs half a read unit for each 4 KB.
  */
@@ -41,7 +41,7 @@ export class FakeIndex implements QueryClient {
   private readonly partitions = new Map<string, Entry[]>();
 
   constructor(
-    private readonly config: ShardedIndexConfig,
+    private readonly config: ShardedConfig,
     private readonly options: FakeIndexOptions = {},
   ) {}
 
@@ -133,7 +133,9 @@ export class FakeIndex implements QueryClient {
       Count: matching.length,
       ScannedCount: evaluated.length,
       ...(cutShort && last ? { LastEvaluatedKey: this.indexKey(last) } : {}),
-      ConsumedCapacity: { CapacityUnits: 0.5 * Math.max(1, Math.ceil(bytes / BLOCK_BYTES)) },
+      ConsumedCapacity: {
+        CapacityUnits: (input.ConsistentRead ? 1 : 0.5) * Math.max(1, Math.ceil(bytes / BLOCK_BYTES)),
+      },
     };
   }
 

@@ -13,7 +13,7 @@ import {
   ShardedTable,
   ShardingStrategy,
 } from '../../lib';
-import { checkShardedIndexConfig, type ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import { checkShardedConfig, type ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/sharded-index/sharded-index-errors';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
@@ -73,7 +73,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
       shards: { default: { write: 10, read: 10 } },
       strategy: 'calculated',
     });
-    expect(() => checkShardedIndexConfig(config)).not.toThrow();
+    expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
   test('tells the same as the index it was imported from', () => {

@@ -3,7 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { KeyLayout, ShardCounts, type ShardedIndex, ShardedTable, ShardingStrategy } from '../../lib';
-import { checkShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import { checkShardedConfig } from '../../lib/core/sharded-index/sharded-index-config';
 
 describe('ShardedIndex', () => {
   let app: App;
@@ -57,7 +57,7 @@ describe('ShardedIndex', () => {
       shards: { default: { write: 1, read: 1 }, byValue: { succeeded: { write: 35, read: 35 } } },
       strategy: 'calculated',
     });
-    expect(() => checkShardedIndexConfig(config as never)).not.toThrow();
+    expect(() => checkShardedConfig(config as never)).not.toThrow();
   });
 
   test('tells applications everything about an index of the whole table', () => {
@@ -79,7 +79,7 @@ describe('ShardedIndex', () => {
       shards: { default: { write: 5, read: 5 } },
       strategy: 'random',
     });
-    expect(() => checkShardedIndexConfig(config as never)).not.toThrow();
+    expect(() => checkShardedConfig(config as never)).not.toThrow();
   });
 
   test('tells applications of another stack the name of the table', () => {

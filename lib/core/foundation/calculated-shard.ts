@@ -20,6 +20,16 @@ export function calculatedShard(id: string, shardCount: number): number {
   return jumpConsistentHash(hashOfId(id), shardCount);
 }
 
+/**
+ * The shards of an id under all counts from `least` to `most`, in ascending order: the last one is that of `most`. A higher
+ * count leaves an id in its shard or takes it to a new one, so there are few.
+ */
+export function calculatedShards(id: string, least: number, most: number): number[] {
+  let shards: number[] = [];
+  for (const bucket of jumps(hashOfId(id), most)) shards = bucket < least ? [bucket] : [...shards, bucket];
+  return shards;
+}
+
 /** The first 64 bits of the MD5 of an id's UTF-8 bytes. */
 export function hashOfId(id: string): bigint {
   return hash('md5', id, 'buffer').readBigUInt64BE();
@@ -30,13 +40,18 @@ const LCG_MULTIPLIER = 2862933555777941757n;
 
 /** The bucket of a 64-bit key. */
 export function jumpConsistentHash(key: bigint, buckets: number): number {
+  let last = 0;
+  for (const bucket of jumps(key, buckets)) last = bucket;
+  return last;
+}
+
+/** The buckets that a key jumps to while their number grows up to `buckets`. */
+function* jumps(key: bigint, buckets: number): Generator<number> {
   let state = key;
   let bucket = 0;
-  let next = 0;
-  while (next < buckets) {
-    bucket = next;
+  while (bucket < buckets) {
+    yield bucket;
     state = BigInt.asUintN(64, state * LCG_MULTIPLIER + 1n);
-    next = Math.floor((bucket + 1) * (2 ** 31 / (Number(state >> 33n) + 1)));
+    bucket = Math.floor((bucket + 1) * (2 ** 31 / (Number(state >> 33n) + 1)));
   }
-  return bucket;
 }

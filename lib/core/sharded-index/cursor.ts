@@ -5,7 +5,7 @@ import { ItemSizes } from '../foundation/fan-out/item-sizes';
 import type { Position } from '../foundation/fan-out/total-order';
 import type { SortableValue } from './attribute-order';
 import type { FanOutRequest } from './fan-out-request';
-import type { ShardedIndexConfig } from './sharded-index-config';
+import type { ShardedConfig } from './sharded-index-config';
 
 /** Where a page ended, and what the next page must know to go on from there at little cost. */
 export interface CursorPosition extends Position<DynamoDbItem> {
@@ -50,7 +50,7 @@ export function isFewTies(ties: number, { sizes }: CursorPosition): boolean {
  * By the checksum, `decodeCursor` refuses an altered cursor and the cursor of another query.
  */
 export function encodeCursor(
-  config: ShardedIndexConfig,
+  config: ShardedConfig,
   request: FanOutRequest,
   end: Position<DynamoDbItem>,
   ties: readonly number[],
@@ -66,7 +66,7 @@ export function encodeCursor(
 }
 
 /** @throws InvalidCursorError if the cursor was altered or belongs to another query */
-export function decodeCursor(config: ShardedIndexConfig, request: FanOutRequest): CursorPosition | undefined {
+export function decodeCursor(config: ShardedConfig, request: FanOutRequest): CursorPosition | undefined {
   const { cursor } = request;
   if (cursor === undefined) return undefined;
   const bytes = Buffer.from(typeof cursor === 'string' ? cursor : '', 'base64url');
@@ -97,7 +97,7 @@ export function decodeCursor(config: ShardedIndexConfig, request: FanOutRequest)
 }
 
 /** The attributes that a query must read of each item so that it can make a cursor. */
-export function positionAttributes(config: ShardedIndexConfig): string[] {
+export function positionAttributes(config: ShardedConfig): string[] {
   return [...new Set([...config.tableKey, ...config.sortKeyAttributes])];
 }
 
@@ -105,11 +105,11 @@ export function positionAttributes(config: ShardedIndexConfig): string[] {
  * What makes a query this query. Two requests are the same query if they differ in nothing but the page size, the
  * projection and the cursor.
  */
-export function queryText(config: ShardedIndexConfig, request: FanOutRequest): string {
+export function queryText(config: ShardedConfig, request: FanOutRequest): string {
   const { value, values, sortKey, order = 'ascending', filterExpression } = request;
   const query = [
     config.tableName,
-    config.indexName,
+    config.indexName ?? null,
     config.keyLayout,
     positionAttributes(config),
     [value, values, sortKey, order, filterExpression],
@@ -121,7 +121,7 @@ export function queryText(config: ShardedIndexConfig, request: FanOutRequest): s
   );
 }
 
-function checksum(config: ShardedIndexConfig, request: FanOutRequest, payload: string): Buffer {
+function checksum(config: ShardedConfig, request: FanOutRequest, payload: string): Buffer {
   const text = JSON.stringify([queryText(config, request), payload]);
   return createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);
 }

@@ -12,7 +12,7 @@ import { IndexShardReader } from './index-shard-reader';
 import type { QueryClient } from './query-client';
 import { queryFailure } from './query-failure';
 import { ReadProgress } from './resume-point';
-import type { ShardedIndexConfig } from './sharded-index-config';
+import type { ShardedConfig } from './sharded-index-config';
 
 /** What to count in a sharded index. */
 export type FanOutCountRequest = Omit<FanOutRequest, 'order' | 'limit' | 'projection'>;
@@ -45,7 +45,7 @@ export interface FanOutCount {
  */
 export async function fanOutCount(
   client: QueryClient,
-  config: ShardedIndexConfig,
+  config: ShardedConfig,
   request: FanOutCountRequest,
   options: FanOutReadOptions = {},
 ): Promise<FanOutCount> {

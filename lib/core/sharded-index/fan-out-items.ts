@@ -12,12 +12,12 @@ import type { FanOutRequest } from './fan-out-request';
 import { indexQuery } from './index-query';
 import { type IndexShard, indexShards } from './index-shard';
 import { type IndexQuery, IndexShardReader } from './index-shard-reader';
+import { itemIdentity } from './item-identity';
 import { projectedItem } from './projected-item';
 import type { QueryClient } from './query-client';
 import { queryFailure } from './query-failure';
 import { ReadProgress } from './resume-point';
-import { indexPath, type ShardedIndexConfig } from './sharded-index-config';
-import { tableKeyIdentity } from './table-key-identity';
+import { type ShardedConfig, storePath } from './sharded-index-config';
 
 /**
  * What to stream from a sharded index: a request without an order and without a cursor. `limit` bounds all items
@@ -87,7 +87,7 @@ const RECENT_KEYS = 100_000;
  */
 export function fanOutItems(
   client: QueryClient,
-  config: ShardedIndexConfig,
+  config: ShardedConfig,
   request: FanOutItemsRequest,
   options: FanOutReadOptions = {},
 ): FanOutItemStream {
@@ -137,10 +137,10 @@ async function* itemsOf(
       const piece = { ...select, repeats: 0, startKey: progress.keyOf(shard) };
       return new ShardBuffer(new IndexShardReader(query, shard, [piece]), order.behindAllShards);
     });
-  const sizes = policy.history?.sizesOf(indexPath(config)) ?? new ItemSizes();
+  const sizes = policy.history?.sizesOf(storePath(config)) ?? new ItemSizes();
   const requests = new ShardRequests(buffers, policy, { stats, sizes, failureOf: queryFailure });
   const { limit = Number.MAX_SAFE_INTEGER, projection } = request;
-  const bounds = { width: policy.concurrency, limit, isNew: notSeenLately(tableKeyIdentity(config.tableKey)) };
+  const bounds = { width: policy.concurrency, limit, isNew: notSeenLately(itemIdentity(config)) };
   const names = positionAttributes(config);
   let wanted = limit;
   stats.waves = 1;

@@ -8,11 +8,11 @@ import { encodeCursor } from './cursor';
 import { tiesBefore } from './cursor-ties';
 import type { FanOutRequest } from './fan-out-request';
 import { indexQuery } from './index-query';
+import { itemIdentity } from './item-identity';
 import { projectedItem } from './projected-item';
 import type { QueryClient } from './query-client';
 import { queryFailure } from './query-failure';
-import { indexPath, type ShardedIndexConfig } from './sharded-index-config';
-import { tableKeyIdentity } from './table-key-identity';
+import { type ShardedConfig, storePath } from './sharded-index-config';
 
 /** One page of the answer over all shards. */
 export interface FanOutPage {
@@ -68,14 +68,14 @@ export interface FanOutOptions extends FanOutReadOptions {
  */
 export async function fanOutQuery(
   client: QueryClient,
-  config: ShardedIndexConfig,
+  config: ShardedConfig,
   request: FanOutRequest,
   options: FanOutOptions = {},
 ): Promise<FanOutPage> {
   const { query, readers, leading } = indexQuery(client, config, request);
   const policy = readPolicy(options);
   const { order, cursor, shardByShard } = query;
-  const sizes = options.history?.sizesOf(indexPath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
+  const sizes = options.history?.sizesOf(storePath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
   const page = await gatherPage(
     readers,
     { order, shardByShard, leading, sizes, failureOf: queryFailure },
@@ -98,13 +98,13 @@ const UNSIZED_SHARE = 100;
 
 /** When the page ends, and how it tells items apart. */
 function boundsOf(
-  config: ShardedIndexConfig,
+  config: ShardedConfig,
   { limit, projection }: FanOutRequest,
   { maxPageBytes, itemBytes = jsonBytes }: FanOutOptions,
   shards: number,
   sizes: ItemSizes,
 ): PageBounds<DynamoDbItem> {
-  const identityOf = tableKeyIdentity(config.tableKey);
+  const identityOf = itemIdentity(config);
   if (maxPageBytes === undefined) return { limit, identityOf };
   let bytes = 0;
   return {

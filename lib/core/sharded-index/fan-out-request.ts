@@ -2,7 +2,14 @@ import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value
 import { InvalidArgumentError } from '../foundation/errors';
 import { checkAttributeValue } from './check-attribute-value';
 import { itemBytes } from './item-bytes';
-import { type ShardedIndexConfig, shardAttributeValue } from './sharded-index-config';
+import {
+  isTableConfig,
+  type ShardedConfig,
+  type ShardedTableConfig,
+  shardAttributeValue,
+  storeName,
+  valueText,
+} from './sharded-index-config';
 import { InvalidIndexValueError } from './sharded-index-errors';
 import type { SortKeyCondition } from './sort-key-select';
 
@@ -49,6 +56,12 @@ export interface FanOutRequest {
    */
   projection?: string[];
   /**
+   * Whether to read what was written last, at twice the read units. Of a table that is sharded by its own key: an index
+   * has no consistent reads.
+   * @default false
+   */
+  consistentRead?: boolean;
+  /**
    * A filter in DynamoDB's expression language. It hides items, but DynamoDB charges for reading them all the same.
    * @default no filter
    */
@@ -71,6 +84,7 @@ const FIELDS = [
   'limit',
   'cursor',
   'projection',
+  'consistentRead',
   'filterExpression',
   'expressionAttributeNames',
   'expressionAttributeValues',
@@ -89,7 +103,7 @@ const MAX_EXPRESSION_BYTES = 4_096;
 const MAX_SUBSTITUTION_BYTES = 2 * 2 ** 20;
 
 /** Throws a typed error if the index cannot answer the request. `sortKeySelect` checks the sort key. */
-export function checkFanOutRequest(config: ShardedIndexConfig, request: FanOutRequest): void {
+export function checkFanOutRequest(config: ShardedConfig, request: FanOutRequest): void {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     throw new InvalidArgumentError('request', request, 'an object');
   }
@@ -104,10 +118,11 @@ export function checkFanOutRequest(config: ShardedIndexConfig, request: FanOutRe
     throw new InvalidArgumentError('limit', request.limit, 'a whole number of at least 1');
   }
   checkProjection(request.projection);
+  checkConsistentRead(config, request.consistentRead);
   checkExpression(request);
 }
 
-function checkValues(config: ShardedIndexConfig, { value, values }: { value?: unknown; values?: unknown }): void {
+function checkValues(config: ShardedConfig, { value, values }: { value?: unknown; values?: unknown }): void {
   if (values === undefined) {
     checkValue(config, 'value', value);
     return;
@@ -126,23 +141,30 @@ function checkValues(config: ShardedIndexConfig, { value, values }: { value?: un
   }
 }
 
-function checkValue(config: ShardedIndexConfig, field: string, value: unknown): void {
-  const { indexName, valueAttribute } = config;
+function checkValue(config: ShardedConfig, field: string, value: unknown): void {
+  const { valueAttribute } = config;
   if (valueAttribute === undefined) {
     if (value !== undefined) {
-      throw new InvalidIndexValueError(field, value, `absent because index ${indexName} covers the whole table`);
+      throw new InvalidIndexValueError(field, value, `absent because ${storeName(config)} covers the whole table`);
     }
     return;
   }
   if (!(typeof value === 'string' && value !== '') && !(typeof value === 'number' && Number.isFinite(value))) {
-    const allowed = `a non-empty string or a finite number because index ${indexName} is keyed by ${valueAttribute}`;
+    const allowed = `a non-empty string or a finite number because ${storeName(config)} is keyed by ${valueAttribute}`;
     throw new InvalidIndexValueError(field, value, allowed);
   }
+  if (isTableConfig(config)) checkSeparator(config, field, value);
   const key = config.keyLayout === 'multi-attribute' ? value : shardAttributeValue(config, value, 0);
   if (typeof key === 'string' && Buffer.byteLength(key) > MAX_PARTITION_KEY_BYTES) {
     const allowed = `at most ${MAX_PARTITION_KEY_BYTES} bytes long with the number of a shard, as every partition key of DynamoDB is`;
     throw new InvalidIndexValueError(field, value, allowed);
   }
+}
+
+/** Throws `InvalidIndexValueError` if nobody could tell where the value ends in a partition key. */
+export function checkSeparator({ separator }: ShardedTableConfig, field: string, value: string | number): void {
+  if (!valueText(value).includes(separator)) return;
+  throw new InvalidIndexValueError(field, value, `a value without the separator ${JSON.stringify(separator)}`);
 }
 
 function checkProjection(projection: unknown): void {
@@ -152,6 +174,15 @@ function checkProjection(projection: unknown): void {
     projection.length > 0 &&
     projection.every((name) => typeof name === 'string' && name !== '');
   if (!valid) throw new InvalidArgumentError('projection', projection, 'a non-empty array of attribute names');
+}
+
+function checkConsistentRead(config: ShardedConfig, consistentRead: unknown): void {
+  if (consistentRead === undefined || typeof consistentRead === 'boolean') {
+    if (!consistentRead || isTableConfig(config)) return;
+    const allowed = 'false or absent because DynamoDB has no consistent reads of a global secondary index';
+    throw new InvalidArgumentError('consistentRead', consistentRead, allowed);
+  }
+  throw new InvalidArgumentError('consistentRead', consistentRead, 'true, false or absent');
 }
 
 function checkExpression(request: FanOutRequest): void {

@@ -6,7 +6,7 @@ import { type IndexQuery, IndexShardReader } from './index-shard-reader';
 import { positionOrder } from './position-order';
 import type { QueryClient } from './query-client';
 import { piecesBehindTies, tiesBehind } from './shard-piece';
-import { checkShardedIndexConfig, type ShardedIndexConfig } from './sharded-index-config';
+import { checkShardedConfig, type ShardedConfig } from './sharded-index-config';
 import { sortKeySelect } from './sort-key-select';
 
 /** The readers of a query. */
@@ -24,11 +24,11 @@ export interface IndexReaders {
  */
 export function indexQuery(
   client: QueryClient,
-  config: ShardedIndexConfig,
+  config: ShardedConfig,
   request: FanOutRequest,
 ): { query: IndexQuery } & IndexReaders {
   checkClient(client);
-  checkShardedIndexConfig(config);
+  checkShardedConfig(config);
   checkFanOutRequest(config, request);
   const select = sortKeySelect(config, request.sortKey);
   const { order = 'ascending' } = request;

@@ -6,16 +6,17 @@ import { type CursorPosition, positionAttributes } from './cursor';
 import { type FanOutRequest, RESERVED_PLACEHOLDER } from './fan-out-request';
 import type { IndexShard } from './index-shard';
 import { itemBytes } from './item-bytes';
+import { identityAttributes, valueInKey } from './item-identity';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
 import { type PieceContext, piecesBehind, pieceUpTo, type ShardPiece } from './shard-piece';
-import { type ShardedIndexConfig, shardAttributeValue } from './sharded-index-config';
+import { isTableConfig, type ShardedConfig, shardAttributeValue } from './sharded-index-config';
 import { isBehindRange, type KeyTerm, rangeTerm, termBehind } from './sort-key-range';
 import { toAttributeValue } from './sort-key-select';
 
 /** What the readers of one query share. */
 export interface IndexQuery extends PieceContext {
   client: QueryClient;
-  config: ShardedIndexConfig;
+  config: ShardedConfig;
   request: FanOutRequest;
 }
 
@@ -76,7 +77,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
       itemSizes:
         request.projection === undefined
           ? answer.items.slice(0, SIZED_ITEMS).map(itemBytes)
-          : sizesByUnits(answer.consumedReadUnits, answer.itemsRead),
+          : sizesByUnits(answer.consumedReadUnits, answer.itemsRead, request.consistentRead),
     };
   }
 
@@ -180,10 +181,10 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     for (const [attribute, { operator, operands }] of this.sortKeyTerms(piece, startKey)) {
       conditions.push(conditionText(name(attribute), operator, operands.map(operand)));
     }
-    const projection = request.projection && [...new Set([...request.projection, ...positionAttributes(config)])];
+    const projection = request.projection && [...new Set([...request.projection, ...attributesToRead(config)])];
     return {
       TableName: config.tableName,
-      IndexName: config.indexName,
+      ...(config.indexName === undefined ? {} : { IndexName: config.indexName }),
       KeyConditionExpression: conditions.join(' AND '),
       ...(request.filterExpression === undefined ? {} : { FilterExpression: request.filterExpression }),
       ...(projection === undefined ? {} : { ProjectionExpression: projection.map(name).join(', ') }),
@@ -191,6 +192,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
       ExpressionAttributeValues: values,
       ...(startKey === undefined ? {} : { ExclusiveStartKey: startKey }),
       ScanIndexForward: direction === 1,
+      ...(request.consistentRead && { ConsistentRead: true }),
       ReturnConsumedCapacity: 'TOTAL',
     };
   }
@@ -213,20 +215,27 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
 }
 
 /** Whether this is the item of the cursor, which has moved to another shard since the page that returned it. */
-function isMoved(config: ShardedIndexConfig, item: DynamoDbItem, cursor: CursorPosition): boolean {
-  return (
-    cursor.isItem &&
-    positionAttributes(config).every(
-      (attribute) => compareAttributeValues(item[attribute]!, cursor.item[attribute]!) === 0,
-    )
-  );
+function isMoved(config: ShardedConfig, item: DynamoDbItem, cursor: CursorPosition): boolean {
+  if (!cursor.isItem) return false;
+  const same = (attribute: string): boolean => compareAttributeValues(item[attribute]!, cursor.item[attribute]!) === 0;
+  if (!isTableConfig(config)) return positionAttributes(config).every(same);
+  // The cursor does not hold further attributes that decide the shard, so it cannot tell a moved item from another one.
+  const identity = identityAttributes(config);
+  const known = config.strategy === 'calculated' && identity.length === 1;
+  return known && same(identity[0]!) && valueInKey(config, item) === valueInKey(config, cursor.item);
+}
+
+/** The attributes that a query must read of each item to go on behind it, and to recognise it at another place. */
+function attributesToRead(config: ShardedConfig): string[] {
+  return isTableConfig(config) ? [...positionAttributes(config), ...config.shardedBy] : positionAttributes(config);
 }
 
 /**
  * DynamoDB also charges for the attributes that an answer leaves out. So the units show how large an item is at most.
  */
-function sizesByUnits(readUnits: number, items: number): number[] {
-  return items === 0 ? [] : [(2 * readUnits * BLOCK_BYTES) / items];
+function sizesByUnits(readUnits: number, items: number, consistentRead = false): number[] {
+  const blocks = consistentRead ? readUnits : 2 * readUnits;
+  return items === 0 ? [] : [(blocks * BLOCK_BYTES) / items];
 }
 
 interface CompleteAnswer {

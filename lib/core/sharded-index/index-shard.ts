@@ -1,6 +1,6 @@
 import { MAX_INDEX_SHARDS } from '../foundation/shard-count';
 import type { FanOutRequest } from './fan-out-request';
-import { type ShardedIndexConfig, shardCountOf } from './sharded-index-config';
+import { type ShardedConfig, shardCountOf } from './sharded-index-config';
 
 /** One shard of one value of an index. */
 export interface IndexShard {
@@ -16,7 +16,7 @@ export interface IndexShard {
 }
 
 /** The shards that a request reads, in their order. */
-export function indexShards(config: ShardedIndexConfig, { value, values }: FanOutRequest): IndexShard[] {
+export function indexShards(config: ShardedConfig, { value, values }: FanOutRequest): IndexShard[] {
   return (values ?? [value]).flatMap((each, index) =>
     Array.from({ length: shardCountOf(config, each).read }, (_, shard) => ({
       number: index * MAX_INDEX_SHARDS + shard,

@@ -29,15 +29,33 @@ export {
 export type { SdkMiddlewareStack } from './light-client/routes';
 export type { SigningCredentials } from './light-client/signature';
 export { plainItem } from './plain-item';
-export { type DrainRange, type IndexReshardStep, type IndexShardTarget, planIndexReshard } from './plan-index-reshard';
+export { type DrainRange, type IndexReshardStep, planIndexReshard } from './plan-index-reshard';
+export { planTableReshard, type TableReshardStep } from './plan-table-reshard';
 export type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
 export { shardAttributes } from './shard-attributes';
+export type { IndexShardTarget } from './shard-count-change';
+export { shardKey, shardKeys } from './shard-key';
 export { type ItemChanges, shardUpdate, type UpdateExpression } from './shard-update';
-export type { IndexShards, ShardCount, ShardedIndexConfig } from './sharded-index-config';
+export type {
+  IndexShards,
+  ShardCount,
+  ShardedConfig,
+  ShardedIndexConfig,
+  ShardedTableConfig,
+} from './sharded-index-config';
 export {
   InvalidIndexConfigError,
   InvalidIndexValueError,
   InvalidSortKeyConditionError,
+  UncertainShardError,
   UnknownIndexError,
 } from './sharded-index-errors';
 export type { SortKeyCondition, SortKeyValue } from './sort-key-select';
+export {
+  type TransactGet,
+  type TransactPutOptions,
+  type TransactWrite,
+  transactDelete,
+  transactGet,
+  transactPut,
+} from './transact-items';

@@ -1,7 +1,8 @@
-/** The input of one DynamoDB Query request for one shard of an index, in the AWS SDK's terms. */
+/** The input of one DynamoDB Query request for one shard of an index or a table, in the AWS SDK's terms. */
 export interface IndexQueryInput {
   TableName: string;
-  IndexName: string;
+  /** Absent for a query of a table. */
+  IndexName?: string;
   KeyConditionExpression: string;
   FilterExpression?: string;
   ProjectionExpression?: string;
@@ -11,6 +12,7 @@ export interface IndexQueryInput {
   // biome-ignore lint/suspicious/noExplicitAny: as above
   ExclusiveStartKey?: Record<string, any>;
   ScanIndexForward: boolean;
+  ConsistentRead?: boolean;
   Limit?: number;
   /** Asks for the number of the items instead of the items. */
   Select?: 'COUNT';

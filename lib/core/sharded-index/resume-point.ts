@@ -6,7 +6,7 @@ import type { SortableValue } from './attribute-order';
 import { decodeValue, encodeValue, positionAttributes, queryText } from './cursor';
 import type { FanOutRequest } from './fan-out-request';
 import type { IndexShard } from './index-shard';
-import type { ShardedIndexConfig } from './sharded-index-config';
+import type { ShardedConfig } from './sharded-index-config';
 
 const VERSION = 1;
 const CHECKSUM_BYTES = 16;
@@ -41,7 +41,7 @@ export class ReadProgress {
   }
 
   /** A text from which a later call goes on. It holds a key for each shard that was read in part. */
-  encode(config: ShardedIndexConfig, request: FanOutRequest, part: unknown, shards: readonly IndexShard[]): string {
+  encode(config: ShardedConfig, request: FanOutRequest, part: unknown, shards: readonly IndexShard[]): string {
     const names = positionAttributes(config);
     const numbers = new Set(shards.map(({ number }) => number));
     const keys = [...this.keys]
@@ -58,7 +58,7 @@ export class ReadProgress {
   static decode(
     field: string,
     text: unknown,
-    config: ShardedIndexConfig,
+    config: ShardedConfig,
     request: FanOutRequest,
     part: unknown,
   ): ReadProgress {
@@ -91,7 +91,7 @@ export class ReadProgress {
   }
 }
 
-function checksum(config: ShardedIndexConfig, request: FanOutRequest, part: unknown, payload: string): Buffer {
+function checksum(config: ShardedConfig, request: FanOutRequest, part: unknown, payload: string): Buffer {
   const text = JSON.stringify([queryText(config, { ...request, order: 'unordered' }), part, payload]);
   return createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);
 }

@@ -1,72 +1,69 @@
 import { calculatedShard } from '../foundation/calculated-shard';
-import { plainDecimal } from '../foundation/decimal';
 import { InvalidArgumentError } from '../foundation/errors';
 import { randomShard } from '../foundation/random-shard';
+import { checkSeparator } from './fan-out-request';
+import { itemText, keyValue } from './item-text';
 import {
-  checkShardedIndexConfig,
-  SHARD_SEPARATOR,
-  type ShardedIndexConfig,
+  checkShardedConfig,
+  isTableConfig,
+  type ShardedConfig,
   shardAttributeValue,
   shardCountOf,
 } from './sharded-index-config';
 import { InvalidIndexValueError } from './sharded-index-errors';
 
 /**
- * The attributes that a writer adds to an item so that the item appears in a sharded index. They are plain JavaScript
- * values. Use it for every item that you put; for updates, use `shardUpdate`.
+ * The attributes that a writer adds to an item so that the item appears in a sharded index, or stands in its shard of a
+ * table. They are plain JavaScript values. Use it for every item that you put; for updates, use `shardUpdate`.
  *
  *     await documents.put({ TableName, Item: { ...item, ...shardAttributes(config, item) } });
  *
  * An item without the index's value attribute is not part of the index, because the index is sparse. For such an item
- * the result is empty.
+ * the result is empty. An item of a table that is sharded by its own key must have a value. As long as the counts of the
+ * table change, put with `transactPut`, which also finds the item where an earlier count has put it.
  *
  * @param item the item as plain JavaScript values; it must hold the value attribute to appear in an index by value, and
- *   the table key if the strategy is `calculated`
- * @throws InvalidIndexValueError if the value is neither a non-empty string nor a finite number
- * @throws InvalidArgumentError if the strategy is `calculated` and an attribute of the table key is missing
+ *   the attributes that decide the shard if the strategy is `calculated`: the table key of an index, `shardedBy` of a table
+ * @throws InvalidIndexValueError if the value is neither a non-empty string nor a finite number, or contains the separator
+ * @throws InvalidArgumentError if an attribute that decides the shard is missing
  */
-export function shardAttributes(config: ShardedIndexConfig, item: object): Record<string, unknown> {
-  checkShardedIndexConfig(config);
+export function shardAttributes(config: ShardedConfig, item: object): Record<string, unknown> {
+  checkShardedConfig(config);
   if (typeof item !== 'object' || item === null) throw new InvalidArgumentError('item', item, 'an object');
   const attributes = item as Record<string, unknown>;
-  const value = indexValue(config, attributes);
+  const value = itemValue(config, attributes);
   if (config.valueAttribute !== undefined && value === undefined) return {};
   const { write } = shardCountOf(config, value);
   const shard =
-    config.strategy === 'random' ? randomShard(write) : calculatedShard(tableKeyText(config, attributes), write);
+    config.strategy === 'random'
+      ? randomShard(write)
+      : calculatedShard(itemText(shardingAttributes(config), attributes), write);
   return { [config.shardAttribute]: shardAttributeValue(config, value, shard) };
 }
 
-function indexValue(config: ShardedIndexConfig, item: Record<string, unknown>): string | number | undefined {
-  if (config.valueAttribute === undefined) return undefined;
-  const value = item[config.valueAttribute];
-  if (value === undefined) return undefined;
-  if ((typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value)))
-    return value;
-  throw new InvalidIndexValueError(
-    `item.${config.valueAttribute}`,
-    value,
-    'a non-empty string, a finite number, or absent to leave the item out of the index',
-  );
+/** The attributes that decide the calculated shard of an item. */
+export function shardingAttributes(config: ShardedConfig): string[] {
+  return isTableConfig(config) ? config.shardedBy : config.tableKey;
 }
 
-/**
- * The text that `calculatedShard` hashes: the values of the table key, joined by "#" if there are two. A number becomes
- * decimal digits without an exponent, and binary becomes base64.
- */
-function tableKeyText(config: ShardedIndexConfig, item: Record<string, unknown>): string {
-  return config.tableKey
-    .map((attribute) => {
-      const value = item[attribute];
-      if (typeof value === 'string') return value;
-      if (typeof value === 'bigint') return String(value);
-      if (typeof value === 'number' && Number.isFinite(value)) return plainDecimal(String(value));
-      if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-      throw new InvalidArgumentError(
-        `item.${attribute}`,
-        value,
-        'a string, a finite number or binary because the table key decides the calculated shard',
-      );
-    })
-    .join(SHARD_SEPARATOR);
+/** The value of an item. Undefined if the item is not part of the index, or if the index has no value. */
+function itemValue(config: ShardedConfig, item: Record<string, unknown>): string | number | undefined {
+  const { valueAttribute } = config;
+  if (valueAttribute === undefined) return undefined;
+  const given = item[valueAttribute];
+  if (given === undefined && !isTableConfig(config)) return undefined;
+  return checkedValue(config, `item.${valueAttribute}`, given);
+}
+
+/** @throws InvalidIndexValueError for what cannot be a value of the index or the table */
+export function checkedValue(config: ShardedConfig, field: string, given: unknown): string | number {
+  const value = keyValue(given);
+  if (value === undefined) {
+    const allowed = isTableConfig(config)
+      ? 'a non-empty string or a finite number'
+      : 'a non-empty string, a finite number, or absent to leave the item out of the index';
+    throw new InvalidIndexValueError(field, given, allowed);
+  }
+  if (isTableConfig(config)) checkSeparator(config, field, value);
+  return value;
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import { shardAttributes } from './shard-attributes';
-import { checkShardedIndexConfig, type ShardedIndexConfig } from './sharded-index-config';
+import { checkShardedConfig, type ShardedConfig } from './sharded-index-config';
 
 /** The changes of an update. At least one attribute must change, and no attribute may be both set and removed. */
 export interface ItemChanges {
@@ -37,11 +37,7 @@ export interface UpdateExpression {
  *   removed, or if the changes name an attribute of the table key or a shard attribute
  * @throws InvalidIndexValueError if a value to set is neither a non-empty string nor a finite number
  */
-export function shardUpdate(
-  configs: readonly ShardedIndexConfig[],
-  key: object,
-  changes: ItemChanges,
-): UpdateExpression {
+export function shardUpdate(configs: readonly ShardedConfig[], key: object, changes: ItemChanges): UpdateExpression {
   checkChanges(configs, changes);
   const { set = {}, remove = [] } = changes;
   const setIfAbsent: Record<string, unknown> = {};
@@ -59,7 +55,7 @@ export function shardUpdate(
   return expressionOf(all.set, setIfAbsent, [...all.remove]);
 }
 
-function checkChanges(configs: readonly ShardedIndexConfig[], { set = {}, remove = [] }: ItemChanges): void {
+function checkChanges(configs: readonly ShardedConfig[], { set = {}, remove = [] }: ItemChanges): void {
   const changed = [...Object.keys(set), ...remove];
   if (changed.length === 0)
     throw new InvalidArgumentError('changes', { set, remove }, 'an object that sets or removes at least one attribute');
@@ -74,7 +70,7 @@ function checkChanges(configs: readonly ShardedIndexConfig[], { set = {}, remove
   if (twice !== undefined)
     throw new InvalidArgumentError('changes.remove', twice, 'a list of attributes that changes names only once');
   for (const config of configs) {
-    checkShardedIndexConfig(config);
+    checkShardedConfig(config);
     const fixed = [...config.tableKey, config.shardAttribute].find((attribute) => changed.includes(attribute));
     if (fixed === undefined) continue;
     throw new InvalidArgumentError(

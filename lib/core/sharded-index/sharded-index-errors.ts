@@ -15,6 +15,11 @@ export class InvalidIndexValueError extends InvalidArgumentError {
   static override readonly code = 'INVALID_INDEX_VALUE';
 }
 
+/** While a shard count changes, nobody knows which one of several places an item stands at. */
+export class UncertainShardError extends InvalidArgumentError {
+  override readonly code = 'UNCERTAIN_SHARD';
+}
+
 /** A sort-key condition is not exactly one of the conditions of DynamoDB, or its operands do not fit it. */
 export class InvalidSortKeyConditionError extends InvalidArgumentError {
   static override readonly code = 'INVALID_SORT_KEY_CONDITION';

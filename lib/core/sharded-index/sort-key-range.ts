@@ -70,7 +70,9 @@ export function rangeTerm(range: SortKeyRange, direction: Direction, beginEarly:
   if (lower === undefined && upper === undefined) return undefined;
   if (upper === undefined) return { operator: lower!.inclusive ? '>=' : '>', operands: [lower!.value] };
   if (lower === undefined) return { operator: upper.inclusive ? '<=' : '<', operands: [upper.value] };
-  if (isPrefixRange(lower, upper)) return { operator: 'begins_with', operands: [lower.value] };
+  // A condition that begins early includes the value behind the prefix, where a read may have ended.
+  const endsAtPrefix = !(beginEarly && direction === -1) && isPrefixRange(lower, upper);
+  if (endsAtPrefix) return { operator: 'begins_with', operands: [lower.value] };
   const [least, most] = [leastOf(lower), mostOf(upper)];
   if (!beginEarly && (direction === 1 ? least : most) === undefined) {
     return direction === 1 ? { operator: '>', operands: [lower.value] } : { operator: '<', operands: [upper.value] };

@@ -1,6 +1,6 @@
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
 import { isNumberText } from './check-attribute-value';
-import type { ShardedIndexConfig } from './sharded-index-config';
+import { type ShardedConfig, storeName } from './sharded-index-config';
 import { InvalidSortKeyConditionError } from './sharded-index-errors';
 import { isEmptyRange, prefixRange, type RangeEnd, type SortKeyRange } from './sort-key-range';
 
@@ -35,10 +35,11 @@ const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
  *
  * @throws InvalidSortKeyConditionError if it is no condition that the index can answer
  */
-export function sortKeySelect({ indexName, sortKeyAttributes }: ShardedIndexConfig, sortKey: unknown): SortKeySelect {
+export function sortKeySelect(config: ShardedConfig, sortKey: unknown): SortKeySelect {
+  const { sortKeyAttributes } = config;
   if (sortKey === undefined) return { equal: [], range: {} };
   if (sortKeyAttributes.length === 0) {
-    throw new InvalidSortKeyConditionError('sortKey', sortKey, `absent because index ${indexName} has no sort key`);
+    throw new InvalidSortKeyConditionError('sortKey', sortKey, `absent because ${storeName(config)} has no sort key`);
   }
   const fields = typeof sortKey === 'object' && sortKey !== null ? Object.entries(sortKey) : [];
   const byAttribute = fields.length > 0 && fields.every(([name, value]) => isCondition(value, name, sortKeyAttributes));

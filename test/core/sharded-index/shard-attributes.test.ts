@@ -82,7 +82,7 @@ describe('shardAttributes', () => {
     const write = () => shardAttributes(byStatus, { status: 'succeeded' });
     expect(write).toThrow(InvalidArgumentError);
     expect(write).toThrow(
-      'item.jobId must be a string, a finite number or binary because the table key decides the calculated shard',
+      'item.jobId must be a string, a finite number or binary because it decides the calculated shard',
     );
   });
 

@@ -127,6 +127,13 @@ describe('the condition that reads a range', () => {
       { operator: 'BETWEEN', operands: [S('a'), S('d')] },
     ],
     [
+      // A read that begins early can end at "b", which begins_with "a" would refuse as a start key.
+      { lower: { value: S('a'), inclusive: true }, upper: { value: S('b'), inclusive: false } },
+      -1,
+      true,
+      { operator: 'BETWEEN', operands: [S('a'), S('b')] },
+    ],
+    [
       { lower: { value: N('1'), inclusive: true }, upper: { value: N('1'), inclusive: true } },
       1,
       false,

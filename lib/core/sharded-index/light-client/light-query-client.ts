@@ -42,7 +42,8 @@ export interface SdkQueryClient {
 /** What one query did, for tracing. */
 export interface LightQueryTrace {
   tableName: string;
-  indexName: string;
+  /** Absent for a query of a table. */
+  indexName?: string;
   /** Whether the client of the SDK sent the query. Then the SDK's middleware has seen it too. */
   viaSdk: boolean;
   /** When the query was sent, in milliseconds since 1970. */

@@ -1,0 +1,59 @@
+import { checkTarget, eachCount, type IndexShardTarget, isSameSharding } from './shard-count-change';
+import { checkIndexShards, type IndexShards, type ShardCount } from './sharded-index-config';
+
+/**
+ * One step of a change of the shard counts of a table that is sharded by its own key. Begin a step only when the step
+ * before is complete everywhere.
+ *
+ * - `deploy`: give these shard counts to every reader and every writer of the table, in any order. The step is complete
+ *   when all of them have the counts, and when no write with the earlier counts is still in flight.
+ * - `move`: put each item again with `transactPut`, which takes it to its place under the new count. A table that has
+ *   grown may leave this step and the next out: then a few items keep two possible places.
+ */
+export type TableReshardStep =
+  | { action: 'deploy'; shards: IndexShards; reason: string }
+  | { action: 'move'; reason: string };
+
+/**
+ * The steps that take a table that is sharded by its own key from its deployed shard counts to new ones. At every moment
+ * of the change, each item is at one place at most, and every reader and every writer knows that place, no matter in which
+ * order they take a step.
+ *
+ * @param current the counts that every reader and writer has now
+ * @param target the shard counts that writers will have in the end
+ * @throws InvalidArgumentError if the target is not an object
+ * @throws InvalidShardCountError unless every count is a whole number from 1 to 10,000
+ * @throws InvalidIndexConfigError if a count of `current` contradicts itself
+ */
+export function planTableReshard(current: IndexShards, target: IndexShardTarget): TableReshardStep[] {
+  checkIndexShards('current', current);
+  checkTarget(target);
+  const steps: TableReshardStep[] = [];
+  let deployed = current;
+  const deploy = (next: (now: ShardCount, goal: number) => ShardCount, reason: string): void => {
+    const shards = eachCount(deployed, target, next);
+    if (isSameSharding(shards, deployed)) return;
+    steps.push({ action: 'deploy', shards, reason });
+    deployed = shards;
+  };
+
+  deploy(
+    ({ write, read, since = write }, goal) => counts(write, Math.max(read, goal), Math.min(since, goal)),
+    'every writer must know all places of an item before another count is used',
+  );
+  deploy(({ write, read, since = write }, goal) => counts(goal, read, since), 'writers use the new number of shards');
+  if ([deployed.default, ...Object.values(deployed.byValue ?? {})].some(isOpen)) {
+    steps.push({ action: 'move', reason: 'items stay where earlier counts have put them until they are put again' });
+  }
+  deploy(({ write }) => counts(write, write, write), 'each item has one place');
+  return steps;
+}
+
+function counts(write: number, read: number, since: number): ShardCount {
+  return { write, read, ...(since < write && { since }) };
+}
+
+/** Whether items can stand elsewhere than where writers put them. */
+function isOpen({ write, read, since = write }: ShardCount): boolean {
+  return since < read;
+}

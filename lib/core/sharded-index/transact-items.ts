@@ -1,0 +1,102 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import { shardAttributes } from './shard-attributes';
+import { shardKeys } from './shard-key';
+import type { ShardedTableConfig } from './sharded-index-config';
+
+/** One entry of `TransactItems` of a TransactWriteItems request, with plain JavaScript values. */
+export type TransactWrite =
+  | { Put: { TableName: string; Item: Record<string, unknown> } & Partial<Condition> }
+  | { Delete: { TableName: string; Key: Record<string, unknown> } & Partial<Condition> }
+  | { ConditionCheck: { TableName: string; Key: Record<string, unknown> } & Condition };
+
+interface Condition {
+  ConditionExpression: string;
+  ExpressionAttributeNames: Record<string, string>;
+}
+
+/** One entry of `TransactItems` of a TransactGetItems request, with plain JavaScript values. */
+export interface TransactGet {
+  Get: { TableName: string; Key: Record<string, unknown> };
+}
+
+/** What a put does if the item is there. */
+export interface TransactPutOptions {
+  /**
+   * Whether the put fails if the item is there already, wherever an earlier shard count has put it.
+   * @default false: the put takes the place of the item that is there
+   */
+  ifAbsent?: boolean;
+}
+
+/**
+ * The writes that put one item of a table that is sharded by its own key, and that keep it at one place even while its
+ * shard count changes. Use them in a transaction, alone or with other writes.
+ *
+ *     await documents.transactWrite({ TransactItems: transactPut(config, item, { ifAbsent: true }) });
+ *
+ * It is one put as long as the item has one place. While the count changes, a few items have two places or more: then the
+ * writes also delete the item at its other places, or check that it is not there. A condition of your own cannot be kept
+ * at a place that nobody knows: find the item with `transactGet` first, and update it where it is.
+ *
+ * @param item the item as plain JavaScript values, with its value, its sort key and the attributes of `shardedBy`
+ * @throws InvalidArgumentError, or one of its subclasses, if the configuration or the item is invalid
+ */
+export function transactPut(
+  config: ShardedTableConfig,
+  item: object,
+  { ifAbsent = false }: TransactPutOptions = {},
+): TransactWrite[] {
+  const { tableName: TableName } = config;
+  const Item = { ...item, ...shardAttributes(config, item) };
+  const absent = ifAbsent ? absence(config) : undefined;
+  if (config.strategy === 'random') {
+    if (ifAbsent) {
+      const allowed = 'false or absent where shards are drawn at random: the item may be in any shard';
+      throw new InvalidArgumentError('ifAbsent', ifAbsent, allowed);
+    }
+    return [{ Put: { TableName, Item } }];
+  }
+  const value = (item as Record<string, unknown>)[config.valueAttribute] as string;
+  const [, ...others] = shardKeys(config, value, item);
+  if (absent === undefined) {
+    return [{ Put: { TableName, Item } }, ...others.map((Key) => ({ Delete: { TableName, Key } }))];
+  }
+  return [
+    { Put: { TableName, Item, ...absent } },
+    ...others.map((Key) => ({ ConditionCheck: { TableName, Key, ...absent } })),
+  ];
+}
+
+/**
+ * The writes that delete an item at each place where it can stand.
+ *
+ * @param value the value of the item
+ * @param key the sort key, and the attributes of `shardedBy` if they are others
+ * @throws as `shardKeys` does
+ */
+export function transactDelete(
+  config: ShardedTableConfig,
+  value: string | number | bigint,
+  key: object,
+): TransactWrite[] {
+  return shardKeys(config, value, key).map((Key) => ({ Delete: { TableName: config.tableName, Key } }));
+}
+
+/**
+ * The reads that find an item at whichever place it stands. Among the answers at most one has an `Item`, whose key says
+ * where to update it.
+ *
+ * @param value the value of the item
+ * @param key the sort key, and the attributes of `shardedBy` if they are others
+ * @throws as `shardKeys` does
+ */
+export function transactGet(config: ShardedTableConfig, value: string | number | bigint, key: object): TransactGet[] {
+  return shardKeys(config, value, key).map((Key) => ({ Get: { TableName: config.tableName, Key } }));
+}
+
+function absence({ shardAttribute }: ShardedTableConfig): Condition {
+  return {
+    ConditionExpression: 'attribute_not_exists(#evenShardsKey)',
+    ExpressionAttributeNames: { '#evenShardsKey': shardAttribute },
+  };
+}
