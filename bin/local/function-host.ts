@@ -42,7 +42,7 @@ function context({ requestId, qualifier, timeLeftMs }: HostRequest): object {
     callbackWaitsForEmptyEventLoop: true,
     functionName: data.functionName,
     functionVersion: '$LATEST',
-    getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
+    getRemainingTimeInMillis: () => Math.max(0, Math.floor(deadline - performance.now())),
     invokedFunctionArn: qualifier === undefined ? data.functionArn : `${data.functionArn}:${qualifier}`,
     logGroupName: process.env.AWS_LAMBDA_LOG_GROUP_NAME,
     logStreamName: process.env.AWS_LAMBDA_LOG_STREAM_NAME,

@@ -71,7 +71,7 @@ describe('the statements', () => {
     expect(statements[1]).toEqual({
       query: 'SELECT "day", "shard", "minute", "id", "body" FROM "tracker"."events" WHERE "day" = ? AND "shard" = ?',
       parameters: [day, 1],
-      options: { prepare: true, consistency: 10, isIdempotent: true, fetchSize: 4 },
+      options: { prepare: true, consistency: 10, isIdempotent: true, fetchSize: 2 },
     });
   });
 
