@@ -22,14 +22,22 @@ export function reshardClient(): ReshardClient {
   const looks = new Kinesis({ maxAttempts: ATTEMPTS_TO_LOOK, requestHandler });
   const changes = new Kinesis({ maxAttempts: 1, requestHandler });
   return {
-    describeStreamSummary: (input) => looks.describeStreamSummary(input),
-    listShards: (input) => looks.listShards(input),
-    listTagsForStream: (input) => looks.listTagsForStream(input),
-    addTagsToStream: (input) => changes.addTagsToStream(input),
-    updateShardCount: (input) => changes.updateShardCount(input),
-    splitShard: (input) => changes.splitShard(input),
-    mergeShards: (input) => changes.mergeShards(input),
+    describeStreamSummary: (input) => looks.describeStreamSummary(input, inTime()),
+    listShards: (input) => looks.listShards(input, inTime()),
+    listTagsForStream: (input) => looks.listTagsForStream(input, inTime()),
+    addTagsToStream: (input) => changes.addTagsToStream(input, inTime()),
+    updateShardCount: (input) => changes.updateShardCount(input, inTime()),
+    splitShard: (input) => changes.splitShard(input, inTime()),
+    mergeShards: (input) => changes.mergeShards(input, inTime()),
   };
+}
+
+/**
+ * What one call may take, with all its attempts and to the end of the answer: a service that sends a byte now and then keeps a
+ * socket busy for ever.
+ */
+export function inTime(): { abortSignal: AbortSignal } {
+  return { abortSignal: AbortSignal.timeout(ATTEMPTS_TO_LOOK * REQUEST_TIMEOUT_MS) };
 }
 
 /** Waits for each answer only that long. */

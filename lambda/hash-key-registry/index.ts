@@ -1,4 +1,9 @@
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import {
+  DynamoDB,
+  type GetItemCommandInput,
+  type PutItemCommandInput,
+  type ScanCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
@@ -12,13 +17,20 @@ import type { RebalanceMove } from '../../lib/core/registry/rebalance-plan';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
+import { inTime } from '../reshard-client';
 import { checkAllowed } from './check-allowed';
 import { parseRegistryEvent } from './registry-event';
 
 const streamName = requiredEnvironment(STREAM_NAME);
 // HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack.
 const kinesis = new Kinesis({ requestHandler: new NodeHttpHandler() });
-const store = new DynamoDbRegistryStore(new DynamoDB({}), requiredEnvironment(REGISTRY_TABLE_NAME));
+const dynamoDb = new DynamoDB({});
+const table = {
+  getItem: (input: GetItemCommandInput) => dynamoDb.getItem(input, inTime()),
+  putItem: (input: PutItemCommandInput) => dynamoDb.putItem(input, inTime()),
+  scan: (input: ScanCommandInput) => dynamoDb.scan(input, inTime()),
+};
+const store = new DynamoDbRegistryStore(table, requiredEnvironment(REGISTRY_TABLE_NAME));
 const ledger = new HashKeyLedger(store);
 
 export const handler = loggable(handle);
@@ -58,7 +70,7 @@ async function rebalance(mostMoves: number): Promise<object> {
 }
 
 function ranges(): Promise<HashKeyRange[]> {
-  return listOpenShards(kinesis, streamName);
+  return listOpenShards({ listShards: (input) => kinesis.listShards(input, inTime()) }, streamName);
 }
 
 function listPage(all: readonly HashKeyOwner[], { limit, cursor }: { limit: number; cursor?: string }): object {

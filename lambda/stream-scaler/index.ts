@@ -11,7 +11,7 @@ import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/foun
 import { scaleStream } from '../../lib/core/resharding/scale-stream';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { requiredEnvironment } from '../required-environment';
-import { ATTEMPTS_TO_LOOK, boundedHandler, reshardClient } from '../reshard-client';
+import { ATTEMPTS_TO_LOOK, boundedHandler, inTime, reshardClient } from '../reshard-client';
 import { readLoad } from './read-load';
 
 const streamName = requiredEnvironment(STREAM_NAME);
@@ -33,7 +33,7 @@ const metrics = metricsBy({ [STREAM_NAME_DIMENSION]: streamName });
  * if it fails to scale: without these metrics the alarms are blind.
  */
 export async function handler(): Promise<void> {
-  const readAlarms = () => readLoad(cloudWatch, alarms);
+  const readAlarms = () => readLoad({ describeAlarms: (input) => cloudWatch.describeAlarms(input, inTime()) }, alarms);
   const scaling = await scaleStream(kinesis, { streamName, ...bounds, readLoad: readAlarms, now: Date.now() });
   const { shardCount, updatesLeft, load, desiredShardCount, failure } = scaling;
   console.info({ streamName, load, shardCount, desiredShardCount, updatesLeft });

@@ -7,7 +7,7 @@ export interface Invocation {
   /** The response as JSON; absent if the function threw. */
   response?: string;
   /** What the function threw. */
-  error?: { name: string; message: string; code?: string };
+  error?: { name: string; message: string; code?: string; isOfService?: boolean };
   /** All that the function and the runtime wrote, in the JSON format and in the text format. */
   log: string;
 }
@@ -59,14 +59,19 @@ export class LambdaFunction {
   }
 
   async invokeJson(payload: string, timeoutMs = 10_000): Promise<Invocation> {
-    const signal = AbortSignal.timeout(timeoutMs + GRACE_MS);
+    const stop = new AbortController();
+    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(timeoutMs + GRACE_MS)]);
     const answered = once(this.worker, 'message', { signal }).then(([answer]) => answer as Invocation);
     const ended = once(this.worker, 'exit', { signal }).then(([code]) => {
       throw new Error(`${this.name} ended with exit code ${code}`);
     });
     ended.catch(() => {});
     this.worker.postMessage({ payload, timeoutMs });
-    return Promise.race([answered, ended]);
+    try {
+      return await Promise.race([answered, ended]);
+    } finally {
+      stop.abort();
+    }
   }
 
   async stop(): Promise<void> {

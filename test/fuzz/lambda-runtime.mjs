@@ -81,7 +81,9 @@ parentPort.on('message', async ({ payload, timeoutMs }) => {
   } catch (error) {
     logUncaught(error);
     const { name = typeof error, message = String(error), code } = Object(error);
-    parentPort.postMessage({ error: { name, message, code }, log: written.join('\n') });
+    // The SDK marks every error that it throws, or the attempt behind it.
+    const isOfService = '$metadata' in Object(error) || '$response' in Object(error);
+    parentPort.postMessage({ error: { name, message, code, isOfService }, log: written.join('\n') });
   }
 });
 process.on('unhandledRejection', (reason) => {

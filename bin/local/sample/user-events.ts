@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { describeValue } from '../../../lib/core/foundation/errors';
 import { InvalidInputError } from './sample-error';
@@ -37,51 +36,47 @@ export async function* userEvents(files: readonly string[]): AsyncGenerator<Even
   for (const file of files) {
     let line = 0;
     let empty = true;
-    for await (const raw of linesOf(file)) {
+    for await (const text of linesOf(file)) {
       line += 1;
-      const text = line === 1 ? raw.replace(BYTE_ORDER_MARK, '') : raw;
       if (text.trim() === '') continue;
       empty = false;
-      yield { event: parseLine(file, line, text), file, line, bytes: Buffer.byteLength(text) };
+      yield { event: parseLine(file, line, text), file, line, bytes: Buffer.byteLength(text.replace(/\r$/, '')) };
     }
     if (empty) throw new InvalidInputError(`${file} holds no event`);
   }
 }
 
-/** Editors on Windows write it; JSON does not allow it. */
-const BYTE_ORDER_MARK = /^\uFEFF/;
-
 /** Above the largest record of a stream, 10 MiB, as JSON may escape it. */
 const MAX_LINE_MB = 64;
 
+/** The lines of a file. A line is refused before it is whole if it is too long to be a record. */
 async function* linesOf(file: string): AsyncGenerator<string> {
-  const input = Readable.from(withBoundedLines(file, open(file)));
+  // It leaves out the byte order mark that editors on Windows write, and that JSON does not allow.
+  const decoder = new TextDecoder();
+  let pieces: string[] = [];
+  let length = 0;
+  let line = 1;
   try {
-    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+    for await (const chunk of open(file)) {
+      const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n');
+      pieces.push(first);
+      length += first.length;
+      if (length > MAX_LINE_MB * 2 ** 20) {
+        throw new InvalidInputError(`${file}, line ${line}: must be at most ${MAX_LINE_MB} MB long`);
+      }
+      if (others.length === 0) continue;
+      const last = others.pop()!;
+      yield pieces.join('');
+      yield* others;
+      line += others.length + 1;
+      pieces = [last];
+      length = last.length;
+    }
   } catch (error) {
     if (error instanceof InvalidInputError) throw error;
     throw new InvalidInputError(`cannot read ${file}: ${(error as Error).message}`);
   }
-}
-
-const NEWLINE = 10;
-
-/** The same bytes, up to a line that is too long to be a record: `readline` would hold all of it. */
-async function* withBoundedLines(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let line = 1;
-  let length = 0;
-  for await (const chunk of chunks) {
-    const lastNewline = chunk.lastIndexOf(NEWLINE);
-    if (lastNewline === -1) length += chunk.length;
-    else {
-      length = chunk.length - lastNewline;
-      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) line += 1;
-    }
-    if (length > MAX_LINE_MB * 2 ** 20) {
-      throw new InvalidInputError(`${file}, line ${line}: must be at most ${MAX_LINE_MB} MB long`);
-    }
-    yield chunk;
-  }
+  yield pieces.join('') + decoder.decode();
 }
 
 /** A field of an event that must be there as text, or as a number. */

@@ -113,6 +113,7 @@ export class SequenceHistory {
     }
     this.keys = new RecentMap(maxKeys);
     this.maxProducersPerKey = maxProducersPerKey;
+    if (typeof Object(saved)[Symbol.iterator] !== 'function') throw notSaved(saved);
     for (const key of saved) this.restore(key);
   }
 

@@ -27,3 +27,8 @@ export function checkWhole(field: string, value: unknown, min: number, max: numb
 function isFiniteNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
+
+/** Throws `InvalidArgumentError` unless `value` is an object with fields. */
+export function checkFields(field: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null) throw new InvalidArgumentError(field, value, 'an object');
+}

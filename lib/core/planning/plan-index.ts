@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../foundation/errors';
 import { MAX_INDEX_SHARDS } from '../foundation/shard-count';
 import { likelyMost, moreThan } from './largest-load';
 import { type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
-import { checkBetween, checkNotNegative, checkPositive, checkWhole } from './number-checks';
+import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_PARTITIONS } from './overload-probability';
 import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
 import { readUnitsPerPage } from './read-units-per-page';
@@ -125,6 +125,7 @@ export interface IndexPlan {
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
 export function planIndex(traffic: IndexTraffic): IndexPlan {
+  checkFields('traffic', traffic);
   const index = checkedTraffic(traffic);
   const { unitsPerSecond, partitions, utilisation, probability, shares, pagesPerSecond, pageItems, itemKb } = index;
   const average = unitsPerSecond / partitions / PARTITION_WRITE_UNITS;

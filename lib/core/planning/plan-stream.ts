@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../foundation/errors';
 import { MAX_STREAM_SHARDS } from '../foundation/shard-count';
 import { likelyMost, moreThan } from './largest-load';
 import { HOURS_PER_MONTH, type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
-import { checkBetween, checkNotNegative, checkPositive, checkWhole } from './number-checks';
+import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
 import { ceilOf, floorOf, isAbove } from './rounding';
@@ -152,6 +152,7 @@ export interface StreamPlan {
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
 export function planStream(traffic: StreamTraffic): StreamPlan {
+  checkFields('traffic', traffic);
   const stream = checkedTraffic(traffic);
   const { recordsPerSecond, bytesPerSecond, headRoom, consumers, pollsPerSecond, hottestKeyShare } = stream;
   const usable = 1 - headRoom;

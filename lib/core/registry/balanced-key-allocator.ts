@@ -1,4 +1,4 @@
-import { InvalidHashKeyError } from '../foundation/errors';
+import { InvalidArgumentError, InvalidHashKeyError } from '../foundation/errors';
 import { coveringRanges, type HashKeyRange, shardIndexOf } from '../foundation/hash-key-ranges';
 import { checkSpace, HASH_KEY_SPACE } from '../foundation/hash-key-space';
 import { balancedKey } from './balanced-key';
@@ -90,6 +90,9 @@ export class BalancedKeyAllocator {
       return turns;
     }, []);
     let index = 0;
+    if (typeof Object(allocated)[Symbol.iterator] !== 'function') {
+      throw new InvalidArgumentError('allocated', allocated, 'an iterable of hash keys');
+    }
     for (const key of allocated) {
       const { hashKey, weight } = typeof key === 'object' && key !== null ? key : { hashKey: key, weight: 1 };
       this.allocateKey(`allocated[${index++}]`, hashKey, weight);

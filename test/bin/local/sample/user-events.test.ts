@@ -98,6 +98,18 @@ describe('the sample of the user, before anything is written', () => {
     await expect(run(event(), {}, 'events.ndjson.gz')).rejects.toThrow(InvalidInputError);
   });
 
+  test('refuses a gzipped file that is cut off', async () => {
+    for (let length = 1; length < 60; length++) {
+      const cut = gzipSync(`${event()}\n${event()}`).subarray(0, length);
+      await expect(run(cut, {}, 'events.ndjson.gz')).rejects.toThrow(InvalidInputError);
+    }
+  });
+
+  test('takes lines that end with CR and LF, and a line of several chunks', async () => {
+    const long = event({ at: 7, note: `\u2028${'ä'.repeat(200_000)}` });
+    await expect(run(`${event()}\r\n${long}\r\n`)).rejects.toThrow('events 1 and 2 have the same id');
+  });
+
   test('reads gzipped files', async () => {
     await expect(run(gzipSync(event({ at: undefined })), {}, 'events.ndjson.gz')).rejects.toThrow('event 1: field at');
   });

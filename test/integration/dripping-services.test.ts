@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  MAX_SHARDS,
+  MIN_SHARDS,
+  REGISTRY_TABLE_NAME,
+  SCALE_IN_ALARM,
+  SCALE_OUT_ALARM,
+  STREAM_NAME,
+  SURGE_ALARM,
+} from '../../lib/core/foundation/function-environment';
+import { LambdaFunction } from '../fuzz/lambda-function';
+
+const STREAM = { [STREAM_NAME]: 'events' };
+
+/** Each in far less than the time that its construct gives it. */
+test.each<[string, Record<string, string>, object]>([
+  ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'get', owners: ['a'] }],
+  ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'plan' }],
+  ['stream-reconciler', STREAM, {}],
+  ['stream-resharder', {}, { RequestType: 'Create', ResourceProperties: { StreamName: 'events', ShardCount: '4' } }],
+  [
+    'stream-scaler',
+    {
+      ...STREAM,
+      [MIN_SHARDS]: '1',
+      [MAX_SHARDS]: '2',
+      [SURGE_ALARM]: 's',
+      [SCALE_OUT_ALARM]: 'o',
+      [SCALE_IN_ALARM]: 'i',
+    },
+    {},
+  ],
+])(
+  '%s ends although no answer ever does, and no socket is silent',
+  async (name, environment, event) => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
+      const timer = setInterval(() => response.write(' '), 100);
+      response.on('close', () => clearInterval(timer));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const bundle = await LambdaFunction.start({ name, environment, endpoint });
+    try {
+      const { error } = await bundle.invoke(event, 45_000);
+      expect(error).toMatchObject({ name: expect.stringMatching(/^(AbortError|TimeoutError)$/) });
+    } finally {
+      await bundle.stop();
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+  60_000,
+);
