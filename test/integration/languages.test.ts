@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+
+/** The apps of test/languages, which npm run languages builds and compares, against what jsii says is public. */
+
+interface JsiiType {
+  kind: 'class' | 'interface' | 'enum';
+  name: string;
+  abstract?: boolean;
+  methods?: { name: string; static?: boolean; protected?: boolean }[];
+}
+
+const { types } = JSON.parse(readFileSync('.jsii', 'utf8')) as { types: Record<string, JsiiType> };
+const classes = Object.values(types).filter(({ kind, abstract }) => kind === 'class' && !abstract);
+const methods = Object.values(types).flatMap((type) => type.methods?.filter((method) => !method.protected) ?? []);
+
+const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+const snake = (name: string) => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+
+test.each<[string, string, (method: string) => string]>([
+  ['TypeScript', 'typescript/app.ts', (method) => method],
+  ['Python', 'python/app.py', snake],
+  ['Java', 'java/src/main/java/Languages.java', (method) => method],
+  ['Go', 'go/app.go', capital],
+  ['.NET', 'dotnet/Languages.cs', capital],
+])('the app in %s uses every public construct and every public method', (_, file, inCase) => {
+  const words = new Set(
+    readFileSync(`test/languages/${file}`, 'utf8').split(/\W+|(?<=[A-Za-z])_(?=[A-Z])|\bNew(?=[A-Z])/),
+  );
+  const unused = [
+    ...classes.map(({ name }) => name).filter((name) => !words.has(name) && !isMade(name)),
+    ...methods.map(({ name }) => inCase(name)).filter((name) => !words.has(name)),
+  ];
+  expect([...new Set(unused)]).toEqual([]);
+});
+
+/** Whether users cannot make one: a method of another construct returns it. */
+function isMade(name: string): boolean {
+  return name === 'ProducerFifoQueue';
+}

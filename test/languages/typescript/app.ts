@@ -1,0 +1,373 @@
+// Every public construct and every public method: the apps of the other languages are this one, line by line.
+import * as cdk from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as sources from 'aws-cdk-lib/aws-lambda-event-sources';
+import * as rds from 'aws-cdk-lib/aws-rds';
+import * as sqs from 'aws-cdk-lib/aws-sqs';
+import * as shards from 'cdk-even-shards';
+
+const app = new cdk.App({ analyticsReporting: false });
+const stack = new cdk.Stack(app, 'Languages', { env: { account: '111111111111', region: 'eu-west-1' } });
+const text = (name: string) => ({ name, type: dynamodb.AttributeType.STRING });
+const newFunction = (id: string) =>
+  new lambda.Function(stack, id, {
+    runtime: lambda.Runtime.NODEJS_22_X,
+    handler: 'index.handler',
+    code: lambda.Code.fromInline('exports.handler = async () => {}'),
+  });
+const application = newFunction('Application');
+const role = new iam.Role(stack, 'Role', { assumedBy: new iam.AccountRootPrincipal() });
+
+// streams
+const provider = new shards.StreamReshardingProvider(stack, 'Provider', { timeout: cdk.Duration.minutes(2) });
+const events = new shards.UniformStream(stack, 'Events', {
+  shardCount: 4,
+  hashBuckets: 64,
+  expectedTraffic: { recordsPerSecond: 100, bytesPerSecond: 1000, keys: 50 },
+  reshardingProvider: provider,
+});
+const reconciliation = events.addReconciliation({ repair: false });
+events.produceGrants.produce(role);
+const busy = new shards.UniformStream(stack, 'Busy', { shardCount: 2 });
+const scaling = busy.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8, targetUtilizationPercent: 60 });
+busy.reshardGrants.inspect(role);
+const clicks = kinesis.Stream.fromStreamArn(stack, 'Clicks', 'arn:aws:kinesis:eu-west-1:111111111111:stream/clicks');
+const resharding = new shards.StreamResharding(stack, 'Resharding', { stream: clicks, shardCount: 3, provider });
+new cdk.CfnOutput(stack, 'OpenShardCount', { value: cdk.Token.asString(resharding.openShardCount) });
+new shards.StreamReconciliation(stack, 'Reconciliation', { stream: clicks, shardCount: 3, repair: true });
+const views = kinesis.Stream.fromStreamArn(stack, 'Views', 'arn:aws:kinesis:eu-west-1:111111111111:stream/views');
+new shards.StreamAutoScaling(stack, 'Scaling', { stream: views, minCapacity: 2, maxCapacity: 4 });
+shards.StreamProduceGrants.fromStream(clicks).produce(role);
+const reshardGrants = shards.StreamReshardGrants.fromStream(clicks);
+reshardGrants.inspect(role);
+reshardGrants.reshard(role);
+reshardGrants.scale(role);
+
+// hash keys
+const registry = new shards.HashKeyRegistry(stack, 'Registry', { stream: events });
+const registryGrants = shards.HashKeyRegistryGrants.fromRegistry(registry);
+registryGrants.administer(role);
+registryGrants.allocate(role);
+registryGrants.query(role);
+registryGrants.read(role);
+const importedRegistry = shards.HashKeyRegistry.fromHashKeyRegistryAttributes(stack, 'ImportedRegistry', {
+  stream: clicks,
+  functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:registry',
+  tableArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/registry',
+});
+
+// producers
+const producer = new shards.OrderedProducerFunction(stack, 'Producer', {
+  stream: events,
+  aggregation: true,
+  sequence: true,
+  hashKeyRegistry: registry,
+  allocateHashKeys: true,
+  requestTimeout: cdk.Duration.seconds(3),
+});
+producer.grantInvoke(role);
+const fifo = producer.addFifoQueue('Queue', { maxReceiveCount: 5, visibilityTimeout: cdk.Duration.minutes(6) });
+new shards.OrderedProducerFunction(stack, 'ClickProducer', { stream: clicks, hashKeyRegistry: importedRegistry });
+const importedProducer = shards.OrderedProducerFunction.fromFunctionArn(
+  stack,
+  'ImportedProducer',
+  'arn:aws:lambda:eu-west-1:111111111111:function:producer',
+);
+shards.OrderedProducerFunction.fromFunctionAttributes(stack, 'SameProducer', {
+  functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:same-producer',
+  sameEnvironment: true,
+}).grantInvoke(role);
+
+// tables
+const table = new shards.ShardedTable(stack, 'Table', {
+  partitionKey: text('jobId'),
+  dynamoStream: dynamodb.StreamViewType.NEW_IMAGE,
+  replicas: [{ region: 'us-east-1' }],
+});
+const counts = shards.ShardCounts.byValue({ succeeded: 35, failed: 10, '7': 2, aborted: 3 }, 1);
+const byStatus = table.addShardedIndex({
+  indexName: 'byStatus',
+  valueAttribute: text('status'),
+  sortKey: text('createdAt'),
+  tieBreakers: [text('jobId')],
+  shardCounts: counts.alsoReading(shards.ShardCounts.byValue({ succeeded: 70, new: 4 }, 2)),
+  expectedTraffic: { writesPerSecond: 500, shares: { succeeded: 70, failed: 20, aborted: 10 } },
+});
+const byTime = table.addShardedIndex({
+  indexName: 'byTime',
+  sortKey: text('createdAt'),
+  keyLayout: shards.KeyLayout.SINGLE_ATTRIBUTE,
+  strategy: shards.ShardingStrategy.RANDOM,
+  shardCounts: shards.ShardCounts.uniform(5),
+});
+const failed = new sqs.Queue(stack, 'Failed');
+producer.addTableStream({
+  table,
+  batchSize: 50,
+  filters: [lambda.FilterCriteria.filter({ eventName: lambda.FilterRule.isEqual('INSERT') })],
+  maxRecordAge: cdk.Duration.hours(2),
+  onFailure: new sources.SqsDlq(failed),
+});
+byStatus.bindWriter(application);
+byStatus.bindReader(application);
+byTime.bindReader(application, { environmentVariable: 'TIME_INDEX' });
+byStatus.grants.query(role);
+const importedIndex = shards.ShardedIndex.fromShardedIndexAttributes({
+  table: dynamodb.TableV2.fromTableArn(stack, 'Orders', 'arn:aws:dynamodb:eu-west-1:111111111111:table/orders'),
+  tableKey: ['orderId'],
+  indexName: 'byState',
+  valueAttribute: text('state'),
+  shardCounts: shards.ShardCounts.uniform(3),
+});
+const indexGrants = shards.ShardedIndexGrants.fromIndex(importedIndex);
+indexGrants.query(role);
+indexGrants.write(role);
+new cdk.CfnOutput(stack, 'Config', { value: importedIndex.toConfigJson() });
+new cdk.CfnOutput(stack, 'ReplicaConfig', { value: byStatus.onReplica('us-east-1').toConfigJson() });
+
+// queries
+const query = new shards.FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byTime], memorySize: 512 });
+query.grantInvoke(application);
+shards.FanOutQueryFunction.fromFunctionArn(
+  stack,
+  'ImportedQuery',
+  'arn:aws:lambda:eu-west-1:111111111111:function:query',
+).grantInvoke(role);
+shards.FanOutQueryFunction.fromFunctionAttributes(stack, 'SameQuery', {
+  functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:same-query',
+  sameEnvironment: true,
+}).grantInvoke(role);
+
+// Amazon Keyspaces
+const posts = new shards.ShardedKeyspacesTable(stack, 'Posts', {
+  keyspaceName: 'blog',
+  tableName: 'posts',
+  partitionKey: [{ name: 'day', cqlType: shards.CqlType.DATE }],
+  clusteringColumns: [
+    { name: 'at', cqlType: shards.CqlType.TIMESTAMP, order: shards.ClusteringOrder.DESCENDING },
+    { name: 'id', cqlType: shards.CqlType.UUID },
+  ],
+  regularColumns: [{ name: 'tags', cqlType: shards.CqlType.of('set<text>') }],
+  shardCounts: shards.ShardCounts.uniform(4),
+  changeStream: shards.KeyspacesChangeView.NEW_IMAGE,
+  billing: shards.KeyspacesBilling.provisioned({
+    readCapacity: shards.KeyspacesCapacity.constant(10),
+    writeCapacity: shards.KeyspacesCapacity.autoscaled({ minCapacity: 1, maxCapacity: 20 }),
+  }),
+});
+posts.bindWriter(application);
+posts.bindReader(application, { environmentVariable: 'POSTS_TO_READ' });
+const drafts = new shards.ShardedKeyspacesTable(stack, 'Drafts', {
+  keyspaceName: 'blog',
+  tableName: 'drafts',
+  partitionKey: [],
+  clusteringColumns: [{ name: 'id', cqlType: shards.CqlType.TEXT }],
+  shardCounts: shards.ShardCounts.uniform(2),
+  billing: shards.KeyspacesBilling.onDemand(),
+});
+const comments = shards.ShardedKeyspacesTable.fromTableAttributes(stack, 'Comments', {
+  keyspaceName: 'blog',
+  tableName: 'comments',
+  partitionKey: [{ name: 'post', cqlType: shards.CqlType.UUID }],
+  clusteringColumns: [{ name: 'at', cqlType: shards.CqlType.TIMESTAMP }],
+  columnNames: ['words'],
+  shardCounts: shards.ShardCounts.uniform(3),
+});
+new cdk.CfnOutput(stack, 'CommentsConfig', { value: comments.toConfigJson() });
+const rowGrants = shards.ShardedKeyspacesTableGrants.fromTable(comments);
+rowGrants.modifyRows(role);
+rowGrants.selectRows(role);
+const rows = new shards.KeyspacesQueryFunction(stack, 'Rows', { tables: [posts, drafts, comments] });
+rows.grantInvoke(application);
+shards.KeyspacesQueryFunction.fromFunctionArn(
+  stack,
+  'ImportedRows',
+  'arn:aws:lambda:eu-west-1:111111111111:function:rows',
+).grantInvoke(role);
+shards.KeyspacesQueryFunction.fromFunctionAttributes(stack, 'SameRows', {
+  functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:same-rows',
+  sameEnvironment: true,
+}).grantInvoke(role);
+
+// outbox
+const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
+  vpcId: 'vpc-1',
+  availabilityZones: ['eu-west-1a', 'eu-west-1b'],
+  privateSubnetIds: ['subnet-1', 'subnet-2'],
+});
+const securityGroups = [ec2.SecurityGroup.fromSecurityGroupId(stack, 'DatabaseGroup', 'sg-1')];
+const cluster = rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Cluster', {
+  clusterIdentifier: 'cluster',
+  clusterResourceIdentifier: 'cluster-1',
+  clusterEndpointAddress: 'cluster.example.com',
+  port: 5432,
+  securityGroups,
+});
+const instance = rds.DatabaseInstance.fromDatabaseInstanceAttributes(stack, 'Instance', {
+  instanceIdentifier: 'instance',
+  instanceResourceId: 'db-1',
+  instanceEndpointAddress: 'instance.example.com',
+  port: 5432,
+  securityGroups,
+});
+const proxied = new rds.DatabaseInstance(stack, 'Proxied', {
+  engine: rds.DatabaseInstanceEngine.postgres({ version: rds.PostgresEngineVersion.VER_17 }),
+  vpc,
+});
+const proxy = new rds.DatabaseProxy(stack, 'Proxy', {
+  proxyTarget: rds.ProxyTarget.fromInstance(proxied),
+  secrets: [proxied.secret!],
+  vpc,
+});
+const relay = new shards.OutboxRelayFunction(stack, 'Relay', {
+  stream: events,
+  database: shards.OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' }),
+  vpc,
+});
+relay.grantInvoke(role);
+new shards.OutboxRelayFunction(stack, 'InstanceRelay', {
+  stream: clicks,
+  database: shards.OutboxRelayDatabase.fromInstance(instance, { iamUser: 'relay', databaseName: 'shop' }),
+  vpc,
+});
+new shards.OutboxRelayFunction(stack, 'ProxyRelay', {
+  stream: views,
+  database: shards.OutboxRelayDatabase.fromProxy(proxy, { secret: proxied.secret! }),
+  vpc,
+});
+const importedRelay = shards.OutboxRelayFunction.fromFunctionArn(
+  stack,
+  'ImportedRelay',
+  'arn:aws:lambda:eu-west-1:111111111111:function:relay',
+);
+shards.OutboxRelayFunction.fromFunctionAttributes(stack, 'SameRelay', {
+  functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:same-relay',
+  sameEnvironment: true,
+}).grantInvoke(role);
+
+// monitoring
+const monitoring = new shards.ShardMonitoring(stack, 'Monitoring', { dashboardName: 'shards' });
+const consumer = shards.StreamConsumerMetrics.fromFunction(application);
+monitoring.addStream(events, { reconciliation });
+monitoring.addStream(busy, { autoScaling: scaling, maxIteratorAge: cdk.Duration.minutes(30) });
+monitoring.addConsumer(events, consumer, { silenceAlarm: false });
+monitoring.addProducer(producer);
+monitoring.addProducer(importedProducer, { failureAlarm: false });
+monitoring.addDeadLetterQueue(fifo.deadLetterQueue, { maxMessages: 3 });
+monitoring.addDeadLetterQueue(failed);
+monitoring.addIndex(byStatus, { writeThrottleAlarm: false });
+monitoring.addQuery(query);
+monitoring.addQuery(rows);
+monitoring.addOutbox(relay, { maxLag: cdk.Duration.minutes(3) });
+monitoring.addOutbox(importedRelay);
+
+const streamMetrics = shards.StreamShardMetrics.fromStream(events);
+const age = new cloudwatch.Metric({ namespace: 'Mine', metricName: 'Age' });
+const metrics: cloudwatch.IMetric[] = [
+  shards.StreamConsumerMetrics.fromPolling(events).metricMillisBehindLatest(),
+  shards.StreamConsumerMetrics.fromEnhancedFanOut(events, 'reports').metricMillisBehindLatest(),
+  shards.StreamConsumerMetrics.fromMetric('mine', age).metricReports(),
+  query.metricPages({ period: cdk.Duration.minutes(1) }),
+  scaling.metric('Utilization'),
+  scaling.metricHighLoadAtMaximum(),
+  scaling.metricOpenShards(),
+  scaling.metricShardCountUpdatesLeft(),
+  scaling.metricUtilization(),
+  reconciliation.metric('Skew'),
+  reconciliation.metricDrift(),
+  reconciliation.metricOpenShards(),
+  reconciliation.metricSkew(),
+  streamMetrics.metric('IncomingBytes'),
+  streamMetrics.metricHottestToMeanBytes(),
+  streamMetrics.metricHottestToMeanRecords(),
+  streamMetrics.metricIncomingBytes(),
+  streamMetrics.metricIncomingRecords(),
+  streamMetrics.metricIteratorAgeMilliseconds(),
+  streamMetrics.metricOutgoingBytes(),
+  streamMetrics.metricOutgoingRecords(),
+  streamMetrics.metricReadProvisionedThroughputExceeded(),
+  streamMetrics.metricWriteProvisionedThroughputExceeded(),
+  consumer.metricMillisBehindLatest(),
+  consumer.metricReports(),
+  producer.metric('UserRecordsPut'),
+  producer.metricAllErrors(),
+  producer.metricKinesisRecordsDataPut(),
+  producer.metricKinesisRecordsPerPutRecordsRequest(),
+  producer.metricKinesisRecordsPut(),
+  producer.metricRequestTime(),
+  producer.metricRetriesPerRecord(),
+  producer.metricUserRecordsDataPut(),
+  producer.metricUserRecordsFailed(),
+  producer.metricUserRecordsFailedByReason('RECORD_REJECTED'),
+  producer.metricUserRecordsPerKinesisRecord(),
+  producer.metricUserRecordsPut(),
+  producer.metricUserRecordsReceived(),
+  query.metric('Pages'),
+  query.metricConsumedReadUnits(),
+  query.metricHedgedRequests(),
+  query.metricItemsRead(),
+  query.metricItemsReturned(),
+  query.metricMissingShards(),
+  query.metricOverRead(),
+  query.metricPages(),
+  query.metricRequests(),
+  query.metricThrottledRequests(),
+  query.metricWaves(),
+  rows.metric('Pages'),
+  rows.metricHedgedRequests(),
+  rows.metricItemsRead(),
+  rows.metricItemsReturned(),
+  rows.metricMissingShards(),
+  rows.metricOverRead(),
+  rows.metricPages(),
+  rows.metricRequests(),
+  rows.metricThrottledRequests(),
+  rows.metricWaves(),
+  byStatus.metric('ReturnedItemCount'),
+  byStatus.metricConsumedReadCapacityUnits(),
+  byStatus.metricConsumedWriteCapacityUnits(),
+  byStatus.metricOnlineIndexConsumedWriteCapacity(),
+  byStatus.metricOnlineIndexPercentageProgress(),
+  byStatus.metricOnlineIndexThrottleEvents(),
+  byStatus.metricProvisionedReadCapacityUnits(),
+  byStatus.metricProvisionedWriteCapacityUnits(),
+  byStatus.metricReadAccountLimitThrottleEvents(),
+  byStatus.metricReadKeyRangeThroughputThrottleEvents(),
+  byStatus.metricReadMaxOnDemandThroughputThrottleEvents(),
+  byStatus.metricReadProvisionedThroughputThrottleEvents(),
+  byStatus.metricReadThrottleEvents(),
+  byStatus.metricWriteAccountLimitThrottleEvents(),
+  byStatus.metricWriteKeyRangeThroughputThrottleEvents(),
+  byStatus.metricWriteMaxOnDemandThroughputThrottleEvents(),
+  byStatus.metricWriteProvisionedThroughputThrottleEvents(),
+  byStatus.metricWriteThrottleEvents(),
+  relay.metric('ParkedRows'),
+  relay.metricGivenUpRows(),
+  relay.metricParkedRows(),
+  relay.metricRejections(),
+  relay.metricRelayedRows(),
+  relay.metricWaitingRows(),
+  relay.metricWaitingSeconds(),
+];
+const dashboard = new cloudwatch.Dashboard(stack, 'Dashboard');
+for (const metric of metrics) dashboard.addWidgets(new cloudwatch.GraphWidget({ left: [metric] }));
+
+// what is wrong says so by its code, from a constructor and from a method
+const refused = (code: string, act: () => unknown) => {
+  try {
+    act();
+  } catch (error) {
+    if ((error as Error).message.includes(`[${code}] `)) return;
+  }
+  throw new Error(`not refused with ${code}`);
+};
+refused('INVALID_SHARD_COUNT', () => new shards.UniformStream(new cdk.Stack(), 'None', { shardCount: 0 }));
+refused('INVALID_SHARD_COUNT', () => shards.ShardCounts.uniform(10_001));
+refused('INVALID_ARGUMENT', () => byStatus.bindReader(application, { environmentVariable: '1' }));
+
+app.synth();
