@@ -70,6 +70,8 @@ export type { IFanOutQueryFunction } from './table/i-fan-out-query-function';
 export type { IShardedIndex } from './table/i-sharded-index';
 export type { IShardedIndexRef } from './table/i-sharded-index-ref';
 export { KeyLayout } from './table/key-layout';
+export { KeyShardedTable, type KeyShardedTableProps } from './table/key-sharded-table';
+export { KeyShardedTableGrants } from './table/key-sharded-table-grants';
 export { ShardCounts } from './table/shard-counts';
 export { ShardedIndex } from './table/sharded-index';
 export type { ShardedIndexAttributes } from './table/sharded-index-attributes';

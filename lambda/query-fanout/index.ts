@@ -2,35 +2,21 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
 import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
-import type { FanOutStats } from '../../lib/core/foundation/fan-out/fan-out-stats';
+import { noCost } from '../../lib/core/foundation/fan-out/fan-out-stats';
 import type { FanOutReadOptions } from '../../lib/core/foundation/fan-out/read-policy';
-import { INDEXES } from '../../lib/core/foundation/function-environment';
+import { CACHE_MS, INDEXES, TABLES } from '../../lib/core/foundation/function-environment';
 import { fanOutCount } from '../../lib/core/sharded-index/fan-out-count';
 import { fanOutQuery } from '../../lib/core/sharded-index/fan-out-query';
 import { itemToJson } from '../../lib/core/sharded-index/light-client/attribute-json';
 import { lightQueryClient } from '../../lib/core/sharded-index/light-client/light-query-client';
-import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
 import { functionMetrics, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
+import { pageCache } from './page-cache';
 import { plainItem } from './plain-json';
-import { type ParsedEvent, parseQueryEvent, type QueryEvent } from './query-event';
-import { countMetrics, queryMetrics } from './query-metrics';
-
-export interface QueryResponse {
-  /** Absent if the event asks for a count. */
-  items?: Record<string, unknown>[];
-  /**
-   * Pass it with the same query to read the next page, which may turn out to be empty, or to count the rest. Absent if
-   * nothing can follow.
-   */
-  cursor?: string;
-  /** How many items the page holds, or how many were counted. */
-  count: number;
-  /** The shards that are missing from a partial page. To get their items, ask for this page again. */
-  missingShards?: number[];
-  stats: FanOutStats;
-}
+import { type ParsedEvent, parseQueryEvent, type QueryEvent, type Stores } from './query-event';
+import { cacheHitMetrics, countMetrics, queryMetrics } from './query-metrics';
+import type { QueryResponse } from './query-response';
 
 /**
  * Bytes of items a response may hold: Lambda's limit of 6 MB, less room for the cursor and the rest.
@@ -51,7 +37,8 @@ const LAST_ANSWER_MS = 1_000;
 /** The share of requests that may be sent twice to overtake a late one. */
 const HEDGE_BUDGET = 0.02;
 
-const indexes = JSON.parse(requiredEnvironment(INDEXES)) as Record<string, ShardedIndexConfig>;
+const { [INDEXES]: indexes = '{}', [TABLES]: tables = '{}', [CACHE_MS]: cacheMs } = process.env;
+const stores: Stores = { indexes: JSON.parse(indexes), tables: JSON.parse(tables) };
 
 /** The SDK makes no retries, because the fan-out query makes its own and knows throttled shards. */
 const dynamoDb = lightQueryClient(
@@ -72,13 +59,18 @@ const history = new FanOutHistory();
 
 const metrics = functionMetrics();
 
+const cache =
+  cacheMs === undefined
+    ? undefined
+    : pageCache(Number(cacheMs), Number(requiredEnvironment('AWS_LAMBDA_FUNCTION_MEMORY_SIZE')));
+
 type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
 
 export const handler = loggable(handle);
 
 async function handle(event: QueryEvent, context: InvocationContext): Promise<QueryResponse> {
-  const parsed = parseQueryEvent(indexes, event);
-  const { onShardFailure } = parsed;
+  const parsed = parseQueryEvent(stores, event);
+  const { onShardFailure, fresh, request } = parsed;
   const options: FanOutReadOptions = {
     concurrency: MAX_SOCKETS,
     deadlineMs: Math.max(0, context.getRemainingTimeInMillis() - LAST_ANSWER_MS),
@@ -86,7 +78,14 @@ async function handle(event: QueryEvent, context: InvocationContext): Promise<Qu
     hedgeBudget: HEDGE_BUDGET,
     history,
   };
-  return parsed.select === 'count' ? count(parsed, options) : page(parsed, options);
+  const ask = () => (parsed.select === 'count' ? count(parsed, options) : page(parsed, options));
+  if (cache === undefined || request.consistentRead) return ask();
+  const question = JSON.stringify({ ...event, fresh: undefined });
+  if (fresh) return cache.askAnew(question, ask);
+  const kept = cache.kept(question);
+  if (kept === undefined) return cache.ask(question, ask);
+  publishCounts(metrics, cacheHitMetrics(kept.items?.length));
+  return { ...kept, stats: noCost(kept.stats.shards) };
 }
 
 async function page({ config, request, format }: ParsedEvent, options: FanOutReadOptions): Promise<QueryResponse> {

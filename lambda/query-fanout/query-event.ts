@@ -1,13 +1,24 @@
 import type { FanOutRequest } from '../../lib/core/sharded-index/fan-out-request';
-import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import type {
+  ShardedConfig,
+  ShardedIndexConfig,
+  ShardedTableConfig,
+} from '../../lib/core/sharded-index/sharded-index-config';
 import { UnknownIndexError } from '../../lib/core/sharded-index/sharded-index-errors';
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 
 /** A fan-out request, and the index to ask. */
 export interface QueryEvent extends FanOutRequest {
-  /** The name of one of the function's indexes. */
-  index: string;
+  /** The name of one of the function's indexes. An event names an index or a table. */
+  index?: string;
+  /** The name of one of the function's tables that are sharded by their own key. */
+  table?: string;
+  /**
+   * Whether to read the page although the function may have it in memory.
+   * @default false
+   */
+  fresh?: boolean;
   /**
    * How items are written: plain JSON, or DynamoDB's own JSON with its types.
    * @default 'plain'
@@ -27,9 +38,16 @@ export interface QueryEvent extends FanOutRequest {
   select?: 'items' | 'count';
 }
 
+/** What a function may query, by name. */
+export interface Stores {
+  indexes: Record<string, ShardedIndexConfig>;
+  tables: Record<string, ShardedTableConfig>;
+}
+
 /** An event after the check. */
 export interface ParsedEvent {
-  config: ShardedIndexConfig;
+  config: ShardedConfig;
+  fresh: boolean;
   request: FanOutRequest;
   format: 'plain' | 'dynamodb';
   select: 'items' | 'count';
@@ -42,14 +60,27 @@ const OF_ITEMS = ['order', 'limit', 'projection'] as const;
 const FORMATS = ['plain', 'dynamodb'];
 
 /** The parts of an event. This checks everything that the core does not check itself. */
-export function parseQueryEvent(indexes: Record<string, ShardedIndexConfig>, event: unknown): ParsedEvent {
+export function parseQueryEvent({ indexes, tables }: Stores, event: unknown): ParsedEvent {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) {
     throw new InvalidEventError('event', event, 'an object with index and a fan-out request');
   }
-  const { index, format = 'plain', select = 'items', onShardFailure, ...request } = event as QueryEvent;
-  if (typeof index !== 'string' || !Object.hasOwn(indexes, index)) {
-    throw new UnknownIndexError('index', index, `one of ${Object.keys(indexes).join(', ')}`);
+  const {
+    index,
+    table,
+    fresh = false,
+    format = 'plain',
+    select = 'items',
+    onShardFailure,
+    ...request
+  } = event as QueryEvent;
+  if (index !== undefined && table !== undefined) {
+    throw new InvalidEventError('table', table, 'absent because the event names an index');
   }
+  const config =
+    table === undefined && (index !== undefined || Object.keys(indexes).length > 0)
+      ? named('index', indexes, index)
+      : named('table', tables, table);
+  if (typeof fresh !== 'boolean') throw new InvalidEventError('fresh', fresh, 'true, false or absent');
   if (!FORMATS.includes(format)) throw new InvalidEventError('format', format, `one of ${FORMATS.join(', ')}`);
   if (!SELECTS.includes(select)) throw new InvalidEventError('select', select, `one of ${SELECTS.join(', ')}`);
   const ofItems = OF_ITEMS.find((field) => request[field] !== undefined);
@@ -59,11 +90,16 @@ export function parseQueryEvent(indexes: Record<string, ShardedIndexConfig>, eve
   for (const field of ['expressionAttributeValues', 'sortKey'] as const) {
     if (request[field] !== undefined) Object.assign(request, { [field]: withBinary(field, request[field]) });
   }
-  return { config: indexes[index]!, request, format, select, ...(onShardFailure !== undefined && { onShardFailure }) };
+  return { config, request, fresh, format, select, ...(onShardFailure !== undefined && { onShardFailure }) };
 }
 
 /** Every level of an attribute value is two of JSON. The core refuses more than DynamoDB's 32 levels by itself. */
 const MAX_JSON_DEPTH = 100;
+
+function named<C>(field: string, configs: Record<string, C>, name: unknown): C {
+  if (typeof name === 'string' && Object.hasOwn(configs, name)) return configs[name]!;
+  throw new UnknownIndexError(field, name, `one of ${Object.keys(configs).join(', ')}`);
+}
 
 /** Turns the base64 text of binary attribute values into bytes. It does not change anything else. */
 function withBinary(field: string, json: unknown, type?: string, depth = 0): unknown {

@@ -18,6 +18,14 @@ export function countMetrics({ missingShards = [], stats }: FanOutCount): Record
   return readMetrics(stats, missingShards);
 }
 
+/** The metrics of an answer from memory: a page of so many items, or a count. It reads nothing. */
+export function cacheHitMetrics(items: number | undefined): Record<string, number> {
+  return {
+    ...(items !== undefined && { [QUERY_METRICS.pages]: 1, [QUERY_METRICS.itemsReturned]: items }),
+    [QUERY_METRICS.cacheHits]: 1,
+  };
+}
+
 function readMetrics(stats: FanOutStats, missingShards: readonly number[]): Record<string, number> {
   return {
     [QUERY_METRICS.requests]: stats.requests,

@@ -19,4 +19,15 @@ export abstract class FanOutQueryFunctionBase extends QueryFunctionBase implemen
   public metricConsumedReadUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.consumedReadUnits, { statistic: cloudwatch.Stats.SUM, ...props });
   }
+
+  /**
+   * Pages and counts that came from the memory of a function with a `cache`.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(QUERY_METRICS.cacheHits, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
 }

@@ -3,7 +3,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
-import { INDEXES } from '../core/foundation/function-environment';
+import { CACHE_MS, INDEXES, TABLES } from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkEnvironmentSize } from '../function/environment-size';
@@ -12,15 +12,34 @@ import { FanOutQueryFunctionBase } from './fan-out-query-function-base';
 import type { IFanOutQueryFunction } from './i-fan-out-query-function';
 import type { IShardedIndex } from './i-sharded-index';
 import { ImportedFanOutQueryFunction } from './imported-fan-out-query-function';
+import type { KeyShardedTable } from './key-sharded-table';
 
 /** Properties of a `FanOutQueryFunction`. */
 export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   /**
-   * The indexes to query, of this app or imported: at least one, of one table or several, no two with the same name, in
-   * any order. Lambda's limit of 4 KB of
-   * environment variables has room for about a dozen.
+   * The indexes to query, of this app or imported: of one table or several, no two with the same name, in any order.
+   * Lambda's limit of 4 KB of environment variables has room for about a dozen indexes and tables together.
+   *
+   * @default - none, if there are `tables`
    */
-  readonly indexes: IShardedIndex[];
+  readonly indexes?: IShardedIndex[];
+
+  /**
+   * The tables to query that are sharded by their own key. An event names one by its id in the app, `"table": "Invoices"`,
+   * so no two may have the same.
+   *
+   * @default - none, if there are `indexes`
+   */
+  readonly tables?: KeyShardedTable[];
+
+  /**
+   * For how long the function may answer a request from its memory that it has answered before. Each execution environment
+   * has a cache of its own, of a quarter of the memory at most. An event with `"fresh": true` is read anew, and so is one with
+   * `"consistentRead": true`.
+   *
+   * @default - every page is read
+   */
+  readonly cache?: Duration;
 
   /**
    * How long one page may take to gather.
@@ -94,35 +113,72 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
   constructor(scope: Construct, id: string, props: FanOutQueryFunctionProps) {
     super(scope, id);
     const field = constructField(this, 'indexes');
-    checkNames(field, props.indexes);
-    for (const { table, indexName } of props.indexes) {
+    const { indexes = [], tables = [], cache } = props;
+    checkNames(
+      field,
+      'indexes',
+      indexes.map(({ indexName }) => indexName),
+    );
+    checkNames(
+      constructField(this, 'tables'),
+      'tables',
+      tables.map(({ node }) => node.id),
+    );
+    if (indexes.length + tables.length === 0) {
+      throw new InvalidArgumentError(field, indexes, 'at least one sharded index or table');
+    }
+    for (const { table, indexName } of indexes) {
       checkOwnEnvironment(`${field}.${indexName}`, 'an index', table, Stack.of(this));
     }
-    const indexes = [...props.indexes].sort((a, b) => (a.indexName < b.indexName ? -1 : 1));
-    const configs = `{${indexes.map((index) => `${JSON.stringify(index.indexName)}:${index.toConfigJson()}`).join()}}`;
-    checkEnvironmentSize(this, field, { [INDEXES]: configs }, 'spread the indexes over several functions');
+    for (const table of tables) {
+      checkOwnEnvironment(constructField(this, `tables.${table.node.id}`), 'a table', table, Stack.of(this));
+    }
+    const environment = {
+      ...(indexes.length > 0 && { [INDEXES]: configsByName(indexes.map((index) => [index.indexName, index])) }),
+      ...(tables.length > 0 && { [TABLES]: configsByName(tables.map((table) => [table.node.id, table])) }),
+      ...(cache !== undefined && { [CACHE_MS]: String(cacheMs(constructField(this, 'cache'), cache)) }),
+    };
+    checkEnvironmentSize(this, field, environment, 'spread the indexes over several functions');
     this.function = addBundledFunction(
       this,
       {
         bundle: 'query-fanout',
         description: 'Queries all shards of an index as if it were one',
-        environment: { [INDEXES]: configs },
+        environment,
         timeout: Duration.seconds(30),
         memorySize: 1769,
       },
       props,
     );
-    for (const index of indexes) index.grants.query(this.function);
+    for (const index of [...indexes].sort(byIndexName)) index.grants.query(this.function);
+    for (const table of tables) table.shardGrants.query(this.function);
   }
 }
 
-function checkNames(field: string, indexes: readonly IShardedIndex[]): void {
-  if (indexes.length === 0) throw new InvalidArgumentError(field, indexes, 'at least one sharded index');
-  const names = indexes.map(({ indexName }) => indexName);
+/** The configurations by name, in the order of the names. */
+function configsByName(named: readonly (readonly [string, { toConfigJson(): string }])[]): string {
+  const sorted = [...named].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([name, store]) => `${JSON.stringify(name)}:${store.toConfigJson()}`).join()}}`;
+}
+
+function byIndexName(a: IShardedIndex, b: IShardedIndex): number {
+  return a.indexName < b.indexName ? -1 : 1;
+}
+
+function cacheMs(field: string, cache: Duration): number {
+  if (!cache.isUnresolved() && cache.toMilliseconds() >= 1) return cache.toMilliseconds();
+  throw new InvalidArgumentError(
+    field,
+    cache.toString(),
+    'a duration of at least a millisecond that is known at synthesis',
+  );
+}
+
+function checkNames(field: string, what: string, names: readonly string[]): void {
   if (new Set(names).size === names.length) return;
   throw new InvalidArgumentError(
     field,
     names,
-    'sharded indexes with names that differ, use a function for each table whose index names repeat',
+    `sharded ${what} with names that differ, use a function for each table whose index names repeat`,
   );
 }

@@ -11,4 +11,13 @@ export interface IFanOutQueryFunction extends IQueryFunction {
    * @param props statistic, period and looks
    */
   metricConsumedReadUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Pages and counts that came from the memory of a function with a `cache`.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }

@@ -80,14 +80,42 @@ export class ShardCounts {
    * @param others the counts whose shards readers ask too
    */
   public alsoReading(others: ShardCounts): ShardCounts {
+    return this.combined(others, ({ write, read }, other) => ({ write, read: Math.max(read, other.read) }));
+  }
+
+  /**
+   * These counts for writers of a table that is sharded by its own key, while items of other counts are where those have put
+   * them: of the counts that the table had before, or will have next. Readers and writers then know all places of an item.
+   *
+   * - to grow from 5 to 6: first `ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6))`, then
+   *   `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, and once every item was put again, `ShardCounts.uniform(6)`;
+   * - to shrink from 6 to 5: first `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, then
+   *   `ShardCounts.uniform(5).since(ShardCounts.uniform(6))`, and once every item was put again, `ShardCounts.uniform(5)`.
+   *
+   * Throws an error with the code `INVALID_SHARD_COUNT` if the counts are not known before deployment.
+   *
+   * @param others the counts whose items are there, or will be
+   */
+  public since(others: ShardCounts): ShardCounts {
+    return this.combined(others, ({ write, read, since = write }, other) => {
+      const least = Math.min(since, other.since ?? other.write);
+      return { write, read: Math.max(read, other.read), ...(least < write && { since: least }) };
+    });
+  }
+
+  private combined(others: ShardCounts, combine: (writers: ShardCount, other: ShardCount) => ShardCount): ShardCounts {
     const [writers, readers] = [this._config, others._config];
     const values = Object.keys(sortedByKey({ ...writers.byValue, ...readers.byValue }));
+    const each = (field: string, count: ShardCount, other: ShardCount): ShardCount => {
+      checkKnown(field, [count, other]);
+      return combine(count, other);
+    };
     const byValue = values.map((value) => {
       const field = `shardCounts.byValue[${JSON.stringify(value)}]`;
-      return [value, covering(field, countOf(writers, value), countOf(readers, value))] as const;
+      return [value, each(field, countOf(writers, value), countOf(readers, value))] as const;
     });
     return new ShardCounts({
-      default: covering('shardCounts', writers.default, readers.default),
+      default: each('shardCounts', writers.default, readers.default),
       ...(byValue.length > 0 ? { byValue: Object.fromEntries(byValue) } : {}),
     });
   }
@@ -97,13 +125,12 @@ function countOf({ default: others, byValue = {} }: IndexShards, value: string):
   return Object.hasOwn(byValue, value) ? byValue[value]! : others;
 }
 
-function covering(field: string, { write, read }: ShardCount, other: ShardCount): ShardCount {
-  for (const count of [read, other.read]) {
-    if (Token.isUnresolved(count)) {
-      throw new InvalidShardCountError(field, count, 'a number that is known at synthesis, to be compared');
-    }
+/** Counts are compared at synthesis. */
+function checkKnown(field: string, counts: readonly ShardCount[]): void {
+  for (const { read } of counts) {
+    if (!Token.isUnresolved(read)) continue;
+    throw new InvalidShardCountError(field, read, 'a number that is known at synthesis, to be compared');
   }
-  return { write, read: Math.max(read, other.read) };
 }
 
 function shardCount(field: string, count: number): ShardCount {

@@ -77,6 +77,13 @@ export function checkShardedIndex(
   }
 
   refuseIf(
+    [config.shards.default, ...Object.values(byValue)].some(({ since }) => since !== undefined),
+    `${indexName}.shardCounts`,
+    config.shards,
+    'counts without since, which is for tables that are sharded by their own key',
+  );
+
+  refuseIf(
     tieBreakers.length > 0 && sortKey === undefined,
     `${indexName}.tieBreakers`,
     tieBreakers,

@@ -2,6 +2,7 @@ import { EVERYTHING } from '../fakes/fan-out-model';
 import { randomRuns } from '../random-runs';
 import { startDynamoDbLocal } from './dynamodb-local';
 import { describeFanOutCases } from './fan-out-cases';
+import { describeInvoiceTable } from './invoice-table';
 import { playOnService } from './play-on-service';
 import type { Shape } from './sharded-tables';
 
@@ -27,6 +28,8 @@ describe('fanOutQuery on DynamoDB Local', () => {
     startDynamoDbLocal,
   );
 });
+
+describeInvoiceTable(startDynamoDbLocal, { transactional: true, histories: randomRuns(60) });
 
 /** The random cases of `npm test`, with deadlines and faults: MODEL_CASES, in the environment, is their number. */
 const CASES = Number(process.env.MODEL_CASES ?? 1_000);

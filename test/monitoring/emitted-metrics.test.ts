@@ -5,7 +5,7 @@ import type { MathExpression, Metric, MetricOptions } from 'aws-cdk-lib/aws-clou
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
 import { queryMetrics as keyspacesQueryMetrics } from '../../lambda/keyspaces-query/query-metrics';
-import { queryMetrics as fanOutQueryMetrics } from '../../lambda/query-fanout/query-metrics';
+import { cacheHitMetrics, queryMetrics as fanOutQueryMetrics } from '../../lambda/query-fanout/query-metrics';
 import {
   CqlType,
   FanOutQueryFunction,
@@ -48,12 +48,13 @@ const WRITERS: Record<string, { construct: IConstruct; dimension: string; writes
   'query-fanout': {
     construct: new FanOutQueryFunction(stack, 'Query', { indexes: [index] }),
     dimension: 'FunctionName',
-    writes: Object.keys(
-      fanOutQueryMetrics({
+    writes: Object.keys({
+      ...cacheHitMetrics(1),
+      ...fanOutQueryMetrics({
         items: [{}],
         stats: { shards: 1, requests: 1, waves: 1, itemsRead: 1, consumedReadUnits: 1, throttled: 0, hedged: 0 },
       }),
-    ),
+    }),
   },
   'keyspaces-query': {
     construct: new KeyspacesQueryFunction(stack, 'KeyspacesQuery', { tables: [blogs] }),

@@ -102,7 +102,7 @@ describe('FanOutQueryFunction', () => {
   test('fails without an index', () => {
     const construct = (id: string) => () => new FanOutQueryFunction(stack, id, { indexes: [] });
 
-    expect(construct('Query')).toThrow('EvenShards/Query: indexes must be at least one sharded index, got []');
+    expect(construct('Query')).toThrow('EvenShards/Query: indexes must be at least one sharded index or table, got []');
     expect(construct('Again')).toThrow(InvalidArgumentError);
   });
 

@@ -3,10 +3,16 @@
 /** Producer, outbox relay, stream reconciler and stream scaler: the name of the stream. */
 export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 
+/** Query fan-out: for how long pages are answered from memory, in milliseconds. Absent: they are not. */
+export const CACHE_MS = 'EVEN_SHARDS_CACHE_MS';
+
 /** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
-/** Keyspaces query: a JSON object from table name to `ShardedKeyspacesConfig`. */
+/**
+ * Keyspaces query: a JSON object from table name to `ShardedKeyspacesConfig`. Query fan-out: one from the name of a table in
+ * the app to `ShardedTableConfig`.
+ */
 export const TABLES = 'EVEN_SHARDS_TABLES';
 
 /** Producer and outbox relay: `true` if the producer aggregates the records of a key. Producer: `packed` if it packs. */

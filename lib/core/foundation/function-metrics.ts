@@ -48,6 +48,8 @@ export const QUERY_METRICS = {
   throttledRequests: 'ThrottledRequests',
   /** Requests that the function sent a second time because the first answer was late. */
   hedgedRequests: 'HedgedRequests',
+  /** Pages and counts that came from memory. */
+  cacheHits: 'CacheHits',
   /** Shards that are missing from a partial page. */
   missingShards: 'MissingShards',
 } as const;

@@ -3,6 +3,8 @@
  *
  * @module sharded-index
  */
+
+export type { TextCache } from '../foundation/answer-cache';
 export type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 export { calculatedShard } from '../foundation/calculated-shard';
 export type { Clock } from '../foundation/clock';
@@ -13,6 +15,7 @@ export type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
 export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
 export { randomShard } from '../foundation/random-shard';
 export type { SortableValue } from './attribute-order';
+export { cachedQueryClient } from './cached-query-client';
 export { type FanOutCount, type FanOutCountRequest, fanOutCount } from './fan-out-count';
 export { type FanOutItemStream, type FanOutItemsRequest, fanOutItems } from './fan-out-items';
 export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out-query';
@@ -35,6 +38,7 @@ export type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-cli
 export { shardAttributes } from './shard-attributes';
 export type { IndexShardTarget } from './shard-count-change';
 export { shardKey, shardKeys } from './shard-key';
+export { type BatchInput, type PutInput, shardBatches, shardPut } from './shard-put';
 export { type ItemChanges, shardUpdate, type UpdateExpression } from './shard-update';
 export type {
   IndexShards,
@@ -59,3 +63,4 @@ export {
   transactGet,
   transactPut,
 } from './transact-items';
+export type { WriteExpression } from './write-expression';

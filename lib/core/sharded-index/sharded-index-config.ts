@@ -151,7 +151,7 @@ export function checkShardedConfig(config: ShardedConfig): void {
   checkOneOf('config.keyLayout', config.keyLayout, ['multi-attribute', 'single-attribute']);
   checkOneOf('config.strategy', config.strategy, ['random', 'calculated']);
   if (config.valueAttribute !== undefined) checkName('config.valueAttribute', config.valueAttribute);
-  if (isTableConfig(config)) checkTable(config);
+  if (isTableConfig(config)) checkTableKey(config);
   else checkIndex(config);
   checkIndexShards('config.shards', config.shards);
 }
@@ -172,7 +172,8 @@ function checkIndex({ indexName, keyLayout, sortKeyAttributes, shards }: Sharded
 /** The most attributes that decide a calculated shard. */
 const MAX_SHARDED_BY = 4;
 
-function checkTable(config: ShardedTableConfig): void {
+/** Throws `InvalidIndexConfigError` unless a table can be sharded by its own key as its configuration says. */
+export function checkTableKey(config: ShardedTableConfig): void {
   const { tableKey, keyLayout, valueAttribute, sortKeyAttributes, shardAttribute, strategy } = config;
   const refuseIf = (wrong: boolean, field: keyof ShardedTableConfig, allowed: string): void => {
     if (wrong) throw new InvalidIndexConfigError(`config.${field}`, config[field], allowed);

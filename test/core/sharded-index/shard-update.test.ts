@@ -33,7 +33,7 @@ function effectOf(configs: ShardedIndexConfig[], changes: ItemChanges): string {
   const { UpdateExpression, ExpressionAttributeNames, ExpressionAttributeValues } = shardUpdate(configs, key, changes);
   return UpdateExpression.replaceAll(/[#:]evenShards\d+/g, (placeholder) =>
     placeholder.startsWith('#')
-      ? ExpressionAttributeNames[placeholder]!
+      ? ExpressionAttributeNames![placeholder]!
       : JSON.stringify(ExpressionAttributeValues![placeholder]),
   );
 }

@@ -1,5 +1,10 @@
 import { parseQueryEvent } from '../../../lambda/query-fanout/query-event';
-import { InvalidArgumentError, type ShardedIndexConfig, UnknownIndexError } from '../../../lib/core';
+import {
+  InvalidArgumentError,
+  type ShardedIndexConfig,
+  type ShardedTableConfig,
+  UnknownIndexError,
+} from '../../../lib/core';
 
 const byTime: ShardedIndexConfig = {
   tableName: 'Jobs',
@@ -11,31 +16,58 @@ const byTime: ShardedIndexConfig = {
   shards: { default: { write: 5, read: 5 } },
   strategy: 'calculated',
 };
-const indexes = { byTime, byStatus: { ...byTime, indexName: 'byStatus' } };
+const stores = { indexes: { byTime, byStatus: { ...byTime, indexName: 'byStatus' } }, tables: {} };
+const { indexName, ...ofTable } = byTime;
+const invoices: ShardedTableConfig = {
+  ...ofTable,
+  keyLayout: 'single-attribute',
+  valueAttribute: 'shard',
+  shardedBy: ['jobId'],
+  separator: '-',
+  firstShard: 1,
+};
 
 describe('parseQueryEvent', () => {
   test('finds the index and leaves the request', () => {
     const event = { index: 'byTime', format: 'dynamodb', limit: 5, order: 'descending' };
-    expect(parseQueryEvent(indexes, event)).toEqual({
+    expect(parseQueryEvent(stores, event)).toEqual({
       config: byTime,
       request: { limit: 5, order: 'descending' },
       format: 'dynamodb',
       select: 'items',
+      fresh: false,
     });
+  });
+
+  test('finds a table by its name, and takes a page that is fresh', () => {
+    const event = { table: 'Invoices', value: '121212', fresh: true };
+    expect(parseQueryEvent({ ...stores, tables: { Invoices: invoices } }, event)).toMatchObject({
+      config: invoices,
+      request: { value: '121212' },
+      fresh: true,
+    });
+  });
+
+  test.each<[object, string]>([
+    [{ index: 'byTime', table: 'Invoices' }, 'table must be absent because the event names an index'],
+    [{ table: 'Orders' }, 'table must be one of Invoices, got "Orders"'],
+    [{ table: 'Invoices', fresh: 'yes' }, 'fresh must be true, false or absent'],
+  ])('refuses %j', (event, message) => {
+    expect(() => parseQueryEvent({ ...stores, tables: { Invoices: invoices } }, event)).toThrow(message);
   });
 
   test('asks for a count', () => {
     const event = { index: 'byTime', select: 'count', sortKey: { gt: '2026' } };
-    expect(parseQueryEvent(indexes, event)).toMatchObject({ select: 'count', request: { sortKey: { gt: '2026' } } });
+    expect(parseQueryEvent(stores, event)).toMatchObject({ select: 'count', request: { sortKey: { gt: '2026' } } });
   });
 
   test.each([{ limit: 5 }, { order: 'descending' }, { projection: ['jobId'] }])('counts without %j', (ofItems) => {
     const event = { index: 'byTime', select: 'count', ...ofItems };
-    expect(() => parseQueryEvent(indexes, event)).toThrow('absent because a count returns no items');
+    expect(() => parseQueryEvent(stores, event)).toThrow('absent because a count returns no items');
   });
 
   test('answers in plain JSON unless told otherwise', () => {
-    expect(parseQueryEvent(indexes, { index: 'byTime' }).format).toBe('plain');
+    expect(parseQueryEvent(stores, { index: 'byTime' }).format).toBe('plain');
   });
 
   test('reads binary filter values from base64, wherever they stand', () => {
@@ -45,7 +77,7 @@ describe('parseQueryEvent', () => {
       ':set': { BS: ['/wA=', 'AQ=='] },
       ':list': { L: [{ B: 'AQ==' }, { M: { B: { S: 'AQ==' }, inner: { B: 'AQ==' } } }] },
     };
-    const { request } = parseQueryEvent(indexes, { index: 'byTime', expressionAttributeValues });
+    const { request } = parseQueryEvent(stores, { index: 'byTime', expressionAttributeValues });
     const one = Buffer.from([1]);
     expect(request.expressionAttributeValues).toEqual({
       ':b': { B: Buffer.from([255, 0]) },
@@ -61,26 +93,26 @@ describe('parseQueryEvent', () => {
     [{ eq: { N: '12345678901234567890' } }, { eq: { N: '12345678901234567890' } }],
     [{ beginsWith: 'AQ==' }, { beginsWith: 'AQ==' }],
   ])('reads the sort key %j, its binary from base64', (sortKey, expected) => {
-    expect(parseQueryEvent(indexes, { index: 'byTime', sortKey }).request).toEqual({ sortKey: expected });
+    expect(parseQueryEvent(stores, { index: 'byTime', sortKey }).request).toEqual({ sortKey: expected });
   });
 
   test('passes on what is to become of a page without a shard', () => {
     const event = { index: 'byTime', onShardFailure: 'partial' };
-    expect(parseQueryEvent(indexes, event)).toMatchObject({ request: {}, onShardFailure: 'partial' });
+    expect(parseQueryEvent(stores, event)).toMatchObject({ request: {}, onShardFailure: 'partial' });
   });
 
   test('refuses what is no base64', () => {
-    expect(() => parseQueryEvent(indexes, { index: 'byTime', sortKey: { eq: { B: 'A' } } })).toThrow(
+    expect(() => parseQueryEvent(stores, { index: 'byTime', sortKey: { eq: { B: 'A' } } })).toThrow(
       'sortKey must be padded base64, got "A"',
     );
     const event = { index: 'byTime', expressionAttributeValues: { ':b': { B: '!!!' } } };
-    expect(() => parseQueryEvent(indexes, event)).toThrow('expressionAttributeValues must be padded base64, got "!!!"');
+    expect(() => parseQueryEvent(stores, event)).toThrow('expressionAttributeValues must be padded base64, got "!!!"');
   });
 
   test.each([[null], ['text'], [{ ':a': null }], [{ ':a': 'text' }]])(
     'leaves the values %j for the core to refuse',
     (values) => {
-      const { request } = parseQueryEvent(indexes, { index: 'byTime', expressionAttributeValues: values });
+      const { request } = parseQueryEvent(stores, { index: 'byTime', expressionAttributeValues: values });
       expect(request.expressionAttributeValues).toEqual(values);
     },
   );
@@ -109,13 +141,13 @@ describe('parseQueryEvent', () => {
       'select must be one of items, count, got "all"',
     ],
   ])('refuses %s', (_, event, error, message) => {
-    expect(() => parseQueryEvent(indexes, event)).toThrow(error);
-    expect(() => parseQueryEvent(indexes, event)).toThrow(message);
+    expect(() => parseQueryEvent(stores, event)).toThrow(error);
+    expect(() => parseQueryEvent(stores, event)).toThrow(message);
   });
 
   test.each(['expressionAttributeValues', 'sortKey'])('refuses %s of 10,000 levels', (field) => {
     const deep = JSON.parse(`${'{"L":['.repeat(10_000)}${']}'.repeat(10_000)}`);
-    expect(() => parseQueryEvent(indexes, { index: 'byTime', [field]: deep })).toThrow(InvalidArgumentError);
-    expect(() => parseQueryEvent(indexes, { index: 'byTime', [field]: deep })).toThrow(`${field} must be nested less`);
+    expect(() => parseQueryEvent(stores, { index: 'byTime', [field]: deep })).toThrow(InvalidArgumentError);
+    expect(() => parseQueryEvent(stores, { index: 'byTime', [field]: deep })).toThrow(`${field} must be nested less`);
   });
 });

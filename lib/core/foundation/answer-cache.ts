@@ -1,0 +1,57 @@
+/**
+ * A cache of texts. The `LRUCache` of the package `lru-cache` is one: give it a `ttl`, and a `maxSize` in bytes.
+ */
+export interface TextCache {
+  get(key: string): string | undefined;
+  /** @param options.size the bytes that the entry takes */
+  set(key: string, text: string, options: { size: number }): unknown;
+}
+
+/** The most bytes that a character of a text takes in memory. */
+const BYTES_PER_CHARACTER = 2;
+
+/**
+ * Answers the same question from a cache. While a question is asked, others who have the same question wait for its answer.
+ * A failure is not kept. Answers are kept as texts, so that their size is known and nobody can change them.
+ */
+export class AnswerCache<A> {
+  private readonly asked = new Map<string, Promise<A>>();
+
+  /**
+   * @param cache where the answers are kept
+   * @param write the text of an answer, or undefined for an answer that must not be kept
+   * @param read the answer of a text
+   */
+  constructor(
+    private readonly cache: TextCache,
+    private readonly write: (answer: A) => string | undefined,
+    private readonly read: (text: string) => A,
+  ) {}
+
+  /** The answer that is kept, if there is one. */
+  kept(question: string): A | undefined {
+    const text = this.cache.get(question);
+    return text === undefined ? undefined : this.read(text);
+  }
+
+  /** Asks, and keeps the answer. Who asks while somebody is asking already waits for that answer. */
+  ask(question: string, ask: () => Promise<A>): Promise<A> {
+    return this.asked.get(question) ?? this.askAnew(question, ask);
+  }
+
+  /** Asks, even if somebody is asking already, and keeps the answer. */
+  askAnew(question: string, ask: () => Promise<A>): Promise<A> {
+    const answer = ask().then((given) => {
+      const text = this.write(given);
+      const size = BYTES_PER_CHARACTER * (question.length + (text?.length ?? 0));
+      if (text !== undefined) this.cache.set(question, text, { size });
+      return given;
+    });
+    this.asked.set(question, answer);
+    const forget = (): void => {
+      if (this.asked.get(question) === answer) this.asked.delete(question);
+    };
+    answer.then(forget, forget);
+    return answer;
+  }
+}

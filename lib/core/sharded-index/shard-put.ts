@@ -1,0 +1,94 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import { shardAttributes } from './shard-attributes';
+import { checkShardedConfig, isTableConfig, type ShardedConfig, shardCountOf } from './sharded-index-config';
+import { UncertainShardError } from './sharded-index-errors';
+import { checkPlaceholders, type WriteExpression } from './write-expression';
+
+/** The input of a PutItem request, or of `Put` in a transaction, with plain JavaScript values. */
+export interface PutInput extends WriteExpression {
+  TableName: string;
+  Item: Record<string, unknown>;
+}
+
+/** The input of a BatchWriteItem request, with plain JavaScript values. */
+export interface BatchInput {
+  RequestItems: Record<
+    string,
+    ({ PutRequest: { Item: Record<string, unknown> } } | { DeleteRequest: { Key: Record<string, unknown> } })[]
+  >;
+}
+
+/** The most writes of one BatchWriteItem request. Source: the DynamoDB API reference, "BatchWriteItem". */
+const MAX_BATCH = 25;
+
+/**
+ * The input of a put of one item, with its shard of every sharded index, and with a condition of the caller.
+ *
+ *     await documents.put(shardPut([byStatus, byTime], order, { ConditionExpression: 'attribute_not_exists(orderId)' }));
+ *     await documents.transactWrite({ TransactItems: [{ Put: shardPut([byStatus], order) }, audit] });
+ *
+ * @param configs the configurations of the sharded indexes of one table, and that of the table if it is sharded by its own
+ *   key: at least one
+ * @param item the item, as plain JavaScript values
+ * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if the
+ *   configurations are of different tables
+ * @throws UncertainShardError for a table whose shard count changes: put with `transactPut` there
+ */
+export function shardPut(configs: readonly ShardedConfig[], item: object, expression: WriteExpression = {}): PutInput {
+  checkPlaceholders(expression);
+  return { TableName: tableOf(configs), Item: itemWithShards(configs, item), ...expression };
+}
+
+/**
+ * The inputs of the BatchWriteItem requests that put items, each with its shard of every sharded index, and that delete
+ * others. Each input has at most 25 writes. Send what DynamoDB answers as `UnprocessedItems` again.
+ *
+ *     for (const input of shardBatches([byStatus], { put: orders })) await documents.batchWrite(input);
+ *
+ * @param configs as for `shardPut`
+ * @param writes the items to put, and the table keys of the items to delete
+ * @throws as `shardPut` does
+ */
+export function shardBatches(
+  configs: readonly ShardedConfig[],
+  { put = [], delete: keys = [] }: { put?: readonly object[]; delete?: readonly object[] },
+): BatchInput[] {
+  const table = tableOf(configs);
+  const writes = [
+    ...put.map((item) => ({ PutRequest: { Item: itemWithShards(configs, item) } })),
+    ...keys.map((key) => ({ DeleteRequest: { Key: { ...key } } })),
+  ];
+  return Array.from({ length: Math.ceil(writes.length / MAX_BATCH) }, (_, batch) => ({
+    RequestItems: { [table]: writes.slice(batch * MAX_BATCH, (batch + 1) * MAX_BATCH) },
+  }));
+}
+
+function tableOf(configs: readonly ShardedConfig[]): string {
+  const allowed = 'configurations of one table, at least one';
+  if (!Array.isArray(configs) || configs.length === 0) throw new InvalidArgumentError('configs', configs, allowed);
+  for (const config of configs) checkShardedConfig(config);
+  const names = [...new Set(configs.map(({ tableName }) => tableName))];
+  if (names.length > 1) throw new InvalidArgumentError('configs', names, allowed);
+  return names[0]!;
+}
+
+function itemWithShards(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
+  // The table comes last: its value may be its partition key, which its shard takes the place of.
+  const tableLast = configs.toSorted((a, b) => Number(isTableConfig(a)) - Number(isTableConfig(b)));
+  const sharded: Record<string, unknown> = { ...item };
+  for (const config of tableLast) {
+    if (isTableConfig(config)) checkCertain(config, sharded);
+    Object.assign(sharded, shardAttributes(config, sharded));
+  }
+  return sharded;
+}
+
+function checkCertain(config: ShardedConfig, item: Record<string, unknown>): void {
+  const { write, read, since = write } = shardCountOf(config, item[config.valueAttribute!] as string);
+  if (since === read || config.strategy === 'random') return;
+  throw new UncertainShardError(
+    'config.shards',
+    { write, read, since },
+    'counts that do not change, or use transactPut',
+  );
+}

@@ -1,0 +1,24 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import { RESERVED_PLACEHOLDER } from './fan-out-request';
+
+/** A condition of the caller, and the placeholders of the caller's expressions, with plain JavaScript values. */
+export interface WriteExpression {
+  ConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+/** Throws `InvalidArgumentError` for a placeholder that the library keeps for itself. */
+export function checkPlaceholders({
+  ExpressionAttributeNames = {},
+  ExpressionAttributeValues = {},
+}: WriteExpression): void {
+  for (const [field, placeholders] of Object.entries({ ExpressionAttributeNames, ExpressionAttributeValues })) {
+    const reserved = Object.keys(placeholders).find((placeholder) =>
+      placeholder.slice(1).startsWith(RESERVED_PLACEHOLDER),
+    );
+    if (reserved === undefined) continue;
+    const allowed = `keyed by placeholders that do not start with ${RESERVED_PLACEHOLDER}`;
+    throw new InvalidArgumentError(`expression.${field}`, reserved, allowed);
+  }
+}

@@ -1,0 +1,305 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import {
+  cachedQueryClient,
+  type FanOutRequest,
+  fanOutItems,
+  fanOutQuery,
+  type IndexShards,
+  plainItem,
+  planTableReshard,
+  type ShardedTableConfig,
+  shardBatches,
+  shardKey,
+  shardKeys,
+  shardUpdate,
+  transactDelete,
+  transactGet,
+  transactPut,
+} from '../../lib/core';
+import { seededRandom } from '../../lib/testing/seeded-random';
+
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+const BUNDLE = join(__dirname, '../../dist/lambda/query-fanout/index.js');
+
+interface Transaction {
+  InvoiceNumber: string;
+  ClientTransactionId: string;
+  amount: number;
+}
+
+/** The invoices of the article: `121212-1` to `121212-5`, sorted by the transactions of the clients. */
+function invoices(tableName: string, shards: IndexShards): ShardedTableConfig {
+  return {
+    tableName,
+    tableKey: ['InvoiceNumber', 'ClientTransactionId'],
+    keyLayout: 'single-attribute',
+    valueAttribute: 'InvoiceNumber',
+    shardAttribute: 'InvoiceNumber',
+    sortKeyAttributes: ['ClientTransactionId'],
+    shardedBy: ['ClientTransactionId'],
+    separator: '-',
+    firstShard: 1,
+    shards,
+    strategy: 'calculated',
+  };
+}
+
+const FIVE: IndexShards = { default: { write: 5, read: 5 } };
+
+/**
+ * The invoice table of the documents on a service, through the core and through the function that would be deployed.
+ *
+ * @param transactional whether the service has transactions
+ */
+export function describeInvoiceTable(
+  start: () => Promise<{ endpoint: string; stop(): Promise<void> }>,
+  { transactional, histories }: { transactional: boolean; histories: number },
+): void {
+  describe('a table that is sharded by its own key', () => {
+    let service: Awaited<ReturnType<typeof start>>;
+    let dynamoDb: DynamoDB;
+    let documents: DynamoDBDocument;
+    let tables = 0;
+    beforeAll(async () => {
+      service = await start();
+      dynamoDb = new DynamoDB({ region: 'us-east-1', credentials: CREDENTIALS, endpoint: service.endpoint });
+      documents = DynamoDBDocument.from(dynamoDb);
+    }, 60_000);
+    afterAll(async () => {
+      dynamoDb?.destroy();
+      await service?.stop();
+    });
+
+    async function createTable(): Promise<string> {
+      const TableName = `Invoices-${tables++}`;
+      await dynamoDb.createTable({
+        TableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: ['InvoiceNumber', 'ClientTransactionId'].map((AttributeName) => ({
+          AttributeName,
+          AttributeType: 'S',
+        })),
+        KeySchema: [
+          { AttributeName: 'InvoiceNumber', KeyType: 'HASH' },
+          { AttributeName: 'ClientTransactionId', KeyType: 'RANGE' },
+        ],
+      });
+      for (;;) {
+        const { Table } = await dynamoDb.describeTable({ TableName });
+        if (Table?.TableStatus === 'ACTIVE') return TableName;
+      }
+    }
+
+    const transactions: Transaction[] = Array.from({ length: 120 }, (_, number) => ({
+      InvoiceNumber: '121212',
+      ClientTransactionId: `Client${number % 12}_trans${String(number).padStart(3, '0')}`,
+      amount: number,
+    }));
+    const ids = (items: readonly { ClientTransactionId: string }[]): string[] =>
+      items.map(({ ClientTransactionId }) => ClientTransactionId);
+    const ofClient1 = ids(transactions)
+      .filter((id) => id.startsWith('Client1_'))
+      .sort();
+
+    async function filled(): Promise<ShardedTableConfig> {
+      const config = invoices(await createTable(), FIVE);
+      for (const input of shardBatches([config], { put: transactions })) await documents.batchWrite(input);
+      return config;
+    }
+
+    test('spreads an invoice over 121212-1 to 121212-5, and reads one client back in order, page by page', async () => {
+      const config = await filled();
+      const partitions = new Set<string>();
+      const shown: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const request: FanOutRequest = { value: '121212', sortKey: { beginsWith: 'Client1_' }, limit: 4, cursor };
+        const page = await fanOutQuery(dynamoDb, config, { ...request, consistentRead: true });
+        const items = page.items.map(plainItem<Transaction>);
+        shown.push(...ids(items));
+        for (const { InvoiceNumber } of items) partitions.add(InvoiceNumber);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      expect(shown).toEqual(ofClient1);
+      for await (const item of fanOutItems(dynamoDb, config, { value: '121212' })) {
+        partitions.add(plainItem<Transaction>(item).InvoiceNumber);
+      }
+      expect([...partitions].sort()).toEqual([1, 2, 3, 4, 5].map((shard) => `121212-${shard}`));
+    });
+
+    test('gets, updates and deletes a single item without asking the other shards', async () => {
+      const config = await filled();
+      const { tableName: TableName } = config;
+      const Key = shardKey(config, '121212', { ClientTransactionId: 'Client1_trans001' });
+      const update = shardUpdate(
+        [config],
+        Key,
+        {},
+        {
+          UpdateExpression: 'ADD amount :five',
+          ConditionExpression: 'amount = :one',
+          ExpressionAttributeValues: { ':five': 5, ':one': 1 },
+        },
+      );
+      await documents.update({ TableName, Key, ...update });
+      await expect(documents.get({ TableName, Key })).resolves.toMatchObject({ Item: { amount: 6 } });
+      await documents.delete({ TableName, Key });
+      await expect(documents.get({ TableName, Key })).resolves.not.toHaveProperty('Item');
+    });
+
+    test('refuses the cursor of another table', async () => {
+      const [one, other] = [await filled(), await filled()];
+      const { cursor } = await fanOutQuery(dynamoDb, one, { value: '121212', limit: 5 });
+      await expect(fanOutQuery(dynamoDb, other, { value: '121212', limit: 5, cursor })).rejects.toMatchObject({
+        code: 'INVALID_CURSOR',
+      });
+    });
+
+    test('answers through the function: in order, counted, and from memory for as long as it may', async () => {
+      const config = await filled();
+      const environment = {
+        EVEN_SHARDS_TABLES: JSON.stringify({ Invoices: config }),
+        EVEN_SHARDS_CACHE_MS: '60000',
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1769',
+        AWS_LAMBDA_FUNCTION_NAME: 'Query',
+        AWS_ENDPOINT_URL_DYNAMODB: service.endpoint,
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+      };
+      const event = { table: 'Invoices', value: '121212', sortKey: { beginsWith: 'Client1_' } };
+      const events = [
+        ...Array(100).fill(event),
+        { ...event, fresh: true },
+        { ...event, consistentRead: true },
+        { table: 'Invoices', value: '121212', select: 'count' },
+      ];
+      const answers = await invoke(events, environment);
+      const [first, ...others] = answers.slice(0, 100);
+      expect(ids(first!.items as Transaction[])).toEqual(ofClient1);
+      for (const other of others) expect(other.items).toEqual(first!.items);
+      const units = answers.map(({ stats }) => stats.consumedReadUnits);
+      expect(units.slice(0, 100)).toEqual([5 * 0.5, ...Array(99).fill(0)]);
+      expect(units.slice(100, 102)).toEqual([5 * 0.5, 5]);
+      expect(answers[102]).toMatchObject({ count: 120 });
+    }, 60_000);
+
+    test(`equals an oracle in ${histories} random histories with growth between pages`, async () => {
+      for (let seed = 0; seed < histories; seed++) await playHistory(seed);
+    }, 600_000);
+
+    async function playHistory(seed: number): Promise<void> {
+      const random = seededRandom(seed);
+      const below = (count: number): number => Math.floor(random() * count);
+      const tableName = await createTable();
+      const [from, to] = [1 + below(6), 1 + below(6)];
+      const steps = planTableReshard({ default: { write: from, read: from } }, { default: to });
+      const stages = [
+        { default: { write: from, read: from } },
+        ...steps.flatMap((step) => (step.action === 'deploy' ? [step.shards] : [])),
+      ];
+      // The last step needs every item to have moved, so it is left out.
+      const last = steps.some(({ action }) => action === 'move') ? stages.length - 2 : stages.length - 1;
+      let stage = 0;
+      const config = () => invoices(tableName, stages[Math.min(last, stage + below(2))]!);
+      const oracle = new Map<string, number>();
+      const write = async (): Promise<void> => {
+        const writes = Array.from({ length: 1 + below(5) }, async (_, writer) => {
+          // Each of the concurrent writers has items of its own, so that the oracle knows who was last.
+          const ClientTransactionId = `t${writer}${below(9)}`;
+          const amount = below(100);
+          const item = { InvoiceNumber: '7', ClientTransactionId, amount };
+          const kind = below(3);
+          const config_ = config();
+          if (kind === 0) {
+            await apply(transactDelete(config_, '7', item));
+            oracle.delete(ClientTransactionId);
+          } else if (kind === 1 && transactional) {
+            const put = apply(transactPut(config_, item, { ifAbsent: true }));
+            if (oracle.has(ClientTransactionId)) await expect(put).rejects.toThrow('ConditionalCheckFailed');
+            else await put;
+            oracle.set(ClientTransactionId, oracle.get(ClientTransactionId) ?? amount);
+          } else {
+            await apply(transactPut(config_, item));
+            oracle.set(ClientTransactionId, amount);
+          }
+        });
+        await Promise.all(writes);
+      };
+      const apply = async (writes: ReturnType<typeof transactPut>): Promise<void> => {
+        if (transactional) return void (await documents.transactWrite({ TransactItems: writes }));
+        for (const each of writes) {
+          if ('Put' in each) await documents.put(each.Put);
+          if ('Delete' in each) await documents.delete(each.Delete);
+        }
+      };
+      for (let writes = below(12); writes > 0; writes--) await write();
+      for (let read = 0; read < 3; read++) {
+        const order = below(2) === 0 ? 'ascending' : 'descending';
+        const shown: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const limit = 1 + below(6);
+          const request: FanOutRequest = { value: '7', order, limit, cursor, consistentRead: random() < 0.5 };
+          const page = await fanOutQuery(dynamoDb, config(), request);
+          shown.push(...ids(page.items.map(plainItem<Transaction>)));
+          cursor = page.cursor;
+          if (random() < 0.3) stage = Math.min(last, stage + 1);
+        } while (cursor !== undefined);
+        const expected = [...oracle.keys()].sort();
+        expect([seed, shown]).toEqual([seed, order === 'ascending' ? expected : expected.reverse()]);
+        await write();
+      }
+      for (const [ClientTransactionId, amount] of oracle) {
+        const found = transactional
+          ? (await documents.transactGet({ TransactItems: transactGet(config(), '7', { ClientTransactionId }) }))
+              .Responses
+          : await Promise.all(
+              shardKeys(config(), '7', { ClientTransactionId }).map((Key) =>
+                documents.get({ TableName: tableName, Key, ConsistentRead: true }),
+              ),
+            );
+        expect(found!.flatMap(({ Item }) => Item?.amount ?? [])).toEqual([amount]);
+      }
+      await dynamoDb.deleteTable({ TableName: tableName });
+    }
+
+    test('pages are served from a cache around the client of the SDK', async () => {
+      const config = await filled();
+      const kept = new Map<string, string>();
+      const client = cachedQueryClient(dynamoDb, kept as never);
+      const request = { value: '121212', limit: 25 };
+      const [first, second] = [await fanOutQuery(client, config, request), await fanOutQuery(client, config, request)];
+      expect(second.items).toEqual(first.items);
+      expect([first.stats.consumedReadUnits > 0, second.stats.consumedReadUnits]).toEqual([true, 0]);
+    });
+  });
+}
+
+interface FunctionAnswer {
+  items?: object[];
+  count: number;
+  stats: { consumedReadUnits: number };
+}
+
+/** Invokes the bundle of the query function with one event after the other, in one execution environment. */
+async function invoke(events: object[], environment: Record<string, string>): Promise<FunctionAnswer[]> {
+  const program = `
+    const { handler } = require(${JSON.stringify(BUNDLE)});
+    (async () => {
+      const answers = [];
+      for (const event of ${JSON.stringify(events)})
+        answers.push(await handler(event, { getRemainingTimeInMillis: () => 20_000 }));
+      console.log(JSON.stringify(answers));
+    })();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], {
+    env: { ...process.env, ...environment },
+    maxBuffer: 50_000_000,
+  });
+  // The lines before hold the metrics.
+  return JSON.parse(stdout.trim().split('\n').at(-1)!);
+}

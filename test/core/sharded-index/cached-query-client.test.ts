@@ -1,0 +1,119 @@
+import { LRUCache } from 'lru-cache';
+import {
+  cachedQueryClient,
+  type DynamoDbItem,
+  fanOutQuery,
+  type IndexQueryInput,
+  type IndexQueryOutput,
+  type QueryClient,
+  type ShardedTableConfig,
+} from '../../../lib/core';
+import { FakeIndex } from '../../fakes/fake-index';
+
+const config: ShardedTableConfig = {
+  tableName: 'Blogs',
+  tableKey: ['day', 'id'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'day',
+  shardAttribute: 'day',
+  sortKeyAttributes: ['id'],
+  shardedBy: ['id'],
+  separator: '#',
+  firstShard: 0,
+  shards: { default: { write: 5, read: 5 } },
+  strategy: 'calculated',
+};
+
+function blogs(count: number): FakeIndex {
+  const table = new FakeIndex(config);
+  for (let id = 0; id < count; id++) {
+    const text = String(id).padStart(3, '0');
+    table.put({ day: { S: `monday#${id % 5}` }, id: { S: text }, body: { B: new Uint8Array([id, 0, 255]) } });
+  }
+  return table;
+}
+
+const newCache = (maxSize = 1_000_000) => new LRUCache<string, string>({ maxSize, ttl: 60_000 });
+const request = { value: 'monday', limit: 20 };
+const idOf = ({ id }: DynamoDbItem): string => (id as { S: string }).S;
+
+describe('cachedQueryClient', () => {
+  test('takes 100 identical requests for the read units of one', async () => {
+    const table = blogs(100);
+    const plain = await fanOutQuery(table, config, request);
+    const client = cachedQueryClient(table, newCache());
+    const units: number[] = [];
+    for (let time = 0; time < 100; time++) {
+      const { items, cursor, stats } = await fanOutQuery(client, config, request);
+      expect({ items, cursor }).toEqual({ items: plain.items, cursor: plain.cursor });
+      units.push(stats.consumedReadUnits);
+    }
+    expect(units).toEqual([plain.stats.consumedReadUnits, ...Array(99).fill(0)]);
+  });
+
+  test('sends a query once while several ask it', async () => {
+    const table = blogs(50);
+    const client = cachedQueryClient(table, newCache());
+    const pages = await Promise.all(Array.from({ length: 10 }, () => fanOutQuery(client, config, request)));
+    expect(table.requests).toHaveLength(pages[0]!.stats.requests);
+    expect(new Set(pages.map(({ items }) => items.map(idOf).join())).size).toBe(1);
+  });
+
+  test('keeps what it has, and asks anew where it is told to be fresh or consistent', async () => {
+    const table = blogs(5);
+    const client = cachedQueryClient(table, newCache());
+    await fanOutQuery(client, config, request);
+    table.put({ day: { S: 'monday#0' }, id: { S: '999' } });
+    const ids = async (from: QueryClient, more = {}) =>
+      (await fanOutQuery(from, config, { ...request, ...more })).items.map(idOf);
+    expect(await ids(client)).not.toContain('999');
+    expect(await ids(client, { consistentRead: true })).toContain('999');
+    expect(await ids(client)).not.toContain('999');
+    expect(await ids(client.fresh)).toContain('999');
+    expect(await ids(client)).toContain('999');
+  });
+
+  test('keeps no failure, and no answer that says nothing', async () => {
+    const table = blogs(5);
+    const answers: (IndexQueryOutput | Error)[] = [new Error('down'), {}];
+    const client = cachedQueryClient(
+      {
+        async query(input) {
+          const answer = answers.shift() ?? (await table.query(input));
+          if (answer instanceof Error) throw answer;
+          return answer;
+        },
+      },
+      newCache(),
+    );
+    const input = { TableName: 'Blogs' } as IndexQueryInput;
+    await expect(client.query(input)).rejects.toThrow('down');
+    await expect(client.query(input)).resolves.toEqual({});
+    const { items } = await fanOutQuery(client, config, request);
+    expect(items).toHaveLength(5);
+  });
+
+  test('ends the wait of who no longer needs the answer, and nobody else’s', async () => {
+    let answer: (output: IndexQueryOutput) => void = () => undefined;
+    const client = cachedQueryClient({ query: () => new Promise((resolve) => (answer = resolve)) }, newCache());
+    const input = { TableName: 'Blogs' } as IndexQueryInput;
+    const controller = new AbortController();
+    const [impatient, patient] = [client.query(input, { abortSignal: controller.signal }), client.query(input)];
+    controller.abort(new Error('no longer'));
+    await expect(impatient).rejects.toThrow('no longer');
+    answer({ ScannedCount: 0, Items: [] });
+    await expect(patient).resolves.toEqual({ ScannedCount: 0, Items: [] });
+  });
+
+  test('stays within its bytes', async () => {
+    const cache = newCache(10_000);
+    const client = cachedQueryClient(blogs(100), cache);
+    for (let limit = 1; limit <= 60; limit++) await fanOutQuery(client, config, { value: 'monday', limit });
+    expect(cache.calculatedSize).toBeLessThanOrEqual(10_000);
+    expect(cache.size).toBeGreaterThan(0);
+  });
+
+  test('refuses what is no cache', () => {
+    expect(() => cachedQueryClient(blogs(1), {} as never)).toThrow('cache must be a cache with get and set');
+  });
+});
