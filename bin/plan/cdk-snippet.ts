@@ -1,59 +1,204 @@
 import type { IndexPlan } from '../../lib/core/planning/plan-index';
 
-/** The CDK code of a planned stream, to paste. */
-export function streamSnippet(shardCount: number): string[] {
-  return [
-    "  import { UniformStream } from 'cdk-even-shards';",
-    '',
-    `  new UniformStream(this, 'Stream', { shardCount: ${shardCount} });`,
-  ];
+/** What the advice is written in. */
+export const LANGUAGES = ['typescript', 'python', 'java'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** The code of a planned stream, to paste. With balanced keys, a registry gives each owner its hash key. */
+export function streamSnippet(shardCount: number, balanced: boolean, language: Language): string[] {
+  return indented((balanced ? BALANCED_STREAM : STREAM)[language](shardCount));
 }
 
-/** The CDK code of a planned index, to paste. */
-export function indexSnippet({ shards, byValue }: IndexPlan, valueAttribute: string | undefined): string[] {
-  return [
-    "  import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
-    "  import { ShardCounts, ShardedTable } from 'cdk-even-shards';",
-    '',
-    "  const table = new ShardedTable(this, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });",
-    '  table.addShardedIndex({',
-    `    indexName: '${valueAttribute === undefined ? 'byTime' : `by${upperFirst(valueAttribute)}`}',`,
-    ...(valueAttribute === undefined
-      ? []
-      : [`    valueAttribute: { name: ${quoted(valueAttribute)}, type: AttributeType.STRING },`]),
-    "    sortKey: { name: 'createdAt', type: AttributeType.STRING },",
-    ...shardCountLines(shards, byValue),
-    '  });',
-  ];
+/** The code of a planned index, to paste. */
+export function indexSnippet(plan: IndexPlan, valueAttribute: string | undefined, language: Language): string[] {
+  const name = valueAttribute === undefined ? 'byTime' : `by${upperFirst(valueAttribute)}`;
+  return indented(INDEX[language](name, valueAttribute, plan));
 }
 
 /** A table of Amazon Keyspaces with as many shards as planned. */
-export function keyspacesSnippet({ shards, byValue }: IndexPlan): string[] {
-  return [
-    "  import { CqlType, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';",
+export function keyspacesSnippet(plan: IndexPlan, language: Language): string[] {
+  return indented(KEYSPACES[language](plan));
+}
+
+type Snippet<Parts extends unknown[]> = Record<Language, (...parts: Parts) => string[]>;
+
+const STREAM: Snippet<[number]> = {
+  typescript: (shards) => [
+    "import { UniformStream } from 'cdk-even-shards';",
     '',
-    "  new ShardedKeyspacesTable(this, 'Table', {",
-    "    keyspaceName: 'keyspace',",
-    "    tableName: 'table',",
-    "    partitionKey: [{ name: 'value', cqlType: CqlType.TEXT }],",
-    "    clusteringColumns: [{ name: 'id', cqlType: CqlType.TEXT }],",
-    ...shardCountLines(shards, byValue),
-    '  });',
+    `new UniformStream(this, 'Stream', { shardCount: ${shards} });`,
+  ],
+  python: (shards) => [
+    'from cdk_even_shards import UniformStream',
+    '',
+    `UniformStream(self, "Stream", shard_count=${shards})`,
+  ],
+  java: (shards) => [
+    'import io.github.cdkevenshards.UniformStream;',
+    '',
+    `UniformStream.Builder.create(this, "Stream").shardCount(${shards}).build();`,
+  ],
+};
+
+const BALANCED_STREAM: Snippet<[number]> = {
+  typescript: (shards) => [
+    "import { HashKeyRegistry, OrderedProducerFunction, UniformStream } from 'cdk-even-shards';",
+    '',
+    `const stream = new UniformStream(this, 'Stream', { shardCount: ${shards} });`,
+    '// it gives each key a hash key; allocate busy keys with their weight, which are their records a second',
+    "const hashKeyRegistry = new HashKeyRegistry(this, 'HashKeys', { stream });",
+    "new OrderedProducerFunction(this, 'Producer', { stream, hashKeyRegistry });",
+  ],
+  python: (shards) => [
+    'from cdk_even_shards import HashKeyRegistry, OrderedProducerFunction, UniformStream',
+    '',
+    `stream = UniformStream(self, "Stream", shard_count=${shards})`,
+    '# it gives each key a hash key; allocate busy keys with their weight, which are their records a second',
+    'registry = HashKeyRegistry(self, "HashKeys", stream=stream)',
+    'OrderedProducerFunction(self, "Producer", stream=stream, hash_key_registry=registry)',
+  ],
+  java: (shards) => [
+    'import io.github.cdkevenshards.*;',
+    '',
+    `UniformStream stream = UniformStream.Builder.create(this, "Stream").shardCount(${shards}).build();`,
+    '// it gives each key a hash key; allocate busy keys with their weight, which are their records a second',
+    'HashKeyRegistry registry = HashKeyRegistry.Builder.create(this, "HashKeys").stream(stream).build();',
+    'OrderedProducerFunction.Builder.create(this, "Producer").stream(stream).hashKeyRegistry(registry).build();',
+  ],
+};
+
+const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: IndexPlan]> = {
+  typescript: (name, valueAttribute, plan) => [
+    "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
+    "import { ShardCounts, ShardedTable } from 'cdk-even-shards';",
+    '',
+    "const table = new ShardedTable(this, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });",
+    'table.addShardedIndex({',
+    `  indexName: '${name}',`,
+    ...optional(valueAttribute, (value) => `  valueAttribute: { name: ${quoted(value)}, type: AttributeType.STRING },`),
+    "  sortKey: { name: 'createdAt', type: AttributeType.STRING },",
+    ...shardCountLines(plan),
+    '});',
+  ],
+  python: (name, valueAttribute, plan) => [
+    'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
+    'from cdk_even_shards import ShardCounts, ShardedTable',
+    '',
+    'table = ShardedTable(self, "Table", partition_key=Attribute(name="id", type=AttributeType.STRING))',
+    'table.add_sharded_index(',
+    `    index_name="${name}",`,
+    ...optional(
+      valueAttribute,
+      (value) => `    value_attribute=Attribute(name=${JSON.stringify(value)}, type=AttributeType.STRING),`,
+    ),
+    '    sort_key=Attribute(name="createdAt", type=AttributeType.STRING),',
+    ...pythonShardCounts(plan),
+    ')',
+  ],
+  java: (name, valueAttribute, plan) => [
+    'import io.github.cdkevenshards.*;',
+    'import java.util.Map;',
+    'import software.amazon.awscdk.services.dynamodb.Attribute;',
+    'import software.amazon.awscdk.services.dynamodb.AttributeType;',
+    '',
+    'Attribute id = Attribute.builder().name("id").type(AttributeType.STRING).build();',
+    'ShardedTable table = ShardedTable.Builder.create(this, "Table").partitionKey(id).build();',
+    'table.addShardedIndex(ShardedIndexOptions.builder()',
+    `    .indexName("${name}")`,
+    ...optional(
+      valueAttribute,
+      (value) =>
+        `    .valueAttribute(Attribute.builder().name(${JSON.stringify(value)}).type(AttributeType.STRING).build())`,
+    ),
+    '    .sortKey(Attribute.builder().name("createdAt").type(AttributeType.STRING).build())',
+    ...javaShardCounts(plan),
+    '    .build());',
+  ],
+};
+
+const KEYSPACES: Snippet<[IndexPlan]> = {
+  typescript: (plan) => [
+    "import { CqlType, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';",
+    '',
+    "new ShardedKeyspacesTable(this, 'Table', {",
+    "  keyspaceName: 'keyspace',",
+    "  tableName: 'table',",
+    "  partitionKey: [{ name: 'value', cqlType: CqlType.TEXT }],",
+    "  clusteringColumns: [{ name: 'id', cqlType: CqlType.TEXT }],",
+    ...shardCountLines(plan),
+    '});',
+  ],
+  python: (plan) => [
+    'from cdk_even_shards import CqlType, KeyspacesColumn, ShardCounts, ShardedKeyspacesTable',
+    '',
+    'ShardedKeyspacesTable(self, "Table",',
+    '    keyspace_name="keyspace",',
+    '    table_name="table",',
+    '    partition_key=[KeyspacesColumn(name="value", cql_type=CqlType.TEXT)],',
+    '    clustering_columns=[KeyspacesColumn(name="id", cql_type=CqlType.TEXT)],',
+    ...pythonShardCounts(plan),
+    ')',
+  ],
+  java: (plan) => [
+    'import io.github.cdkevenshards.*;',
+    'import java.util.List;',
+    'import java.util.Map;',
+    '',
+    'ShardedKeyspacesTable.Builder.create(this, "Table")',
+    '    .keyspaceName("keyspace")',
+    '    .tableName("table")',
+    '    .partitionKey(List.of(KeyspacesColumn.builder().name("value").cqlType(CqlType.TEXT).build()))',
+    '    .clusteringColumns(List.of(KeyspacesColumn.builder().name("id").cqlType(CqlType.TEXT).build()))',
+    ...javaShardCounts(plan),
+    '    .build();',
+  ],
+};
+
+/** The counts of the values that have more than one shard; undefined where all values, or no value, have the same. */
+function countsOf({ shards, byValue }: IndexPlan): { uniform: number } | { byValue: [string, number][] } {
+  const counts = byValue && Object.entries(byValue).filter(([, count]) => count > 1);
+  if (counts === undefined) return { uniform: shards };
+  return counts.length === 0 ? { uniform: 1 } : { byValue: counts };
+}
+
+function shardCountLines(plan: IndexPlan): string[] {
+  const counts = countsOf(plan);
+  if ('uniform' in counts) return [`  shardCounts: ShardCounts.uniform(${counts.uniform}),`];
+  return [
+    '  shardCounts: ShardCounts.byValue(',
+    '    {',
+    ...counts.byValue.map(([value, count]) => `      ${quoted(value)}: ${count},`),
+    '    },',
+    '    1,',
+    '  ),',
   ];
 }
 
-function shardCountLines(shards: number, byValue: IndexPlan['byValue']): string[] {
-  const counts = byValue && Object.entries(byValue).filter(([, count]) => count > 1);
-  return counts === undefined || counts.length === 0
-    ? [`    shardCounts: ShardCounts.uniform(${counts === undefined ? shards : 1}),`]
-    : [
-        '    shardCounts: ShardCounts.byValue(',
-        '      {',
-        ...counts.map(([value, count]) => `        ${quoted(value)}: ${count},`),
-        '      },',
-        '      1,',
-        '    ),',
-      ];
+function pythonShardCounts(plan: IndexPlan): string[] {
+  const counts = countsOf(plan);
+  if ('uniform' in counts) return [`    shard_counts=ShardCounts.uniform(${counts.uniform}),`];
+  return [
+    '    shard_counts=ShardCounts.by_value({',
+    ...counts.byValue.map(([value, count]) => `        ${JSON.stringify(value)}: ${count},`),
+    '    }, 1),',
+  ];
+}
+
+function javaShardCounts(plan: IndexPlan): string[] {
+  const counts = countsOf(plan);
+  if ('uniform' in counts) return [`    .shardCounts(ShardCounts.uniform(${counts.uniform}))`];
+  const entries = counts.byValue.map(([value, count]) => `        Map.entry(${JSON.stringify(value)}, ${count})`);
+  return ['    .shardCounts(ShardCounts.byValue(Map.ofEntries(', `${entries.join(',\n')}`, '    ), 1))'].flatMap(
+    (line) => line.split('\n'),
+  );
+}
+
+function optional<T>(value: T | undefined, lineOf: (value: T) => string): string[] {
+  return value === undefined ? [] : [lineOf(value)];
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => (line === '' ? '' : `  ${line}`));
 }
 
 function upperFirst(name: string): string {
@@ -61,7 +206,7 @@ function upperFirst(name: string): string {
   return letters.charAt(0).toUpperCase() + letters.slice(1);
 }
 
-/** A text as code. */
+/** A string of TypeScript. */
 export function quoted(text: string): string {
   return `'${JSON.stringify(text).slice(1, -1).replace(/\\"/g, '"').replace(/'/g, "\\'")}'`;
 }

@@ -1,14 +1,22 @@
 import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-prices';
 import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
-import { planStream } from '../../lib/core/planning/plan-stream';
+import { type KeyPlacement, planStream } from '../../lib/core/planning/plan-stream';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { busiestKey, readSample, type TrafficSample, withProgress } from '../traffic-sample';
+import { writeOutput } from '../write-output';
+import { LANGUAGES, type Language } from './cdk-snippet';
+import { compareKeys } from './compare-keys';
+import { readFields } from './field-samples';
+import { keyLines, keyPicture } from './key-report';
 import { planReport, type SampleSummary, type TradeOff } from './plan-report';
 import { pricesFile } from './prices-file';
-import { largestRate, samplePlacement } from './sample-placement';
+import { largestRate, type SamplePlacement, samplePlacement } from './sample-placement';
 
 const COMMAND = 'even-shards plan';
+
+/** Records a second, where the question is which key and no rate is given. */
+const DEFAULT_RATE = 1_000;
 
 const HELP = `usage: even-shards plan [stream | index] [options]
 
@@ -17,7 +25,10 @@ shards cannot fix, and what a month costs; and prints the CDK code. With a sampl
 
 a sample of real traffic:
   --input FILE                newline-delimited JSON, one record a line, gzipped if named .gz; may be repeated
-  --key NAME                  the field with the stream's partition key, or the index's value; required with --input
+                              - is standard input
+  --key NAME                  the field with the stream's partition key, or the index's value
+                              (default: compares every field, and the pairs that spread better, as a key)
+  --svg FILE                  also draw that comparison
 
 a stream (rates are those of the busiest second):
   --records-per-second N      required without a sample; with one, default: the most its busiest key allows
@@ -26,7 +37,8 @@ a stream (rates are those of the busiest second):
   --consumers N               that share what a shard gives (default: 1)
   --polls-per-second N        of each of them (default: 1)
   --enhanced-fan-out-consumers N  (default: 0)
-  --keys N                    equal partition keys that are placed by their hash (default: many; with a sample, its own)
+  --keys N                    equal partition keys (default: many; with a sample, its own)
+  --balanced                  keys have balanced explicit hash keys, from a HashKeyRegistry (default: MD5 places them)
 
 an index:
   --writes-per-second N       required without a sample; with one, default: as the stream's records
@@ -43,11 +55,13 @@ both:
   --average-of-peak PART      of a month's traffic, for the cost (default: 1)
   --prices FILE               JSON with your own prices, in the fields of LIST_PRICES (default: list prices of
                               ${LIST_PRICES.asOf}; check them before you rely on a cost)
+  --language NAME             of the CDK code: typescript, python or java (default: typescript)
   --json                      print the plan as one JSON document
   --help                      show this text`;
 
 const OPTIONS = {
   'average-of-peak': { type: 'string' },
+  balanced: { type: 'boolean', default: false },
   'bytes-per-second': { type: 'string' },
   consumers: { type: 'string' },
   'enhanced-fan-out-consumers': { type: 'string' },
@@ -58,6 +72,7 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
   keyspaces: { type: 'boolean', default: false },
   key: { type: 'string' },
+  language: { type: 'string', default: 'typescript' },
   keys: { type: 'string' },
   'page-items': { type: 'string' },
   'pages-per-second': { type: 'string' },
@@ -67,6 +82,7 @@ const OPTIONS = {
   probability: { type: 'string' },
   'records-per-second': { type: 'string' },
   share: { type: 'string', multiple: true },
+  svg: { type: 'string' },
   utilisation: { type: 'string' },
   'writes-per-second': { type: 'string' },
 } as const;
@@ -78,9 +94,11 @@ const OF_INDEX = ['item-kb', 'page-items', 'pages-per-second', 'partitions', 'sh
 /** `even-shards plan`. */
 export async function plan(args: string[]): Promise<void> {
   const { flags, target } = planFlags(args);
+  const language = languageOf(flags.language);
   if (flags.help) return console.log(HELP);
   const prices = flags.prices === undefined ? undefined : pricesFile(flags.prices);
   const { input, key } = flags;
+  if (input !== undefined && key === undefined) return whichKey(input, flags);
   const sample =
     input && (await withProgress('records read', (onProgress) => readSample(input, { key: key!, onProgress })));
   const planned = {
@@ -89,7 +107,9 @@ export async function plan(args: string[]): Promise<void> {
     ...(wants('index', target, flags) && { index: inFlagTerms(COMMAND, () => plannedIndex(flags, sample, prices)) }),
   };
   console.log(
-    flags.json ? JSON.stringify(planned, flags.keyspaces ? withoutCost : undefined, 2) : planReport(planned).join('\n'),
+    flags.json
+      ? JSON.stringify(planned, flags.keyspaces ? withoutCost : undefined, 2)
+      : planReport(planned, language).join('\n'),
   );
 }
 
@@ -102,8 +122,9 @@ function planFlags(args: string[]) {
   }
   if (more.length > 0) throw new UsageError(`unexpected argument '${more[0]}'`, COMMAND);
   if (flags.help) return { flags, target };
-  if ((flags.input === undefined) !== (flags.key === undefined)) {
-    throw new UsageError(flags.key === undefined ? '--input needs --key' : '--key needs --input', COMMAND);
+  if (flags.key !== undefined && flags.input === undefined) throw new UsageError('--key needs --input', COMMAND);
+  if (flags.svg !== undefined && (flags.input === undefined || flags.key !== undefined)) {
+    throw new UsageError('--svg draws the comparison of keys, so it needs --input and no --key', COMMAND);
   }
   if (flags.input !== undefined && flags.keys !== undefined) {
     throw new UsageError('--input has keys of its own, so it takes no --keys', COMMAND);
@@ -158,8 +179,9 @@ function plannedStream(flags: Flags, sample: TrafficSample | undefined, prices: 
   const recordsPerSecond = number('records-per-second');
   const bytesPerSecond = number('bytes-per-second');
   if (sample === undefined) {
-    const traffic = { ...common, recordsPerSecond: recordsPerSecond!, bytesPerSecond, keys: number('keys') };
-    return { traffic, rateIsLimit: false, plan: planStream(traffic) };
+    const { balanced } = flags;
+    const traffic = { ...common, recordsPerSecond: recordsPerSecond!, bytesPerSecond, keys: number('keys'), balanced };
+    return { traffic, rateIsLimit: false, balanced, plan: planStream(traffic) };
   }
   const rate = recordsPerSecond ?? largestRate(sample, common.headRoom);
   const recordSizes = [...sample.sizes].map(([bytes, share]) => ({ bytes, share }));
@@ -169,13 +191,43 @@ function plannedStream(flags: Flags, sample: TrafficSample | undefined, prices: 
     ...(bytesPerSecond === undefined ? { recordSizes } : { bytesPerSecond }),
     hottestKeyShare: busiestKey(sample).share,
   };
-  const plan = planStream(traffic);
+  const { shards } = planStream(traffic);
+  const placement = samplePlacement(sample, { recordsPerSecond: rate, headRoom: common.headRoom, shards });
+  const design = designOf(placement, flags.balanced);
   return {
     traffic: { ...traffic, recordSizes: undefined },
     rateIsLimit: recordsPerSecond === undefined,
-    plan,
-    placement: samplePlacement(sample, { recordsPerSecond: rate, headRoom: common.headRoom, shards: plan.shards }),
+    balanced: design.balanced,
+    plan: planStream({ ...traffic, placement: design.placement }),
+    placement,
   };
+}
+
+/** Keys by their hash, unless they are to be balanced or nothing else bears them. */
+function designOf(placed: SamplePlacement, balanced: boolean): { balanced: boolean; placement?: KeyPlacement } {
+  const { shardsByHash, busiestShareByHash, shardsIfBalanced, busiestShareIfBalanced } = placed;
+  if (shardsByHash !== undefined && !balanced) {
+    return { balanced: false, placement: { shards: shardsByHash, busiestShare: busiestShareByHash! } };
+  }
+  if (shardsIfBalanced === undefined) return { balanced };
+  return { balanced: true, placement: { shards: shardsIfBalanced, busiestShare: busiestShareIfBalanced! } };
+}
+
+/** Without a key, the fields of the sample are compared as keys. */
+async function whichKey(input: readonly string[], flags: Flags): Promise<void> {
+  const samples = await withProgress('records read', (onProgress) => readFields(input, onProgress));
+  const rate = flags['records-per-second'] ?? flags['writes-per-second'];
+  const recordsPerSecond = numberOf(COMMAND, 'records-per-second', rate) ?? DEFAULT_RATE;
+  if (!(recordsPerSecond > 0)) throw new UsageError(`--records-per-second must be above 0, got ${rate}`, COMMAND);
+  const comparison = compareKeys(samples, recordsPerSecond);
+  if (flags.svg !== undefined) writeOutput(flags.svg, keyPicture(comparison));
+  console.log(flags.json ? JSON.stringify(comparison, null, 2) : keyLines(comparison).join('\n'));
+}
+
+function languageOf(name: string): Language {
+  const language = LANGUAGES.find((each) => each === name);
+  if (language !== undefined) return language;
+  throw new UsageError(`--language must be one of ${LANGUAGES.join(', ')}, got "${name}"`, COMMAND);
 }
 
 function plannedIndex(flags: Flags, sample: TrafficSample | undefined, prices: Partial<ListPrices> | undefined) {
@@ -226,6 +278,8 @@ function sharesOf(texts: readonly string[]): Record<string, number> {
     if (value !== undefined && number >= 0) return [value, number] as const;
     throw new UsageError(`--share must be VALUE=N with a number of at least 0, got "${text}"`, COMMAND);
   });
+  const repeated = shares.find(([value], index) => shares.findIndex(([other]) => other === value) < index);
+  if (repeated !== undefined) throw new UsageError(`--share names ${repeated[0]} twice`, COMMAND);
   if (shares.every(([, share]) => share === 0)) throw new UsageError('one --share must be above 0', COMMAND);
   return Object.fromEntries(shares);
 }

@@ -2,7 +2,7 @@ import type { PlanRule } from '../../lib/core/planning/plan';
 import type { IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
 import { textTable } from '../local/sample/text-table';
-import { indexSnippet, keyspacesSnippet, streamSnippet } from './cdk-snippet';
+import { indexSnippet, keyspacesSnippet, type Language, streamSnippet } from './cdk-snippet';
 import type { SamplePlacement } from './sample-placement';
 
 /** What was found in a sample. */
@@ -24,17 +24,24 @@ export interface TradeOff {
 /** All that `even-shards plan` has to say. */
 export interface Planned {
   sample?: SampleSummary;
-  stream?: { traffic: StreamTraffic; rateIsLimit: boolean; plan: StreamPlan; placement?: SamplePlacement };
+  stream?: {
+    traffic: StreamTraffic;
+    rateIsLimit: boolean;
+    /** Whether the design is one with balanced explicit hash keys, which a registry gives. */
+    balanced: boolean;
+    plan: StreamPlan;
+    placement?: SamplePlacement;
+  };
   index?: { traffic: IndexTraffic; plan: IndexPlan; tradeOffs: TradeOff[]; keyspaces: boolean };
 }
 
 /** A plan for people to read, line by line. */
-export function planReport({ sample, stream, index }: Planned): string[] {
+export function planReport({ sample, stream, index }: Planned, language: Language): string[] {
   return [
     ...(sample ? [...sampleLines(sample), ''] : []),
-    ...(stream ? streamLines(stream, sample) : []),
+    ...(stream ? streamLines(stream, sample, language) : []),
     ...(stream && index ? ['', ''] : []),
-    ...(index ? (index.keyspaces ? keyspacesLines(index) : indexLines(index, sample)) : []),
+    ...(index ? (index.keyspaces ? keyspacesLines(index, language) : indexLines(index, sample, language)) : []),
   ];
 }
 
@@ -46,30 +53,28 @@ function sampleLines({ records, keys, keyField, busiest }: SampleSummary): strin
 }
 
 function streamLines(
-  { traffic, rateIsLimit, plan, placement }: NonNullable<Planned['stream']>,
+  { traffic, rateIsLimit, balanced, plan, placement }: NonNullable<Planned['stream']>,
   sample: SampleSummary | undefined,
+  language: Language,
 ): string[] {
-  const { shards, boundBy, rules, limits, monthlyCost, notFixed, shardsIfBalanced } = plan;
+  const { shards, boundBy, rules, limits, monthlyCost, notFixed } = plan;
   const rate = whole(traffic.recordsPerSecond);
   return [
     `stream: ${counted(shards, 'shard')} for ${rate} records a second, bound by ${boundBy}`,
     ...(rateIsLimit ? [`  no rate was given: ${rate} is the most that the busiest key allows with head-room`] : []),
-    ...(placement && placement.shardsByHash !== shards ? [placementAdvice(placement)] : []),
-    ...(shardsIfBalanced < shards
-      ? [`  with balanced explicit hash keys ${counted(shardsIfBalanced, 'shard')} would do`]
-      : []),
+    ...(traffic.keys === undefined && placement === undefined ? [] : designLines(plan, balanced, placement)),
     '',
     ...rulesTable(rules),
     '',
     ...limitsTable(limits),
-    ...(placement ? ['', ...placementLines(shards, placement)] : []),
+    ...(placement ? ['', ...placementLines(placement)] : []),
     '',
     `  a month: ${dollars(monthlyCost.total)} (shards ${dollars(monthlyCost.shards)}, records ` +
-      `${dollars(monthlyCost.records)}, enhanced fan-out ${dollars(monthlyCost.fanOut)}; ${monthlyCost.prices})`,
+      `${dollars(monthlyCost.records)}, enhanced fan-out ${dollars(monthlyCost.fanOut)}; prices of ${monthlyCost.prices})`,
     ...packedLines(monthlyCost),
     ...notFixedLines([...notFixed, ...(sample && placement ? [ceiling(sample, placement)] : [])]),
     '',
-    ...streamSnippet(placement?.shardsIfBalanced ?? shards),
+    ...streamSnippet(shards, balanced, language),
   ];
 }
 
@@ -87,20 +92,35 @@ function ceiling({ busiest }: SampleSummary, { busiestKeyFillsShardAt }: SampleP
   return `${busiest.key} alone fills a shard when the stream has ${rate} records a second: beyond that, split this key`;
 }
 
-function placementAdvice({ shardsByHash, shardsIfBalanced, tried }: SamplePlacement): string {
-  if (shardsIfBalanced === undefined)
-    return `  but no number of shards up to ${whole(tried)} leaves head-room: the busiest keys are too hot`;
-  const byHash = shardsByHash === undefined ? `no number up to ${whole(tried)} is enough` : `it takes ${shardsByHash}`;
-  const ifBalanced = counted(shardsIfBalanced, 'shard');
-  return `  but by partition keys alone ${byHash}; with balanced explicit hash keys (BalancedKeyAllocator) ${ifBalanced}`;
+/** Which keys the count, the limits, the cost and the code are for, and what the other way would take. */
+function designLines(
+  { shards, shardsIfBalanced }: StreamPlan,
+  balanced: boolean,
+  placement?: SamplePlacement,
+): string[] {
+  const upTo = placement && `no number up to ${whole(placement.tried)}`;
+  const byHash = placement ? placement.shardsByHash : shards;
+  const ifBalanced = placement ? placement.shardsIfBalanced : shardsIfBalanced;
+  const count = (shardCount: number | undefined) =>
+    shardCount === undefined ? `${upTo} would do` : `${counted(shardCount, 'shard')} would do`;
+  if (placement && byHash === undefined && ifBalanced === undefined) {
+    return [`  but ${upTo} leaves head-room: the busiest keys are too hot`];
+  }
+  if (balanced) {
+    return [
+      '  for keys with balanced explicit hash keys, from a HashKeyRegistry, as in the code below' +
+        (placement ? `; by partition key (MD5) ${count(byHash)}` : ''),
+    ];
+  }
+  return [`  for keys placed by partition key (MD5); with a HashKeyRegistry ${count(ifBalanced)}: see --balanced`];
 }
 
-function placementLines(shards: number, placement: SamplePlacement): string[] {
-  const { busiestByHash, busiestIfBalanced, shardsByHash, shardsIfBalanced, tried } = placement;
+function placementLines(placement: SamplePlacement): string[] {
+  const { planned, busiestByHash, busiestIfBalanced, shardsByHash, shardsIfBalanced, tried } = placement;
   const fewest = (count: number | undefined) => (count === undefined ? `none up to ${whole(tried)}` : String(count));
   return [
     ...textTable(
-      ['the keys of the sample, placed', `busiest of ${counted(shards, 'shard')}`, 'shards that keep the head-room'],
+      ['the keys of the sample, placed', `busiest of ${counted(planned, 'shard')}`, 'shards that keep the head-room'],
       [
         ['by partition key (MD5)', `${percent(busiestByHash)} used`, fewest(shardsByHash)],
         ['by balanced explicit hash keys', `${percent(busiestIfBalanced)} used`, fewest(shardsIfBalanced)],
@@ -112,6 +132,7 @@ function placementLines(shards: number, placement: SamplePlacement): string[] {
 function indexLines(
   { traffic, plan, tradeOffs }: NonNullable<Planned['index']>,
   sample: SampleSummary | undefined,
+  language: Language,
 ): string[] {
   const { shards, boundBy, rules, limits, page, partitions, overloadProbability, monthlyCost, notFixed } = plan;
   return [
@@ -120,7 +141,7 @@ function indexLines(
     '',
     ...rulesTable(rules),
     '',
-    ...limitsTable(limits),
+    ...limitsTable(limits.map(withChance(traffic.probability))),
     '',
     `  both sides of the price: a page of ${page.shards === 1 ? 'one shard' : `${page.shards} shards`} takes ` +
       `${page.readUnits} read units, of one shard ${page.readUnitsUnsharded}`,
@@ -130,16 +151,16 @@ function indexLines(
     ),
     '  (fewer shards need more partitions: raise the warm throughput of the index to 1,000 write units for each)',
     '',
-    `  a month: ${dollars(monthlyCost.total)} (writes ${dollars(monthlyCost.writes)}, pages ` +
-      `${dollars(monthlyCost.pages)}; ${monthlyCost.prices})`,
+    `  a month of this index on demand, without the writes of its table: ${dollars(monthlyCost.total)} ` +
+      `(writes ${dollars(monthlyCost.writes)}, pages ${dollars(monthlyCost.pages)}; prices of ${monthlyCost.prices})`,
     ...notFixedLines(notFixed),
     '',
-    ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined)),
+    ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined), language),
   ];
 }
 
 /** A table of Amazon Keyspaces: its partitions have the limits of DynamoDB's, and prices of their own. */
-function keyspacesLines({ traffic, plan }: NonNullable<Planned['index']>): string[] {
+function keyspacesLines({ traffic, plan }: NonNullable<Planned['index']>, language: Language): string[] {
   const { shards, boundBy, rules, limits, page, notFixed } = plan;
   return [
     `table of Amazon Keyspaces: ${counted(shards, 'shard')} for ${whole(traffic.writesPerSecond)} writes a second, bound by ${boundBy}`,
@@ -152,8 +173,16 @@ function keyspacesLines({ traffic, plan }: NonNullable<Planned['index']>): strin
     `  a page of ${counted(page.shards, 'shard')} takes ${page.readUnits} read units at LOCAL_ONE, twice as many at LOCAL_QUORUM`,
     ...notFixedLines(notFixed),
     '',
-    ...keyspacesSnippet(plan),
+    ...keyspacesSnippet(plan, language),
   ];
+}
+
+/** How busy the busiest partition is depends on chance: it is no busier but for a few of all ways to place the shards. */
+function withChance(probability = 0.05) {
+  return ({ limit, used }: IndexPlan['limits'][number]) => ({
+    limit: limit === 'writes to the busiest partition' ? `${limit}, but for ${percent(probability)} of chance` : limit,
+    used,
+  });
 }
 
 function rulesTable(rules: readonly PlanRule<string>[]): string[] {
@@ -163,7 +192,7 @@ function rulesTable(rules: readonly PlanRule<string>[]): string[] {
   );
 }
 
-function limitsTable(limits: StreamPlan['limits'] | IndexPlan['limits']): string[] {
+function limitsTable(limits: readonly { limit: string; used: number }[]): string[] {
   return textTable(
     ['what breaks first', 'used', 'breaks at'],
     limits.map(({ limit, used }) => [
@@ -175,7 +204,7 @@ function limitsTable(limits: StreamPlan['limits'] | IndexPlan['limits']): string
 }
 
 function growth(multiple: number): string {
-  return multiple < 10 ? multiple.toFixed(1) : whole(Math.round(multiple));
+  return multiple < 2 ? multiple.toFixed(2) : multiple < 10 ? multiple.toFixed(1) : whole(Math.round(multiple));
 }
 
 function notFixedLines(sentences: readonly string[]): string[] {
@@ -197,5 +226,5 @@ function percent(part: number): string {
 }
 
 function dollars(amount: number): string {
-  return `$${amount.toLocaleString('en', { maximumFractionDigits: amount < 100 ? 2 : 0 })}`;
+  return `$${amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }

@@ -18,11 +18,16 @@ export interface SamplePlacement {
   /** The busiest shard of as many as planned, in parts of what it can take. */
   busiestByHash: number;
   busiestIfBalanced: number;
+  /** How many were planned. */
+  planned: number;
   /** The most shards that were tried. */
   tried: number;
   /** The fewest shards, from as many as planned, that keep the head-room on each; absent if none up to `tried` do. */
   shardsByHash?: number;
   shardsIfBalanced?: number;
+  /** What the busiest of so many shards has of the records. */
+  busiestShareByHash?: number;
+  busiestShareIfBalanced?: number;
   /** The records a second of the whole stream at which its busiest key alone fills a shard. */
   busiestKeyFillsShardAt: number;
 }
@@ -42,46 +47,76 @@ export function largestRate(sample: TrafficSample, headRoom = DEFAULT_HEAD_ROOM)
   return rate < 10 ? rate : floorOf(rate);
 }
 
-/** Places the keys of a sample as Kinesis would. */
+/** Places the keys of a sample as Kinesis would, and as a registry with weights would. */
 export function samplePlacement(sample: TrafficSample, rate: Rate): SamplePlacement {
-  const { recordsPerSecond, headRoom = DEFAULT_HEAD_ROOM, shards } = rate;
-  const keys = [...sample.keys].sort(([, a], [, b]) => b - a);
-  const hashed = keys.map(([key, records]) => ({ hashKey: hashPartitionKey(key), records }));
-  const used = (loads: readonly number[]) => (Math.max(...loads) / sample.records) * recordsPerSecond * ofShard(sample);
-
-  const byHash = (count: number) => {
-    const ranges = uniformRanges(count);
-    return used(
-      loadsOf(
-        hashed.map(({ hashKey, records }) => [shardIndexOf(hashKey, ranges), records]),
-        count,
-      ),
-    );
-  };
-  const ifBalanced = (count: number) => {
-    const ranges = uniformRanges(count);
-    const allocator = new BalancedKeyAllocator({ ranges });
-    return used(
-      loadsOf(
-        keys.map(([, records]) => [shardIndexOf(allocator.allocate(records), ranges), records]),
-        count,
-      ),
-    );
-  };
-  const some = Math.min(MAX_SHARDS, shards + Math.floor(MAX_PLACEMENTS / keys.length));
-  const tried = Math.min(MAX_STREAM_SHARDS, Math.max(shards + 1, some));
-  const fewest = (busiest: (count: number) => number) => {
-    for (let count = shards; count <= tried; count++) if (!isAbove(busiest(count), 1 - headRoom)) return count;
-    return undefined;
-  };
+  const { shards: planned } = rate;
+  const ofRate = rate.recordsPerSecond * ofShard(sample);
+  const [byHash, ifBalanced] = [placingByHash(sample), placingBalanced(sample)];
+  const [enoughByHash, enoughIfBalanced] = [fewestShards(sample, rate, byHash), fewestShards(sample, rate, ifBalanced)];
   return {
-    busiestByHash: byHash(shards),
-    busiestIfBalanced: ifBalanced(shards),
-    tried,
-    shardsByHash: fewest(byHash),
-    shardsIfBalanced: fewest(ifBalanced),
+    planned,
+    busiestByHash: byHash(planned) * ofRate,
+    busiestIfBalanced: ifBalanced(planned) * ofRate,
+    tried: mostTried(sample, planned),
+    shardsByHash: enoughByHash?.shards,
+    shardsIfBalanced: enoughIfBalanced?.shards,
+    busiestShareByHash: enoughByHash?.busiestShare,
+    busiestShareIfBalanced: enoughIfBalanced?.busiestShare,
     busiestKeyFillsShardAt: largestRate(sample, 0),
   };
+}
+
+/** The fewest shards, from as many as given, on which Kinesis places the keys so that each keeps its head-room. */
+export function shardsByHash(sample: TrafficSample, rate: Rate): number | undefined {
+  return fewestShards(sample, rate, placingByHash(sample))?.shards;
+}
+
+/** The share of the busiest of so many shards. */
+type Placing = (shards: number) => number;
+
+function placingByHash({ keys, records }: TrafficSample): Placing {
+  const hashed = [...keys].map(([key, count]) => ({ hashKey: hashPartitionKey(key), count }));
+  return (shards) => {
+    const ranges = uniformRanges(shards);
+    return busiestShare(
+      hashed.map(({ hashKey, count }) => [shardIndexOf(hashKey, ranges), count]),
+      shards,
+      records,
+    );
+  };
+}
+
+function placingBalanced({ keys, records }: TrafficSample): Placing {
+  const busiestFirst = [...keys.values()].sort((a, b) => b - a);
+  return (shards) => {
+    const ranges = uniformRanges(shards);
+    const allocator = new BalancedKeyAllocator({ ranges });
+    return busiestShare(
+      busiestFirst.map((count) => [shardIndexOf(allocator.allocate(count), ranges), count]),
+      shards,
+      records,
+    );
+  };
+}
+
+function fewestShards(
+  sample: TrafficSample,
+  { recordsPerSecond, headRoom = DEFAULT_HEAD_ROOM, shards: planned }: Rate,
+  place: Placing,
+): { shards: number; busiestShare: number } | undefined {
+  const ofRate = recordsPerSecond * ofShard(sample);
+  // No placement of whole keys helps the busiest one.
+  if (isAbove(busiestKey(sample).share * ofRate, 1 - headRoom)) return undefined;
+  for (let shards = planned; shards <= mostTried(sample, planned); shards++) {
+    const share = place(shards);
+    if (!isAbove(share * ofRate, 1 - headRoom)) return { shards, busiestShare: share };
+  }
+  return undefined;
+}
+
+function mostTried({ keys }: TrafficSample, planned: number): number {
+  const some = Math.min(MAX_SHARDS, planned + Math.floor(MAX_PLACEMENTS / keys.size));
+  return Math.min(MAX_STREAM_SHARDS, Math.max(planned + 1, some));
 }
 
 /** What one record a second takes of a shard. */
@@ -89,8 +124,8 @@ function ofShard({ bytes, records }: TrafficSample): number {
   return Math.max(1 / SHARD_LIMITS.recordsWritten, bytes / records / SHARD_LIMITS.bytesWritten);
 }
 
-function loadsOf(placed: readonly (readonly [number, number])[], shards: number): number[] {
+function busiestShare(placed: readonly (readonly [number, number])[], shards: number, records: number): number {
   const loads = new Array<number>(shards).fill(0);
-  for (const [shard, records] of placed) loads[shard]! += records;
-  return loads;
+  for (const [shard, count] of placed) loads[shard]! += count;
+  return Math.max(...loads) / records;
 }

@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { checkBetween, checkWhole } from '../../lib/core/planning/number-checks';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
-import { InvalidInputError } from '../local/sample/sample-error';
 import { busiestKey, readSample, withProgress } from '../traffic-sample';
+import { writeOutput } from '../write-output';
 import { generatedKeys, KEY_FORMATS } from './generated-keys';
 import { ItemPlacements, keyPlacements, weightedPlacement } from './simulation';
 import { simulationPage } from './simulation-page';
@@ -18,6 +17,7 @@ the busiest shard is: now, and after each doubling of the shards.
 
 keys, of which all records go to one shard of a stream:
   --input FILE         newline-delimited JSON, one record a line, gzipped if named .gz; may be repeated
+                       - is standard input
   --key NAME           the field that holds the key; required with --input
   --id NAME            the field that identifies a record for calculated suffixes (default: its key and a number)
   --keys N             generated keys instead, 1 to 10,000,000 (default: 64)
@@ -68,18 +68,10 @@ export async function simulate(args: string[]): Promise<void> {
   const flags = simulateFlags(args);
   if (flags === undefined) return console.log(HELP);
   const report = await simulated(flags);
-  if (flags.html !== undefined) write(flags.html, simulationPage(report));
-  if (flags.svg !== undefined) write(flags.svg, simulationPicture(report));
+  if (flags.html !== undefined) writeOutput(flags.html, simulationPage(report));
+  if (flags.svg !== undefined) writeOutput(flags.svg, simulationPicture(report));
   if (flags.json) return console.log(JSON.stringify({ ...report, keys: report.keys.length }, null, 2));
   console.log(simulationLines(report).join('\n'));
-}
-
-function write(file: string, content: string): void {
-  try {
-    writeFileSync(file, content);
-  } catch (error) {
-    throw new InvalidInputError(`cannot write ${file}: ${(error as Error).message}`);
-  }
 }
 
 async function simulated(flags: SimulateFlags): Promise<SimulationReport> {

@@ -18,6 +18,7 @@ figure svg { display: block; width: 100%; height: auto; overflow: visible; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th, td { text-align: right; padding: 7px 0 7px 18px; border-bottom: 1px solid var(--line); } th:first-child, td:first-child { text-align: left; padding-left: 0; }
 th { font-weight: 600; color: var(--soft); } tr:last-child td { border-bottom: 0; } td.hot { color: var(--hot); font-weight: 600; }
+.scrolls { display: none; color: var(--soft); font-size: 13px; margin: 18px 0 -12px; } @media (max-width: 760px) { .scrolls { display: block; } }
 footer { color: var(--soft); font-size: 13px; margin-top: 22px; max-width: 80ch; }`;
 
 /** One page that holds everything it shows, for light and dark, wide and narrow. */
@@ -65,6 +66,6 @@ function table({ placements, shardCounts }: SimulationReport): string {
     const empty = loads[0]!.filter((load) => load === 0).length;
     return `<tr><td>${escaped(title)}</td>${cells.join('')}<td>${empty}</td></tr>`;
   });
-  return `<div class="numbers"><table><thead><tr>${head.map((cell) => `<th scope="col">${cell}</th>`).join('')}</tr></thead>
+  return `<p class="scrolls">The table scrolls sideways →</p><div class="numbers" role="region" tabindex="0" aria-label="The numbers, which scroll sideways"><table><thead><tr>${head.map((cell) => `<th scope="col">${cell}</th>`).join('')}</tr></thead>
 <tbody>${rows.join('')}</tbody></table></div>`;
 }

@@ -31,21 +31,31 @@ export function simulationLines(report: SimulationReport): string[] {
     '',
     ...findings(report),
     '(after a doubling a stream keeps its hash keys; an index is written anew)',
+    '',
+    ...LEGEND,
   ];
 }
 
 /** What the numbers say. */
 export function findings({ busiest, shardCounts, placements }: SimulationReport): string[] {
   const [shards] = shardCounts as [number];
-  const hottest = (...names: string[]) =>
-    Math.min(...placements.filter(({ name }) => names.includes(name)).map((placement) => placement.hottest[0]!));
-  const byHash = hottest('partition-key');
-  const allocated = hottest('allocator', 'allocator-by-weight');
+  const hottest = (name: string) => placements.find((placement) => placement.name === name)?.hottest[0];
+  const byHash = hottest('partition-key')!;
+  const byCount = hottest('allocator')!;
+  const byWeight = hottest('allocator-by-weight');
   const product = placements.find(({ name }) => name === 'product-suffix')!;
   const unused = product.loads[0]!.filter((load) => load === 0).length;
   return [
-    `by partition key the busiest of ${shards} shards has ${times(byHash)} its share, with balanced explicit hash keys ` +
-      `${times(allocated)}: the same stream carries ${times(byHash / allocated)} as much`,
+    `by partition key (MD5) the busiest of ${shards} shards has ${times(byHash)} its share, with balanced explicit hash ` +
+      (byWeight === undefined
+        ? `keys (allocator) ${times(byCount)}: the same stream carries ${times(byHash / byCount)} as much`
+        : `keys by weight (allocator by weight) ${times(byWeight)}: the same stream carries ${times(byHash / byWeight)} as much`),
+    ...(byCount > byHash
+      ? [
+          `BALANCED KEYS WITHOUT WEIGHTS ARE WORSE THAN MD5 HERE, ${times(byCount)} against ${times(byHash)}: they count ` +
+            'owners, and these owners are unequal. Give each its weight',
+        ]
+      : []),
     ...(busiest.share * shards > 1
       ? [
           `no placement of whole keys goes below ${times(busiest.share * shards)}: that is ${busiest.key} alone, which ` +
@@ -56,6 +66,17 @@ export function findings({ busiest, shardCounts, placements }: SimulationReport)
   ];
 }
 
+/** Which strategy does what. */
+const LEGEND = [
+  'partition key (MD5)       Kinesis places a key by the hash of its partition key',
+  'left to right, alternating, balanced   the orders of "Kinesis Hash Key Space Partitioning", one key after the other',
+  'allocator                 a HashKeyRegistry without weights: as many owners on each shard',
+  'allocator by weight       a HashKeyRegistry with weights: as many records on each shard, the busiest owner first',
+  'random suffix, calculated suffix       each item of an index on one of its shards',
+  'suffixes by weight        each value has shards of its own, in proportion to its share and one at least',
+  'product of code points    the calculated suffix of the guides of DynamoDB and Amazon Keyspaces',
+];
+
 export function times(multiple: number): string {
   return `${multiple.toFixed(2)} times`;
 }
@@ -64,7 +85,7 @@ function placementTable({ placements, shardCounts }: SimulationReport, places: P
   const rows = placements
     .filter((placement) => placement.places === places)
     .map(({ title, hottest, loads }) => [
-      title,
+      loads[0]!.length > shardCounts[0]! ? `${title} (${loads[0]!.length} shards)` : title,
       ...hottest.map((multiple) => multiple.toFixed(2)),
       loads[0]!.filter((load) => load === 0).length,
     ]);

@@ -18,7 +18,7 @@ import {
 /** Records by shard, for each number of shards: now, and after each doubling. */
 export interface Placement extends Strategy {
   loads: number[][];
-  /** The busiest shard's records over the mean of as many shards as were asked for. */
+  /** The busiest shard's records over the mean of the shards, which are more than were asked for where each value has its own. */
   hottest: number[];
 }
 
@@ -53,9 +53,9 @@ export class ItemPlacements {
 
   placements(): Placement[] {
     return [
-      placed(RANDOM_SUFFIX, this.random, this.shardCounts),
-      placed(CALCULATED_SUFFIX, this.calculated, this.shardCounts),
-      placed(PRODUCT_SUFFIX, this.product, this.shardCounts),
+      placed(RANDOM_SUFFIX, this.random),
+      placed(CALCULATED_SUFFIX, this.calculated),
+      placed(PRODUCT_SUFFIX, this.product),
     ];
   }
 }
@@ -74,7 +74,7 @@ export function keyPlacements(keys: KeyRecords, shardCounts: readonly number[]):
       const hashKey = hashKeyOf(key, records, n);
       for (const [level, ranges] of rangesOf.entries()) loads[level]![shardIndexOf(hashKey, ranges)]! += records;
     }
-    return placed(strategy, loads, shardCounts);
+    return placed(strategy, loads);
   });
 }
 
@@ -90,13 +90,13 @@ export function weightedPlacement(keys: KeyRecords, shardCounts: readonly number
       return load;
     });
   });
-  return [placed(WEIGHTED_SUFFIX, loads, shardCounts)];
+  return [placed(WEIGHTED_SUFFIX, loads)];
 }
 
-function placed({ name, title, places }: Strategy, loads: number[][], shardCounts: readonly number[]): Placement {
-  const hottest = loads.map((load, level) => {
+function placed({ name, title, places }: Strategy, loads: number[][]): Placement {
+  const hottest = loads.map((load) => {
     const records = load.reduce((sum, each) => sum + each, 0);
-    return load.reduce((most, each) => Math.max(most, each), 0) / (records / shardCounts[level]!);
+    return load.reduce((most, each) => Math.max(most, each), 0) / (records / load.length);
   });
   return { name, title, places, loads, hottest };
 }

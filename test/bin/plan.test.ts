@@ -54,7 +54,7 @@ describe('even-shards plan', () => {
   test('says that no number of shards fixes a key that is too hot already', async () => {
     const file = samples.file('hot.ndjson', events(30, 70));
     const report = await printed(plan, 'stream', '--input', file, '--key', 'account', '--records-per-second', '10000');
-    expect(report).toContain('but no number of shards up to 1,000 leaves head-room: the busiest keys are too hot');
+    expect(report).toContain('but no number up to 1,000 leaves head-room: the busiest keys are too hot');
     expect(report).toContain('! one key takes 300% of a shard, and a key is in one shard');
     expect(report).toContain('by balanced explicit hash keys');
     expect(report).toContain('none up to 1,000');
@@ -80,12 +80,64 @@ describe('even-shards plan', () => {
     expect(stream.placement).toMatchObject({ tried: 167, shardsIfBalanced: 67 });
   });
 
+  test.each([
+    { flags: [], shards: 14, other: 'with a HashKeyRegistry 8 shards would do: see --balanced', registry: false },
+    { flags: ['--balanced'], shards: 8, other: 'for keys with balanced explicit hash keys', registry: true },
+  ])('prints the number, the limits and the code of one design: $flags', async ({ flags, shards, other, registry }) => {
+    const args = ['--records-per-second', '5000', '--bytes-per-second', '4e6', '--consumers', '3', '--keys', '100'];
+    const report = await printed(plan, ...args, ...flags);
+    expect(report).toContain(`stream: ${shards} shards for`);
+    expect(report).toContain(`new UniformStream(this, 'Stream', { shardCount: ${shards} });`);
+    expect(report).toContain(other);
+    expect(report.includes('new HashKeyRegistry(')).toBe(registry);
+    expect(report).not.toMatch(/breaks at[\s\S]*\b(0\.\d+|1\.00?) times this traffic/);
+  });
+
+  test('prints of a sample the number, the limits and the code of one design', async () => {
+    const file = samples.file('skewed.ndjson', events(300, 60));
+    for (const flags of [[], ['--balanced']]) {
+      const { stream } = await json(
+        'stream',
+        '--input',
+        file,
+        '--key',
+        'account',
+        '--records-per-second',
+        '800',
+        ...flags,
+      );
+      const { shardsByHash, shardsIfBalanced } = stream.placement;
+      expect(stream.balanced).toBe(flags.length > 0 || shardsByHash === undefined);
+      expect(stream.plan.shards).toBe(stream.balanced ? shardsIfBalanced : shardsByHash);
+      expect(stream.plan.limits[0].used).toBeLessThanOrEqual(0.9);
+      expect(stream.plan.limits.map(({ limit }: { limit: string }) => limit)).toContain(
+        'the busiest shard of keys as they are placed',
+      );
+    }
+  });
+
+  test.each([
+    ['python', ['UniformStream(self, "Stream", shard_count=7)', 'shard_counts=ShardCounts.by_value({', '    "a": ']],
+    ['java', ['UniformStream.Builder.create(this, "Stream").shardCount(7).build();', 'Map.entry("a", ']],
+  ])('prints the code for %s', async (language, lines) => {
+    const stream = ['--records-per-second', '5000', '--bytes-per-second', '1e6'];
+    const index = ['--writes-per-second', '5000', '--share', 'a=70', '--share', 'b=30'];
+    const report = await printed(plan, ...stream, ...index, '--language', language);
+    for (const line of lines) expect(report).toContain(line);
+    expect(report).not.toContain('import {');
+  });
+
+  test('prints every price with two decimals, its currency, and its date', async () => {
+    const report = await printed(plan, '--records-per-second', '5000', '--bytes-per-second', '1e6');
+    expect(report).toMatch(/a month: \$\d+\.\d\d \(shards \$\d+\.\d\d, .*; prices of us-east-1, .*20\d\d\)/);
+  });
+
   test('prints one JSON document', async () => {
     const file = samples.file('even.ndjson', events(1, 99));
     const planned = await json('--input', file, '--key', 'account', '--records-per-second', '3000');
     expect(planned).toMatchObject({
       sample: { keyField: 'account', records: 100, keys: 100, busiest: { key: 'busy', share: 0.01 } },
-      stream: { plan: { shards: 4 }, placement: { shardsByHash: expect.any(Number), shardsIfBalanced: 4 } },
+      stream: { plan: { shards: 5 }, placement: { shardsByHash: 5, shardsIfBalanced: 4 } },
       index: { plan: { shards: expect.any(Number) } },
     });
   });
@@ -111,7 +163,6 @@ describe('even-shards plan', () => {
     [['table'], 'can plan a stream or an index, not "table"'],
     [['stream', 'index'], "unexpected argument 'index'"],
     [['index'], 'an index needs --writes-per-second'],
-    [['--input', 'a'], '--input needs --key'],
     [['--key', 'a'], '--key needs --input'],
     [['--input', 'a', '--key', 'b', '--keys', '5'], '--input has keys of its own, so it takes no --keys'],
     [['--records-per-second', '5', '--item-kb', '5'], '--item-kb says nothing without a plan of the index'],
@@ -125,6 +176,8 @@ describe('even-shards plan', () => {
     [['--records-per-second=-5', '--bytes-per-second=1'], '--records-per-second must be a number above 0, got -5'],
     [['--records-per-second', '5'], '--bytes-per-second must be a number of at least 0, got undefined'],
     [['--writes-per-second', '5', '--share', 'a'], '--share must be VALUE=N with a number of at least 0, got "a"'],
+    [['--writes-per-second', '5', '--share', 'a=1', '--share', 'a=2'], '--share names a twice'],
+    [['--records-per-second', '5', '--language', 'go'], '--language must be one of typescript, python, java, got "go"'],
     [['--writes-per-second', '5', '--share', 'a=0'], 'one --share must be above 0'],
     [['--writes-per-second', '5', '--utilisation', '2'], '--utilisation must be a number from 0.05 to 0.95, got 2'],
   ])('refuses %j', async (args, problem) => {

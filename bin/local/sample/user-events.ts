@@ -88,7 +88,11 @@ export function textField(event: UserEvent, field: string, position: number): st
   );
 }
 
+/** The name of standard input among the files. */
+const STANDARD_INPUT = '-';
+
 function open(file: string): Readable {
+  if (file === STANDARD_INPUT) return process.stdin;
   const bytes = createReadStream(file);
   if (!file.endsWith('.gz')) return bytes;
   const text = createGunzip();

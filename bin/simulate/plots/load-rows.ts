@@ -16,10 +16,10 @@ const MAX_BARS = 110;
 /** Records by shard, a row of bars for each strategy. */
 export function loadRows({ placements, records, shardCounts }: SimulationReport): Plot {
   const [shards] = shardCounts as [number];
-  const mean = records / shards;
   const left = LABELS;
   const width = PLOT_WIDTH - LABELS - NUMBERS;
   const rows = placements.map(({ title, loads, hottest }, row) => {
+    const mean = records / loads[0]!.length;
     const base = HEAD + row * ROW + 38;
     const height = (load: number) => (Math.min(load / mean, TALLEST) / TALLEST) * 36;
     const bars = grouped(loads[0]!, MAX_BARS);

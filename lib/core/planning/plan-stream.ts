@@ -76,6 +76,19 @@ export interface StreamTraffic {
    */
   keys?: number;
   /**
+   * Whether every key has a balanced explicit hash key, such as those of a `HashKeyRegistry`.
+   *
+   * @default false - Kinesis places keys by their hash
+   */
+  balanced?: boolean;
+  /**
+   * Where your keys lie, if you have placed them: the shards that they need, and what the busiest of these has of all
+   * records. Give it or `keys`.
+   *
+   * @default - unknown, or computed from `keys`
+   */
+  placement?: KeyPlacement;
+  /**
    * The highest allowed probability that a shard gets more keys than it can bear. It matters only with `keys`.
    *
    * @default 0.05
@@ -101,6 +114,14 @@ export interface StreamTraffic {
   prices?: Partial<ListPrices>;
 }
 
+/** Where the keys of a stream lie. */
+export interface KeyPlacement {
+  /** The fewest shards on which each keeps its head-room. */
+  shards: number;
+  /** The share of the busiest of these shards, from 0 to 1. */
+  busiestShare: number;
+}
+
 /** The rules that decide how many shards a stream needs. */
 export type StreamRule =
   | 'records written'
@@ -108,7 +129,8 @@ export type StreamRule =
   | 'bytes read by shared consumers'
   /** A key is in one shard as a whole. */
   | 'whole keys'
-  | 'keys spread by hash';
+  | 'keys spread by hash'
+  | 'keys as they are placed';
 
 /** The limits that the traffic of a stream can reach. */
 export type StreamLimit =
@@ -117,6 +139,8 @@ export type StreamLimit =
   | 'bytes read from a shard by shared consumers'
   | 'reads of a shard by shared consumers'
   | 'the busiest shard of keys spread by hash'
+  | 'the busiest shard of whole keys'
+  | 'the busiest shard of keys as they are placed'
   | 'the busiest key';
 
 /** The plan of a stream: how many shards it needs, and why. */
@@ -169,7 +193,9 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
   const spread = stream.keys === undefined ? undefined : spreadOf(stream.keys, stream);
   if (spread?.whole !== undefined) rules.push({ rule: 'whole keys', shards: spread.whole });
   const shardsIfBalanced = bindingRule(rules).shards;
-  if (spread?.byHash !== undefined) rules.push({ rule: 'keys spread by hash', shards: spread.byHash });
+  if (spread?.byHash !== undefined && !stream.balanced)
+    rules.push({ rule: 'keys spread by hash', shards: spread.byHash });
+  if (stream.placement) rules.push({ rule: 'keys as they are placed', shards: stream.placement.shards });
   const { shards, rule: boundBy } = bindingRule(rules);
   if (shards > MAX_STREAM_SHARDS) {
     throw new InvalidArgumentError(
@@ -185,7 +211,13 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
     { limit: 'bytes read from a shard by shared consumers', used: (bytesPerSecond * consumers) / shards / bytesRead },
     { limit: 'reads of a shard by shared consumers', used: (consumers * pollsPerSecond) / reads },
   ];
-  if (stream.keys !== undefined) {
+  if (stream.placement) {
+    const used = stream.placement.busiestShare * ofOneShard;
+    limits.push({ limit: 'the busiest shard of keys as they are placed', used });
+  } else if (stream.keys !== undefined && stream.balanced) {
+    const used = (Math.ceil(stream.keys / shards) * ofOneShard) / stream.keys;
+    limits.push({ limit: 'the busiest shard of whole keys', used });
+  } else if (stream.keys !== undefined) {
     const used = (likelyMost(stream.keys, shards, stream.probability) * ofOneShard) / stream.keys;
     limits.push({ limit: 'the busiest shard of keys spread by hash', used });
   }
@@ -214,7 +246,7 @@ export function streamShards(traffic: StreamTraffic): number {
 function checkedTraffic(traffic: StreamTraffic) {
   const { recordsPerSecond, recordSizes, keys, prices } = traffic;
   const { headRoom = 0.25, consumers = 1, pollsPerSecond = 1, enhancedFanOutConsumers = 0 } = traffic;
-  const { probability = 0.05, averageOfPeak = 1 } = traffic;
+  const { probability = 0.05, averageOfPeak = 1, balanced = false, placement } = traffic;
   checkPositive('recordsPerSecond', recordsPerSecond);
   checkBetween('headRoom', headRoom, 0, 0.9);
   checkWhole('consumers', consumers, 0, 1_000);
@@ -222,6 +254,11 @@ function checkedTraffic(traffic: StreamTraffic) {
   checkWhole('enhancedFanOutConsumers', enhancedFanOutConsumers, 0, 1_000);
   checkBetween('probability', probability, 1e-9, 0.999);
   if (keys !== undefined) checkWhole('keys', keys, 1, MAX_PLANNED_SHARDS);
+  if (placement !== undefined) {
+    if (keys !== undefined) throw new InvalidArgumentError('keys', keys, 'absent if the keys have a placement');
+    checkWhole('placement.shards', placement.shards, 1, MAX_STREAM_SHARDS);
+    checkBetween('placement.busiestShare', placement.busiestShare, 0, 1);
+  }
   const hottestKeyShare = traffic.hottestKeyShare ?? (keys === undefined ? 0 : 1 / keys);
   checkBetween('hottestKeyShare', hottestKeyShare, 0, 1);
   checkPositive('averageOfPeak', averageOfPeak);
@@ -237,6 +274,8 @@ function checkedTraffic(traffic: StreamTraffic) {
     pollsPerSecond,
     enhancedFanOutConsumers,
     keys,
+    balanced,
+    placement,
     probability,
     hottestKeyShare,
     averageOfPeak,
@@ -303,7 +342,7 @@ function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHas
 }
 
 function notFixed(stream: CheckedTraffic, busiestKey: number, byHash: number | undefined): string[] {
-  const { keys, consumers, pollsPerSecond, headRoom, largeRecordShare } = stream;
+  const { keys, balanced, consumers, pollsPerSecond, headRoom, largeRecordShare } = stream;
   const sentences: string[] = [];
   if (isAbove(busiestKey, 1)) {
     sentences.push(
@@ -314,7 +353,7 @@ function notFixed(stream: CheckedTraffic, busiestKey: number, byHash: number | u
       `one key takes ${percent(busiestKey)} of a shard, more than the head-room leaves, and a key is in one shard`,
     );
   }
-  if (keys !== undefined && byHash === undefined && !isAbove(busiestKey, 1)) {
+  if (keys !== undefined && byHash === undefined && !balanced && !isAbove(busiestKey, 1)) {
     sentences.push(
       `${keys} keys are too few and too busy to be spread by their hash: give each a balanced explicit hash key`,
     );

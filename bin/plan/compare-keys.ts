@@ -1,0 +1,172 @@
+import { SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
+import { suffixRange } from '../../lib/core/planning/suffix-range';
+import type { TrafficSample } from '../traffic-sample';
+import { type FieldSamples, type FieldValues, mapped, paired } from './field-samples';
+import { shardsByHash } from './sample-placement';
+
+/** What a field, or a pair of fields, does as a partition key. */
+export interface KeyCandidate {
+  readonly name: string;
+  readonly distinct: number;
+  readonly busiest: { readonly value: string; readonly share: number };
+  /**
+   * The share of the busiest value in a hundredth of the sample, on average over all hundredths, in the order of time. All of a
+   * time: what is new has one value.
+   */
+  readonly shareAtATime: number;
+  /** Records a second of the busiest value while it is busy, at the given rate. */
+  readonly hottestPerSecond: number;
+  /** The records a second of all values at which the busiest one fills three quarters of a shard or a partition. */
+  readonly bearsPerSecond: number;
+  /** Shards of a stream with this partition key, placed by MD5; absent if no number is enough. */
+  readonly streamShards: number | undefined;
+  /** Shards of an index that the busiest value needs, by the formula of AWS. */
+  readonly indexShards: number;
+  readonly verdict: Verdict;
+}
+
+export interface Verdict {
+  readonly isGood: boolean;
+  /** In the words of the guides of DynamoDB. */
+  readonly reason: string;
+}
+
+export interface KeyComparison {
+  readonly records: number;
+  readonly recordsPerSecond: number;
+  /** The best one first. */
+  readonly candidates: readonly KeyCandidate[];
+}
+
+const WINDOWS = 100;
+const HEAD_ROOM = 0.25;
+const PARTITION_WRITES = 1_000;
+
+/** A pair is worth a row if its busiest value has at most this part of what its better half has. */
+const WORTH_A_PAIR = 0.8;
+const MOST_PAIRS = 5;
+
+/** Placing more keys on every number of shards would take minutes. */
+const MOST_PLACED_KEYS = 5_000;
+
+/** Compares every field of a sample, times by hour and by day, and the pairs that spread better than their halves. */
+export function compareKeys({ records, bytes, fields }: FieldSamples, recordsPerSecond: number): KeyComparison {
+  const rounded = fields
+    .filter(({ isTime }) => isTime)
+    .flatMap((field) => [
+      mapped(field, `${field.name} by hour`, (value) => value.slice(0, 'YYYY-MM-DDTHH'.length)),
+      mapped(field, `${field.name} by day`, (value) => value.slice(0, 'YYYY-MM-DD'.length)),
+    ]);
+  const candidateOf = (field: FieldValues) => candidate(field, { records, bytes, recordsPerSecond });
+  const single = fields.map((field) => ({ field, found: candidateOf(field) }));
+  const mayPair = single.filter(
+    ({ field, found }) => !field.isTime && found.distinct > 1 && found.distinct < records / 2,
+  );
+  const pairs = mayPair
+    .flatMap((a, index) =>
+      mayPair.slice(index + 1).flatMap((b) => {
+        const found = candidateOf(paired(a.field, b.field));
+        const better = Math.min(a.found.shareAtATime, b.found.shareAtATime);
+        return found.shareAtATime <= WORTH_A_PAIR * better ? [found] : [];
+      }),
+    )
+    .sort((a, b) => a.shareAtATime - b.shareAtATime)
+    .slice(0, MOST_PAIRS);
+  const candidates = [...single.map(({ found }) => found), ...rounded.map(candidateOf), ...pairs];
+  return { records, recordsPerSecond, candidates: candidates.sort((a, b) => a.shareAtATime - b.shareAtATime) };
+}
+
+interface Sample {
+  readonly records: number;
+  readonly bytes: number;
+  readonly recordsPerSecond: number;
+}
+
+function candidate(field: FieldValues, { records, bytes, recordsPerSecond }: Sample): KeyCandidate {
+  const counts = countsOf(field, 0, records);
+  const busiestCount = counts.reduce((most, count) => Math.max(most, count), 0);
+  const busiest = { value: field.values[counts.indexOf(busiestCount)]!, share: busiestCount / records };
+  const shareAtATime = isOfASecond(field) ? 1 : Math.max(busiest.share, meanOfWindows(field, records));
+  const keys = new Map(field.values.map((value, number) => [value, counts[number]!]));
+  const sample = { records, bytes, keys, sizes: new Map([[bytes / records, records]]) };
+  const hottestPerSecond = shareAtATime * recordsPerSecond;
+  const facts = {
+    name: field.name,
+    distinct: field.values.length,
+    busiest,
+    shareAtATime,
+    hottestPerSecond,
+    bearsPerSecond: (PARTITION_WRITES * (1 - HEAD_ROOM)) / shareAtATime,
+    streamShards: hottestPerSecond > SHARD_LIMITS.recordsWritten ? undefined : streamShards(sample, recordsPerSecond),
+    indexShards: suffixRange({ writesPerSecond: hottestPerSecond, itemKb: bytes / records / 1_024 }),
+  };
+  return { ...facts, verdict: verdictOf(facts, field, records) };
+}
+
+/** More keys than can be placed on every number of shards spread evenly but for the busiest, which is placed with them. */
+function streamShards({ keys, ...sample }: TrafficSample, recordsPerSecond: number): number | undefined {
+  const busiestOfMany = [...keys].sort(([, a], [, b]) => b - a).slice(0, MOST_PLACED_KEYS);
+  const placed = { ...sample, keys: new Map(busiestOfMany) };
+  const shards = evenShards(recordsPerSecond);
+  return shardsByHash(placed, { recordsPerSecond, headRoom: HEAD_ROOM, shards });
+}
+
+function evenShards(recordsPerSecond: number): number {
+  return Math.max(1, Math.ceil(recordsPerSecond / (SHARD_LIMITS.recordsWritten * (1 - HEAD_ROOM))));
+}
+
+function countsOf({ values, ofRecord }: FieldValues, from: number, to: number): Uint32Array {
+  const counts = new Uint32Array(values.length);
+  for (let record = from; record < to; record++) counts[ofRecord[record]!]! += 1;
+  return counts;
+}
+
+/** Whether all records of one second have the same value: a time without thousandths, an hour, a day. */
+function isOfASecond({ isTime, values }: FieldValues): boolean {
+  return isTime && values.every((value) => !/\.\d*[1-9]/.test(value));
+}
+
+/** A batch job may be rare in the whole sample, and alone while it runs. */
+function meanOfWindows({ ofRecord }: FieldValues, records: number): number {
+  const windows = Math.min(WINDOWS, Math.max(1, Math.floor(records / 10)));
+  let sum = 0;
+  for (let window = 0; window < windows; window++) {
+    const from = Math.floor((window * records) / windows);
+    const to = Math.floor(((window + 1) * records) / windows);
+    const counts = new Map<number, number>();
+    let most = 0;
+    for (let record = from; record < to; record++) {
+      const count = (counts.get(ofRecord[record]!) ?? 0) + 1;
+      counts.set(ofRecord[record]!, count);
+      most = Math.max(most, count);
+    }
+    sum += most / (to - from);
+  }
+  return sum / windows;
+}
+
+type Facts = Omit<KeyCandidate, 'verdict'>;
+
+/** Beyond so many times its fair share, one value is by far more popular than all the others. */
+const POPULAR = 10;
+const NOTICEABLE = 0.01;
+const FEW_VALUES = 20;
+
+/**
+ * The table of good and bad partition keys, as numbers. It judges the shape of the traffic; whether the rate is a problem is
+ * said by what the key bears.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-uniform-load.html
+ */
+function verdictOf({ distinct, busiest, shareAtATime }: Facts, { isTime }: FieldValues, records: number): Verdict {
+  const bad = (reason: string): Verdict => ({ isGood: false, reason });
+  if (isTime && distinct > 0.5 * records)
+    return bad('a time: one value at a time takes all that is new, and nobody asks for one instant');
+  if (isTime) return bad('a date, rounded: one value at a time takes all that is new');
+  if (distinct <= FEW_VALUES) return bad('only a few possible values');
+  if (shareAtATime > 0.5 && shareAtATime > 4 * busiest.share) return bad('one value at a time takes all that is new');
+  if (busiest.share * distinct > POPULAR && busiest.share > NOTICEABLE)
+    return bad('one value is by far more popular than all the others');
+  if (distinct > 0.95 * records) return { isGood: true, reason: 'an id: spreads best, and is found by itself alone' };
+  return { isGood: true, reason: 'many values, used at relatively similar intervals' };
+}

@@ -1,0 +1,115 @@
+import { type EventLine, userEvents } from '../local/sample/user-events';
+
+/** The values of one field, or of a pair, record by record. */
+export interface FieldValues {
+  readonly name: string;
+  /** Each value, in the order in which they appeared. */
+  readonly values: readonly string[];
+  /** For each record, the number of its value in `values`. */
+  readonly ofRecord: Uint32Array;
+  /** Whether the values are times of day, as ISO 8601 has them. */
+  readonly isTime: boolean;
+}
+
+export interface FieldSamples {
+  readonly records: number;
+  readonly bytes: number;
+  /** The fields that every record has, as a text, a number or a truth value. */
+  readonly fields: readonly FieldValues[];
+}
+
+interface Column {
+  readonly numbers: Map<string, number>;
+  readonly ofRecord: number[];
+  isTime: boolean;
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+
+/**
+ * Reads the fields of a sample. It keeps each distinct value once, and a number for each record and field.
+ *
+ * @throws InvalidInputError naming file and line of what cannot be read
+ */
+export async function readFields(
+  files: readonly string[],
+  onProgress?: (records: number) => void,
+): Promise<FieldSamples> {
+  const columns = new Map<string, Column>();
+  let [records, bytes] = [0, 0];
+  for await (const line of userEvents(files)) {
+    addRecord(columns, line, records);
+    records += 1;
+    bytes += line.bytes;
+    if (records % 100_000 === 0) onProgress?.(records);
+  }
+  const fields = [...columns].flatMap(([name, { numbers, ofRecord, isTime }]) =>
+    ofRecord.length === records
+      ? [{ name, values: [...numbers.keys()], ofRecord: Uint32Array.from(ofRecord), isTime }]
+      : [],
+  );
+  return { records, bytes, fields: inOrderOfTime(fields) };
+}
+
+/** A field that a record lacks is no key of a table: it drops out where it is missing first. */
+function addRecord(columns: Map<string, Column>, { event }: EventLine, record: number): void {
+  for (const [name, value] of Object.entries(event)) {
+    if (!['string', 'number', 'boolean'].includes(typeof value) || value === '') continue;
+    if (record === 0) columns.set(name, { numbers: new Map(), ofRecord: [], isTime: true });
+    const column = columns.get(name);
+    if (column?.ofRecord.length !== record) continue;
+    const text = String(value);
+    const number = column.numbers.get(text) ?? column.numbers.size;
+    column.numbers.set(text, number);
+    column.ofRecord.push(number);
+    column.isTime &&= typeof value === 'string' && ISO_TIME.test(text);
+  }
+}
+
+/** The records in the order of the first field that is a time; in that of the file, if there is none. */
+function inOrderOfTime(fields: readonly FieldValues[]): FieldValues[] {
+  const time = fields.find(({ isTime }) => isTime);
+  if (time === undefined) return [...fields];
+  const ranks = new Uint32Array(time.values.length);
+  const byTime = time.values.map((value, number) => ({ at: Date.parse(value), number }));
+  byTime
+    .sort((a, b) => a.at - b.at)
+    .forEach(({ number }, rank) => {
+      ranks[number] = rank;
+    });
+  const order = Uint32Array.from(time.ofRecord, (_, record) => record);
+  order.sort((a, b) => ranks[time.ofRecord[a]!]! - ranks[time.ofRecord[b]!]! || a - b);
+  return fields.map((field) => ({ ...field, ofRecord: order.map((record) => field.ofRecord[record]!) }));
+}
+
+/** A field whose values are mapped, such as times to their days. */
+export function mapped(field: FieldValues, name: string, map: (value: string) => string): FieldValues {
+  const numbers = new Map<string, number>();
+  const numberOf = field.values.map((value) => {
+    const text = map(value);
+    const number = numbers.get(text) ?? numbers.size;
+    numbers.set(text, number);
+    return number;
+  });
+  return {
+    name,
+    values: [...numbers.keys()],
+    ofRecord: field.ofRecord.map((number) => numberOf[number]!),
+    isTime: true,
+  };
+}
+
+/** Two fields together, as a partition key of two attributes. */
+export function paired(a: FieldValues, b: FieldValues): FieldValues {
+  const numbers = new Map<number, number>();
+  const values: string[] = [];
+  const ofRecord = a.ofRecord.map((first, record) => {
+    const second = b.ofRecord[record]!;
+    const both = first * b.values.length + second;
+    const known = numbers.get(both);
+    if (known !== undefined) return known;
+    numbers.set(both, values.length);
+    return values.push(`${a.values[first]} + ${b.values[second]}`) - 1;
+  });
+  return { name: `${a.name} + ${b.name}`, values, ofRecord, isTime: false };
+}

@@ -1,0 +1,92 @@
+import { textTable } from '../local/sample/text-table';
+import { escaped, line, PLOT_STYLE, rectangle, text } from '../simulate/plots/plot';
+import type { KeyComparison } from './compare-keys';
+
+const BAR = 20;
+
+/** Which field makes a good partition key, for people to read. */
+export function keyLines({ records, recordsPerSecond, candidates }: KeyComparison): string[] {
+  const rate = whole(recordsPerSecond);
+  return [
+    `which key? ${whole(records)} records, at ${rate} a second, by each field and by the pairs that spread better`,
+    '',
+    ...textTable(
+      [
+        'partition key',
+        'verdict',
+        'values',
+        'at a time',
+        'hottest/s',
+        'bears/s',
+        'stream',
+        'index',
+        'the busiest value at a time',
+      ],
+      candidates.map((each) => [
+        each.name,
+        each.verdict.isGood ? 'good' : 'bad',
+        each.distinct,
+        percent(each.shareAtATime),
+        whole(each.hottestPerSecond),
+        whole(each.bearsPerSecond),
+        each.streamShards === undefined ? 'none' : String(each.streamShards),
+        String(each.indexShards),
+        bar(each.shareAtATime),
+      ]),
+    ),
+    '',
+    ...candidates.map(
+      ({ name, verdict, busiest }) =>
+        `  ${name}: ${verdict.isGood ? 'good' : 'bad'}, ${verdict.reason} (the busiest in all, ${busiest.value}, has ${percent(busiest.share)})`,
+    ),
+    '',
+    '  at a time  the share of the busiest value in a hundredth of the sample, in the order of its time, on average',
+    `  hottest/s  what that value gets of ${rate} records a second; one shard or partition takes 1,000`,
+    '  bears/s    the records a second of all values at which it fills three quarters of a shard or a partition',
+    '  stream     the shards of a stream with this partition key, placed by MD5; none if no number is enough',
+    '  index      the shards of this value in an index: writes a second / 1,000, for each KB of an item',
+    '',
+    'plan with one of them: --key NAME',
+  ];
+}
+
+/** The same as a picture. */
+export function keyPicture({ records, recordsPerSecond, candidates }: KeyComparison): string {
+  const [width, left, row] = [860, 260, 34];
+  const height = 96 + candidates.length * row;
+  const x = (share: number) => left + share * (width - left - 260);
+  const title = `Which partition key? ${whole(records)} records, at ${whole(recordsPerSecond)} a second`;
+  const rows = candidates.map(({ name, verdict, shareAtATime }, index) => {
+    const y = 84 + index * row;
+    const label = `${percent(shareAtATime)}: ${verdict.isGood ? 'good' : 'bad'}`;
+    return [
+      text(24, y + 14, name, verdict.isGood ? 'strong' : ''),
+      rectangle(left, y, x(shareAtATime) - left, 18, verdict.isGood ? 'even' : 'hot', verdict.reason),
+      text(x(shareAtATime) + 8, y + 14, label, verdict.isGood ? 'small' : 'small hot'),
+    ].join('');
+  });
+  const limit = 750 / recordsPerSecond;
+  return `<svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(title)}">
+<style>${PLOT_STYLE}</style>
+<rect width="${width}" height="${height}" fill="var(--card)"/>
+<text x="24" y="34" style="font-size:18px" class="strong">${escaped(title)}</text>
+${text(24, 58, 'What the busiest value has of the traffic at a time. Beyond the dashed line it fills three quarters of a shard or a partition.', 'soft')}
+${rows.join('\n')}
+${limit <= 1 ? line(x(limit), 72, x(limit), height - 10, 'mean') : ''}
+</svg>
+`;
+}
+
+function bar(share: number): string {
+  const length = Math.max(1, Math.round(share * BAR));
+  return '#'.repeat(length) + '.'.repeat(BAR - length);
+}
+
+function percent(part: number): string {
+  const percents = part * 100;
+  return `${percents >= 10 ? Math.round(percents) : Number(percents.toPrecision(2))}%`;
+}
+
+function whole(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 });
+}
