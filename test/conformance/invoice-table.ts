@@ -64,11 +64,12 @@ export function describeInvoiceTable(
     let dynamoDb: DynamoDB;
     let documents: DynamoDBDocument;
     let tables = 0;
+    jest.setTimeout(60_000);
     beforeAll(async () => {
       service = await start();
       dynamoDb = new DynamoDB({ region: 'us-east-1', credentials: CREDENTIALS, endpoint: service.endpoint });
       documents = DynamoDBDocument.from(dynamoDb);
-    }, 60_000);
+    });
     afterAll(async () => {
       dynamoDb?.destroy();
       await service?.stop();

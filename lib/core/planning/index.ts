@@ -7,6 +7,7 @@ export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '.
 export { LIST_PRICES, type ListPrices } from './list-prices';
 export { type OverloadThreshold, overloadProbability } from './overload-probability';
 export type { LimitUse, PlanRule } from './plan';
+export { type HotItemPlan, type ItemTraffic, planHotItem } from './plan-hot-item';
 export { type IndexLimit, type IndexPlan, type IndexRule, type IndexTraffic, planIndex } from './plan-index';
 export {
   planStream,
