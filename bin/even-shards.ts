@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { constants } from 'node:os';
 import { EvenShardsError } from '../lib/core/foundation/errors';
+import type { ShardedIndexConfig } from '../lib/core/sharded-index/sharded-index-config';
 import { version } from '../package.json';
 import { parsedFlags, UsageError } from './flags';
 import type { LocalResource } from './local/deployment-plan';
@@ -8,6 +9,8 @@ import { unlessFailed } from './local/emulator-thread';
 import { type LocalStack, startLocal } from './local/run-local';
 import { runSample } from './local/sample';
 import { InvalidInputError } from './local/sample/sample-error';
+import { indexesOf, producersOf } from './local/sample/sample-targets';
+import { nodeVersionProblem } from './node-version';
 import { plan } from './plan';
 import { reshard } from './reshard';
 import { simulate } from './simulate';
@@ -32,6 +35,8 @@ options:
   --app DIRECTORY      the cloud assembly (default: cdk.out)
   --serve              no sample: stay up and serve the Lambda Invoke API until interrupted
   --port NUMBER        port of the Lambda endpoint (default: a free one)
+  --kinesis-endpoint URL   a Kinesis emulator that runs on this machine (default: kinesis-local, started here)
+  --dynamodb-endpoint URL  a DynamoDB emulator that runs on this machine (default: dynalite, started here)
   --json               print one line of JSON on stdout when ready; everything else goes to stderr
   --logs               show what the functions write, on stderr
   --help               show this text
@@ -57,6 +62,8 @@ const LOCAL_OPTIONS = {
   input: { type: 'string', multiple: true },
   json: { type: 'boolean', default: false },
   logs: { type: 'boolean', default: false },
+  'dynamodb-endpoint': { type: 'string' },
+  'kinesis-endpoint': { type: 'string' },
   'partition-key': { type: 'string' },
   port: { type: 'string', default: '0' },
   serve: { type: 'boolean', default: false },
@@ -92,10 +99,13 @@ async function local(args: string[]): Promise<void> {
   if (flags.help) return console.log(LOCAL_HELP);
   const print = flags.json ? console.error : console.log;
   endOnSignals();
+  if (flags.serve) endWithParent();
 
   const stack = await startLocal({
     app: flags.app,
     port: portNumber(flags.port),
+    kinesisEndpoint: flags['kinesis-endpoint'],
+    dynamodbEndpoint: flags['dynamodb-endpoint'],
     onProgress: print,
     onFunctionLog: flags.logs ? (path, line) => console.error(`[${path}] ${line}`) : undefined,
   });
@@ -125,6 +135,14 @@ function portNumber(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new UsageError(`--port must be a whole number from 0 to 65535, got "${text}"`, 'even-shards local');
+}
+
+const PARENT_CHECK_MS = 500;
+
+/** Whoever started this process, such as npx, may be killed without a word to it. */
+function endWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => process.ppid === parent || process.exit(0), PARENT_CHECK_MS).unref();
 }
 
 /** Everything runs in threads of this process: its end is the end of them all. */
@@ -162,20 +180,39 @@ function namesByPath(resources: readonly LocalResource[]): Record<string, string
   return Object.fromEntries(resources.map(({ path, name }) => [path, name]));
 }
 
-function examples({ endpoints, functions }: LocalStack): string[] {
+function examples(stack: LocalStack): string[] {
   const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_REGION=us-east-1';
+  const payloads = new Map<string, object>([
+    ...indexesOf(stack).map(({ functionPath, name, config }) => [functionPath, samplePayload(name, config)] as const),
+    ...producersOf(stack).map(({ functionPath }) => [functionPath, SAMPLE_RECORDS] as const),
+  ]);
+  const { lambda } = stack.endpoints;
   return [
     'ready; stop with Ctrl-C',
-    ...functions.flatMap(({ path, name }) => [
+    ...stack.functions.flatMap(({ path, name }) => [
       `# ${path}`,
-      `${environment} aws lambda invoke --endpoint-url ${endpoints.lambda} --function-name ${name} \\`,
-      `  --cli-binary-format raw-in-base64-out --payload '{}' /dev/stdout`,
+      `curl ${lambda}/2015-03-31/functions/${name}/invocations -d '${JSON.stringify(payloads.get(path) ?? {})}'`,
     ]),
+    '# with the AWS CLI, version 1 or 2',
+    `echo '{}' | ${environment} aws lambda invoke --endpoint-url ${lambda} \\`,
+    '  --function-name NAME --payload fileb:///dev/stdin /dev/stdout',
   ];
+}
+
+const SAMPLE_RECORDS = { records: [{ partitionKey: 'account-1', data: 'hello' }] };
+
+function samplePayload(index: string, { valueAttribute }: ShardedIndexConfig): object {
+  return valueAttribute === undefined ? { index } : { index, value: 'succeeded' };
 }
 
 // The bundled SDK runs on this version of Node.js; its warning is about versions of the SDK to come.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
+
+const nodeProblem = nodeVersionProblem(process.versions.node);
+if (nodeProblem !== undefined) {
+  console.error(nodeProblem);
+  process.exit(1);
+}
 
 endWithoutOutput();
 main(process.argv.slice(2)).catch((error) => {

@@ -10,6 +10,7 @@ import {
   PROVISIONED_TABLE,
   TABLE_PROPERTIES,
   type TableProperties,
+  type TableSupport,
 } from './table-definition';
 
 /** What every emulated resource has. */
@@ -91,7 +92,7 @@ export class DuplicateNameError extends EvenShardsError {
 }
 
 /** Everything the stacks declare, resolved: the emulated resources in order of creation, the others by type. */
-export function planDeployment(stacks: readonly AssemblyStack[]): DeploymentPlan {
+export function planDeployment(stacks: readonly AssemblyStack[], support: TableSupport = {}): DeploymentPlan {
   const scopes = stackScopes(stacks);
   const declared = scopes.flatMap((scope) =>
     scope.resources
@@ -101,7 +102,7 @@ export function planDeployment(stacks: readonly AssemblyStack[]): DeploymentPlan
   const functions = declared.filter(({ type }) => type === 'AWS::Lambda::Function').map(functionOrReason);
   return {
     streams: withOwnNames(declared.filter(({ type }) => type === 'AWS::Kinesis::Stream').map(stream)),
-    tables: withOwnNames(declared.filter(({ type }) => TABLE_TYPES.has(type)).map(table)),
+    tables: withOwnNames(declared.filter(({ type }) => TABLE_TYPES.has(type)).map((each) => table(each, support))),
     functions: withOwnNames(functions.filter((candidate) => typeof candidate === 'object')),
     leftOut: leftOut([
       ...declared.map(({ type }) => type).filter((type) => !Object.hasOwn(EMULATED_TYPES, type)),
@@ -159,7 +160,7 @@ function stream(declaration: Declaration): LocalStream {
   };
 }
 
-function table(declaration: Declaration): LocalTable {
+function table(declaration: Declaration, support: TableSupport): LocalTable {
   const { scope, logicalId } = declaration;
   const { BillingMode } = scope.properties(logicalId, { BillingMode: true });
   const properties = scope.properties(
@@ -169,7 +170,10 @@ function table(declaration: Declaration): LocalTable {
   const resource = identity(declaration);
   const problem = TABLE_PROPERTIES(properties, '');
   if (problem !== undefined) throw new MalformedResourceError(resource.path, problem);
-  return { ...resource, definition: createTableInput(resource.name, properties as unknown as TableProperties) };
+  return {
+    ...resource,
+    definition: createTableInput(resource.name, properties as unknown as TableProperties, support),
+  };
 }
 
 /** The function, or for one that cannot run in Node.js from a directory, its type and the reason. */

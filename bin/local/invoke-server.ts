@@ -81,6 +81,7 @@ const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
 };
 
 async function answer(request: IncomingMessage, functions: ReadonlyMap<string, Invocable>): Promise<Reply> {
+  refuseForeign(request);
   const { name, qualifier } = requestedFunction(request);
   const type = invocationType(request);
   const payload = await readJson(request, MAX_PAYLOAD_BYTES[type]!);
@@ -95,6 +96,13 @@ async function answer(request: IncomingMessage, functions: ReadonlyMap<string, I
   // Nobody waits for an asynchronous invocation; it fails only when the stack stops under it.
   result.catch(() => {});
   return { status: 202 };
+}
+
+/** A web page that a browser shows can reach the loopback interface, under its own name or under one that points here. */
+function refuseForeign({ headers: { host = '', origin } }: IncomingMessage): void {
+  if (origin !== undefined) throw new ApiError(403, 'AccessDeniedException', 'requests of web pages are refused');
+  if (/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host)) return;
+  throw new ApiError(403, 'AccessDeniedException', `host ${host.slice(0, 100)} is not this machine: use 127.0.0.1`);
 }
 
 function requestedFunction({ method, url = '' }: IncomingMessage): FunctionReference {

@@ -21,10 +21,18 @@ import type { LogSink } from './function-thread';
 import { endpointOf, functionReference, startInvokeServer } from './invoke-server';
 import { startKinesisEmulator } from './kinesis-emulator';
 import { type Endpoints, lambdaEnvironment } from './lambda-environment';
+import { runningEmulator } from './running-emulator';
 
 export interface LocalOptions {
   /** Directory of the cloud assembly. @default "cdk.out" */
   readonly app?: string;
+  /** A Kinesis emulator that runs already, on the loopback interface. @default kinesis-local, started in a thread */
+  readonly kinesisEndpoint?: string;
+  /**
+   * An emulator of DynamoDB that runs already, on the loopback interface, such as DynamoDB Local. Multi-attribute keys are left to
+   * it. @default dynalite, started in a thread
+   */
+  readonly dynamodbEndpoint?: string;
   /** Port of the Lambda endpoint. @default a free one */
   readonly port?: number;
   /** Receives a line for each step of the start. @default nobody does */
@@ -65,8 +73,15 @@ export class FunctionFailedError extends EvenShardsError {
 
 /** Starts the emulators, creates what the assembly declares, and serves its functions. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalStack> {
-  const { app = 'cdk.out', port = 0, onProgress = () => {}, onFunctionLog } = options;
-  const plan = planDeployment(readCloudAssembly(resolve(app)));
+  const {
+    app = 'cdk.out',
+    port = 0,
+    kinesisEndpoint,
+    dynamodbEndpoint,
+    onProgress = () => {},
+    onFunctionLog,
+  } = options;
+  const plan = planDeployment(readCloudAssembly(resolve(app)), { multiAttributeKeys: dynamodbEndpoint !== undefined });
   onProgress(`read ${app}`);
 
   const parts: Stoppable[] = [];
@@ -77,7 +92,11 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     const pools = new Map<string, FunctionPool>();
     const lambda = await startInvokeServer(port, pools);
     parts.push({ stop: () => closeServer(lambda) });
-    const [kinesis, dynamodb] = await startBoth(parts, startKinesisEmulator(), startDynamoDbEmulator());
+    const [kinesis, dynamodb] = await startBoth(
+      parts,
+      kinesisEndpoint === undefined ? startKinesisEmulator() : runningEmulator('kinesisEndpoint', kinesisEndpoint),
+      dynamodbEndpoint === undefined ? startDynamoDbEmulator() : runningEmulator('dynamodbEndpoint', dynamodbEndpoint),
+    );
     const endpoints = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint, lambda: endpointOf(lambda) };
     onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
 

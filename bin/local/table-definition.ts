@@ -70,15 +70,27 @@ export class UnsupportedTableError extends EvenShardsError {
     super(
       'UNSUPPORTED_TABLE',
       `index ${indexName} of table ${tableName} has a multi-attribute key (${attributes.join(', ')}), which dynalite lacks: ` +
-        "give it the single-attribute key layout (keyLayout: 'single-attribute') for local runs",
+        'run with --dynamodb-endpoint on an emulator that has them, such as DynamoDB Local, or give the index keyLayout: ' +
+        'KeyLayout.SINGLE_ATTRIBUTE',
     );
   }
 }
 
+/** What an emulator of DynamoDB has that dynalite lacks. */
+export interface TableSupport {
+  readonly multiAttributeKeys?: boolean;
+}
+
 /** What CreateTable is to be asked for. */
-export function createTableInput(tableName: string, properties: TableProperties): CreateTableCommandInput {
+export function createTableInput(
+  tableName: string,
+  properties: TableProperties,
+  { multiAttributeKeys = false }: TableSupport = {},
+): CreateTableCommandInput {
   const indexes = properties.GlobalSecondaryIndexes ?? [];
-  refuseMultiAttributeKeys(tableName, [...indexes, ...(properties.LocalSecondaryIndexes ?? [])]);
+  if (!multiAttributeKeys) {
+    refuseMultiAttributeKeys(tableName, [...indexes, ...(properties.LocalSecondaryIndexes ?? [])]);
+  }
   const provisioned = properties.BillingMode !== 'PAY_PER_REQUEST';
   return {
     TableName: tableName,

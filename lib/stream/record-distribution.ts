@@ -6,7 +6,8 @@ import { streamProperties } from './stream-properties';
  * Throws an error with the code `INVALID_ARGUMENT` if the template says that Kinesis distributes the stream's records
  * itself.
  *
- * An imported stream has no template to look at and passes; Kinesis then refuses what the function sends.
+ * An imported stream has no template to look at and passes. Kinesis then takes what the function sends and ignores its keys
+ * (of a PutRecord it refuses `SequenceNumberForOrdering` alone); the producer looks at the stream, and stops.
  *
  * @see https://docs.aws.amazon.com/streams/latest/dev/service-managed-record-distribution.html
  */

@@ -34,7 +34,7 @@ const THROTTLED_KEYS: dynamodb.ContributorInsightsSpecification = {
  *
  * Use it in place of `dynamodb.TableV2`, of which it has every method. It is billed on demand, retained when it leaves
  * the stack, can be restored to a point in time, and has CloudWatch name the keys that are throttled in it and in its
- * indexes (Contributor Insights, which is charged by what is throttled), unless its properties say otherwise.
+ * indexes (Contributor Insights, in the mode that sees throttled requests alone), unless its properties say otherwise.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-indexes-gsi-sharding.html
  *

@@ -1,6 +1,6 @@
-import { textTable } from '../../bin/local/sample/text-table';
 import { BalancedKeyAllocator, hashPartitionKey, shardIndexOf, shardsForOverload, uniformRanges } from '../../lib/core';
 import { moreThan } from '../../lib/core/planning/largest-load';
+import { writeGuideTable } from './guide-table';
 
 /**
  * The exact probability of an overloaded partition, against the textbook's dynamic programme, which takes one partition
@@ -40,24 +40,28 @@ const CASES = [
   [5_000, 100],
 ] as const;
 
-console.log('overloadProbability, more than 1.5 times the fair share, in milliseconds (best of 5)');
+// More than 1.5 times the fair share, the best of five runs.
 const rows = CASES.map(([shards, partitions]) => {
   const most = Math.floor((1.5 * shards) / partitions);
   const best = (work: () => unknown, times: number) =>
     Math.min(...Array.from({ length: times }, () => milliseconds(work)));
   const halves = best(() => moreThan(most, shards, partitions), 5);
-  const textbook = best(() => onePartitionAfterTheOther(most, shards, partitions), 2);
+  const textbook = best(() => onePartitionAfterTheOther(most, shards, partitions), 5);
   const difference = Math.abs(moreThan(most, shards, partitions) - onePartitionAfterTheOther(most, shards, partitions));
   return [
-    `${shards} shards, ${partitions} partitions`,
-    halves.toFixed(2),
-    textbook.toFixed(1),
+    `${shards.toLocaleString('en')} shards, ${partitions} partitions`,
+    `${halves.toFixed(2)} ms`,
+    `${textbook.toFixed(1)} ms`,
     `${(textbook / halves).toFixed(0)}x`,
     difference.toExponential(0),
   ];
 });
-for (const line of textTable(['', 'by halves', 'one by one (baseline)', 'ratio', 'difference'], rows))
-  console.log(line);
+writeGuideTable(
+  'docs/guides/planning.md',
+  'npm run bench planning',
+  ['', 'by halves', 'one by one (baseline)', 'ratio', 'difference'],
+  rows,
+);
 
 console.log('\nshardsForOverload at 5 %, in milliseconds');
 for (const partitions of [10, 100, 1_000]) {

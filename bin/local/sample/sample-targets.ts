@@ -23,6 +23,8 @@ const NOT_OF_A_PRODUCER = [REGISTRY_TABLE_NAME, REPAIR, MIN_SHARDS];
 /** A sharded index, and a deployed function that queries it. */
 export interface SampleIndex {
   readonly functionPath: string;
+  /** What a request calls it. */
+  readonly name: string;
   readonly config: ShardedIndexConfig;
 }
 
@@ -38,9 +40,9 @@ export function producersOf({ functions }: LocalStack): SampleProducer[] {
 export function indexesOf(stack: LocalStack): SampleIndex[] {
   return stack.functions.flatMap(({ path, environment }) => {
     const configs = JSON.parse(environment[INDEXES] ?? '{}') as Record<string, ShardedIndexConfig>;
-    return Object.values(configs)
-      .filter((config) => hasStringKeys(stack, config))
-      .map((config) => ({ functionPath: path, config }));
+    return Object.entries(configs)
+      .filter(([, config]) => hasStringKeys(stack, config))
+      .map(([name, config]) => ({ functionPath: path, name, config }));
   });
 }
 

@@ -42,14 +42,14 @@ export interface StreamRecord {
 export interface DeaggregateOptions {
   /**
    * The hash key range of the shard that the record was read from: leaves out the user records of an aggregate that lie
-   * outside, as the Kinesis Client Library does. For streams that the Kinesis Producer Library writes, which sends such
+   * outside. The Kinesis Client Library then drops the whole aggregate. For streams that the Kinesis Producer Library writes, which sends such
    * records once more. The records of an `OrderedProducer` never lie outside.
    * @default all user records
    */
   range?: HashKeyRange;
   /**
-   * What to do with a record that begins as an aggregate and is none: `throw`, or take it as it is (`raw`), as the
-   * Kinesis Client Library does. `raw` is for streams that hold arbitrary bytes of other programs.
+   * What to do with a record that begins as an aggregate and is none: `throw`, or take it as it is (`raw`). The
+   * Kinesis Client Library takes it as it is if its MD5 or its protocol buffer is wrong. `raw` is for streams that hold arbitrary bytes of other programs.
    * @default 'throw'
    */
   onCorrupt?: 'throw' | 'raw';

@@ -13,7 +13,8 @@ import { weightedShards } from './weighted-shards';
 
 /**
  * The partitions of a new on-demand index, which accepts 4,000 write units a second from the start.
- * Source: the DynamoDB developer guide, "On-demand capacity mode", initial throughput.
+ * Source: the DynamoDB developer guide, "On-demand capacity mode", initial throughput. That this takes four partitions is an
+ * assumption: a partition takes 1,000 units, and AWS does not document how many there are.
  */
 const NEW_INDEX_PARTITIONS = 4;
 

@@ -1,7 +1,10 @@
 import { checkNotNegative, checkPositive } from './number-checks';
 import { ceilOf } from './rounding';
 
-/** The write units a second that DynamoDB allows one partition, and so one partition key value. */
+/**
+ * The write units a second that DynamoDB allows one partition, and so one partition key value: unless it has split the items of the
+ * value by their sort keys, which it does for busy values after a while, and not where sort keys only grow.
+ */
 export const PARTITION_WRITE_UNITS = 1_000;
 
 /** The read units a second that DynamoDB allows one partition, and so one partition key value. */

@@ -36,7 +36,7 @@ export interface StreamReshardPlanOptions {
  *
  * There are two ways: UpdateShardCount in steps, or splits and merges. Each request makes the stream busy for a while,
  * so the plan takes the way with fewer requests. If both have the same number, it takes splits and merges, because they
- * put boundaries exactly where they should be and do not count towards the ten updates of a day.
+ * put boundaries exactly where they should be, and because the limit of ten a day names UpdateShardCount alone.
  *
  * You may make a new plan after each request: the new plan is one request shorter, so the work always ends.
  *

@@ -1,5 +1,7 @@
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { endpointOf, PortUnavailableError, startInvokeServer } from '../../../bin/local/invoke-server';
 
@@ -124,6 +126,21 @@ describe('the Invoke API', () => {
       $metadata: { httpStatusCode: 413 },
     });
     expect(invoke).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([
+    ['a page of another site', { origin: 'https://example.com' }, 'requests of web pages are refused'],
+    ['a name that was pointed at this machine', { host: 'example.com' }, 'host example.com is not this machine'],
+    ['a name that begins like this machine', { host: 'localhost.example.com:80' }, 'is not this machine'],
+  ])('refuses %s, and runs nothing', async (_, headers, problem) => {
+    const url = new URL('/2015-03-31/functions/writer/invocations', endpointOf(server));
+    const sent = request(url, { method: 'POST', headers });
+    const answered = once(sent, 'response');
+    sent.end('{}');
+    const [response] = (await answered) as [IncomingMessage];
+    expect(response.statusCode).toBe(403);
+    expect(await text(response)).toContain(problem);
+    expect(invoke).not.toHaveBeenCalled();
   });
 
   test('refuses the operations it does not have', async () => {

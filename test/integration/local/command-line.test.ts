@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -144,6 +144,68 @@ test('--serve --json tells where everything is, and serves it', async () => {
   expect(await response.json()).toEqual({ orders: 1 });
   await end(child, 'SIGTERM');
   expect(logs).toContain('[Orders/Writer/Function] invoked');
+});
+
+test('--serve prints invocations that work, as curl has them and for both versions of the AWS CLI', async () => {
+  const child = spawn(process.execPath, [CLI, 'local', '--app', app, '--serve']);
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
+  while (!lines.some((line) => line.includes('fileb://'))) await new Promise((resolve) => setTimeout(resolve, 50));
+  const invocations = lines.filter((line) => line.startsWith('curl '));
+  expect(invocations).toHaveLength(2);
+  for (const invocation of invocations) {
+    const [, url, body] = /^curl (\S+) -d '(.*)'$/.exec(invocation)!;
+    const response = await fetch(url!, { method: 'POST', body: body! });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-amz-function-error')).toBeNull();
+  }
+  await end(child, 'SIGTERM');
+});
+
+test('--serve ends when the process that started it is killed', async () => {
+  const launcher = `
+    const { spawn } = require('node:child_process');
+    spawn(process.execPath, ${JSON.stringify([CLI, 'local', '--app', app, '--serve', '--json'])}, { stdio: ['ignore', 'inherit', 'ignore'] });
+  `;
+  const parent = spawn(process.execPath, ['-e', launcher]);
+  const [line] = await once(createInterface({ input: parent.stdout }), 'line');
+  await end(parent, 'SIGKILL');
+  const { lambda } = JSON.parse(line).endpoints;
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const isUp = await fetch(lambda).then(
+      () => true,
+      () => false,
+    );
+    if (!isUp) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('it still serves');
+});
+
+test('one aborted request ends one connection, and not the run', async () => {
+  const { child, ready } = await serve();
+  const { port } = new URL(ready.endpoints.dynamodb);
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const socket = connect(Number(port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"a"');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.resetAndDestroy();
+  }
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect((await fetch(ready.endpoints.dynamodb)).status).toBeGreaterThan(0);
+  expect(child.exitCode).toBeNull();
+  await end(child, 'SIGTERM');
+});
+
+test.each([
+  ['https://dynamodb.us-east-1.amazonaws.com', 'an http URL on the loopback interface'],
+  ['http://example.com:8000', 'an http URL on the loopback interface'],
+  ['8000', 'an http URL on the loopback interface'],
+])('--dynamodb-endpoint refuses %s: a local run writes to nothing but this machine', (endpoint, problem) => {
+  const { status, stderr } = run('local', '--app', app, '--dynamodb-endpoint', endpoint);
+  expect(status).not.toBe(0);
+  expect(stderr).toContain(problem);
 });
 
 test.each([
