@@ -8,6 +8,12 @@ import type { ReshardClient } from '../lib/core/resharding/reshard-client';
  */
 const CONNECTION_TIMEOUT_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 5_000;
+
+/**
+ * What one call may take, with all its attempts and to the end of the answer: a service that sends a byte now and then keeps a
+ * socket busy for ever. An invocation makes a few calls in a row.
+ */
+const CALL_TIMEOUT_MS = 12_000;
 export const ATTEMPTS_TO_LOOK = 4;
 
 /**
@@ -32,12 +38,9 @@ export function reshardClient(): ReshardClient {
   };
 }
 
-/**
- * What one call may take, with all its attempts and to the end of the answer: a service that sends a byte now and then keeps a
- * socket busy for ever.
- */
+/** Options of a call that ends in its time. */
 export function inTime(): { abortSignal: AbortSignal } {
-  return { abortSignal: AbortSignal.timeout(ATTEMPTS_TO_LOOK * REQUEST_TIMEOUT_MS) };
+  return { abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) };
 }
 
 /** Waits for each answer only that long. */

@@ -1,5 +1,5 @@
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
-import { boundedHandler } from '../reshard-client';
+import { boundedHandler, inTime } from '../reshard-client';
 
 const cloudFormation = new CloudFormation({ maxAttempts: 3, requestHandler: boundedHandler() });
 
@@ -11,7 +11,7 @@ const cloudFormation = new CloudFormation({ maxAttempts: 3, requestHandler: boun
  */
 export async function isRollingBack(stackId: string): Promise<boolean> {
   try {
-    const { Stacks = [] } = await cloudFormation.describeStacks({ StackName: stackId });
+    const { Stacks = [] } = await cloudFormation.describeStacks({ StackName: stackId }, inTime());
     return Stacks[0]?.StackStatus?.startsWith('UPDATE_ROLLBACK') ?? false;
   } catch (error) {
     console.warn({ stackId, unknown: 'whether the stack is being rolled back', error });

@@ -15,11 +15,15 @@ import { LambdaFunction } from '../fuzz/lambda-function';
 const STREAM = { [STREAM_NAME]: 'events' };
 
 /** Each in far less than the time that its construct gives it. */
-test.each<[string, Record<string, string>, object]>([
+test.concurrent.each<[string, Record<string, string>, object]>([
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'get', owners: ['a'] }],
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'plan' }],
   ['stream-reconciler', STREAM, {}],
-  ['stream-resharder', {}, { RequestType: 'Create', ResourceProperties: { StreamName: 'events', ShardCount: '4' } }],
+  [
+    'stream-resharder',
+    {},
+    { RequestType: 'Create', StackId: 'stack', ResourceProperties: { StreamName: 'events', ShardCount: '4' } },
+  ],
   [
     'stream-scaler',
     {
