@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EvenShardsError, shortened } from '../../lib/core/foundation/errors';
-import { anything, fields, listOf, mapOf, optional, type Shape, text } from './json-shape';
+import { fields, listOf, mapOf, optional, type Shape, text } from './json-shape';
 import { TEMPLATE, type Template } from './template';
 
 /** A stack of a synthesized app, as `cdk deploy` would find it. */
@@ -30,7 +30,7 @@ export class CloudAssemblyError extends EvenShardsError {
   ) {
     super(
       'CLOUD_ASSEMBLY',
-      `${problem} in ${directory}: run \`npx cdk synth\` first, or name the directory with --app`,
+      `${shortened(problem)} in ${shortened(directory)}: run \`npx cdk synth\` first, or name the directory with --app`,
       options,
     );
   }
@@ -70,7 +70,14 @@ const MANIFEST = fields({
     mapOf(
       fields({
         type: text,
-        properties: optional(mapOf(anything)),
+        properties: optional(
+          fields({
+            directoryName: optional(text),
+            file: optional(text),
+            stackName: optional(text),
+            templateFile: optional(text),
+          }),
+        ),
         dependencies: optional(listOf(text)),
         metadata: optional(METADATA),
         additionalMetadataFile: optional(text),
@@ -177,9 +184,18 @@ function nestedScope(path: string): string | undefined {
   return scope === undefined ? undefined : `${scope}/`;
 }
 
+/** No text for what is nested more deeply than any URL. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '';
+  }
+}
+
 /** The template of a nested stack is an asset, whose key its URL ends with. */
 function templateFile({ template, assetPaths }: Pick<AssemblyStack, 'template' | 'assetPaths'>, logicalId: string) {
-  const url = JSON.stringify(template.Resources?.[logicalId]?.Properties?.TemplateURL ?? '');
+  const url = jsonOf(template.Resources?.[logicalId]?.Properties?.TemplateURL ?? '');
   return [...assetPaths].find(([objectKey]) => url.includes(objectKey))?.[1];
 }
 

@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../../lib/core/foundation/attribute-value';
 import { exactNumber } from '../../lib/core/foundation/decimal';
+import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
 
 /**
  * An item as plain JSON without loss: a number that a double cannot hold becomes a string, and binary becomes base64.
@@ -8,7 +9,9 @@ export function plainItem(item: DynamoDbItem): Record<string, unknown> {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
 }
 
+/** @throws IncompleteAnswerError for what is no attribute value: the items are as an answer had them */
 function plainValue(value: AttributeValue): unknown {
+  if (typeof value !== 'object' || value === null) throw new IncompleteAnswerError('Query', 'attribute values');
   if ('S' in value) return value.S;
   if ('N' in value) return exactNumber(value.N);
   if ('BOOL' in value) return value.BOOL;
@@ -17,7 +20,9 @@ function plainValue(value: AttributeValue): unknown {
   if ('L' in value) return value.L.map(plainValue);
   if ('M' in value) return plainItem(value.M);
   if ('SS' in value) return value.SS;
-  return 'NS' in value ? value.NS.map(exactNumber) : value.BS.map(base64);
+  if ('NS' in value) return value.NS.map(exactNumber);
+  if ('BS' in value) return value.BS.map(base64);
+  throw new IncompleteAnswerError('Query', 'attribute values');
 }
 
 function base64(bytes: Uint8Array): string {

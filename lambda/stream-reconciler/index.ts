@@ -50,7 +50,8 @@ export async function handler(
   return report;
 }
 
-function repairs({ repair = process.env[REPAIR] === 'true' }: ReconcileEvent): boolean {
+function repairs(event: ReconcileEvent): boolean {
+  const { repair = process.env[REPAIR] === 'true' }: ReconcileEvent = Object(event);
   if (typeof repair !== 'boolean') throw new InvalidEventError('repair', repair, 'true or false');
   if (repair && shardCount === undefined) {
     throw new InvalidEventError(

@@ -39,7 +39,7 @@ const kinesis = reshardClient();
  * only be freed by hand.
  */
 export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
-  const target = event.RequestType === 'Delete' ? countOfBefore(event) : reshardTarget(event);
+  const target = event?.RequestType === 'Delete' ? countOfBefore(event) : reshardTarget(event);
   if (target === undefined || (event.RequestType === 'Delete' && !(await isRollingBack(event.StackId)))) {
     return { PhysicalResourceId: event.PhysicalResourceId!, IsComplete: true };
   }

@@ -17,18 +17,21 @@ export interface ReshardEvent {
 }
 
 /** CloudFormation sends every property as text. */
-export function reshardTarget({ ResourceProperties }: ReshardEvent): ReshardTarget {
-  const { StreamName, ShardCount } = ResourceProperties;
+export function reshardTarget(event: ReshardEvent): ReshardTarget {
+  const { StreamName, ShardCount }: Partial<ReshardEvent['ResourceProperties']> = Object(event?.ResourceProperties);
   if (typeof StreamName !== 'string' || StreamName === '') {
     throw new InvalidEventError('ResourceProperties.StreamName', StreamName, 'the name of a stream');
   }
+  if (typeof ShardCount !== 'string') throw new InvalidEventError('ResourceProperties.ShardCount', ShardCount, 'text');
   return { streamName: StreamName, shardCount: Number(ShardCount) };
 }
 
 /** Where a stream goes back to when a roll-back deletes its custom resource; `undefined` if nothing says so. */
-export function countOfBefore({ ResourceProperties }: ReshardEvent): ReshardTarget | undefined {
-  const { StreamName, DeployedShardCount } = ResourceProperties;
-  return DeployedShardCount === undefined
-    ? undefined
-    : { streamName: StreamName, shardCount: Number(DeployedShardCount) };
+export function countOfBefore(event: ReshardEvent): ReshardTarget | undefined {
+  const { DeployedShardCount } = Object(event.ResourceProperties) as ReshardEvent['ResourceProperties'];
+  if (DeployedShardCount === undefined) return undefined;
+  return reshardTarget({
+    ...event,
+    ResourceProperties: { ...event.ResourceProperties, ShardCount: DeployedShardCount },
+  });
 }

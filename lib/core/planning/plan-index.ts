@@ -182,6 +182,7 @@ function checkedTraffic(traffic: IndexTraffic) {
   const { itemKb = 1, utilisation = 0.5, probability = 0.05 } = traffic;
   const { pagesPerSecond = 0, pageItems = 25, averageOfPeak = 1 } = traffic;
   checkNotNegative('writesPerSecond', writesPerSecond);
+  if (shares !== undefined) checkFields('shares', shares);
   checkPositive('itemKb', itemKb);
   checkBetween('utilisation', utilisation, 0.05, 0.95);
   checkBetween('probability', probability, 1e-9, 0.999);

@@ -268,7 +268,7 @@ function completeAnswer(
   const lastKey = (LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined;
   const isComplete =
     typeof count === 'number' &&
-    typeof ScannedCount === 'number' &&
+    Number.isFinite(ScannedCount) &&
     Array.isArray(items) &&
     items.every(hasKeys) &&
     (lastKey === undefined || (hasKeys(lastKey) && !isSameKey(keyAttributes, lastKey, ExclusiveStartKey)));
@@ -276,9 +276,9 @@ function completeAnswer(
   return {
     items,
     count,
-    itemsRead: ScannedCount,
+    itemsRead: ScannedCount!,
     ...(lastKey !== undefined && { lastKey }),
-    consumedReadUnits: ConsumedCapacity?.CapacityUnits ?? 0,
+    consumedReadUnits: Number.isFinite(ConsumedCapacity?.CapacityUnits) ? ConsumedCapacity!.CapacityUnits! : 0,
   };
 }
 
