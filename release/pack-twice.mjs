@@ -4,9 +4,9 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 const folder = mkdtempSync(join(tmpdir(), 'pack-twice-'));
 try {
@@ -22,8 +22,8 @@ try {
 /** The name and the hash of the tarball of a fresh clone. */
 function packed(clone) {
   execFileSync('git', ['clone', '--quiet', '.', clone], { stdio: 'inherit' });
-  // npm ci installs the same into every clone, by the lock file: one installation is enough.
-  symlinkSync(resolve('node_modules'), join(clone, 'node_modules'), 'junction');
+  // A link to one installation would not do: esbuild writes the real paths of modules into comments of the command line.
+  execFileSync('npm', ['ci', '--silent', '--no-audit', '--prefer-offline'], { cwd: clone, stdio: 'inherit' });
   execFileSync('npm', ['pack', '--silent'], { cwd: clone, stdio: 'ignore' });
   const [tarball] = readdirSync(clone).filter((file) => file.endsWith('.tgz'));
   return `${tarball} ${createHash('sha256')
