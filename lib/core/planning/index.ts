@@ -10,6 +10,7 @@ export type { LimitUse, PlanRule } from './plan';
 export { type HotItemPlan, type ItemTraffic, planHotItem } from './plan-hot-item';
 export { type IndexLimit, type IndexPlan, type IndexRule, type IndexTraffic, planIndex } from './plan-index';
 export {
+  type KeyPlacement,
   planStream,
   type StreamLimit,
   type StreamPlan,
