@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { checkClient } from './client-check';
 import { decodeCursor } from './cursor';
 import { checkFanOutRequest, type FanOutRequest } from './fan-out-request';
 import { type IndexShard, indexShards } from './index-shard';
@@ -27,7 +27,7 @@ export function indexQuery(
   config: ShardedConfig,
   request: FanOutRequest,
 ): { query: IndexQuery } & IndexReaders {
-  checkClient(client);
+  checkClient(client, ['query']);
   checkShardedConfig(config);
   checkFanOutRequest(config, request);
   const select = sortKeySelect(config, request.sortKey);
@@ -46,16 +46,6 @@ export function indexQuery(
     cursor: decodeCursor(config, request),
   };
   return { query, ...readersOf(query, shards) };
-}
-
-/** Refuses a document client, whose items are plain objects: they do not show what DynamoDB sorts by. */
-function checkClient(client: unknown): void {
-  const { query, batchGet, batchGetItem }: Record<string, unknown> = Object(client);
-  const isDocumentClient = typeof batchGet === 'function' && typeof batchGetItem !== 'function';
-  if (typeof query === 'function' && !isDocumentClient) return;
-  const allowed = 'a client with a query method that answers attribute values, such as new DynamoDB({})';
-  const got = isDocumentClient ? 'a DynamoDBDocument; use plainItem for plain objects' : client;
-  throw new InvalidArgumentError('client', got, allowed);
 }
 
 /**

@@ -55,6 +55,26 @@ export {
   UnknownIndexError,
 } from './sharded-index-errors';
 export type { SortKeyCondition, SortKeyValue } from './sort-key-select';
+export { type FindStraysOptions, findStrays } from './strays/find-strays';
+export {
+  type ReshardItemsOptions,
+  type ReshardItemsReport,
+  reshardItems,
+  type StrayOutcome,
+} from './strays/reshard-items';
+export type { SegmentOptions } from './strays/segment-options';
+export type { Stray, StrayReason } from './strays/stray';
+export { type StrayReport, StrayScanError } from './strays/stray-report';
+export type {
+  ItemMoveInput,
+  ItemMoveOutput,
+  ItemReadInput,
+  ItemReadOutput,
+  ItemReshardClient,
+  TableScanClient,
+  TableScanInput,
+  TableScanOutput,
+} from './strays/table-client';
 export {
   type TransactGet,
   type TransactPutOptions,

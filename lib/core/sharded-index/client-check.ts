@@ -1,0 +1,15 @@
+import { InvalidArgumentError } from '../foundation/errors';
+
+/**
+ * Refuses a client without one of the methods, and a document client, whose items are plain objects: they do not show what
+ * DynamoDB sorts by.
+ */
+export function checkClient(client: unknown, methods: readonly string[]): void {
+  const given: Record<string, unknown> = Object(client);
+  const isDocumentClient = typeof given.batchGet === 'function' && typeof given.batchGetItem !== 'function';
+  if (methods.every((method) => typeof given[method] === 'function') && !isDocumentClient) return;
+  const named = methods.length === 1 ? `a ${methods[0]} method` : `the methods ${methods.join(', ')}`;
+  const allowed = `a client with ${named} that answers attribute values, such as new DynamoDB({})`;
+  const got = isDocumentClient ? 'a DynamoDBDocument; use plainItem for plain objects' : client;
+  throw new InvalidArgumentError('client', got, allowed);
+}

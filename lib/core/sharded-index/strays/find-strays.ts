@@ -1,0 +1,50 @@
+import { checkClient } from '../client-check';
+import type { ShardedIndexConfig } from '../sharded-index-config';
+import { checkStrayConfig } from './stray-config';
+import { type SegmentOptions, segmentPolicy } from './segment-options';
+import { decodePoint } from './segment-point';
+import { walkSegment } from './segment-walk';
+import type { Stray } from './stray';
+import { emptyReport, type StrayReport } from './stray-report';
+import type { TableScanClient } from './table-client';
+import { TableRequests } from './table-requests';
+
+/** What to look at, and what to do with each stray. */
+export interface FindStraysOptions extends SegmentOptions<StrayReport> {
+  /**
+   * Called with each stray, in the order of the scan, and awaited. A scan that goes on from an earlier resume point can call
+   * it again with the same stray.
+   * @default strays are only counted
+   */
+  onStray?(stray: Stray): void | Promise<void>;
+}
+
+/**
+ * Scans a table, or a segment of it, for items whose shard attribute is not what a writer would give them: because a plain
+ * update changed the value, because the table had items before it had the index, or because the shard count has changed. It
+ * writes nothing.
+ *
+ *     const { strays, hidden, resumePoint } = await findStrays(new DynamoDB({}), byStatus, { readUnitsPerSecond: 100 });
+ *
+ * The report of a segment that was not looked at to its end has a `resumePoint`.
+ *
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or an
+ *   option is invalid
+ * @throws InvalidCursorError if the resume point belongs to another scan
+ * @throws StrayScanError if a request fails for good or a callback throws; its report goes on from where it stopped
+ */
+export async function findStrays(
+  client: TableScanClient,
+  config: ShardedIndexConfig,
+  options: FindStraysOptions = {},
+): Promise<StrayReport> {
+  checkClient(client, ['scan']);
+  checkStrayConfig(config);
+  const policy = segmentPolicy(options);
+  const scanned = { purpose: 'find', config, segment: policy.segment, totalSegments: policy.totalSegments } as const;
+  const startKey = decodePoint(scanned, options.resumeFrom);
+  const report = emptyReport();
+  const requests = new TableRequests(config, policy, report);
+  const treat = async (stray: Stray): Promise<void> => options.onStray?.(stray);
+  return walkSegment({ client, scanned, policy, requests, startKey, concurrency: 1, treat, report });
+}

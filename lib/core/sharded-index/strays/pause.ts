@@ -1,0 +1,29 @@
+import type { Clock } from '../../foundation/clock';
+
+/** Says that the caller's signal has ended the work. */
+export class Stopped extends Error {}
+
+/** @throws Stopped if the signal is aborted */
+export function checkGoingOn(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new Stopped();
+}
+
+/**
+ * Waits for some milliseconds.
+ *
+ * @throws Stopped as soon as the signal is aborted
+ */
+export async function pause(delayMs: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  checkGoingOn(signal);
+  if (delayMs <= 0) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.schedule(end, delayMs);
+    signal?.addEventListener('abort', end);
+  });
+  checkGoingOn(signal);
+}

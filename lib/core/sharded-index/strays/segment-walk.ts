@@ -1,0 +1,83 @@
+import type { DynamoDbItem } from '../../foundation/attribute-value';
+import { checkGoingOn, Stopped } from './pause';
+import type { SegmentPolicy } from './segment-options';
+import { encodePoint, type ScannedSegment } from './segment-point';
+import { type Stray, strayOf } from './stray';
+import { type StrayReport, StrayScanError } from './stray-report';
+import type { TableScanClient } from './table-client';
+import type { TableRequests } from './table-requests';
+
+/** A scan of one segment, and what is done with each stray of it. */
+export interface SegmentWalk<Report extends StrayReport> {
+  client: TableScanClient;
+  scanned: ScannedSegment;
+  policy: SegmentPolicy<Report>;
+  requests: TableRequests;
+  /** Where the scan begins: behind this table key. */
+  startKey: DynamoDbItem | undefined;
+  /** How many strays are treated at once. */
+  concurrency: number;
+  treat(stray: Stray): Promise<void>;
+  report: Report;
+}
+
+/**
+ * Reads a segment page by page, and treats its strays. The scan goes by the table key, which no change of a shard changes. So
+ * it comes past every item that the table holds all the while exactly once, wherever it stops and goes on.
+ *
+ * @throws StrayScanError if a request fails for good or a callback throws
+ */
+export async function walkSegment<Report extends StrayReport>(walk: SegmentWalk<Report>): Promise<Report> {
+  const { client, scanned, policy, requests, report } = walk;
+  let { startKey } = walk;
+  report.resumePoint = encodePoint(scanned, startKey);
+  try {
+    do {
+      checkGoingOn(policy.signal);
+      const page = await requests.scan(client, startKey);
+      await treatPage(walk, (page.Items ?? []) as DynamoDbItem[]);
+      startKey = page.LastEvaluatedKey as DynamoDbItem | undefined;
+      if (startKey === undefined) delete report.resumePoint;
+      else report.resumePoint = encodePoint(scanned, startKey);
+      await policy.onProgress?.(structuredClone(report));
+    } while (startKey !== undefined);
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw new StrayScanError(report, error);
+  }
+  return report;
+}
+
+/** Treats the strays of a page. If that ends early, the report goes as far as all strays before were treated. */
+async function treatPage<Report extends StrayReport>(
+  { scanned, policy, concurrency, treat, report }: SegmentWalk<Report>,
+  items: readonly DynamoDbItem[],
+): Promise<void> {
+  const open = new Map<number, Stray>();
+  for (const [place, item] of items.entries()) {
+    const stray = strayOf(scanned.config, item);
+    if (stray !== undefined) open.set(place, stray);
+  }
+  const queue = open.entries();
+  const failures: unknown[] = [];
+  const work = async (): Promise<void> => {
+    for (const [place, stray] of queue) {
+      if (failures.length > 0) return;
+      try {
+        checkGoingOn(policy.signal);
+        await treat(stray);
+      } catch (error) {
+        failures.push(error);
+        return;
+      }
+      report.strays[stray.reason] += 1;
+      if (stray.hidden) report.hidden += 1;
+      open.delete(place);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, open.size) }, work));
+  const [end = items.length] = open.keys();
+  report.itemsScanned += end;
+  if (failures.length === 0) return;
+  if (end > 0) report.resumePoint = encodePoint(scanned, items[end - 1]);
+  throw failures.find((error) => !(error instanceof Stopped)) ?? failures[0];
+}

@@ -1,0 +1,50 @@
+import { EvenShardsError } from '../../foundation/errors';
+import type { StrayReason } from './stray';
+
+/** What a scan for strays has found so far. The reports of all calls for all segments add up to that of the table. */
+export interface StrayReport {
+  /** How many items were judged. */
+  itemsScanned: number;
+  /** How many strays were found, by what is wrong with them. */
+  strays: Record<StrayReason, number>;
+  /** How many of the strays are found by no query for their value. */
+  hidden: number;
+  /** The read units that DynamoDB reported for the requests that were answered. */
+  consumedReadUnits: number;
+  /** Pass it as `resumeFrom` to go on. Absent if the segment is complete. */
+  resumePoint?: string;
+}
+
+/** A report without a finding. */
+export function emptyReport(): StrayReport {
+  return {
+    itemsScanned: 0,
+    strays: {
+      missing: 0,
+      malformed: 0,
+      otherValue: 0,
+      outOfRange: 0,
+      misplaced: 0,
+      leftOver: 0,
+      invalidValue: 0,
+    },
+    hidden: 0,
+    consumedReadUnits: 0,
+  };
+}
+
+/**
+ * A scan for strays ended early, because a request failed for good or a callback threw. The report says what was done, and
+ * its `resumePoint` goes on from there.
+ */
+export class StrayScanError<Report extends StrayReport = StrayReport> extends EvenShardsError {
+  constructor(
+    /** What was done before the failure. */
+    readonly report: Report,
+    /** What failed. */
+    override readonly cause: unknown,
+  ) {
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    super('STRAY_SCAN_FAILED', `the scan stopped after ${report.itemsScanned} items: ${problem}`, { cause });
+  }
+}

@@ -1,0 +1,110 @@
+import type { DynamoDbItem } from '../../foundation/attribute-value';
+import { backoffMs } from '../../foundation/backoff';
+import { queryFailure } from '../query-failure';
+import type { ShardedIndexConfig } from '../sharded-index-config';
+import { checkGoingOn, pause } from './pause';
+import type { SegmentPolicy } from './segment-options';
+import { judgedAttributes } from './stray';
+import type { StrayReport } from './stray-report';
+import type { ItemReshardClient, TableScanClient, TableScanOutput } from './table-client';
+import { UnitBudget } from './unit-budget';
+
+/** The most read units of one page: a page ends at 1 MB. Source: the DynamoDB API reference, Scan. */
+const PAGE_UNITS = 256;
+
+/** How many items the first page has if the budget for reads is small. */
+const FIRST_PAGE_ITEMS = 100;
+
+/** The attributes that are judged, as a request names them. */
+function projectionOf(config: ShardedIndexConfig) {
+  const names = judgedAttributes(config).map((attribute, index) => [`#a${index}`, attribute] as const);
+  return {
+    ProjectionExpression: names.map(([placeholder]) => placeholder).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(names),
+  };
+}
+
+/** Sends the reads of one scan within its budget, each again if it fails for a while. */
+export class TableRequests {
+  private readonly reads: UnitBudget;
+  private readonly projection: ReturnType<typeof projectionOf>;
+  private pageItems: number | undefined;
+
+  constructor(
+    private readonly config: ShardedIndexConfig,
+    private readonly policy: SegmentPolicy<never>,
+    private readonly report: StrayReport,
+  ) {
+    const { readUnitsPerSecond = PAGE_UNITS, clock, signal } = policy;
+    this.reads = new UnitBudget(policy.readUnitsPerSecond, clock, signal);
+    this.projection = projectionOf(config);
+    this.pageItems = readUnitsPerSecond < PAGE_UNITS ? FIRST_PAGE_ITEMS : undefined;
+  }
+
+  /** A page of the segment, behind a table key. With a small budget, a page costs about what a second allows. */
+  async scan(client: TableScanClient, startKey: DynamoDbItem | undefined): Promise<TableScanOutput> {
+    const { segment, totalSegments, consistentRead, readUnitsPerSecond } = this.policy;
+    const page = await this.read((abortSignal) =>
+      client.scan(
+        {
+          TableName: this.config.tableName,
+          Segment: segment,
+          TotalSegments: totalSegments,
+          ConsistentRead: consistentRead,
+          ReturnConsumedCapacity: 'TOTAL',
+          ...this.projection,
+          ...(startKey && { ExclusiveStartKey: startKey }),
+          ...(this.pageItems && { Limit: this.pageItems }),
+        },
+        abortSignal,
+      ),
+    );
+    const units = page.ConsumedCapacity?.CapacityUnits ?? 0;
+    if (this.pageItems !== undefined && page.Items?.length && units > 0) {
+      this.pageItems = Math.max(1, Math.floor((page.Items.length / units) * readUnitsPerSecond!));
+    }
+    return page;
+  }
+
+  /** What an item has now, or undefined if it is gone. */
+  async get(client: ItemReshardClient, key: DynamoDbItem): Promise<DynamoDbItem | undefined> {
+    const { tableName } = this.config;
+    const { Item } = await this.read((abortSignal) =>
+      client.getItem(
+        { TableName: tableName, Key: key, ConsistentRead: true, ReturnConsumedCapacity: 'TOTAL', ...this.projection },
+        abortSignal,
+      ),
+    );
+    return Item as DynamoDbItem | undefined;
+  }
+
+  /**
+   * Sends a request again while another attempt can overcome its failure.
+   *
+   * @throws Stopped if the request failed and the signal is aborted
+   */
+  async persist<T>(request: () => Promise<T>): Promise<T> {
+    const { attempts, clock, signal } = this.policy;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await request();
+      } catch (error) {
+        checkGoingOn(signal);
+        if (attempt === attempts || queryFailure(error) === 'final') throw error;
+      }
+      await pause(backoffMs(attempt, this.policy), clock, signal);
+    }
+  }
+
+  private read<T extends { ConsumedCapacity?: { CapacityUnits?: number } }>(
+    request: (options: { abortSignal?: AbortSignal }) => Promise<T>,
+  ): Promise<T> {
+    const { signal } = this.policy;
+    const options = signal === undefined ? {} : { abortSignal: signal };
+    return this.persist(async () => {
+      const answer = await this.reads.spend(() => request(options));
+      this.report.consumedReadUnits += answer.ConsumedCapacity?.CapacityUnits ?? 0;
+      return answer;
+    });
+  }
+}

@@ -1,0 +1,21 @@
+import { type PlayedReshard, playReshard } from '../../../fakes/reshard-play';
+import { randomRuns } from '../../../random-runs';
+
+/** `npm run soak reshard-items` plays as many as you like. */
+const CASES = randomRuns(100);
+
+describe(`${CASES} random cases of reshardItems beside 8 writers, with crashes and lost answers`, () => {
+  const played: PlayedReshard[] = [];
+
+  test('lose no write, duplicate nothing, and leave no stray', async () => {
+    for (let seed = 0; seed < CASES; seed++) played.push(await playReshard(seed));
+  }, 120_000);
+
+  test('are hard: there are crashes, lost answers, and items that other writers change', () => {
+    const sum = (field: keyof PlayedReshard): number => played.reduce((total, each) => total + each[field], 0);
+    expect(sum('crashes')).toBeGreaterThan(CASES / 2);
+    expect(sum('lostAnswers')).toBeGreaterThan(CASES);
+    expect(sum('settled')).toBeGreaterThan(CASES / 2);
+    expect(sum('moved')).toBeGreaterThan(CASES * 2);
+  });
+});
