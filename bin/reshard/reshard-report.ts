@@ -13,6 +13,7 @@ export function reshardReport(steps: readonly IndexReshardStep[]): string[] {
 }
 
 function detailsOf(step: IndexReshardStep): string[] {
+  if (step.action === 'backfill') return [];
   return step.action === 'deploy' ? [`   shardCounts: ${shardCountsCode(step.shards)}`] : step.ranges.map(rangeLine);
 }
 

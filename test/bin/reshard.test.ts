@@ -61,7 +61,7 @@ describe('even-shards reshard', () => {
       fc.property(anyCounts, anyCounts, (from, to) => {
         const counts = ShardCounts.byValue(from.byValue, from.default)._config;
         for (const step of planIndexReshard(counts, to)) {
-          if (step.action === 'drain') continue;
+          if (step.action !== 'deploy') continue;
           const made = new Function('ShardCounts', `return ${shardCountsCode(step.shards)}`)(ShardCounts);
           expect(made._config).toEqual(step.shards);
         }

@@ -4,14 +4,17 @@ import { checkIndexShards, type IndexShards, type ShardCount } from './sharded-i
 /**
  * One step of a change of shard counts. Begin a step only when the step before is complete everywhere.
  *
- * - `deploy`: give these shard counts to every reader and every writer of the index, in any order. The step is complete
- *   when all of them have the counts, and when no write with the earlier counts is still in flight.
+ * - `deploy`: give these shard counts to every reader and every writer of the index, in any order, or only to those that
+ *   `to` names. The step is complete when all of them have the counts, and when no write with the earlier counts, or
+ *   without a shard, is still in flight.
  * - `drain`: empty these shards. The step is complete when they hold no item of the index any more, because each item
- *   was written again with its new shard attribute, or has expired, or was deleted.
+ *   was written again with its new shard attribute, as `reshardItems` does, or has expired, or was deleted.
+ * - `backfill`: give every item of the table its shard. The step is complete when `reshardItems` has gone over all segments.
  */
 export type IndexReshardStep =
-  | { action: 'deploy'; shards: IndexShards; reason: string }
-  | { action: 'drain'; ranges: DrainRange[]; reason: string };
+  | { action: 'deploy'; shards: IndexShards; to?: 'writers' | 'readers'; reason: string }
+  | { action: 'drain'; ranges: DrainRange[]; reason: string }
+  | { action: 'backfill'; reason: string };
 
 /** A range of shards to drain: of one value, or of all values that have no counts of their own. */
 export interface DrainRange {
@@ -32,15 +35,17 @@ export interface DrainRange {
  * grow, three if they only shrink, at most four if both happen, and none if nothing changes. To go on with an
  * interrupted plan, plan again from the counts that are deployed.
  *
- * @param current the counts that every reader and writer has now
+ * @param current the counts that every reader and writer has now. Undefined: the index is adopted on a table that has items,
+ *   which writers, a backfill and readers do in three steps
  * @param target the shard counts that writers will have in the end
  * @throws InvalidArgumentError if the target is not an object
  * @throws InvalidShardCountError unless every count is a whole number from 1 to 10,000
  * @throws InvalidIndexConfigError if a read count is smaller than its write count
  */
-export function planIndexReshard(current: IndexShards, target: IndexShardTarget): IndexReshardStep[] {
-  checkIndexShards('current', current);
+export function planIndexReshard(current: IndexShards | undefined, target: IndexShardTarget): IndexReshardStep[] {
   checkTarget(target);
+  if (current === undefined) return adoption(target);
+  checkIndexShards('current', current);
   const steps: IndexReshardStep[] = [];
   let deployed = current;
   const deploy = (next: (now: ShardCount, goal: number) => ShardCount, reason: string): void => {
@@ -65,6 +70,26 @@ export function planIndexReshard(current: IndexShards, target: IndexShardTarget)
   }
   deploy(({ write }) => ({ write, read: write }), 'readers need to ask only the shards that writers use');
   return steps;
+}
+
+/** Items without a shard must not come any more when the backfill begins, and none may be left when readers come. */
+function adoption(target: IndexShardTarget): IndexReshardStep[] {
+  const both = (count: number): ShardCount => ({ write: count, read: count });
+  const byValue = Object.entries(target.byValue ?? {}).map(([value, count]) => [value, both(count)]);
+  const shards = {
+    default: both(target.default),
+    ...(byValue.length > 0 && { byValue: Object.fromEntries(byValue) as Record<string, ShardCount> }),
+  };
+  return [
+    {
+      action: 'deploy',
+      shards,
+      to: 'writers',
+      reason: 'writers must give shards to new items before old ones get theirs',
+    },
+    { action: 'backfill', reason: 'items that were there before have no shard, and no query finds them' },
+    { action: 'deploy', shards, to: 'readers', reason: 'the index holds every item' },
+  ];
 }
 
 /**

@@ -16,6 +16,7 @@ const outline = (steps: IndexReshardStep[]): string[] =>
     if (step.action === 'drain') {
       return `drain ${step.ranges.map(({ value = 'others', from, to }) => `${value} ${from}-${to}`).join(', ')}`;
     }
+    if (step.action === 'backfill') return step.action;
     const { default: others, byValue = {} } = step.shards;
     const counts = Object.entries({ others, ...byValue });
     return `deploy ${counts.map(([value, { write, read }]) => `${value} ${write}/${read}`).join(', ')}`;
@@ -237,5 +238,21 @@ describe('in every interleaving of the steps by two readers and two writers', ()
     expect(isReshardStep(current, { default: { write: 2, read: 2 }, byValue: { busy: { write: 5, read: 5 } } })).toBe(
       false,
     );
+  });
+});
+
+describe('a plan to adopt an index on a table that has items', () => {
+  const shards = { default: { write: 2, read: 2 }, byValue: { open: { write: 5, read: 5 } } };
+
+  test('takes writers first, then the items that are there, then readers', () => {
+    expect(planIndexReshard(undefined, { default: 2, byValue: { open: 5 } })).toEqual([
+      { action: 'deploy', shards, to: 'writers', reason: expect.any(String) },
+      { action: 'backfill', reason: expect.any(String) },
+      { action: 'deploy', shards, to: 'readers', reason: expect.any(String) },
+    ]);
+  });
+
+  test('needs a valid target', () => {
+    expect(() => planIndexReshard(undefined, { default: 0 })).toThrow('target.default');
   });
 });

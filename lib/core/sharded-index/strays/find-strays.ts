@@ -1,10 +1,10 @@
 import { checkClient } from '../client-check';
 import type { ShardedIndexConfig } from '../sharded-index-config';
-import { checkStrayConfig } from './stray-config';
 import { type SegmentOptions, segmentPolicy } from './segment-options';
 import { decodePoint } from './segment-point';
 import { walkSegment } from './segment-walk';
 import type { Stray } from './stray';
+import { checkStrayConfig } from './stray-config';
 import { emptyReport, type StrayReport } from './stray-report';
 import type { TableScanClient } from './table-client';
 import { TableRequests } from './table-requests';

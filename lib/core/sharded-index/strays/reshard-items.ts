@@ -1,13 +1,13 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { checkClient } from '../client-check';
 import type { ShardedIndexConfig } from '../sharded-index-config';
-import { checkStrayConfig } from './stray-config';
 import { itemMove } from './item-move';
 import { checkGoingOn } from './pause';
 import { checkUnitsPerSecond, checkWholeNumber, type SegmentOptions, segmentPolicy } from './segment-options';
 import { decodePoint } from './segment-point';
 import { walkSegment } from './segment-walk';
 import { type Stray, strayOf } from './stray';
+import { checkStrayConfig } from './stray-config';
 import { emptyReport, type StrayReport } from './stray-report';
 import type { ItemReshardClient } from './table-client';
 import { TableRequests } from './table-requests';

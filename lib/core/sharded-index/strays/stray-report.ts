@@ -38,13 +38,17 @@ export function emptyReport(): StrayReport {
  * its `resumePoint` goes on from there.
  */
 export class StrayScanError<Report extends StrayReport = StrayReport> extends EvenShardsError {
-  constructor(
-    /** What was done before the failure. */
-    readonly report: Report,
-    /** What failed. */
-    override readonly cause: unknown,
-  ) {
-    const problem = cause instanceof Error ? cause.message : String(cause);
-    super('STRAY_SCAN_FAILED', `the scan stopped after ${report.itemsScanned} items: ${problem}`, { cause });
+  readonly #report: Report;
+
+  constructor(report: Report, cause: unknown) {
+    const { message, name } = cause instanceof Error ? cause : new Error(String(cause));
+    const summary = `the scan stopped after ${report.itemsScanned} items`;
+    super('STRAY_SCAN_FAILED', `${summary}: ${message}`, { cause, summary: `${summary}: ${name}` });
+    this.#report = report;
+  }
+
+  /** What was done before the failure. No logger writes it unless it is asked to: its resume point holds a key. */
+  get report(): Report {
+    return this.#report;
   }
 }
