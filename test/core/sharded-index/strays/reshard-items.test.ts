@@ -83,11 +83,14 @@ describe('reshardItems', () => {
     expect(table.read(key(1))).toEqual(key(1));
   });
 
-  test('does not create an item again that was deleted meanwhile', async () => {
+  test.each([
+    ['an index by value', byStatus],
+    ['an index over the whole table', { ...byStatus, valueAttribute: undefined }],
+  ])('does not create an item again that was deleted meanwhile, of %s', async (_, config) => {
     const table = tableOf(1);
     const report = await reshardItems(
       meanwhile(table, () => table.delete(key(0))),
-      byStatus,
+      config,
     );
     expect(report.outcomes).toEqual({ moved: 0, settled: 1, refused: 0 });
     expect(table.items.size).toBe(0);
