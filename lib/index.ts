@@ -69,6 +69,7 @@ export { FanOutQueryFunction, type FanOutQueryFunctionProps } from './table/fan-
 export type { IFanOutQueryFunction } from './table/i-fan-out-query-function';
 export type { IShardedIndex } from './table/i-sharded-index';
 export type { IShardedIndexRef } from './table/i-sharded-index-ref';
+export { IndexResharding, type IndexReshardingProps } from './table/index-resharding';
 export { KeyLayout } from './table/key-layout';
 export { KeyShardedTable, type KeyShardedTableProps } from './table/key-sharded-table';
 export { KeyShardedTableGrants } from './table/key-sharded-table-grants';

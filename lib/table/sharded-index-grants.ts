@@ -49,6 +49,20 @@ export class ShardedIndexGrants {
     return this.grant(grantee, actions, this.index.table.tableArn, TABLE_WRITE_KEY_ACTIONS);
   }
 
+  /**
+   * Allows `dynamodb:Scan`, `dynamodb:GetItem` and `dynamodb:UpdateItem` on exactly this table, which `findStrays` and
+   * `reshardItems` need, and on the table's customer-managed key, if it has one, what writing takes.
+   *
+   * The permission is added to the grantee, and for a grantee of another account to the table's resource policy as well.
+   * Where neither is possible, synthesis warns; the id is `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
+   *
+   * @param grantee the role, function or other principal that looks for strays and moves them
+   */
+  public reshard(grantee: iam.IGrantable): iam.Grant {
+    const actions = ['dynamodb:Scan', 'dynamodb:GetItem', 'dynamodb:UpdateItem'];
+    return this.grant(grantee, actions, this.index.table.tableArn, TABLE_WRITE_KEY_ACTIONS);
+  }
+
   private grant(grantee: iam.IGrantable, actions: string[], resourceArn: string, keyActions: string[]): iam.Grant {
     const { table } = this.index;
     const statement = { grantee, actions, resourceArns: [resourceArn] };

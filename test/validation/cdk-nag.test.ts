@@ -1,10 +1,12 @@
-import { App, Stack } from 'aws-cdk-lib';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { EvenShardsStack } from '../../bin/app';
 import cdkJson from '../../cdk.json';
 import { WatchedStack } from '../monitoring/watched-stack';
 import { RelayStack } from '../outbox/relay-stack';
+import { reshardingStack } from '../table/resharding-stack';
 import { KeyspacesStack } from './keyspaces-stack';
 import { MultiAttributeStack } from './multi-attribute-stack';
 import { ProducerSourcesStack } from './producer-sources-stack';
@@ -28,6 +30,13 @@ describe('cdk-nag, AwsSolutions', () => {
     addStackTo(app);
 
     expect(findings(app)).toEqual([]);
+  });
+
+  test('finds, in the resharding of an index, what a Distributed Map may do with its own executions, and nothing else', () => {
+    const { stack } = reshardingStack({ auditSchedule: Schedule.rate(Duration.days(1)) });
+    const found = findings(stack.node.root as App);
+    expect(found).toHaveLength(2);
+    for (const each of found) expect(each).toMatch(/^AwsSolutions-IAM5\[Resource::arn:[^\]]*:states:.*:execution:/);
   });
 
   test('finds, in the relay of an outbox, what Lambda asks for to connect a function to a network, and nothing else', () => {

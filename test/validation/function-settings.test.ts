@@ -12,6 +12,7 @@ import {
   type BundledFunctionOptions,
   FanOutQueryFunction,
   HashKeyRegistry,
+  IndexResharding,
   OrderedProducerFunction,
   ShardCounts,
   ShardedTable,
@@ -35,6 +36,16 @@ const constructs: [string, (stack: Stack, settings: Settings) => FunctionConstru
   [
     'FanOutQueryFunction',
     (stack, settings) => new FanOutQueryFunction(stack, 'It', { indexes: [indexOf(stack)], ...settings }),
+  ],
+  [
+    'IndexResharding',
+    (stack, settings) =>
+      new IndexResharding(stack, 'It', {
+        index: indexOf(stack),
+        readUnitsPerSecond: 100,
+        writeUnitsPerSecond: 50,
+        ...settings,
+      }),
   ],
   [
     'StreamAutoScaling',

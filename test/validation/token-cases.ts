@@ -9,6 +9,7 @@ import {
   CqlType,
   FanOutQueryFunction,
   HashKeyRegistry,
+  IndexResharding,
   KeyspacesBilling,
   KeyspacesCapacity,
   KeyspacesQueryFunction,
@@ -103,6 +104,11 @@ function relay(stack: Stack, settings: object = {}): OutboxRelayFunction {
   return new OutboxRelayFunction(stack, 'Relay', { stream: imported(stack), database, vpc, ...settings });
 }
 
+function resharding(stack: Stack, settings: object): IndexResharding {
+  const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
+  return new IndexResharding(stack, 'It', { index: index(stack, ShardCounts.uniform(2)), ...budgets, ...settings });
+}
+
 /** Every construct that is a function, by the interface of its own settings. */
 const functions: [string, (stack: Stack, settings: object) => unknown][] = [
   ['OrderedProducerFunctionProps', producer],
@@ -111,6 +117,7 @@ const functions: [string, (stack: Stack, settings: object) => unknown][] = [
     (stack, settings) => new HashKeyRegistry(stack, 'It', { stream: imported(stack), ...settings }),
   ],
   ['FanOutQueryFunctionProps', query],
+  ['IndexReshardingProps', resharding],
   [
     'KeyspacesQueryFunctionProps',
     (stack, settings) => new KeyspacesQueryFunction(stack, 'It', { tables: [keyspacesTable(stack)], ...settings }),
@@ -217,6 +224,15 @@ export const tokenCases: TokenCase[] = [
     refusal:
       'targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, known at synthesis, ' +
       'got a token',
+  },
+  ...['readUnitsPerSecond', 'writeUnitsPerSecond', 'maxConcurrency', 'toleratedFailureCount'].map((property) => ({
+    name: `IndexReshardingProps.${property}`,
+    give: (stack: Stack) => resharding(stack, { [property]: token() }),
+  })),
+  {
+    name: 'IndexReshardingProps.segments',
+    give: (stack) => resharding(stack, { segments: token() }),
+    refusal: 'segments must be a whole number from 1 to 256, known at synthesis, got a token',
   },
   {
     name: 'StreamReconciliationProps.shardCount',

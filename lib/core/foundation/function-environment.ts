@@ -9,6 +9,16 @@ export const CACHE_MS = 'EVEN_SHARDS_CACHE_MS';
 /** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
+/** Index resharder: the `ShardedIndexConfig` of its index as JSON. */
+export const INDEX = 'EVEN_SHARDS_INDEX';
+
+/** Index resharder: the most units to consume a second, in all segments together. */
+export const READ_UNITS_PER_SECOND = 'EVEN_SHARDS_READ_UNITS_PER_SECOND';
+export const WRITE_UNITS_PER_SECOND = 'EVEN_SHARDS_WRITE_UNITS_PER_SECOND';
+
+/** Index resharder: how many segments are worked on at once. */
+export const SEGMENTS_AT_ONCE = 'EVEN_SHARDS_SEGMENTS_AT_ONCE';
+
 /**
  * Keyspaces query: a JSON object from table name to `ShardedKeyspacesConfig`. Query fan-out: one from the name of a table in
  * the app to `ShardedTableConfig`.

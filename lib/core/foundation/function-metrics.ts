@@ -86,3 +86,18 @@ export const OUTBOX_METRICS = {
   /** Rows that were moved to the table of the rejected rows. */
   givenUpRows: 'GivenUpRows',
 } as const;
+
+/** Dimensions of the metrics of a sharded index: the table and the index. */
+export const TABLE_NAME_DIMENSION = 'TableName';
+export const INDEX_NAME_DIMENSION = 'IndexName';
+
+/** Metrics of the strays of an index. The function that moves or counts them writes them. */
+export const RESHARDING_METRICS = {
+  itemsScanned: 'ItemsScanned',
+  strays: 'Strays',
+  /** Strays that no query finds. */
+  hiddenStrays: 'HiddenStrays',
+  movedItems: 'MovedItems',
+  /** Strays that stay as they are, because DynamoDB refused the item or its value fits no key. */
+  refusedItems: 'RefusedItems',
+} as const;

@@ -1,0 +1,87 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { Context } from 'aws-lambda';
+import {
+  INDEX,
+  READ_UNITS_PER_SECOND,
+  SEGMENTS_AT_ONCE,
+  WRITE_UNITS_PER_SECOND,
+} from '../../lib/core/foundation/function-environment';
+import {
+  INDEX_NAME_DIMENSION,
+  RESHARDING_METRICS,
+  TABLE_NAME_DIMENSION,
+} from '../../lib/core/foundation/function-metrics';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
+import { type ReshardItemsReport, reshardItems } from '../../lib/core/sharded-index/strays/reshard-items';
+import { type StrayReport, StrayScanError } from '../../lib/core/sharded-index/strays/stray-report';
+import { metricsBy, publishCounts } from '../embedded-metrics';
+import { loggable } from '../loggable';
+import { requiredEnvironment } from '../required-environment';
+import { modeOf, type SegmentEvent, totalsWith } from './segment-event';
+
+/** The time that an invocation keeps to await what is in flight, and to answer. */
+const LAST_ANSWER_MS = 15_000;
+
+/** If DynamoDB does not answer for so long, a request is sent again. */
+const SILENCE_MS = 5_000;
+
+const config = JSON.parse(requiredEnvironment(INDEX)) as ShardedIndexConfig;
+const readUnitsPerSecond = Number(requiredEnvironment(READ_UNITS_PER_SECOND));
+const writeUnitsPerSecond = Number(requiredEnvironment(WRITE_UNITS_PER_SECOND));
+const segmentsAtOnce = Number(requiredEnvironment(SEGMENTS_AT_ONCE));
+
+/** The SDK makes no retries, because the scan makes its own within its budget. */
+const dynamoDb = new DynamoDB({
+  maxAttempts: 1,
+  requestHandler: new NodeHttpHandler({
+    requestTimeout: SILENCE_MS,
+    throwOnRequestTimeout: true,
+    socketTimeout: SILENCE_MS,
+  }),
+});
+
+const metrics = metricsBy({ [TABLE_NAME_DIMENSION]: config.tableName, [INDEX_NAME_DIMENSION]: config.indexName });
+
+export const handler = loggable(handle);
+
+/** Goes on with a segment until it is complete or the time is up. */
+async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<SegmentEvent> {
+  const report = await workOn(
+    event,
+    AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - LAST_ANSWER_MS)),
+  );
+  const { resumePoint, totals: earlier, ...rest } = event;
+  const totals = totalsWith(earlier, report);
+  publishCounts(metrics, {
+    [RESHARDING_METRICS.itemsScanned]: report.itemsScanned,
+    [RESHARDING_METRICS.strays]: Object.values(report.strays).reduce((sum, count) => sum + count, 0),
+    [RESHARDING_METRICS.hiddenStrays]: report.hidden,
+    [RESHARDING_METRICS.movedItems]: 'outcomes' in report ? report.outcomes.moved : 0,
+    [RESHARDING_METRICS.refusedItems]: 'outcomes' in report ? report.outcomes.refused : 0,
+  });
+  return { ...rest, totals, ...(report.resumePoint !== undefined && { resumePoint: report.resumePoint }) };
+}
+
+/** A failure after some progress is a progress: the next invocation goes on from there, and fails if nothing has changed. */
+async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayReport | ReshardItemsReport> {
+  const { segment, totalSegments, resumePoint } = event;
+  const share = Math.min(segmentsAtOnce, totalSegments);
+  const options = {
+    segment,
+    totalSegments,
+    readUnitsPerSecond: readUnitsPerSecond / share,
+    signal,
+    ...(resumePoint !== undefined && { resumeFrom: resumePoint }),
+  };
+  try {
+    // What an audit overlooks, the next one finds. So it reads at half the price.
+    if (modeOf(event) === 'audit') return await findStrays(dynamoDb, config, { ...options, consistentRead: false });
+    return await reshardItems(dynamoDb, config, { ...options, writeUnitsPerSecond: writeUnitsPerSecond / share });
+  } catch (error) {
+    if (!(error instanceof StrayScanError) || error.report.itemsScanned === 0) throw error;
+    console.error(error.toJSON());
+    return error.report;
+  }
+}

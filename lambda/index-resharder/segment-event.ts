@@ -1,0 +1,60 @@
+import type { ReshardItemsReport } from '../../lib/core/sharded-index/strays/reshard-items';
+import type { StrayReport } from '../../lib/core/sharded-index/strays/stray-report';
+import { InvalidEventError } from '../invalid-event-error';
+
+/** What the state machine was started with. */
+export interface ReshardingRequest {
+  /** `audit` only counts strays. @default 'reshard' */
+  readonly mode?: 'reshard' | 'audit';
+}
+
+/** What all invocations for one segment have done together. */
+export interface SegmentTotals {
+  itemsScanned: number;
+  strays: StrayReport['strays'];
+  hidden: number;
+  moved: number;
+  settled: number;
+  refused: number;
+  consumedReadUnits: number;
+  consumedWriteUnits: number;
+}
+
+/** The work of one segment that is left. The answer to an event is the next event, as long as it has a `resumePoint`. */
+export interface SegmentEvent {
+  readonly segment: number;
+  readonly totalSegments: number;
+  readonly request: ReshardingRequest;
+  readonly resumePoint?: string;
+  readonly totals?: SegmentTotals;
+}
+
+/** The mode of a request. Refuses another one before anything is read. */
+export function modeOf({ request }: SegmentEvent): 'reshard' | 'audit' {
+  const { mode = 'reshard' } = request ?? {};
+  if (mode !== 'reshard' && mode !== 'audit') throw new InvalidEventError('request.mode', mode, 'reshard or audit');
+  return mode;
+}
+
+/** The totals after another invocation. */
+export function totalsWith(
+  earlier: SegmentTotals | undefined,
+  report: StrayReport | ReshardItemsReport,
+): SegmentTotals {
+  const { moved, settled, refused } = 'outcomes' in report ? report.outcomes : { moved: 0, settled: 0, refused: 0 };
+  const { itemsScanned, strays, hidden, consumedReadUnits } = report;
+  const consumedWriteUnits = 'consumedWriteUnits' in report ? report.consumedWriteUnits : 0;
+  const now = { itemsScanned, strays, hidden, moved, settled, refused, consumedReadUnits, consumedWriteUnits };
+  return earlier === undefined ? now : sumOf(earlier, now);
+}
+
+function sumOf(a: SegmentTotals, b: SegmentTotals): SegmentTotals {
+  const add = <T extends object>(x: T, y: T): T =>
+    Object.fromEntries(
+      Object.entries(x).map(([name, value]) => {
+        const other = y[name as keyof T];
+        return [name, typeof value === 'number' ? value + (other as number) : add(value, other as object)];
+      }),
+    ) as T;
+  return add(a, b);
+}
