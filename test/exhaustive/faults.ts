@@ -1,0 +1,39 @@
+import type { Footprint, World } from './world';
+
+/** What may go wrong in a run, in all so often. */
+export class Faults {
+  private readonly offers = new Set<() => void>();
+
+  constructor(
+    private readonly world: World,
+    private left: number,
+  ) {}
+
+  /** A step that is one of the faults, and can happen as long as the run may have more. Returns what takes it back. */
+  offer(name: string, { reads = [], writes }: Footprint, happen: () => void): () => void {
+    if (this.left === 0) return () => {};
+    // One fault can be the last, after which another cannot happen: so no two of them commute.
+    const footprint = { reads, writes: [...writes, 'faults'] };
+    const takeBack = this.world.offer(name, footprint, () => {
+      this.offers.delete(takeBack);
+      this.count();
+      happen();
+    });
+    this.offers.add(takeBack);
+    return takeBack;
+  }
+
+  /** Whether this goes wrong, without a step. */
+  choose(name: string): boolean {
+    if (this.left === 0 || this.world.choose(name, ['no', 'yes']) === 'no') return false;
+    this.count();
+    return true;
+  }
+
+  private count(): void {
+    this.left -= 1;
+    if (this.left > 0) return;
+    for (const takeBack of this.offers) takeBack();
+    this.offers.clear();
+  }
+}

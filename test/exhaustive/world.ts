@@ -1,0 +1,143 @@
+import type { Clock } from '../../lib/core/foundation/clock';
+
+/** What a step reads and writes. Two steps commute unless one writes what the other reads or writes. */
+export interface Footprint {
+  readonly reads?: readonly string[];
+  readonly writes: readonly string[];
+}
+
+/** Something that can happen next. */
+export interface Step {
+  readonly name: string;
+  readonly footprint: Footprint;
+}
+
+interface Offer extends Step {
+  happen(): void;
+}
+
+interface Timer {
+  readonly atMs: number;
+  readonly callback: () => void;
+}
+
+/** Decides what happens next. Each question has at least one option. */
+export interface Decider {
+  /** Which of these steps happens, by its position; undefined if this run need not go on. */
+  step(steps: readonly Step[]): number | undefined;
+  /** Which of these options holds, by its position. */
+  choice(name: string, options: readonly string[]): number;
+}
+
+/**
+ * Where a scenario plays: it offers what can happen, and the decider says what does, one step at a time. Between two steps
+ * everything runs that runs by itself.
+ */
+export class World {
+  /** A clock whose timers are steps: the earliest one can fire at any moment. */
+  readonly clock: Clock;
+  private readonly offers = new Map<string, Offer>();
+  private readonly timers: Timer[] = [];
+  private nowMs = 0;
+
+  /** @param timerFootprint what a timer of the clock reads and writes */
+  constructor(
+    private readonly decider: Decider,
+    private readonly timerFootprint: Footprint = { writes: ['*'] },
+  ) {
+    this.clock = {
+      now: () => this.nowMs,
+      schedule: (callback, delayMs) => this.schedule(callback, delayMs),
+      sleep: (delayMs) => new Promise((resolve) => this.schedule(resolve, delayMs)),
+    };
+  }
+
+  /** Takes one of several options, without a step. */
+  choose<T extends string>(name: string, options: readonly T[]): T {
+    return options.length === 1 ? options[0]! : options[this.decider.choice(name, options)]!;
+  }
+
+  /**
+   * Something can happen from now on, once. The name must say what it is in every run that came here the same way.
+   *
+   * @returns takes the offer back
+   */
+  offer(name: string, footprint: Footprint, happen: () => void): () => void {
+    if (this.offers.has(name)) throw new Error(`there are two offers of ${name}`);
+    this.offers.set(name, { name, footprint, happen });
+    return () => this.offers.delete(name);
+  }
+
+  /** An offer of an answer: resolves when it happens. */
+  answer(name: string, footprint: Footprint): Promise<void> {
+    return new Promise((resolve) => this.offer(name, footprint, resolve));
+  }
+
+  /** Lets things happen until `done` has settled. */
+  async until<T>(done: Promise<T>): Promise<T> {
+    let settled = false;
+    const end = (): void => {
+      settled = true;
+    };
+    done.then(end, end);
+    for (;;) {
+      await everythingThatRunsByItself();
+      if (settled) return done;
+      if (!(await this.step())) throw new Error('nothing can happen any more, and the work has not ended');
+    }
+  }
+
+  /** Lets everything happen that is left. */
+  async untilNothingIsLeft(): Promise<void> {
+    do await everythingThatRunsByItself();
+    while (await this.step());
+  }
+
+  /** One step; false if there is none. A run that need not go on stays here for ever. */
+  private async step(): Promise<boolean> {
+    const steps: Offer[] = [...this.offers.values()];
+    const timer = this.timers[0];
+    if (timer !== undefined) {
+      steps.push({ name: `time ${timer.atMs}`, footprint: this.timerFootprint, happen: () => this.fire(timer) });
+    }
+    if (steps.length === 0) return false;
+    const position = this.decider.step(steps);
+    if (position === undefined) return new Promise<never>(() => {});
+    const { name, happen } = steps[position]!;
+    this.offers.delete(name);
+    happen();
+    return true;
+  }
+
+  private schedule(callback: () => void, delayMs: number): () => void {
+    const timer = { atMs: this.nowMs + delayMs, callback };
+    const behind = this.timers.findIndex(({ atMs }) => atMs > timer.atMs);
+    this.timers.splice(behind < 0 ? this.timers.length : behind, 0, timer);
+    return () => this.remove(timer);
+  }
+
+  private fire(timer: Timer): void {
+    this.remove(timer);
+    this.nowMs = timer.atMs;
+    timer.callback();
+  }
+
+  private remove(timer: Timer): void {
+    const position = this.timers.indexOf(timer);
+    if (position >= 0) this.timers.splice(position, 1);
+  }
+}
+
+/** Whether two steps have the same effect in both orders, and neither makes the other possible or impossible. */
+export function commute(a: Footprint, b: Footprint): boolean {
+  return !writesInto(a, b) && !writesInto(b, a);
+}
+
+function writesInto(writer: Footprint, { reads = [], writes }: Footprint): boolean {
+  return writer.writes.some((place) => place === '*' || reads.includes(place) || writes.includes(place));
+}
+
+/** Resolves when no promise is left to settle by itself: Node.js runs the queue of nextTick after that of promises. */
+function everythingThatRunsByItself(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
