@@ -13,6 +13,8 @@ export interface ExploreOptions {
   maxRuns?: number;
   /** Leaves out runs that differ from another only in the order of steps that commute. @default true */
   prune?: boolean;
+  /** Whether it goes on after a failure, to find the shortest one. @default true */
+  shortest?: boolean;
   /** Is told the number of runs now and then. */
   onProgress?(runs: number): void;
 }
@@ -57,7 +59,7 @@ const PROGRESS_EVERY = 10_000;
  * ones only.
  */
 export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
-  const { maxRuns = Number.POSITIVE_INFINITY, prune = true, onProgress } = options;
+  const { maxRuns = Number.POSITIVE_INFINITY, prune = true, shortest = true, onProgress } = options;
   const found: Exploration = { runs: 0, pruned: 0, depth: 0, isComplete: false };
   const path: Branch[] = [];
   while (found.runs < maxRuns) {
@@ -67,7 +69,10 @@ export async function explore(scenario: Scenario, options: ExploreOptions = {}):
     else {
       found.runs += 1;
       found.depth = Math.max(found.depth, path.length);
-      if (error !== undefined) found.failure = { error, decisions: decisionsOf(path) };
+      if (error !== undefined) {
+        found.failure = { error, decisions: decisionsOf(path) };
+        if (!shortest) return found;
+      }
     }
     if ((found.runs + found.pruned) % PROGRESS_EVERY === 0) {
       onProgress?.(found.runs);

@@ -22,6 +22,9 @@ type Possible = [of: World | Faults, name: string, footprint: Footprint, happen:
  */
 export class StreamInSteps {
   answersWereLost = false;
+  /** Set when the producer must send nothing more. */
+  mustBeQuiet = false;
+  wasQuiet = true;
   readonly shards: ShardMap;
   private requests = 0;
 
@@ -43,6 +46,7 @@ export class StreamInSteps {
 
   private putRecords(entries: readonly PutRecordsRequestEntry[]): Promise<PutRecordsOutput> {
     const request = `request ${++this.requests}`;
+    this.wasQuiet &&= !this.mustBeQuiet;
     const ends = { writes: [request, 'producer'] };
     const arrives = { reads: ['shards'], writes: [request, ...entries.map((entry) => `stored ${entry.PartitionKey}`)] };
     return new Promise((resolve, reject) => {

@@ -1,0 +1,217 @@
+import {
+  type DynamoDbItem,
+  type FanOutPage,
+  type FanOutRequest,
+  fanOutQuery,
+  type IndexQueryInput,
+  type IndexQueryOutput,
+  type ShardedIndexConfig,
+  ShardsUnavailableError,
+} from '../../../lib/core';
+import { FakeIndex } from '../../fakes/fake-index';
+import type { Scenario } from '../explore';
+import { Faults } from '../faults';
+import type { World } from '../world';
+
+export interface PagesBounds {
+  /** The items: the shard of each, and its sort key, with a tie-breaker or without one. */
+  items: readonly (readonly [shard: number, day: string, time?: string])[];
+  /** How many items an answer holds at most. */
+  answerItems: number;
+  request: FanOutRequest;
+  /** How many things go wrong in a run: an answer that fails or is throttled, or a page at its deadline. */
+  faults: number;
+  /** How many items change between pages: one goes, comes, or moves to the other shard. */
+  changes: number;
+  onShardFailure?: 'fail' | 'partial';
+}
+
+const SHARDS = 2;
+
+const CONFIG: ShardedIndexConfig = {
+  tableName: 'Events',
+  indexName: 'byDay',
+  tableKey: ['id'],
+  keyLayout: 'multi-attribute',
+  shardAttribute: 'shard',
+  sortKeyAttributes: ['day'],
+  shards: { default: { write: SHARDS, read: SHARDS } },
+  strategy: 'random',
+};
+
+/** Waits between attempts are over at once; the deadline of a page comes by a step of its own. */
+const DEADLINE_MS = 1_000_000;
+
+const FAILURES = { fails: 'InternalServerError', 'is throttled': 'ThrottlingException' };
+
+/** Reads an index page by page, while answers are late, fail, or come behind the deadline, and items change between pages. */
+export function pagesScenario(name: string, bounds: PagesBounds): Scenario {
+  return { name, timerFootprint: { writes: ['page'] }, play: (world) => new Pages(world, bounds).play() };
+}
+
+class Pages {
+  private readonly faults: Faults;
+  private readonly config: ShardedIndexConfig;
+  private readonly index: FakeIndex;
+  private readonly shown: DynamoDbItem[] = [];
+  /** The items of the query that did not change: each must be shown once. */
+  private readonly unchanged = new Map<string, DynamoDbItem>();
+  private changesLeft: number;
+  private requests = 0;
+  private wasPartial = false;
+
+  constructor(
+    private readonly world: World,
+    private readonly bounds: PagesBounds,
+  ) {
+    this.faults = new Faults(world, bounds.faults);
+    this.changesLeft = bounds.changes;
+    const hasTimes = bounds.items.some(([, , time]) => time !== undefined);
+    this.config = { ...CONFIG, sortKeyAttributes: hasTimes ? ['day', 'time'] : ['day'] };
+    this.index = new FakeIndex(this.config, { pageItems: bounds.answerItems });
+    bounds.items.forEach(([shard, day, time], number) => {
+      const item = itemOf(`item ${number}`, shard, day, time);
+      this.index.put(item);
+      if (isWanted(bounds.request, day)) this.unchanged.set(textOf(item, 'id'), item);
+    });
+  }
+
+  async play(): Promise<void> {
+    const { items, faults, changes } = this.bounds;
+    const mostPages = 2 * (items.length + faults + changes + 2);
+    let cursor: string | undefined;
+    for (let page = 1; ; page++) {
+      promise(page <= mostPages, 'pages come to an end');
+      const answer = await this.world.until(this.page(page, cursor));
+      if (answer !== undefined) {
+        this.show(answer, cursor);
+        cursor = answer.cursor;
+        if (cursor === undefined) break;
+      }
+      this.change(page);
+    }
+    this.checkEnd();
+  }
+
+  /** A page; undefined if its deadline came, or a shard failed, before anything was certain. */
+  private async page(number: number, cursor: string | undefined): Promise<FanOutPage | undefined> {
+    const deadline: { come?: () => void } = {};
+    const { clock } = this.world;
+    const schedule = (callback: () => void, delayMs: number): (() => void) => {
+      if (delayMs !== DEADLINE_MS) return clock.schedule(callback, delayMs);
+      deadline.come = callback;
+      return this.faults.offer(`page ${number} is at its deadline`, { writes: ['page'] }, callback);
+    };
+    try {
+      return await fanOutQuery(
+        { query: (input) => this.query(input) },
+        this.config,
+        { ...this.bounds.request, cursor },
+        {
+          clock: { ...clock, schedule },
+          random: () => 0,
+          deadlineMs: DEADLINE_MS,
+          attempts: 2,
+          onShardFailure: this.bounds.onShardFailure,
+        },
+      );
+    } catch (error) {
+      const isExpected = error instanceof ShardsUnavailableError || (error as Error).message === 'scripted';
+      if (!isExpected) throw error;
+      return undefined;
+    }
+  }
+
+  private query(input: IndexQueryInput): Promise<IndexQueryOutput> {
+    const request = `request ${++this.requests}`;
+    const footprint = { writes: [request, 'page'] };
+    return new Promise((resolve, reject) => {
+      const fail = (name: string) => () => {
+        for (const takeBack of offers) takeBack();
+        reject(Object.assign(new Error('scripted'), { name, $metadata: {} }));
+      };
+      const answer = (): void => {
+        for (const takeBack of offers) takeBack();
+        this.index.query(input).then(resolve, reject);
+      };
+      const offers = [
+        this.world.offer(`${request} is answered`, footprint, answer),
+        ...Object.entries(FAILURES).map(([fate, name]) =>
+          this.faults.offer(`${request} ${fate}`, footprint, fail(name)),
+        ),
+      ];
+    });
+  }
+
+  private show({ items, missingShards }: FanOutPage, cursor: string | undefined): void {
+    this.wasPartial ||= missingShards !== undefined;
+    for (const item of items) {
+      const last = this.shown.at(-1);
+      const isInOrder = last === undefined || this.compare(last, item) <= 0;
+      promise(isInOrder, cursor === undefined ? 'a page is in order' : 'a page goes on behind the cursor');
+      const isNew = this.shown.every((other) => textOf(other, 'id') !== textOf(item, 'id'));
+      promise(isNew || !this.unchanged.has(textOf(item, 'id')), 'no item is shown twice');
+      this.shown.push(item);
+    }
+  }
+
+  private compare(left: DynamoDbItem, right: DynamoDbItem): number {
+    if (this.bounds.request.order === 'unordered') return 0;
+    const [a, b] = [left, right].map((item) =>
+      this.config.sortKeyAttributes.map((each) => textOf(item, each)).join(),
+    ) as [string, string];
+    const difference = a < b ? -1 : Number(a > b);
+    return this.bounds.request.order === 'descending' ? -difference : difference;
+  }
+
+  /** Between two pages an item may go, come, or move. */
+  private change(page: number): void {
+    if (this.changesLeft === 0) return;
+    const [first, ...rest] = [...this.unchanged.values()];
+    const target = rest.at(-1) ?? first;
+    if (target === undefined) return;
+    const change = this.world.choose(`behind page ${page}`, [
+      'nothing changes',
+      'an item goes',
+      'an item moves',
+      'an item comes',
+    ]);
+    if (change === 'nothing changes') return;
+    this.changesLeft -= 1;
+    if (change === 'an item comes') {
+      this.index.put(itemOf(`late ${page}`, 0, textOf(target, 'day')));
+      return;
+    }
+    this.unchanged.delete(textOf(target, 'id'));
+    this.index.delete(target);
+    if (change === 'an item moves') {
+      const shard = 1 - Number((target.shard as { N: string }).N);
+      this.index.put(itemOf(textOf(target, 'id'), shard, textOf(target, 'day'), textOf(target, 'time')));
+    }
+  }
+
+  private checkEnd(): void {
+    if (this.wasPartial) return;
+    const shown = new Set(this.shown.map((item) => textOf(item, 'id')));
+    promise(
+      [...this.unchanged.keys()].every((id) => shown.has(id)),
+      'no item is missing',
+    );
+  }
+}
+
+function isWanted({ sortKey }: FanOutRequest, day: string): boolean {
+  return sortKey === undefined || !('lte' in sortKey) || day <= String(sortKey.lte);
+}
+
+function promise(isKept: boolean, words: string): void {
+  if (!isKept) throw new Error(words);
+}
+
+function itemOf(id: string, shard: number, day: string, time = '1'): DynamoDbItem {
+  return { id: { S: id }, day: { S: day }, time: { S: time }, shard: { N: String(shard) } };
+}
+
+function textOf(item: DynamoDbItem, attribute: string): string {
+  return (item[attribute] as { S: string }).S;
+}

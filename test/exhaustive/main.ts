@@ -1,0 +1,24 @@
+import { asTest, explore } from './explore';
+import { BOUNDS, scenariosOf } from './scenarios';
+
+// node main.js (test | mutant | full) (most runs of a scenario | 0) [words of a scenario]
+// Prints a line of JSON for each scenario, and its progress to the error stream.
+const [boundName, mostRuns, ...words] = process.argv.slice(2);
+const bound = BOUNDS[boundName as keyof typeof BOUNDS];
+const shortest = boundName !== 'mutant';
+const maxRuns = Number(mostRuns) || bound.maxRuns;
+
+Error.stackTraceLimit = 10;
+
+async function main(): Promise<void> {
+  for (const scenario of scenariosOf(bound).filter(({ name }) => name.includes(words.join(' ')))) {
+    const startedAt = performance.now();
+    const seconds = (): number => Math.round((performance.now() - startedAt) / 100) / 10;
+    const onProgress = (runs: number): void => console.error(`  ${scenario.name}: ${runs} schedules, ${seconds()} s`);
+    const { runs, pruned, depth, isComplete, failure } = await explore(scenario, { maxRuns, shortest, onProgress });
+    const broken = failure && { promise: failure.error.message, test: asTest(JSON.stringify(scenario.name), failure) };
+    console.log(JSON.stringify({ name: scenario.name, runs, pruned, depth, isComplete, seconds: seconds(), broken }));
+  }
+}
+
+void main();
