@@ -1,5 +1,6 @@
 import type { Scenario } from './explore';
 import { pagesScenarios } from './fan-out/scenarios';
+import { handOverScenarios } from './hand-over/scenarios';
 import { producerScenarios } from './producer/scenarios';
 import { ledgerScenarios } from './registry/scenarios';
 
@@ -22,5 +23,10 @@ export const BOUNDS: Readonly<Record<'test' | 'mutant' | 'full', Bound>> = {
 
 /** Every scenario. A new one belongs into the folder of its domain, and from there into this list. */
 export function scenariosOf({ faults, changes }: Bound): Scenario[] {
-  return [...producerScenarios(faults), ...pagesScenarios(faults, changes), ...ledgerScenarios(faults)];
+  return [
+    ...producerScenarios(faults),
+    ...pagesScenarios(faults, changes),
+    ...ledgerScenarios(faults),
+    ...handOverScenarios(faults),
+  ];
 }

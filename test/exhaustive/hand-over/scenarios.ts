@@ -1,0 +1,14 @@
+import type { Scenario } from '../explore';
+import { type HandOverBounds, handOverScenario } from './hand-over-scenario';
+
+/** A key moves to another shard: so many things go wrong at its producer, and so often a reader ends. */
+export function handOverScenarios(faults: number): Scenario[] {
+  const base: HandOverBounds = { before: ['a1'], behind: ['a2'], faults: 0, crashes: faults, batch: 1 };
+  const all: Record<string, HandOverBounds> = {
+    'readers end': base,
+    'readers end, whole batches': { ...base, batch: 100 },
+    'requests fail': { ...base, faults, crashes: 0 },
+    'both, whole batches': { ...base, faults: 1, crashes: 1, batch: 100 },
+  };
+  return Object.entries(all).map(([name, bounds]) => handOverScenario(`a hand-over, ${name}`, bounds));
+}
