@@ -3,7 +3,7 @@ import { type HandOverBounds, handOverScenario } from './hand-over-scenario';
 
 /** A key moves to another shard: so many things go wrong at its producer, and so often a reader ends. */
 export function handOverScenarios(faults: number): Scenario[] {
-  const base: HandOverBounds = { before: ['a1'], behind: ['a2'], faults: 0, crashes: faults, batch: 1 };
+  const base: HandOverBounds = { before: ['a1'], behind: ['a2'], faults: 0, crashes: faults + 1, batch: 1 };
   const all: Record<string, HandOverBounds> = {
     'readers end': base,
     'readers end, whole batches': { ...base, batch: 100 },
