@@ -1,0 +1,39 @@
+import { shardAttributes } from 'cdk-even-shards/sharded-index';
+import { Entity } from 'electrodb';
+
+/**
+ * Orders in a sharded index, by ElectroDB. The shard is an ordinary attribute of the entity, and both writes set it. A `watch` or
+ * `set` hook cannot: on an update it sees the changed attributes, but not the key that the shard is calculated from.
+ *
+ * ElectroDB composes the table key, so `shardAttributes` is given the key as it is stored.
+ */
+export function electroOrders(documents, byStatus) {
+  const orders = new Entity(
+    {
+      model: { entity: 'order', version: '1', service: 'shop' },
+      attributes: {
+        orderId: { type: 'string', required: true },
+        status: { type: 'string', required: true },
+        note: { type: 'string' },
+        [byStatus.shardAttribute]: { type: byStatus.keyLayout === 'multi-attribute' ? 'number' : 'string' },
+      },
+      indexes: {
+        primary: {
+          pk: { field: byStatus.tableKey[0], composite: ['orderId'] },
+          sk: { field: byStatus.tableKey[1], composite: [] },
+        },
+      },
+    },
+    { client: documents, table: byStatus.tableName },
+  );
+  const shardOf = (orderId, status) => shardAttributes(byStatus, { ...orders.get({ orderId }).params().Key, status });
+  return {
+    place: (order) => orders.put({ ...order, ...shardOf(order.orderId, order.status) }).go(),
+    ship: (orderId) =>
+      orders
+        .patch({ orderId })
+        .set({ status: 'shipped', ...shardOf(orderId, 'shipped') })
+        .go(),
+    annotate: (orderId, note) => orders.patch({ orderId }).set({ note }).go(),
+  };
+}

@@ -1,0 +1,44 @@
+import { shardAttributes } from 'cdk-even-shards/sharded-index';
+import { Entity, EntityParser, item, number, PutItemCommand, string, Table, UpdateItemCommand } from 'dynamodb-toolbox';
+
+/**
+ * Orders in a sharded index, by dynamodb-toolbox. The shard is an ordinary attribute of the entity, and both writes set it. A link
+ * (`putLink`, `updateLink`) cannot: that of an update is not run for attributes that the update leaves out, and without the key.
+ *
+ * The entity computes the table key, so `shardAttributes` is given the key as it is stored.
+ */
+export function toolboxOrders(documents, byStatus) {
+  const [pk, sk] = byStatus.tableKey;
+  const table = new Table({
+    name: byStatus.tableName,
+    documentClient: documents,
+    partitionKey: { name: pk, type: 'string' },
+    sortKey: { name: sk, type: 'string' },
+  });
+  const orders = new Entity({
+    name: 'order',
+    table,
+    schema: item({
+      orderId: string().key(),
+      status: string(),
+      note: string().optional(),
+      [byStatus.shardAttribute]: (byStatus.keyLayout === 'multi-attribute' ? number() : string()).optional(),
+    }),
+    computeKey: ({ orderId }) => ({ [pk]: `ORDER#${orderId}`, [sk]: 'ORDER' }),
+  });
+  const shardOf = (orderId, status) =>
+    shardAttributes(byStatus, { ...orders.build(EntityParser).parse({ orderId }, { mode: 'key' }).key, status });
+  return {
+    place: (order) =>
+      orders
+        .build(PutItemCommand)
+        .item({ ...order, ...shardOf(order.orderId, order.status) })
+        .send(),
+    ship: (orderId) =>
+      orders
+        .build(UpdateItemCommand)
+        .item({ orderId, status: 'shipped', ...shardOf(orderId, 'shipped') })
+        .send(),
+    annotate: (orderId, note) => orders.build(UpdateItemCommand).item({ orderId, note }).send(),
+  };
+}
