@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { migrateOutbox } from '../../lib/core/outbox';
 import { PostgresServer } from '../postgres/postgres-server';
-import { benchHeldSnapshot } from './outbox/held-snapshot';
+import { benchHeldForAnHour, benchHeldSnapshot } from './outbox/held-snapshot';
 import { benchLatency } from './outbox/latency';
 import { benchThroughput } from './outbox/throughput';
 import { workAlone } from './outbox/workers';
@@ -11,6 +11,7 @@ import { benchWriters } from './outbox/writers';
  * The relay of an outbox on a real Postgres, with a stream that takes everything:
  *
  *     npm run bench outbox [part...]
+ *     npm run bench outbox held-hour    some minutes: not among the parts unless it is named
  *
  * The server does not wait for its disk (`fsync` is off), and shares the processors with the relay.
  */
@@ -27,6 +28,7 @@ async function main(names: readonly string[]): Promise<void> {
     latency: () => benchLatency(client, second),
     writers: () => benchWriters(client),
     'held-snapshot': () => benchHeldSnapshot({ client, holder: second, relayClient: third }, SNAPSHOT_CHUNKS),
+    'held-hour': () => benchHeldForAnHour({ client, holder: second, relayClient: third }),
   };
   try {
     for (const name of names.length > 0 ? names : PARTS) await parts[name]!();

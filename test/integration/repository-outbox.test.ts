@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { type LocalClients, localClients } from '../../bin/local/clients';
 import type { LocalFunction } from '../../bin/local/deployment-plan';
@@ -15,11 +16,13 @@ import { deaggregate, deduplicate, SequenceHistory } from '../../lib/core';
 import { migrateOutbox } from '../../lib/core/outbox';
 import { describeOnPostgres } from '../postgres/describe-on-postgres';
 import { PostgresServer } from '../postgres/postgres-server';
+import { hasOpenssl, speakTls } from '../postgres/tls';
 
 /** examples/repository-outbox on a real Postgres and the emulator of Kinesis that `even-shards local` runs. */
 
 const ROOT = join(__dirname, '../..');
 const STREAM = 'Events';
+const BUNDLE = join(ROOT, 'dist', 'lambda', 'outbox-relay');
 
 describeOnPostgres('the example of an outbox', () => {
   let server: PostgresServer;
@@ -135,28 +138,37 @@ describeOnPostgres('the example of an outbox', () => {
     expect(child.exitCode).toBe(0);
   }, 60_000);
 
-  test("is relayed by the function's bundle, until its time is nearly up; it reports what it did", async () => {
+  /** What the construct gives the function. */
+  function functionEnvironment(host: string): Record<string, string> {
+    const { port, pathname } = new URL(url);
+    return {
+      EVEN_SHARDS_STREAM_NAME: STREAM,
+      EVEN_SHARDS_AGGREGATION: 'true',
+      EVEN_SHARDS_DATABASE_HOST: host,
+      EVEN_SHARDS_DATABASE_PORT: port,
+      EVEN_SHARDS_DATABASE_NAME: pathname.slice(1),
+      EVEN_SHARDS_DATABASE_SECRET_ARN: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:relay',
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${(secrets.address() as AddressInfo).port}`,
+    };
+  }
+
+  async function migrate(): Promise<void> {
     const client = await server.connect(url);
     await migrateOutbox(client);
     await client.end();
+  }
+
+  test("is relayed by the function's bundle, until its time is nearly up; it reports what it did", async () => {
+    await migrate();
     await changeEverything('brandur/other');
-    const { port, pathname } = new URL(url);
     const definition: LocalFunction = {
       path: 'Test/Relay',
       name: 'Relay',
       arn: 'arn:aws:lambda:us-east-1:000000000000:function:Relay',
       runtime: 'nodejs24.x',
       handler: 'index.handler',
-      codeDirectory: join(ROOT, 'dist', 'lambda', 'outbox-relay'),
-      environment: {
-        EVEN_SHARDS_STREAM_NAME: STREAM,
-        EVEN_SHARDS_AGGREGATION: 'true',
-        EVEN_SHARDS_DATABASE_HOST: '127.0.0.1',
-        EVEN_SHARDS_DATABASE_PORT: port,
-        EVEN_SHARDS_DATABASE_NAME: pathname.slice(1),
-        EVEN_SHARDS_DATABASE_SECRET_ARN: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:relay',
-        AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${(secrets.address() as AddressInfo).port}`,
-      },
+      codeDirectory: BUNDLE,
+      environment: functionEnvironment('127.0.0.1'),
       unset: {},
       timeoutSeconds: 15,
       memoryMb: 512,
@@ -172,6 +184,48 @@ describeOnPostgres('the example of an outbox', () => {
     }
     expect(actions(await seen('brandur/other'))).toEqual(LIFE);
   }, 60_000);
+
+  /** The function's bundle in a process of its own, for Node.js reads whom to trust when it starts: what it did, or why not. */
+  async function relayOverTls(environment: Record<string, string>): Promise<unknown> {
+    const invoke = `import(${JSON.stringify(join(BUNDLE, 'index.js'))})
+      .then(({ handler }) => handler({}, { getRemainingTimeInMillis: () => 13_000 }))
+      .then((summary) => console.log(JSON.stringify(summary)), (error) => console.log(JSON.stringify(error.message)))
+      .then(() => process.exit())`;
+    const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
+    const child = spawn(process.execPath, ['-e', invoke], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...inherited,
+        ...functionEnvironment('localhost'),
+        AWS_ENDPOINT_URL_KINESIS: kinesis.endpoint,
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+        AWS_LAMBDA_FUNCTION_NAME: 'Relay',
+        ...environment,
+      },
+    });
+    const lines = createInterface({ input: child.stdout });
+    let last = '';
+    for await (const line of lines) last = line;
+    return JSON.parse(last);
+  }
+
+  const testWithOpenssl = hasOpenssl ? test : test.skip;
+  testWithOpenssl(
+    'is relayed over TLS, from a server whose authority the function trusts, and no other',
+    async () => {
+      await migrate();
+      await changeEverything('brandur/tls');
+      const client = await server.connect(url);
+      const authority = await speakTls(client);
+      await client.end();
+      // As the environment of the deployed function names the authorities of RDS.
+      expect(await relayOverTls({ NODE_EXTRA_CA_CERTS: authority })).toMatchObject({ relayed: 3 });
+      expect(await relayOverTls({})).toMatch(/certificate/);
+    },
+    90_000,
+  );
 });
 
 async function until(what: () => boolean | Promise<boolean>): Promise<void> {

@@ -5,27 +5,44 @@ import { PostgresServer } from '../postgres/postgres-server';
 const [count = 10_000, firstSeed = 0] = process.argv.slice(2, 4).map(Number);
 const mutant = process.argv[4] as Mutant | undefined;
 
+/** Histories wait more than they work: for locks, and for the server. */
+const PLAYERS = 8;
 const PROGRESS_EVERY = 100;
 
 async function main(): Promise<void> {
   const server = await PostgresServer.start();
-  const player = await HistoryPlayer.start(await server.createDatabase('soak'), mutant);
   const startedAt = performance.now();
   const totals: Record<string, number> = {};
-  try {
-    for (let done = 0; done < count; done++) {
-      const { counts } = await player.play(firstSeed + done);
-      for (const [name, value] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + value;
-      if ((done + 1) % PROGRESS_EVERY === 0 || done + 1 === count) {
-        const seconds = Math.round((performance.now() - startedAt) / 1_000);
-        const summed = Object.entries(totals).map(([name, value]) => `${value} ${name}`);
-        console.log(`${done + 1} histories, ${summed.join(', ')}, ${seconds} s`);
+  let [begun, done] = [0, 0];
+
+  async function play(database: string): Promise<void> {
+    const player = await HistoryPlayer.start(await server.createDatabase(database), mutant);
+    try {
+      while (begun < count) {
+        const { counts } = await player.play(firstSeed + begun++);
+        for (const [name, value] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + value;
+        done += 1;
+        if (done % PROGRESS_EVERY === 0 || done === count) report();
       }
+    } catch (error) {
+      // The others end their histories: they need the server.
+      begun = count;
+      throw error;
+    } finally {
+      await player.end();
     }
-  } finally {
-    await player.end();
-    await server.stop();
   }
+
+  function report(): void {
+    const seconds = Math.round((performance.now() - startedAt) / 1_000);
+    const summed = Object.entries(totals).map(([name, value]) => `${value} ${name}`);
+    console.log(`${done} histories, ${summed.join(', ')}, ${seconds} s`);
+  }
+
+  const ended = await Promise.allSettled(Array.from({ length: PLAYERS }, (_, index) => play(`soak_${index}`)));
+  await server.stop();
+  const failures = ended.flatMap((player) => (player.status === 'rejected' ? [player.reason] : []));
+  if (failures.length > 0) throw new AggregateError(failures);
 }
 
 main().catch((error) => {

@@ -16,6 +16,13 @@ export interface ParkedRow extends OutboxRow {
   readonly tries: number;
 }
 
+/** Some rows of a batch, in order. */
+export interface Window {
+  readonly rows: OutboxRow[];
+  /** Whether the batch has no more. */
+  readonly isLast: boolean;
+}
+
 /** A range of keys that a worker holds. */
 export interface HeldRange {
   readonly number: number;
@@ -63,11 +70,15 @@ export class OutboxDatabase {
   /** Makes the connection known as a worker's, and lets it hear of new rows. The database notices soon if it dies. */
   async join(): Promise<void> {
     await this.rows('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 4');
+    // What the planner knows of tables that fill and empty by the minute is never right. It must not sort all that waits
+    // to find the first rows: each is the next in an index.
+    await this.rows('SET enable_bitmapscan = off');
     await this.rows(`LISTEN ${this.schema}`);
     await this.rows('SELECT pg_advisory_lock_shared(hashtext($1), $2)', [this.schema, MEMBER_LOCK]);
   }
 
   async leave(): Promise<void> {
+    await this.rows('RESET enable_bitmapscan');
     await this.rows(`UNLISTEN ${this.schema}`);
     await this.rows('SELECT pg_advisory_unlock_shared(hashtext($1), $2)', [this.schema, MEMBER_LOCK]);
   }
@@ -124,12 +135,12 @@ export class OutboxDatabase {
     return { to: row.snapshot, bound: BigInt(row.bound ?? 0) };
   }
 
-  /** The next rows of a batch, in order; `isLast` if there are no more. */
+  /** The next rows of a batch, in order. */
   async readWindow(
     { firstBucket, lastBucket, producerId }: HeldRange,
     { from, to, bound }: Batch,
     { afterId, maxRows, maxBytes }: { afterId: bigint; maxRows: number; maxBytes: number },
-  ): Promise<{ rows: OutboxRow[]; isLast: boolean }> {
+  ): Promise<Window> {
     const columns = 'm.id, m.partition_key, m.data, m.explicit_hash_key';
     // Rows of transactions that began after `from`, by number, and of those that ran then and have ended.
     const found = await this.rows(
@@ -203,23 +214,27 @@ export class OutboxDatabase {
     return keys.map(({ partition_key, tries }) => ({ partitionKey: partition_key, tries }));
   }
 
-  /** The first parked rows of some keys, each key's in order, in `maxBytes` as far as one row of each allows. */
+  /**
+   * The first parked rows of some keys, each key's in order, in `maxBytes` as far as one row of each allows. None is looked
+   * for up to a key's `afterId`, where there may be many dead rows.
+   */
   async readParked(
     { producerId }: HeldRange,
-    keys: readonly string[],
+    keys: readonly { partitionKey: string; afterId: bigint }[],
     { maxRows, maxBytes }: { maxRows: number; maxBytes: number },
   ): Promise<ParkedRow[]> {
     const rows = await this.rows(
       `SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, tries
-       FROM unnest($1::text[]) wanted CROSS JOIN LATERAL (
+       FROM unnest($1::text[], $2::bigint[]) wanted (key, after_id) CROSS JOIN LATERAL (
          SELECT * FROM (
            SELECT *, sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
            FROM (
-             SELECT * FROM ${this.schema}.parked WHERE partition_key = wanted ORDER BY id LIMIT $2
+             SELECT * FROM ${this.schema}.parked
+             WHERE partition_key = wanted.key AND id > wanted.after_id ORDER BY id LIMIT $3
            ) found
-         ) measured WHERE bytes_before < $3
+         ) measured WHERE bytes_before < $4
        ) p ORDER BY id`,
-      [keys, maxRows, maxBytes],
+      [keys.map(({ partitionKey }) => partitionKey), keys.map(({ afterId }) => afterId.toString()), maxRows, maxBytes],
     );
     return rows.map((row) => ({ ...outboxRow(row, producerId), tries: row.tries }));
   }

@@ -30,7 +30,8 @@ export class OutboxRelay {
   /**
    * @param postgres a `Pool` of the package `pg`, or a connected `Client`; of a pool it takes one connection, and another
    *   when that is lost
-   * @throws InvalidArgumentError if an option is out of bounds
+   * @throws InvalidArgumentError if an option is out of bounds, or the producer has `skipRejected`: it would pass a row
+   *   that was rejected, which is then tried again behind later rows of its key
    */
   constructor(
     private readonly postgres: PostgresPool | PostgresClient,
@@ -38,6 +39,8 @@ export class OutboxRelay {
     options: OutboxRelayOptions = {},
   ) {
     this.settings = relaySettings(options);
+    if (producer.skipsRejected)
+      throw new InvalidArgumentError('producer.skipsRejected', true, 'false: make it without skipRejected');
     this.bell = new Bell(this.settings.clock);
   }
 

@@ -17,6 +17,8 @@ interface ParkedKey {
   pending: number;
   /** Rows that were written to it by this worker. */
   written: number;
+  /** Its rows up to here are acknowledged and out of the table: what they leave there need not be read over and over. */
+  afterId: bigint;
   /** How often a row was rejected that was not in the table: rows of the key that were read before must not pass it. */
   rejections: number;
 }
@@ -100,6 +102,8 @@ export class ParkedKeys {
     const key = this.keys.get(row.partitionKey)!;
     key.rejections += 1;
     key.isSuspect = true;
+    // It may come before rows of the table that are gone.
+    key.afterId = 0n;
     // Nothing of the key is sent before the row is in the table.
     key.dueAtMs = Number.POSITIVE_INFINITY;
     this.rejected.push(row);
@@ -170,14 +174,10 @@ export class ParkedKeys {
 
   private async sendRows(keys: readonly ParkedKey[], areSuspect: boolean): Promise<void> {
     const before = new Map(keys.map((key) => [key.partitionKey, { ...key }]));
-    const rows = await this.database.readParked(
-      this.range,
-      keys.map(({ partitionKey }) => partitionKey),
-      {
-        maxRows: areSuspect ? 1 : Math.max(1, Math.floor(this.settings.windowRows / keys.length)),
-        maxBytes: Math.max(1, Math.floor(this.settings.windowBytes / keys.length)),
-      },
-    );
+    const rows = await this.database.readParked(this.range, keys, {
+      maxRows: areSuspect ? 1 : Math.max(1, Math.floor(this.settings.windowRows / keys.length)),
+      maxBytes: Math.max(1, Math.floor(this.settings.windowBytes / keys.length)),
+    });
     const delivered: ParkedRow[] = [];
     const rejected: { row: ParkedRow; error: Error }[] = [];
     await this.put(this.unlessRejected(rows, before), {
@@ -185,6 +185,10 @@ export class ParkedKeys {
       rejected: (row, error) => rejected.push({ row: row as ParkedRow, error }),
     });
     if (delivered.length > 0) await this.database.removeParked(delivered);
+    for (const { partitionKey, id } of delivered) {
+      const key = this.keys.get(partitionKey)!;
+      if (key.rejections === before.get(partitionKey)!.rejections) key.afterId = id;
+    }
     if (this.isStopping) return;
     const hasRows = new Set(rows.map(({ partitionKey }) => partitionKey));
     for (const key of keys) {
@@ -255,6 +259,7 @@ export class ParkedKeys {
         isUnderWay: false,
         pending: 0,
         written: 0,
+        afterId: 0n,
         rejections: 0,
       };
       this.keys.set(partitionKey, key);

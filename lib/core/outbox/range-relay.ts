@@ -1,6 +1,6 @@
 import { ProducerAbortedError, ProducerClosedError, type PutObserver, StreamDistributionError } from '../producer';
 import { Bell } from './bell';
-import type { HeldRange, OutboxDatabase, OutboxRow } from './outbox-database';
+import type { HeldRange, OutboxDatabase, OutboxRow, Window } from './outbox-database';
 import { OutboxLeaseError } from './outbox-errors';
 import { ParkedKeys, type PutRows } from './parked-keys';
 import { type Batch, type Position, Progress } from './progress';
@@ -29,6 +29,7 @@ export class RangeRelay {
   private readonly progress: Progress;
   private readonly parked: ParkedKeys;
   private batch?: Batch;
+  private nextWindow?: Promise<Window>;
   private seen: Position;
   private isStopping = false;
   private hasEnded = false;
@@ -136,17 +137,29 @@ export class RangeRelay {
   }
 
   private async readWindow(batch: Batch): Promise<void> {
-    const { windowRows: maxRows, windowBytes: maxBytes } = this.settings;
-    const { afterId } = this.seen;
-    const { rows, isLast } = await this.database.readWindow(this.range, batch, { afterId, maxRows, maxBytes });
+    const { rows, isLast } = await (this.nextWindow ?? this.askForWindow(batch));
+    this.nextWindow = undefined;
     if (this.isStopping) return;
     for (const row of rows) this.progress.read(row);
     if (rows.length > 0) {
       this.seen.afterId = rows.at(-1)!.id;
+      if (!isLast) this.askAhead(batch);
       await this.feed(rows);
     }
     if (isLast) this.endBatch(batch);
     await this.noteLoad(rows.length);
+  }
+
+  /** Postgres reads a window while the one before goes to the producer. */
+  private askAhead(batch: Batch): void {
+    this.nextWindow = this.askForWindow(batch);
+    // Whoever takes the window hears of its failure; nobody does if the relay stops before.
+    this.nextWindow.catch(() => {});
+  }
+
+  private askForWindow(batch: Batch): Promise<Window> {
+    const { windowRows: maxRows, windowBytes: maxBytes } = this.settings;
+    return this.database.readWindow(this.range, batch, { afterId: this.seen.afterId, maxRows, maxBytes });
   }
 
   private endBatch(batch: Batch): void {

@@ -99,6 +99,11 @@ export class OrderedProducer {
     this.signal?.removeEventListener('abort', this.onAbort);
   }
 
+  /** Whether a rejected record is left out, and its key goes on: the option `skipRejected`. */
+  get skipsRejected(): boolean {
+    return this.lanes.skipsRejected;
+  }
+
   /** What the producer has done so far. */
   statistics(): ProducerStatistics {
     return this.counter.snapshot();

@@ -10,12 +10,36 @@ const CHUNK = 20_000;
 const KEYS = 10_000;
 const PARTS = 5;
 
+interface Sessions {
+  client: Client;
+  holder: Client;
+  relayClient: Client;
+}
+
 /** How fast chunks go as more and more rows have gone before them, while another session holds a snapshot open. */
-export async function benchHeldSnapshot(
-  { client, holder, relayClient }: { client: Client; holder: Client; relayClient: Client },
-  chunks: number,
-): Promise<void> {
+export async function benchHeldSnapshot(sessions: Sessions, chunks: number): Promise<void> {
+  const { client } = sessions;
   await fillArticleTable(client, 0, KEYS);
+  const [ours, theirs] = await whileHeld(sessions, chunks, [
+    (relay) => relayChunk(client, relay),
+    () => deleteChunk(client),
+  ]);
+  print(chunks, { 'relay, slots truncated': ours!, 'SKIP LOCKED, rows deleted': theirs! });
+}
+
+/** The same for as many rows as an hour of 2,000 a second brings, of the relay alone. */
+export async function benchHeldForAnHour(sessions: Sessions): Promise<void> {
+  const chunks = (3_600 * 2_000) / CHUNK;
+  const [ours] = await whileHeld(sessions, chunks, [(relay) => relayChunk(sessions.client, relay)]);
+  print(chunks, { 'relay, slots truncated': ours! });
+}
+
+/** The rates of each way, in turns. */
+async function whileHeld(
+  { client, holder, relayClient }: Sessions,
+  chunks: number,
+  ways: ((relay: OutboxRelay) => Promise<void>)[],
+): Promise<number[][]> {
   await client.query('TRUNCATE outbox.message, outbox.parked');
   await client.query('SELECT outbox.divide(1)');
   await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -24,53 +48,60 @@ export async function benchHeldSnapshot(
   const relay = new OutboxRelay(relayClient, producer, { rotateMs: 2_000 });
   const abort = new AbortController();
   const running = relay.run({ signal: abort.signal });
-  const ours: number[] = [];
-  const theirs: number[] = [];
+  const rates = ways.map((): number[] => []);
   for (let chunk = 0; chunk < chunks; chunk++) {
-    const before = relay.summary().relayed;
-    let startedAt = performance.now();
-    await client.query(
-      `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, data)
-       SELECT nextval('outbox.number'), pg_current_xact_id(), s.last_value, outbox.key_hash(k) & 4095, k, d
-       FROM (SELECT 'key-' || n % ${KEYS} AS k, convert_to(repeat('x', 90), 'UTF8') AS d
-             FROM generate_series(1, ${CHUNK}) n) e, outbox.slot s`,
-    );
-    await client.query("SELECT pg_notify('outbox', '')");
-    while (relay.summary().relayed < before + CHUNK) await pause(1);
-    ours.push(CHUNK / (performance.now() - startedAt));
-    startedAt = performance.now();
-    await client.query(
-      `INSERT INTO kinesis_records (partition_key, record_data)
-       SELECT 'key-' || n % ${KEYS}, convert_to(repeat('x', 90), 'UTF8') FROM generate_series(1, ${CHUNK}) n`,
-    );
-    for (let left = CHUNK; left > 0; ) {
-      const { rowCount } = await client.query(
-        `DELETE FROM kinesis_records WHERE id IN (
-           SELECT id FROM kinesis_records ORDER BY id LIMIT 500 FOR UPDATE SKIP LOCKED)`,
-      );
-      left -= rowCount!;
+    for (const [index, way] of ways.entries()) {
+      const startedAt = performance.now();
+      await way(relay);
+      rates[index]!.push(CHUNK / (performance.now() - startedAt));
     }
-    theirs.push(CHUNK / (performance.now() - startedAt));
   }
   abort.abort();
   await running;
   await holder.query('COMMIT');
+  return rates;
+}
+
+async function relayChunk(client: Client, relay: OutboxRelay): Promise<void> {
+  const before = relay.summary().relayed;
+  await client.query(
+    `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, data)
+     SELECT nextval('outbox.number'), pg_current_xact_id(), s.last_value, outbox.key_hash(k) & 4095, k, d
+     FROM (SELECT 'key-' || n % ${KEYS} AS k, convert_to(repeat('x', 90), 'UTF8') AS d
+           FROM generate_series(1, ${CHUNK}) n) e, outbox.slot s`,
+  );
+  await client.query("SELECT pg_notify('outbox', '')");
+  while (relay.summary().relayed < before + CHUNK) await pause(1);
+}
+
+async function deleteChunk(client: Client): Promise<void> {
+  await client.query(
+    `INSERT INTO kinesis_records (partition_key, record_data)
+     SELECT 'key-' || n % ${KEYS}, convert_to(repeat('x', 90), 'UTF8') FROM generate_series(1, ${CHUNK}) n`,
+  );
+  for (let left = CHUNK; left > 0; ) {
+    const { rowCount } = await client.query(
+      `DELETE FROM kinesis_records WHERE id IN (
+         SELECT id FROM kinesis_records ORDER BY id LIMIT 500 FOR UPDATE SKIP LOCKED)`,
+    );
+    left -= rowCount!;
+  }
+}
+
+function print(chunks: number, rates: Record<string, number[]>): void {
   console.log(
     `${rounded(chunks * CHUNK)} rows while another session holds a snapshot, as ${rounded((chunks * CHUNK) / 2_000 / 60)} ` +
       'minutes at 2,000 rows a second leave them; throughput of each fifth, times that of the first\n',
   );
-  const parts = (rates: number[]): string[] =>
+  const parts = (of: number[]): string[] =>
     Array.from({ length: PARTS }, (_, part) => {
-      const size = Math.floor(rates.length / PARTS);
-      const mean = (n: number): number => median(rates.slice(n * size, (n + 1) * size));
+      const size = Math.floor(of.length / PARTS);
+      const mean = (n: number): number => median(of.slice(n * size, (n + 1) * size));
       return rounded(mean(part) / mean(0), 2);
     });
   printTable(
     ['', ...Array.from({ length: PARTS }, (_, part) => `${part + 1}`)],
-    [
-      ['relay, slots truncated', ...parts(ours)],
-      ['SKIP LOCKED, rows deleted', ...parts(theirs)],
-    ],
+    Object.entries(rates).map(([name, of]) => [name, ...parts(of)]),
   );
 }
 

@@ -386,6 +386,30 @@ describeOnPostgres('OutboxRelay', () => {
     expect((await relay.stop()).parked).toBeGreaterThan(0);
   }, 30_000);
 
+  test('what waits for a hot key is read once, however much waits, and whatever dead rows another session keeps', async () => {
+    const rows = 4_000;
+    const holder = await server.connect(url);
+    await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await holder.query('SELECT 1');
+    await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, ${rows}) n`);
+    const options = { ...FAST, maxRowsInFlight: 800, windowRows: 100 };
+    const relay = new OutboxRelay(pool, producerFor(fakeKinesis()), options);
+    const run = start(relay);
+    await until(() => relay.summary().relayed >= rows);
+    expect((await run.stop()).parked).toBeGreaterThan(rows / 2);
+    await holder.query('COMMIT');
+    await holder.end();
+    // Once to send it, once to remove it; to read all that waits in each of 40 windows would be twenty times as much.
+    const entriesRead = async () => {
+      const { rows: found } = await client.query(
+        `SELECT idx_tup_read FROM pg_stat_all_indexes WHERE schemaname = 'outbox' AND indexrelname = 'parked_pkey'`,
+      );
+      return Number(found[0].idx_tup_read);
+    };
+    await until(async () => (await entriesRead()) >= rows / 2);
+    expect(await entriesRead()).toBeLessThan(4 * rows);
+  }, 60_000);
+
   test('rows leave no dead ones behind while another session holds a snapshot', async () => {
     const kinesis = fakeKinesis();
     const holder = await server.connect(url);
@@ -409,6 +433,11 @@ describeOnPostgres('OutboxRelay', () => {
     await holder.end();
     expect(largest).toBeLessThan(2_000_000);
   }, 30_000);
+
+  test('a producer that leaves out what is rejected is refused', () => {
+    const producer = new OrderedProducer(fakeKinesis(), { streamName: 'Events', skipRejected: true });
+    expect(() => new OutboxRelay(pool, producer)).toThrow(/producer\.skipsRejected must be false/);
+  });
 
   describe('does not start', () => {
     const starts = (from: Pool = pool) => start(new OutboxRelay(from, producerFor(fakeKinesis()), FAST)).ended;

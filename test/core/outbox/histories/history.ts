@@ -15,7 +15,7 @@ export interface Transaction {
  * One history, drawn from a seed. Its axes, all of which meet: how long transactions are, how they end, how many keys they
  * touch and in which way they put; windows, buffers and ranges; aggregation; poison, and after how many tries it is given
  * up; what becomes of requests to Kinesis; when workers die, lose their connection or a lease that they believe in; what
- * other sessions hold; when slots rotate and ranges are divided anew.
+ * other sessions hold; when slots rotate, ranges are divided anew, and the database is restored.
  */
 export interface History {
   readonly seed: number;
@@ -27,12 +27,12 @@ export interface History {
   readonly ranges: number;
   readonly workers: number;
   readonly relay: { windowRows: number; windowBytes: number; maxRowsInFlight: number; maxTries?: number };
-  readonly aggregation: boolean;
+  readonly aggregation: false | 'per-key' | 'packed';
   readonly maxAttempts: number;
   /** Of requests: the answer is lost, or applied late; of records: one fails. */
   readonly faults: { lost: number; late: number; failed: number; entry: number };
   /** How likely each of these is at a step. */
-  readonly chaos: { crash: number; disconnect: number; stealLease: number; divide: number; holdSnapshot: number };
+  readonly chaos: Record<'crash' | 'disconnect' | 'stealLease' | 'divide' | 'holdSnapshot' | 'restore', number>;
 }
 
 export function historyOf(seed: number): History {
@@ -72,9 +72,16 @@ export function historyOf(seed: number): History {
       maxRowsInFlight: oneOf(1, 2, 4, 8, 16, 100),
       maxTries: oneOf(undefined, 1, 2, 3),
     },
-    aggregation: random() < 0.5,
+    aggregation: oneOf<History['aggregation']>(false, 'per-key', 'packed'),
     maxAttempts: oneOf(1, 2, 5, 20),
     faults: { lost: oneOf(0, 0.1), late: oneOf(0, 0.1), failed: oneOf(0, 0.1), entry: oneOf(0, 0.1, 0.3) },
-    chaos: { crash: rare(), disconnect: rare(), stealLease: rare(), divide: rare(), holdSnapshot: rare() },
+    chaos: {
+      crash: rare(),
+      disconnect: rare(),
+      stealLease: rare(),
+      divide: rare(),
+      holdSnapshot: rare(),
+      restore: rare(),
+    },
   };
 }

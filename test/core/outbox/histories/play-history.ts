@@ -67,8 +67,8 @@ export class HistoryPlayer {
   }
 }
 
-async function connect(url: string): Promise<Client> {
-  const client = new PgClient({ connectionString: url });
+async function connect(url: string, name?: string): Promise<Client> {
+  const client = new PgClient({ connectionString: url, application_name: name });
   client.on('error', () => {});
   await client.connect();
   return client;
@@ -93,6 +93,7 @@ class Play {
     disconnects: 0,
     stolenLeases: 0,
     divisions: 0,
+    restores: 0,
     repeats: 0,
     givenUp: 0,
   };
@@ -103,6 +104,7 @@ class Play {
   private readonly committed = new Map<string, string[]>();
   /** Requests whose answer was given before they arrived, and those of the dead. */
   private readonly late: (() => Promise<unknown>)[] = [];
+  private readonly names = new Map<Client, string>();
   private readonly holders: Client[] = [];
   private writersLeft = 0;
   private isCalm = false;
@@ -275,7 +277,9 @@ class Play {
       totalCount: 0,
       connect: () =>
         pass(async () => {
-          const client = await connect(this.url);
+          const name = `${worker.name}, connection ${worker.connections.length}`;
+          const client = await connect(this.url, name);
+          this.names.set(client, name);
           worker.connections.push(client);
           return {
             query: (query: PostgresQuery) => pass(() => client.query(this.mutated(query))),
@@ -325,7 +329,7 @@ class Play {
 
   private async disturb(): Promise<void> {
     this.buryFailed();
-    const { crash, disconnect, stealLease, divide, holdSnapshot } = this.history.chaos;
+    const { crash, disconnect, stealLease, divide, holdSnapshot, restore } = this.history.chaos;
     const worker = this.workers[Math.floor(this.random() * this.workers.length)];
     if (worker !== undefined && this.random() < crash) {
       this.counts.crashes += 1;
@@ -347,6 +351,7 @@ class Play {
       await this.admin.query('SELECT outbox.divide($1)', [1 + Math.floor(this.random() * 3)]);
     }
     if (this.holders.length < 2 && this.random() < holdSnapshot) await this.holdSnapshot();
+    if (this.random() < restore) await this.restore();
     if (this.workers.length < this.history.workers && this.random() < 0.1) this.startWorker();
   }
 
@@ -358,6 +363,26 @@ class Play {
     this.holders.push(holder);
   }
 
+  /** As after a restore: no worker runs, and numbers come again that were given to rows which are not there any more. */
+  private async restore(): Promise<void> {
+    for (const worker of [...this.workers]) await this.kill(worker);
+    try {
+      await this.admin.query('BEGIN');
+      // A writer that is in the middle of a transaction would not have outlived it.
+      await this.admin.query('LOCK TABLE outbox.message IN ACCESS EXCLUSIVE MODE NOWAIT');
+      await this.admin.query(
+        `SELECT setval('outbox.number', greatest(1, (SELECT max(id) FROM outbox.message),
+           (SELECT max(id) FROM outbox.parked), (SELECT max(id) FROM outbox.rejected)))`,
+      );
+      await this.admin.query('SELECT outbox.restored()');
+      await this.admin.query('COMMIT');
+      this.counts.restores += 1;
+    } catch (error) {
+      await this.admin.query('ROLLBACK');
+      if ((error as { code?: string }).code !== '55P03') throw error;
+    }
+  }
+
   private async kill(worker: Worker): Promise<void> {
     this.gate.kill(worker.name);
     this.workers.splice(this.workers.indexOf(worker), 1);
@@ -365,9 +390,12 @@ class Play {
   }
 
   private async terminate(connection: Client): Promise<void> {
-    await this.admin.query('SELECT pg_terminate_backend($1, 1000)', [
-      (connection as unknown as { processID: number }).processID,
-    ]);
+    // By its name: the system gives the process id of a connection that has ended to another.
+    await this.admin.query(
+      `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = $1`,
+      [this.names.get(connection)],
+    );
     await settled();
   }
 
@@ -382,6 +410,8 @@ class Play {
       seen.set(partitionKey, [...(seen.get(partitionKey) ?? []), Buffer.from(data).toString()]);
     }
     this.counts.repeats = records.length - taken;
+    // What was left is another producer's after a restore, so that a consumer sees it once more, in the same order.
+    if (this.counts.restores > 0) for (const [key, list] of seen) seen.set(key, [...new Set(list)]);
     return seen;
   }
 
