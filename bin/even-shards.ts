@@ -3,8 +3,10 @@ import { constants } from 'node:os';
 import { EvenShardsError } from '../lib/core/foundation/errors';
 import type { ShardedIndexConfig } from '../lib/core/sharded-index/sharded-index-config';
 import { version } from '../package.json';
-import { parsedFlags, UsageError } from './flags';
+import { inFlagTerms, numberOf, parsedFlags, UsageError } from './flags';
 import type { LocalResource } from './local/deployment-plan';
+import { FAULT_KINDS, FAULTY_SERVICES, parseFaults } from './local/gate/faults';
+import type { GateOptions } from './local/gate/gates';
 import { unlessFailed } from './local/emulator-thread';
 import { type LocalStack, startLocal } from './local/run-local';
 import { runSample } from './local/sample';
@@ -39,6 +41,10 @@ options:
   --dynamodb-endpoint URL  a DynamoDB emulator that runs on this machine (default: dynalite, started here)
   --json               print one line of JSON on stdout when ready; everything else goes to stderr
   --logs               show what the functions write, on stderr
+  --limits [SCALE]     throttle as AWS does, shard by shard and partition key by partition key; 0.1 is a tenth of it
+  --faults LIST        let calls go wrong, such as kinesis:lost-answer=1%,dynamodb:slow=2%
+                       (${FAULTY_SERVICES.join(', ')}: ${FAULT_KINDS.join(', ')})
+  --seed NUMBER        which calls go wrong (default: 1)
   --help               show this text
 
 options of the sample, which --serve leaves out:
@@ -58,14 +64,17 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
 const LOCAL_OPTIONS = {
   app: { type: 'string', default: 'cdk.out' },
   help: { type: 'boolean', default: false },
+  faults: { type: 'string' },
   id: { type: 'string' },
   input: { type: 'string', multiple: true },
   json: { type: 'boolean', default: false },
+  limits: { type: 'string' },
   logs: { type: 'boolean', default: false },
   'dynamodb-endpoint': { type: 'string' },
   'kinesis-endpoint': { type: 'string' },
   'partition-key': { type: 'string' },
   port: { type: 'string', default: '0' },
+  seed: { type: 'string' },
   serve: { type: 'boolean', default: false },
   sort: { type: 'string' },
   value: { type: 'string' },
@@ -73,6 +82,7 @@ const LOCAL_OPTIONS = {
 
 /** Options that say nothing without another. */
 const NEEDS = [
+  ['seed', 'faults'],
   ['partition-key', 'input'],
   ['id', 'input'],
   ['sort', 'input'],
@@ -98,7 +108,9 @@ async function local(args: string[]): Promise<void> {
   const flags = localFlags(args);
   if (flags.help) return console.log(LOCAL_HELP);
   const print = flags.json ? console.error : console.log;
-  endOnSignals();
+  const gates = gateOptions(flags);
+  let report = (): void => {};
+  endOnSignals(() => report());
   if (flags.serve) endWithParent();
 
   const stack = await startLocal({
@@ -106,19 +118,22 @@ async function local(args: string[]): Promise<void> {
     port: portNumber(flags.port),
     kinesisEndpoint: flags['kinesis-endpoint'],
     dynamodbEndpoint: flags['dynamodb-endpoint'],
+    gates,
     onProgress: print,
     onFunctionLog: flags.logs ? (path, line) => console.error(`[${path}] ${line}`) : undefined,
   });
+  report = () => stack.gates?.report().forEach((line) => print(line));
   if (flags.json) console.log(readyLine(stack));
   if (flags.serve) print(examples(stack).join('\n'));
   const { input = [], 'partition-key': partitionKey, ...sample } = flags;
   const run = flags.serve ? stack.failure : runSample(stack, { ...sample, input, partitionKey, print });
   await unlessFailed(run, stack.failure);
+  report();
   await stack.stop();
 }
 
 function localFlags(args: string[]) {
-  const flags = parsedFlags('even-shards local', { args, options: LOCAL_OPTIONS }).values;
+  const flags = parsedFlags('even-shards local', { args: args.flatMap(withScale), options: LOCAL_OPTIONS }).values;
   if (flags.help) return flags;
   if (flags.serve && flags.input !== undefined) {
     throw new UsageError('--serve runs no sample, so it takes no --input', 'even-shards local');
@@ -129,6 +144,26 @@ function localFlags(args: string[]) {
     }
   }
   return flags;
+}
+
+/** `--limits` may stand alone. */
+function withScale(arg: string, index: number, args: readonly string[]): string[] {
+  const isAlone = arg === '--limits' && (args[index + 1] ?? '--').startsWith('--');
+  return [isAlone ? '--limits=1' : arg];
+}
+
+/** Undefined if nothing is to stand between clients and emulators. */
+function gateOptions({ limits, faults, seed }: { limits?: string; faults?: string; seed?: string }): GateOptions | undefined {
+  if (limits === undefined && faults === undefined) return undefined;
+  const scale = numberOf('even-shards local', 'limits', limits);
+  if (scale !== undefined && !(scale > 0)) {
+    throw new UsageError(`--limits must be a number above 0, got "${limits}"`, 'even-shards local');
+  }
+  return {
+    limits: scale,
+    faults: faults === undefined ? undefined : inFlagTerms('even-shards local', () => parseFaults(faults)),
+    seed: numberOf('even-shards local', 'seed', seed),
+  };
 }
 
 function portNumber(text: string): number {
@@ -146,9 +181,12 @@ function endWithParent(): void {
 }
 
 /** Everything runs in threads of this process: its end is the end of them all. */
-function endOnSignals(): void {
+function endOnSignals(report: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => process.exit(128 + constants.signals[signal]));
+    process.once(signal, () => {
+      report();
+      process.exit(128 + constants.signals[signal]);
+    });
   }
 }
 

@@ -14,9 +14,12 @@ export interface LocalClients {
 /** How long an emulator, which is on this machine, may take for a request: a Lambda function may take its own time. */
 const REQUEST_LIMIT = { requestTimeout: 30_000, throwOnRequestTimeout: true };
 
+/** Limits, where there are any, make calls wait that an application would send again, too. */
+const MAX_ATTEMPTS = 30;
+
 /** Clients of the emulated services. */
 export function localClients(endpoints: Endpoints): LocalClients {
-  const common = { region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS };
+  const common = { region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, maxAttempts: MAX_ATTEMPTS };
   return {
     // The client's default is HTTP/2, which fails on a plain-text endpoint.
     kinesis: new Kinesis({

@@ -18,6 +18,7 @@ import { type Emulator, unlessFailed } from './emulator-thread';
 import type { FunctionErrorPayload } from './function-host-protocol';
 import { FunctionPool } from './function-pool';
 import type { LogSink } from './function-thread';
+import { type GateOptions, type Gates, startGates } from './gate/gates';
 import { endpointOf, functionReference, startInvokeServer } from './invoke-server';
 import { startKinesisEmulator } from './kinesis-emulator';
 import { type Endpoints, lambdaEnvironment } from './lambda-environment';
@@ -39,6 +40,8 @@ export interface LocalOptions {
   readonly onProgress?: (line: string) => void;
   /** Receives what the functions write to stdout and stderr. @default it is dropped */
   readonly onFunctionLog?: LogSink;
+  /** Limits and faults of the local endpoints. @default none, and nothing between clients and emulators */
+  readonly gates?: GateOptions;
 }
 
 /** A deployed assembly: its resources with every intrinsic function resolved, and the ways to reach them. */
@@ -49,6 +52,8 @@ export interface LocalStack {
   readonly tables: readonly LocalTable[];
   readonly functions: readonly LocalFunction[];
   readonly leftOut: readonly LeftOut[];
+  /** What stands before the emulators, if anything was asked for. */
+  readonly gates?: Gates;
   /** Invokes a function, named by construct path, name or ARN, and waits for what it returns; throws a `FunctionFailedError`. */
   invoke(name: string, payload: unknown): Promise<unknown>;
   /** Rejects when an emulator ends by itself; never resolves. */
@@ -80,6 +85,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     dynamodbEndpoint,
     onProgress = () => {},
     onFunctionLog,
+    gates: gateOptions,
   } = options;
   const plan = planDeployment(readCloudAssembly(resolve(app)), { multiAttributeKeys: dynamodbEndpoint !== undefined });
   onProgress(`read ${app}`);
@@ -97,15 +103,22 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       kinesisEndpoint === undefined ? startKinesisEmulator() : runningEmulator('kinesisEndpoint', kinesisEndpoint),
       dynamodbEndpoint === undefined ? startDynamoDbEmulator() : runningEmulator('dynamodbEndpoint', dynamodbEndpoint),
     );
-    const endpoints = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint, lambda: endpointOf(lambda) };
+    const emulators = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint };
+    const gates = gateOptions && (await startGates(emulators, gateOptions));
+    if (gates !== undefined) parts.push(gates);
+    const endpoints = { ...emulators, ...gates?.endpoints, lambda: endpointOf(lambda) };
     onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
 
     const clients = localClients(endpoints);
-    parts.push({ stop: async () => Object.values(clients).map((client) => client.destroy()) });
+    // What the app declares is created whatever the limits are.
+    const builders = localClients({ ...endpoints, ...emulators });
+    for (const client of [...Object.values(clients), ...Object.values(builders)]) {
+      parts.push({ stop: async () => client.destroy() });
+    }
     const failure = Promise.race([kinesis.failure, dynamodb.failure]);
     // As with the emulators' own: that nobody waits for it must not end the process.
     failure.catch(() => {});
-    await unlessFailed(deploy(plan, clients), failure);
+    await unlessFailed(deploy(plan, builders), failure);
     for (const definition of plan.functions) {
       const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), onFunctionLog);
       pools.set(definition.name, pool);
@@ -117,6 +130,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       ...plan,
       endpoints,
       clients,
+      gates,
       invoke: async (name, payload) => invoke(functionNamed(name, pools), payload, functionReference(name)?.qualifier),
       failure,
       stop,

@@ -1,6 +1,7 @@
 import { shardIndexOf, uniformRanges } from '../core/foundation/hash-key-ranges';
 import { hashPartitionKey } from '../core/foundation/hash-key-space';
-import { serviceError } from './service-error';
+import { throttled } from './dynamodb-throttling';
+import { TokenBucket } from './token-bucket';
 
 /** Source: the DynamoDB developer guide: a partition takes 1,000 write units and gives 3,000 read units a second. */
 const WRITE_UNITS_PER_SECOND = 1_000;
@@ -37,8 +38,8 @@ export class HotPartitionTable {
   /** Throws the exception of the SDK, with its reasons, unless both table and index take the write. */
   putItem(tableKey: string, indexKey: string, units = 1): void {
     const [table, index] = [this.table.writesOf(tableKey), this.index.writesOf(indexKey)];
-    if (!table.has(units)) throw throttled('TableWriteKeyRangeThroughputExceeded', this.tableArn);
-    if (!index.has(units)) throw throttled('IndexWriteKeyRangeThroughputExceeded', this.indexArn);
+    if (!table.has(units)) throw throttled({ reason: 'TableWriteKeyRangeThroughputExceeded', resource: this.tableArn });
+    if (!index.has(units)) throw throttled({ reason: 'IndexWriteKeyRangeThroughputExceeded', resource: this.indexArn });
     table.take(units);
     index.take(units);
   }
@@ -46,7 +47,7 @@ export class HotPartitionTable {
   /** Throws in the same way unless the index's partition has the units. */
   queryIndex(indexKey: string, units = 0.5): void {
     const index = this.index.readsOf(indexKey);
-    if (!index.has(units)) throw throttled('IndexReadKeyRangeThroughputExceeded', this.indexArn);
+    if (!index.has(units)) throw throttled({ reason: 'IndexReadKeyRangeThroughputExceeded', resource: this.indexArn });
     index.take(units);
   }
 }
@@ -83,36 +84,4 @@ class Partitions {
     }
     return partition;
   }
-}
-
-/** Holds a second's units, and is full at first. */
-class TokenBucket {
-  private tokens: number;
-  private filledAt: number;
-
-  constructor(
-    private readonly perSecond: number,
-    private readonly now: () => number,
-  ) {
-    this.tokens = perSecond;
-    this.filledAt = now();
-  }
-
-  has(units: number): boolean {
-    const now = this.now();
-    this.tokens = Math.min(this.perSecond, this.tokens + ((now - this.filledAt) / 1_000) * this.perSecond);
-    this.filledAt = now;
-    return this.tokens >= units;
-  }
-
-  take(units: number): void {
-    this.tokens -= units;
-  }
-}
-
-/** The exception of the service, with the fields that the SDK gives it. */
-function throttled(reason: string, resource: string): Error {
-  const message = `Throughput exceeds the current capacity of one or more shards or partitions: ${reason} of ${resource}`;
-  const error = serviceError('ProvisionedThroughputExceededException', message);
-  return Object.assign(error, { ThrottlingReasons: [{ reason, resource }] });
 }

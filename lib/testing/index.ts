@@ -5,6 +5,8 @@
  */
 export type { AlarmProperties, MetricIdentity } from './alarm-definition';
 export type { AlarmStateValue } from './alarm-state';
+export { DynamoDbLimits, type KeyLoad } from './dynamodb-limits';
+export type { ThrottlingReason, ThrottlingReasonText } from './dynamodb-throttling';
 export { FakeCloudWatch, type FakeCloudWatchOptions, type MetricDatum } from './fake-cloudwatch';
 export { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from './fake-control-plane';
 export {
@@ -16,6 +18,8 @@ export {
 } from './fake-kinesis';
 export type { FakeShard, StoredRecord } from './fake-shard';
 export { HotPartitionTable, type HotPartitionTableOptions } from './hot-partition-table';
+export { KinesisLimits, type KinesisResource } from './kinesis-limits';
+export type { ServiceLimitsOptions } from './limit-scale';
 export { seededRandom } from './seeded-random';
 export { SERVICE_SHARD_LIMITS, type ShardLimits } from './shard-token-bucket';
 export { VirtualClock } from './virtual-clock';

@@ -1,0 +1,231 @@
+import type { DynamoDbLimits, KeyLoad } from '../../../lib/testing/dynamodb-limits';
+import { THROTTLED, type ThrottlingReason, throttlingMessage } from '../../../lib/testing/dynamodb-throttling';
+import type { Faults } from './faults';
+import { itemAfterUpdate } from './item-after-update';
+import type { JsonItem } from './item-bytes';
+import { type Gate, refusal, type ServiceAnswer, type ServiceCall, type ServiceProxy } from './service-proxy';
+import { partitionKeyOf, type TableShape, type TableShapes, writeLoads } from './table-shapes';
+import type { Traffic } from './traffic';
+
+export interface DynamoDbGateParts {
+  readonly proxy: Pick<ServiceProxy, 'call'>;
+  readonly tables: TableShapes;
+  /** Absent: nothing is limited. */
+  readonly limits?: DynamoDbLimits;
+  readonly faults: Faults;
+  readonly traffic: Traffic;
+}
+
+/** Other calls pass as they are, a Scan among them: it reads partition after partition. */
+export const GATED_BY_DYNAMODB: ReadonlySet<string> = new Set([
+  ...['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'],
+  ...['GetItem', 'BatchGetItem', 'Query'],
+  ...['CreateTable', 'UpdateTable', 'DeleteTable'],
+]);
+
+type Forward = Parameters<Gate>[1];
+
+/** One write: what it does to which item of which table. */
+interface Write {
+  readonly table: TableShape;
+  readonly tableName: string;
+  readonly key: JsonItem;
+  readonly after: (before: JsonItem | undefined) => JsonItem | undefined;
+}
+
+/**
+ * Lets through what DynamoDB would, partition key by partition key of tables and indexes, and answers the rest in its
+ * words. To know which entries of indexes a write changes, it reads the item before.
+ */
+export class DynamoDbGate {
+  constructor(private readonly parts: DynamoDbGateParts) {}
+
+  readonly pass: Gate = (call, forward) => {
+    const { operation, input } = call;
+    if (operation === 'BatchWriteItem') return this.batchWrite(call, forward);
+    if (operation === 'BatchGetItem') return this.batchGet(call, forward);
+    if (operation === 'TransactWriteItems') return this.transactWrite(call, forward);
+    if (operation === 'GetItem' || operation === 'Query') return this.read(call, forward);
+    if (operation.endsWith('Table')) return this.changeTable(call, forward);
+    return this.write(operation, input, forward);
+  };
+
+  private async write(operation: string, input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
+    const write = await this.writeOf(operation, input);
+    const reason = write === undefined ? undefined : await this.takeAll([write]);
+    return reason === undefined ? forward(input) : refused(reason);
+  }
+
+  private async batchWrite({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const admitted: Record<string, JsonItem[]> = {};
+    const unprocessed: Record<string, JsonItem[]> = {};
+    let reason: ThrottlingReason | undefined;
+    for (const [tableName, requests] of Object.entries<JsonItem[]>(input.RequestItems ?? {})) {
+      for (const request of requests) {
+        const write = request.PutRequest
+          ? await this.writeOf('PutItem', { TableName: tableName, ...request.PutRequest })
+          : await this.writeOf('DeleteItem', { TableName: tableName, ...request.DeleteRequest });
+        const refusedFor = write === undefined ? undefined : await this.takeAll([write]);
+        const to = refusedFor === undefined ? admitted : unprocessed;
+        to[tableName] = [...(to[tableName] ?? []), request];
+        reason ??= refusedFor;
+      }
+    }
+    if (reason === undefined) return forward(input);
+    // Source: the API reference, BatchWriteItem: it fails only when none of its writes could be done.
+    if (Object.keys(admitted).length === 0) return refused(reason);
+    const answer = await forward({ ...input, RequestItems: admitted });
+    return withUnprocessed(answer, 'UnprocessedItems', unprocessed, (a: JsonItem[] = [], b: JsonItem[] = []) => [
+      ...a,
+      ...b,
+    ]);
+  }
+
+  private async transactWrite({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const writes: (Write | undefined)[] = [];
+    for (const action of input.TransactItems ?? []) {
+      const [kind, request] = Object.entries<JsonItem>(action)[0] ?? [];
+      writes.push(kind === undefined || kind === 'ConditionCheck' ? undefined : await this.writeOf(`${kind}Item`, request!));
+    }
+    // Source: the developer guide, transactions: each item is written twice, to prepare and to commit.
+    const known = writes.filter((write) => write !== undefined);
+    const reason = await this.takeAll(known, 2);
+    if (reason === undefined) return forward(input);
+    const CancellationReasons = writes.map(() => ({ Code: 'ThrottlingError', Message: throttlingMessage(reason) }));
+    const message = 'Transaction cancelled, please refer cancellation reasons for specific reasons [ThrottlingError]';
+    return refusal('TransactionCanceledException', message, { CancellationReasons });
+  }
+
+  private async read({ operation, input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const table = await this.parts.tables.of(input.TableName ?? '');
+    const key = table && (operation === 'GetItem' ? partitionKeyOf(table.partition, input.Key ?? {}) : queriedKey(table, input));
+    if (table === undefined || key === undefined) return forward(input);
+    const load = { tableArn: table.arn, indexName: input.IndexName as string | undefined, key };
+    const reason = this.refuseRead(load);
+    if (reason !== undefined) return refused(reason);
+    const { answer, units } = await measured(input, forward);
+    this.parts.limits?.noteRead({ ...load, units });
+    return answer;
+  }
+
+  private async batchGet({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const admitted: Record<string, JsonItem> = {};
+    const unprocessed: Record<string, JsonItem> = {};
+    const loads: Omit<KeyLoad, 'units'>[] = [];
+    let reason: ThrottlingReason | undefined;
+    for (const [tableName, request] of Object.entries<JsonItem>(input.RequestItems ?? {})) {
+      const table = await this.parts.tables.of(tableName);
+      if (table === undefined) return forward(input);
+      const refusals = (request.Keys ?? []).map((key: JsonItem) => {
+        const load = { tableArn: table.arn, key: partitionKeyOf(table.partition, key) ?? '' };
+        const refusedFor = this.refuseRead(load);
+        if (refusedFor === undefined) loads.push(load);
+        reason ??= refusedFor;
+        return refusedFor;
+      });
+      const some = (isRefused: boolean) =>
+        request.Keys.filter((_: JsonItem, index: number) => (refusals[index] !== undefined) === isRefused);
+      if (some(false).length > 0) admitted[tableName] = { ...request, Keys: some(false) };
+      if (some(true).length > 0) unprocessed[tableName] = { ...request, Keys: some(true) };
+    }
+    if (reason !== undefined && loads.length === 0) return refused(reason);
+    const { answer, units } = await measured({ ...input, RequestItems: admitted }, forward);
+    for (const load of loads) this.parts.limits?.noteRead({ ...load, units: units / loads.length });
+    return withUnprocessed(answer, 'UnprocessedKeys', unprocessed, (a, b) => b ?? a);
+  }
+
+  private async changeTable({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const answer = await forward(input);
+    this.parts.tables.forget(input.TableName ?? '');
+    return answer;
+  }
+
+  /** Undefined for what the service is going to refuse. */
+  private async writeOf(operation: string, input: JsonItem): Promise<Write | undefined> {
+    const tableName = input.TableName ?? '';
+    const table = await this.parts.tables.of(tableName);
+    const named = operation === 'PutItem' ? input.Item : input.Key;
+    if (table === undefined || named === undefined || table.keys.some((name) => named[name] === undefined)) return undefined;
+    const key = Object.fromEntries(table.keys.map((name) => [name, named[name]]));
+    const after = (before: JsonItem | undefined): JsonItem | undefined => {
+      if (operation === 'PutItem') return input.Item;
+      return operation === 'UpdateItem' ? itemAfterUpdate(before, input as never) : undefined;
+    };
+    return { table, tableName, key, after };
+  }
+
+  /** Takes what writes load, or nothing: then says why. */
+  private async takeAll(writes: readonly Write[], times = 1): Promise<ThrottlingReason | undefined> {
+    const { proxy, limits, faults, traffic } = this.parts;
+    const loads: KeyLoad[] = [];
+    for (const { table, tableName, key, after } of writes) {
+      const { output } = await proxy.call('GetItem', { TableName: tableName, Key: key, ConsistentRead: true });
+      const before: JsonItem | undefined = output.Item;
+      loads.push(...writeLoads(table, before, after(before)).map((load) => ({ ...load, units: times * load.units })));
+    }
+    const [first] = loads;
+    if (first === undefined) return undefined;
+    const drawn = faults.happens('throttle')
+      ? ({ reason: 'TableWriteKeyRangeThroughputExceeded', resource: first.tableArn } as const)
+      : undefined;
+    const reason = drawn ?? limits?.takeWrite(loads);
+    for (const load of loads) {
+      const place = placeOf(load);
+      const isRefused = reason !== undefined && place === `writes ${reason.resource}`;
+      if (reason === undefined || isRefused) traffic.note(place, load.key, load.units, isRefused);
+    }
+    return reason;
+  }
+
+  private refuseRead(load: Omit<KeyLoad, 'units'>): ThrottlingReason | undefined {
+    const { limits, faults } = this.parts;
+    if (faults.happens('throttle')) return { reason: 'TableReadKeyRangeThroughputExceeded', resource: load.tableArn };
+    return limits?.refuseRead(load);
+  }
+}
+
+/** Where the traffic of a table or index is counted. */
+export function placeOf({ tableArn, indexName }: Pick<KeyLoad, 'tableArn' | 'indexName'>): string {
+  return indexName === undefined ? `writes ${tableArn}` : `writes ${tableArn}/index/${indexName}`;
+}
+
+function refused(reason: ThrottlingReason): ServiceAnswer {
+  return refusal(THROTTLED, throttlingMessage(reason), { ThrottlingReasons: [reason] });
+}
+
+/** The partition key that a Query reads: of an equality, which it must have. */
+function queriedKey(table: TableShape, input: JsonItem): string | undefined {
+  const { partition } = input.IndexName === undefined ? table : (table.indexes.find(({ name }) => name === input.IndexName) ?? table);
+  const { KeyConditionExpression = '', ExpressionAttributeNames = {}, ExpressionAttributeValues = {}, KeyConditions = {} } = input;
+  const values: JsonItem = {};
+  for (const [, name, value] of KeyConditionExpression.matchAll(/([#\w]+)\s*=\s*(:\w+)/g)) {
+    values[ExpressionAttributeNames[name!] ?? name!] = ExpressionAttributeValues[value!];
+  }
+  for (const [name, condition] of Object.entries<JsonItem>(KeyConditions)) values[name] = condition.AttributeValueList?.[0];
+  return partitionKeyOf(partition, values);
+}
+
+/** The answer to a read, and the units that it took; the caller sees them only if it asked. */
+async function measured(input: JsonItem, forward: Forward): Promise<{ answer: ServiceAnswer; units: number }> {
+  const isAsked = (input.ReturnConsumedCapacity ?? 'NONE') !== 'NONE';
+  const answer = await forward(isAsked ? input : { ...input, ReturnConsumedCapacity: 'TOTAL' });
+  const consumed: JsonItem[] = [answer.output.ConsumedCapacity ?? []].flat();
+  const units = consumed.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+  if (isAsked) return { answer, units };
+  const { ConsumedCapacity: _, ...output } = answer.output;
+  return { answer: { ...answer, output }, units };
+}
+
+/** Adds what was not let through to what the service itself left. */
+function withUnprocessed<T>(
+  answer: ServiceAnswer,
+  field: string,
+  refusedItems: Record<string, T>,
+  merge: (left: T | undefined, refused: T | undefined) => T | undefined,
+): ServiceAnswer {
+  if (answer.status !== 200) return answer;
+  const left: Record<string, T> = answer.output[field] ?? {};
+  const names = new Set([...Object.keys(left), ...Object.keys(refusedItems)]);
+  const all = Object.fromEntries([...names].map((name) => [name, merge(left[name], refusedItems[name])]));
+  return { ...answer, output: { ...answer.output, [field]: all } };
+}

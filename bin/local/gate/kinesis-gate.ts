@@ -1,0 +1,139 @@
+import { RecentMap } from '../../../lib/core/foundation/recent-map';
+import type { KinesisLimits, KinesisResource } from '../../../lib/testing/kinesis-limits';
+import type { Faults } from './faults';
+import { type Gate, refusal, type ServiceAnswer, type ServiceCall } from './service-proxy';
+import type { ShardMaps } from './shard-maps';
+import type { Traffic } from './traffic';
+
+export interface KinesisGateParts {
+  readonly shards: ShardMaps;
+  /** Absent: nothing is limited. */
+  readonly limits?: KinesisLimits;
+  readonly faults: Faults;
+  readonly traffic: Traffic;
+}
+
+const PUTS = ['PutRecord', 'PutRecords'];
+const READS = ['GetShardIterator', 'GetRecords'];
+const RESHARDS = ['CreateStream', 'DeleteStream', 'MergeShards', 'SplitShard', 'UpdateShardCount'];
+const OTHERS = ['DescribeLimits', 'DescribeStream', 'DescribeStreamSummary', 'ListShards', 'ListStreams'];
+
+/** Other calls pass as they are. */
+export const GATED_BY_KINESIS: ReadonlySet<string> = new Set([...PUTS, ...READS, ...RESHARDS, ...OTHERS]);
+
+/** Source: the Kinesis API reference, PutRecords; kinesis-local takes more. */
+const MAX_REQUEST_RECORDS = 500;
+
+/** Iterators end after five minutes; so many that are not used any more are kept. */
+const MOST_ITERATORS = 10_000;
+
+const THROTTLED = 'ProvisionedThroughputExceededException';
+
+interface Entry {
+  Data?: string;
+  PartitionKey?: string;
+  ExplicitHashKey?: string;
+}
+
+/** Lets through what Kinesis would, shard by shard, and answers the rest in its words. */
+export class KinesisGate {
+  private readonly iterators = new RecentMap<string, KinesisResource>(MOST_ITERATORS);
+
+  constructor(private readonly parts: KinesisGateParts) {}
+
+  readonly pass: Gate = (call, forward) => {
+    const { operation } = call;
+    if (operation === 'PutRecords') return this.putRecords(call, forward);
+    if (operation === 'PutRecord') return this.putRecord(call, forward);
+    if (operation === 'GetRecords') return this.getRecords(call, forward);
+    return this.control(call, forward);
+  };
+
+  private async putRecords({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    if (!Array.isArray(input.Records)) return forward(input);
+    const entries: Entry[] = input.Records;
+    if (this.parts.limits !== undefined && entries.length > MAX_REQUEST_RECORDS) {
+      return refusal('ValidationException', `a request has at most ${MAX_REQUEST_RECORDS} records, got ${entries.length}`);
+    }
+    const streamName = streamOf(input);
+    const shardIds = await Promise.all(entries.map((entry) => this.parts.shards.shardOf(streamName, entry)));
+    const refused = entries.map((entry, index) => this.refusalOf(streamName, entry, shardIds[index]));
+    const admitted = entries.filter((_, index) => refused[index] === undefined);
+    let stored: { ShardId?: string; ErrorCode?: string }[] = [];
+    if (admitted.length > 0) {
+      const answer = await forward({ ...input, Records: admitted });
+      if (answer.status !== 200) return answer;
+      stored = answer.output.Records;
+    }
+    let next = 0;
+    const results = refused.map((refusedResult) => refusedResult ?? stored[next++]!);
+    // A shard of which we do not know: the stream was resharded.
+    if (results.some(({ ShardId }, index) => ShardId !== undefined && ShardId !== shardIds[index])) {
+      this.parts.shards.forget(streamName);
+    }
+    const FailedRecordCount = results.filter(({ ErrorCode }) => ErrorCode !== undefined).length;
+    return { status: 200, output: { FailedRecordCount, Records: results } };
+  }
+
+  private async putRecord({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const streamName = streamOf(input);
+    const shardId = await this.parts.shards.shardOf(streamName, input);
+    const refused = this.refusalOf(streamName, input, shardId);
+    if (refused !== undefined) return refusal(refused.ErrorCode, refused.ErrorMessage);
+    const answer = await forward(input);
+    if (answer.status === 200 && answer.output.ShardId !== shardId) this.parts.shards.forget(streamName);
+    return answer;
+  }
+
+  /** The result of a record that its shard does not take now. What has no shard the service refuses itself. */
+  private refusalOf(
+    streamName: string,
+    entry: Entry,
+    shardId: string | undefined,
+  ): { ErrorCode: string; ErrorMessage: string; ShardId?: undefined } | undefined {
+    if (shardId === undefined) return undefined;
+    const { limits, faults, traffic } = this.parts;
+    const bytes = Buffer.byteLength(entry.Data ?? '', 'base64') + Buffer.byteLength(entry.PartitionKey ?? '');
+    const isThrottled = faults.happens('throttle') || limits?.takeRecord({ streamName, shardId }, bytes) === false;
+    traffic.note(`shards ${streamName}`, shardId, bytes, isThrottled);
+    traffic.note(`keys ${streamName}`, JSON.stringify([entry.PartitionKey, entry.ExplicitHashKey ?? null]), bytes, isThrottled);
+    if (!isThrottled) return undefined;
+    return { ErrorCode: THROTTLED, ErrorMessage: `Rate exceeded for shard ${shardId} in stream ${streamName}.` };
+  }
+
+  private async getRecords({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const { limits, faults } = this.parts;
+    const shard = this.iterators.get(input.ShardIterator);
+    const isRefused = faults.happens('throttle') || (shard !== undefined && limits?.takeRead(shard) === false);
+    if (isRefused) return refusal(THROTTLED, `Rate exceeded for shard ${shard?.shardId} in stream ${shard?.streamName}.`);
+    const answer = await forward(input);
+    if (shard === undefined || answer.status !== 200) return answer;
+    const { Records = [], NextShardIterator } = answer.output;
+    const bytes = Records.reduce((sum: number, { Data }: Entry) => sum + Buffer.byteLength(Data ?? '', 'base64'), 0);
+    limits?.noteRead(shard, bytes);
+    this.remember(NextShardIterator, shard);
+    return answer;
+  }
+
+  private async control({ operation, input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const { limits, faults, shards } = this.parts;
+    const resource: KinesisResource = { streamName: streamOf(input), shardId: input.ShardId };
+    if (faults.happens('throttle') || limits?.takeCall(operation, resource) === false) {
+      return refusal('LimitExceededException', `Rate exceeded for ${operation}.`);
+    }
+    const answer = await forward(input);
+    if (RESHARDS.includes(operation)) shards.forget(resource.streamName!);
+    if (operation === 'GetShardIterator') this.remember(answer.output.ShardIterator, resource);
+    return answer;
+  }
+
+  private remember(iterator: string | undefined, shard: KinesisResource): void {
+    if (iterator !== undefined) this.iterators.set(iterator, shard);
+  }
+}
+
+type Forward = Parameters<Gate>[1];
+
+function streamOf({ StreamName, StreamARN }: { StreamName?: string; StreamARN?: string }): string {
+  return StreamName ?? StreamARN?.split(':stream/')[1] ?? '';
+}

@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KeyLoad } from '../../../lib/testing/dynamodb-limits';
+import { itemBytes, type JsonItem } from './item-bytes';
+import type { ServiceProxy } from './service-proxy';
+
+interface IndexShape {
+  readonly name: string;
+  readonly partition: readonly string[];
+  readonly keys: readonly string[];
+  /** The attributes that it has; undefined for all. */
+  readonly projected?: ReadonlySet<string>;
+}
+
+/** What of a table says which partition keys a request loads. */
+export interface TableShape {
+  readonly arn: string;
+  readonly partition: readonly string[];
+  readonly keys: readonly string[];
+  readonly indexes: readonly IndexShape[];
+}
+
+interface KeyElement {
+  AttributeName: string;
+  KeyType: string;
+}
+
+/** The shapes of tables, asked for once, and again when a table may have changed. */
+export class TableShapes {
+  private readonly shapes = new Map<string, Promise<TableShape | undefined>>();
+
+  constructor(private readonly proxy: Pick<ServiceProxy, 'call'>) {}
+
+  /** Undefined if there is no such table, so that the service says so. */
+  of(table: string): Promise<TableShape | undefined> {
+    const name = tableName(table);
+    let shape = this.shapes.get(name);
+    if (shape === undefined) {
+      shape = this.ask(name);
+      this.shapes.set(name, shape);
+      shape.then((found) => found === undefined && this.forget(name)).catch(() => this.forget(name));
+    }
+    return shape;
+  }
+
+  forget(table: string): void {
+    this.shapes.delete(tableName(table));
+  }
+
+  private async ask(TableName: string): Promise<TableShape | undefined> {
+    const { status, output } = await this.proxy.call('DescribeTable', { TableName });
+    if (status !== 200) return undefined;
+    const { TableArn, KeySchema, GlobalSecondaryIndexes = [] } = output.Table;
+    return {
+      arn: TableArn,
+      ...keysOf(KeySchema),
+      indexes: GlobalSecondaryIndexes.map(
+        (index: {
+          IndexName: string;
+          KeySchema: KeyElement[];
+          Projection: { ProjectionType: string; NonKeyAttributes?: string[] };
+        }): IndexShape => {
+          const own = keysOf(index.KeySchema);
+          const { ProjectionType, NonKeyAttributes = [] } = index.Projection;
+          const attributes = [...keysOf(KeySchema).keys, ...own.keys, ...NonKeyAttributes];
+          return {
+            name: index.IndexName,
+            ...own,
+            projected: ProjectionType === 'ALL' ? undefined : new Set(attributes),
+          };
+        },
+      ),
+    };
+  }
+}
+
+function tableName(nameOrArn: string): string {
+  return nameOrArn.split(':table/')[1]?.split('/')[0] ?? nameOrArn;
+}
+
+function keysOf(schema: readonly KeyElement[]): { partition: string[]; keys: string[] } {
+  const keys = schema.map(({ AttributeName }) => AttributeName);
+  return { partition: schema.filter(({ KeyType }) => KeyType === 'HASH').map(({ AttributeName }) => AttributeName), keys };
+}
+
+/** The partition key of an item, in a text that tells it from others; undefined if it has none. */
+export function partitionKeyOf(attributes: readonly string[], item: JsonItem): string | undefined {
+  const values = attributes.map((name) => item[name]);
+  if (values.includes(undefined)) return undefined;
+  return values.map((value) => String(Object.values(value)[0])).join(' ');
+}
+
+/** What a write loads, given the item before and after it: the table, and each index that it changes. */
+export function writeLoads(table: TableShape, before: JsonItem | undefined, after: JsonItem | undefined): KeyLoad[] {
+  const key = partitionKeyOf(table.partition, after ?? before ?? {}) ?? '';
+  const units = Math.max(writeUnits(before ?? {}), writeUnits(after ?? {}));
+  return [{ tableArn: table.arn, key, units }, ...table.indexes.flatMap((index) => indexLoads(table, index, before, after))];
+}
+
+function indexLoads(table: TableShape, index: IndexShape, before?: JsonItem, after?: JsonItem): KeyLoad[] {
+  const [was, is] = [entryOf(index, before), entryOf(index, after)];
+  if (isDeepStrictEqual(was, is)) return [];
+  const load = (entry: JsonItem, units: number): KeyLoad => ({
+    tableArn: table.arn,
+    indexName: index.name,
+    key: partitionKeyOf(index.partition, entry)!,
+    units,
+  });
+  if (was === undefined) return [load(is!, writeUnits(is!))];
+  if (is === undefined) return [load(was, writeUnits(was))];
+  const isSameEntry = index.keys.every((name) => isDeepStrictEqual(was[name], is[name]));
+  if (isSameEntry) return [load(is, Math.max(writeUnits(was), writeUnits(is)))];
+  // Its key has changed: the entry is deleted and another put. Source: the developer guide, global secondary indexes.
+  return [load(was, writeUnits(was)), load(is, writeUnits(is))];
+}
+
+/** The entry of an item in an index; undefined if it has none. */
+function entryOf({ keys, projected }: IndexShape, item: JsonItem | undefined): JsonItem | undefined {
+  if (item === undefined || keys.some((name) => item[name] === undefined)) return undefined;
+  if (projected === undefined) return item;
+  return Object.fromEntries(Object.entries(item).filter(([name]) => projected.has(name)));
+}
+
+/** Source: the DynamoDB developer guide: a write unit is a write of up to 1 KB. */
+function writeUnits(item: JsonItem): number {
+  return Math.max(1, Math.ceil(itemBytes(item) / 1_024));
+}

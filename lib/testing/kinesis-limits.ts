@@ -1,0 +1,109 @@
+import { checkScale, type ServiceLimitsOptions } from './limit-scale';
+import { SERVICE_SHARD_LIMITS } from './shard-token-bucket';
+import { TokenBuckets } from './token-bucket';
+
+/** What a shard gives to all its readers together a second. Source: the Kinesis API reference, GetRecords. */
+const READS_PER_SECOND = 5;
+const READ_BYTES_PER_SECOND = 2_000_000;
+
+/** Calls a second of an account in a region. Source: the Kinesis developer guide, quotas and limits, API limits. */
+const CALLS_OF_AN_ACCOUNT: Readonly<Record<string, number>> = {
+  AddTagsToStream: 5,
+  CreateStream: 5,
+  DecreaseStreamRetentionPeriod: 5,
+  DeleteStream: 5,
+  DescribeLimits: 1,
+  DescribeStream: 10,
+  DescribeStreamSummary: 20,
+  IncreaseStreamRetentionPeriod: 5,
+  ListStreams: 5,
+  ListTagsForStream: 5,
+  MergeShards: 5,
+  RemoveTagsFromStream: 5,
+  SplitShard: 5,
+  UpdateShardCount: 10,
+};
+
+/** Calls a second of one stream. Source: the same. */
+const CALLS_OF_A_STREAM: Readonly<Record<string, number>> = { ListShards: 1_000 };
+
+/** Calls a second of one shard. Source: the same. */
+const CALLS_OF_A_SHARD: Readonly<Record<string, number>> = { GetShardIterator: 5 };
+
+/** A shard, or a stream where it is about no shard of it. */
+export interface KinesisResource {
+  streamName?: string;
+  shardId?: string;
+}
+
+/**
+ * What Kinesis lets through, for as many streams as there are, without any stream: 1,000 records and 1 MB a second into a
+ * shard, five reads and 2 MB a second out of it, and so many control calls. Each limit is a bucket that holds what a second
+ * brings and fills steadily. Deterministic, given its clock.
+ */
+export class KinesisLimits {
+  private readonly buckets: TokenBuckets;
+  private readonly scale: number;
+
+  /** @throws InvalidArgumentError if the scale is not above 0 */
+  constructor({ now, scale = 1 }: ServiceLimitsOptions) {
+    this.scale = checkScale(scale);
+    this.buckets = new TokenBuckets(now);
+  }
+
+  /** What a shard takes a second, in records and bytes. */
+  get shardLimits(): { recordsPerSecond: number; bytesPerSecond: number } {
+    const { recordsPerSecond, bytesPerSecond } = SERVICE_SHARD_LIMITS;
+    return { recordsPerSecond: this.scale * recordsPerSecond, bytesPerSecond: this.scale * bytesPerSecond };
+  }
+
+  /** Whether the shard takes a record of so many bytes, its partition key included; counts it if so. */
+  takeRecord(shard: KinesisResource, bytes: number): boolean {
+    const { recordsPerSecond, bytesPerSecond } = this.shardLimits;
+    const byCount = this.bucket('records', shard, recordsPerSecond);
+    const bySize = this.bucket('bytes', shard, bytesPerSecond);
+    if (!byCount.has(1) || !bySize.has(bytes)) return false;
+    byCount.take(1);
+    bySize.take(bytes);
+    return true;
+  }
+
+  /** Whether the shard answers a GetRecords; counts it if so. What it gave is to be told to `noteRead`. */
+  takeRead(shard: KinesisResource): boolean {
+    const calls = this.bucket('reads', shard, this.scale * READS_PER_SECOND);
+    if (!calls.has(1) || this.readBytes(shard).level <= 0) return false;
+    calls.take(1);
+    return true;
+  }
+
+  /** One answer may have more than a second's bytes: then the shard answers no other before its time. */
+  noteRead(shard: KinesisResource, bytes: number): void {
+    this.readBytes(shard).take(bytes);
+  }
+
+  /** Whether a call of the control plane is let through; counts it if so. */
+  takeCall(operation: string, resource: KinesisResource = {}): boolean {
+    const [limit, of] = limitOfCall(operation, resource);
+    if (limit === undefined) return true;
+    const bucket = this.bucket(operation, of, this.scale * limit);
+    if (!bucket.has(1)) return false;
+    bucket.take(1);
+    return true;
+  }
+
+  private readBytes(shard: KinesisResource) {
+    return this.bucket('read bytes', shard, this.scale * READ_BYTES_PER_SECOND);
+  }
+
+  private bucket(what: string, { streamName = '', shardId = '' }: KinesisResource, perSecond: number) {
+    return this.buckets.of(`${what} ${streamName} ${shardId}`, perSecond);
+  }
+}
+
+function limitOfCall(operation: string, resource: KinesisResource): [number | undefined, KinesisResource] {
+  if (Object.hasOwn(CALLS_OF_A_SHARD, operation)) return [CALLS_OF_A_SHARD[operation], resource];
+  if (Object.hasOwn(CALLS_OF_A_STREAM, operation)) {
+    return [CALLS_OF_A_STREAM[operation], { streamName: resource.streamName }];
+  }
+  return [Object.hasOwn(CALLS_OF_AN_ACCOUNT, operation) ? CALLS_OF_AN_ACCOUNT[operation] : undefined, {}];
+}

@@ -1,0 +1,16 @@
+import { InvalidArgumentError } from '../core/foundation/errors';
+
+export interface ServiceLimitsOptions {
+  /** The time in milliseconds; it never goes back. */
+  now(): number;
+  /**
+   * What each limit is multiplied with: 0.1 lets a laptop reach what takes a fleet on AWS. Above 0.
+   * @default 1, as the service has it
+   */
+  scale?: number;
+}
+
+export function checkScale(scale: number): number {
+  if (Number.isFinite(scale) && scale > 0) return scale;
+  throw new InvalidArgumentError('scale', scale, 'a number above 0');
+}
