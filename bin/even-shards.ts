@@ -5,13 +5,15 @@ import type { ShardedIndexConfig } from '../lib/core/sharded-index/sharded-index
 import { version } from '../package.json';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from './flags';
 import type { LocalResource } from './local/deployment-plan';
+import { unlessFailed } from './local/emulator-thread';
 import { FAULT_KINDS, FAULTY_SERVICES, parseFaults } from './local/gate/faults';
 import type { GateOptions } from './local/gate/gates';
-import { unlessFailed } from './local/emulator-thread';
 import { type LocalStack, startLocal } from './local/run-local';
 import { runSample } from './local/sample';
 import { InvalidInputError } from './local/sample/sample-error';
 import { indexesOf, producersOf } from './local/sample/sample-targets';
+import { FunctionLogs } from './local/window/function-logs';
+import { startWindow, type Window } from './local/window/window-server';
 import { nodeVersionProblem } from './node-version';
 import { plan } from './plan';
 import { reshard } from './reshard';
@@ -35,7 +37,7 @@ Runs a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda, sends it sa
 
 options:
   --app DIRECTORY      the cloud assembly (default: cdk.out)
-  --serve              no sample: stay up and serve the Lambda Invoke API until interrupted
+  --serve              no sample: stay up, serve the Lambda Invoke API and a page to watch, until interrupted
   --port NUMBER        port of the Lambda endpoint (default: a free one)
   --kinesis-endpoint URL   a Kinesis emulator that runs on this machine (default: kinesis-local, started here)
   --dynamodb-endpoint URL  a DynamoDB emulator that runs on this machine (default: dynalite, started here)
@@ -108,7 +110,9 @@ async function local(args: string[]): Promise<void> {
   const flags = localFlags(args);
   if (flags.help) return console.log(LOCAL_HELP);
   const print = flags.json ? console.error : console.log;
-  const gates = gateOptions(flags);
+  // The window watches what passes, limited or not.
+  const gates = gateOptions(flags) ?? (flags.serve ? {} : undefined);
+  const logs = new FunctionLogs();
   let report = (): void => {};
   endOnSignals(() => report());
   if (flags.serve) endWithParent();
@@ -120,11 +124,17 @@ async function local(args: string[]): Promise<void> {
     dynamodbEndpoint: flags['dynamodb-endpoint'],
     gates,
     onProgress: print,
-    onFunctionLog: flags.logs ? (path, line) => console.error(`[${path}] ${line}`) : undefined,
+    onFunctionLog: (path, line) => {
+      logs.sink(path, line);
+      if (flags.logs) console.error(`[${path}] ${line}`);
+    },
   });
-  report = () => stack.gates?.report().forEach((line) => print(line));
-  if (flags.json) console.log(readyLine(stack));
-  if (flags.serve) print(examples(stack).join('\n'));
+  report = () => {
+    for (const line of stack.gates?.report() ?? []) print(line);
+  };
+  const window = flags.serve ? await startWindow(stack, stack.gates!, logs) : undefined;
+  if (flags.json) console.log(readyLine(stack, window));
+  if (window !== undefined) print(examples(stack, window).join('\n'));
   const { input = [], 'partition-key': partitionKey, ...sample } = flags;
   const run = flags.serve ? stack.failure : runSample(stack, { ...sample, input, partitionKey, print });
   await unlessFailed(run, stack.failure);
@@ -153,7 +163,15 @@ function withScale(arg: string, index: number, args: readonly string[]): string[
 }
 
 /** Undefined if nothing is to stand between clients and emulators. */
-function gateOptions({ limits, faults, seed }: { limits?: string; faults?: string; seed?: string }): GateOptions | undefined {
+function gateOptions({
+  limits,
+  faults,
+  seed,
+}: {
+  limits?: string;
+  faults?: string;
+  seed?: string;
+}): GateOptions | undefined {
   if (limits === undefined && faults === undefined) return undefined;
   const scale = numberOf('even-shards local', 'limits', limits);
   if (scale !== undefined && !(scale > 0)) {
@@ -204,10 +222,11 @@ function endWithoutOutput(): void {
   }
 }
 
-function readyLine({ endpoints, functions, streams, tables }: LocalStack): string {
+function readyLine({ endpoints, functions, streams, tables }: LocalStack, window?: Window): string {
   return JSON.stringify({
     ready: true,
     endpoints,
+    window: window?.url,
     functions: namesByPath(functions),
     streams: namesByPath(streams),
     tables: namesByPath(tables),
@@ -218,7 +237,7 @@ function namesByPath(resources: readonly LocalResource[]): Record<string, string
   return Object.fromEntries(resources.map(({ path, name }) => [path, name]));
 }
 
-function examples(stack: LocalStack): string[] {
+function examples(stack: LocalStack, window: Window): string[] {
   const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_REGION=us-east-1';
   const payloads = new Map<string, object>([
     ...indexesOf(stack).map(({ functionPath, name, config }) => [functionPath, samplePayload(name, config)] as const),
@@ -227,6 +246,7 @@ function examples(stack: LocalStack): string[] {
   const { lambda } = stack.endpoints;
   return [
     'ready; stop with Ctrl-C',
+    `watch it at ${window.url}`,
     ...stack.functions.flatMap(({ path, name }) => [
       `# ${path}`,
       `curl ${lambda}/2015-03-31/functions/${name}/invocations -d '${JSON.stringify(payloads.get(path) ?? {})}'`,

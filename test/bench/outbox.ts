@@ -3,6 +3,7 @@ import { migrateOutbox } from '../../lib/core/outbox';
 import { PostgresServer } from '../postgres/postgres-server';
 import { benchHeldForAnHour, benchHeldSnapshot } from './outbox/held-snapshot';
 import { benchLatency } from './outbox/latency';
+import { benchProcessorTime } from './outbox/processor-time';
 import { benchThroughput } from './outbox/throughput';
 import { workAlone } from './outbox/workers';
 import { benchWriters } from './outbox/writers';
@@ -15,7 +16,7 @@ import { benchWriters } from './outbox/writers';
  *
  * The server does not wait for its disk (`fsync` is off), and shares the processors with the relay.
  */
-const PARTS = ['throughput', 'latency', 'writers', 'held-snapshot'];
+const PARTS = ['throughput', 'processor-time', 'latency', 'writers', 'held-snapshot'];
 const SNAPSHOT_CHUNKS = 40;
 
 async function main(names: readonly string[]): Promise<void> {
@@ -25,6 +26,7 @@ async function main(names: readonly string[]): Promise<void> {
   await migrateOutbox(client);
   const parts: Record<string, () => Promise<void>> = {
     throughput: () => benchThroughput(client, url),
+    'processor-time': () => benchProcessorTime(client, second),
     latency: () => benchLatency(client, second),
     writers: () => benchWriters(client),
     'held-snapshot': () => benchHeldSnapshot({ client, holder: second, relayClient: third }, SNAPSHOT_CHUNKS),

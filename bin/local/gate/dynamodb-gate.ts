@@ -85,7 +85,9 @@ export class DynamoDbGate {
     const writes: (Write | undefined)[] = [];
     for (const action of input.TransactItems ?? []) {
       const [kind, request] = Object.entries<JsonItem>(action)[0] ?? [];
-      writes.push(kind === undefined || kind === 'ConditionCheck' ? undefined : await this.writeOf(`${kind}Item`, request!));
+      writes.push(
+        kind === undefined || kind === 'ConditionCheck' ? undefined : await this.writeOf(`${kind}Item`, request!),
+      );
     }
     // Source: the developer guide, transactions: each item is written twice, to prepare and to commit.
     const known = writes.filter((write) => write !== undefined);
@@ -98,7 +100,8 @@ export class DynamoDbGate {
 
   private async read({ operation, input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
     const table = await this.parts.tables.of(input.TableName ?? '');
-    const key = table && (operation === 'GetItem' ? partitionKeyOf(table.partition, input.Key ?? {}) : queriedKey(table, input));
+    const key =
+      table && (operation === 'GetItem' ? partitionKeyOf(table.partition, input.Key ?? {}) : queriedKey(table, input));
     if (table === undefined || key === undefined) return forward(input);
     const load = { tableArn: table.arn, indexName: input.IndexName as string | undefined, key };
     const reason = this.refuseRead(load);
@@ -145,7 +148,8 @@ export class DynamoDbGate {
     const tableName = input.TableName ?? '';
     const table = await this.parts.tables.of(tableName);
     const named = operation === 'PutItem' ? input.Item : input.Key;
-    if (table === undefined || named === undefined || table.keys.some((name) => named[name] === undefined)) return undefined;
+    if (table === undefined || named === undefined || table.keys.some((name) => named[name] === undefined))
+      return undefined;
     const key = Object.fromEntries(table.keys.map((name) => [name, named[name]]));
     const after = (before: JsonItem | undefined): JsonItem | undefined => {
       if (operation === 'PutItem') return input.Item;
@@ -195,13 +199,20 @@ function refused(reason: ThrottlingReason): ServiceAnswer {
 
 /** The partition key that a Query reads: of an equality, which it must have. */
 function queriedKey(table: TableShape, input: JsonItem): string | undefined {
-  const { partition } = input.IndexName === undefined ? table : (table.indexes.find(({ name }) => name === input.IndexName) ?? table);
-  const { KeyConditionExpression = '', ExpressionAttributeNames = {}, ExpressionAttributeValues = {}, KeyConditions = {} } = input;
+  const { partition } =
+    input.IndexName === undefined ? table : (table.indexes.find(({ name }) => name === input.IndexName) ?? table);
+  const {
+    KeyConditionExpression = '',
+    ExpressionAttributeNames = {},
+    ExpressionAttributeValues = {},
+    KeyConditions = {},
+  } = input;
   const values: JsonItem = {};
   for (const [, name, value] of KeyConditionExpression.matchAll(/([#\w]+)\s*=\s*(:\w+)/g)) {
     values[ExpressionAttributeNames[name!] ?? name!] = ExpressionAttributeValues[value!];
   }
-  for (const [name, condition] of Object.entries<JsonItem>(KeyConditions)) values[name] = condition.AttributeValueList?.[0];
+  for (const [name, condition] of Object.entries<JsonItem>(KeyConditions))
+    values[name] = condition.AttributeValueList?.[0];
   return partitionKeyOf(partition, values);
 }
 

@@ -37,7 +37,10 @@ export async function startGates(
 ): Promise<Gates> {
   const now = () => performance.now();
   const traffic = new Traffic();
-  const limits = scale === undefined ? undefined : { kinesis: new KinesisLimits({ now, scale }), dynamodb: new DynamoDbLimits({ now, scale }) };
+  const limits =
+    scale === undefined
+      ? undefined
+      : { kinesis: new KinesisLimits({ now, scale }), dynamodb: new DynamoDbLimits({ now, scale }) };
   const faultsOf = (service: FaultyService) => new Faults(rates?.[service] ?? {}, seededRandom(seed));
   const faults = { kinesis: faultsOf('kinesis'), dynamodb: faultsOf('dynamodb') };
   let shards!: ShardMaps;

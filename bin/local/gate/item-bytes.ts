@@ -24,7 +24,10 @@ function valueBytes(value: JsonItem): number {
 
 /** Two digits a byte and one byte more. */
 function numberBytes(number: string): number {
-  const digits = number.replace(/e.*$/i, '').replace(/[^\d]/g, '').replace(/^0+|0+$/g, '');
+  const digits = number
+    .replace(/e.*$/i, '')
+    .replace(/[^\d]/g, '')
+    .replace(/^0+|0+$/g, '');
   return Math.ceil(digits.length / 2) + 1;
 }
 

@@ -53,7 +53,10 @@ export class KinesisGate {
     if (!Array.isArray(input.Records)) return forward(input);
     const entries: Entry[] = input.Records;
     if (this.parts.limits !== undefined && entries.length > MAX_REQUEST_RECORDS) {
-      return refusal('ValidationException', `a request has at most ${MAX_REQUEST_RECORDS} records, got ${entries.length}`);
+      return refusal(
+        'ValidationException',
+        `a request has at most ${MAX_REQUEST_RECORDS} records, got ${entries.length}`,
+      );
     }
     const streamName = streamOf(input);
     const shardIds = await Promise.all(entries.map((entry) => this.parts.shards.shardOf(streamName, entry)));
@@ -68,10 +71,10 @@ export class KinesisGate {
     let next = 0;
     const results = refused.map((refusedResult) => refusedResult ?? stored[next++]!);
     // A shard of which we do not know: the stream was resharded.
-    if (results.some(({ ShardId }, index) => ShardId !== undefined && ShardId !== shardIds[index])) {
+    if (results.some(({ ShardId }, index) => typeof ShardId === 'string' && ShardId !== shardIds[index])) {
       this.parts.shards.forget(streamName);
     }
-    const FailedRecordCount = results.filter(({ ErrorCode }) => ErrorCode !== undefined).length;
+    const FailedRecordCount = results.filter(({ ErrorCode }) => typeof ErrorCode === 'string').length;
     return { status: 200, output: { FailedRecordCount, Records: results } };
   }
 
@@ -96,7 +99,12 @@ export class KinesisGate {
     const bytes = Buffer.byteLength(entry.Data ?? '', 'base64') + Buffer.byteLength(entry.PartitionKey ?? '');
     const isThrottled = faults.happens('throttle') || limits?.takeRecord({ streamName, shardId }, bytes) === false;
     traffic.note(`shards ${streamName}`, shardId, bytes, isThrottled);
-    traffic.note(`keys ${streamName}`, JSON.stringify([entry.PartitionKey, entry.ExplicitHashKey ?? null]), bytes, isThrottled);
+    traffic.note(
+      `keys ${streamName}`,
+      JSON.stringify([entry.PartitionKey, entry.ExplicitHashKey ?? null]),
+      bytes,
+      isThrottled,
+    );
     if (!isThrottled) return undefined;
     return { ErrorCode: THROTTLED, ErrorMessage: `Rate exceeded for shard ${shardId} in stream ${streamName}.` };
   }
@@ -105,7 +113,8 @@ export class KinesisGate {
     const { limits, faults } = this.parts;
     const shard = this.iterators.get(input.ShardIterator);
     const isRefused = faults.happens('throttle') || (shard !== undefined && limits?.takeRead(shard) === false);
-    if (isRefused) return refusal(THROTTLED, `Rate exceeded for shard ${shard?.shardId} in stream ${shard?.streamName}.`);
+    if (isRefused)
+      return refusal(THROTTLED, `Rate exceeded for shard ${shard?.shardId} in stream ${shard?.streamName}.`);
     const answer = await forward(input);
     if (shard === undefined || answer.status !== 200) return answer;
     const { Records = [], NextShardIterator } = answer.output;
@@ -127,8 +136,8 @@ export class KinesisGate {
     return answer;
   }
 
-  private remember(iterator: string | undefined, shard: KinesisResource): void {
-    if (iterator !== undefined) this.iterators.set(iterator, shard);
+  private remember(iterator: unknown, shard: KinesisResource): void {
+    if (typeof iterator === 'string') this.iterators.set(iterator, shard);
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A call of a service whose API is JSON over HTTP. */
@@ -18,7 +18,7 @@ export interface ServiceAnswer {
 }
 
 /** Stands for an answer that never comes: the connection is cut. */
-export const LOST = 'lost';
+export const LOST = 'lost' as const;
 
 /** Stands between clients and a service: answers by itself, or with what the service answers to the same call or another. */
 export type Gate = (
@@ -70,7 +70,10 @@ export async function startServiceProxy(
   }
 
   async function ask(operation: string, headers: Record<string, unknown>, input: unknown): Promise<ServiceAnswer> {
-    const response = await send({ ...headers, 'x-amz-target': `${target}.${operation}` }, Buffer.from(JSON.stringify(input)));
+    const response = await send(
+      { ...headers, 'x-amz-target': `${target}.${operation}` },
+      Buffer.from(JSON.stringify(input)),
+    );
     const text = (await read(response)).toString();
     return { status: response.statusCode!, output: text === '' ? {} : JSON.parse(text) };
   }
@@ -136,7 +139,9 @@ export function refusal(type: string, message: string, more: object = {}, status
 }
 
 function pass(from: IncomingMessage, to: ServerResponse): void {
-  const headers = Object.entries(from.headers).filter(([name]) => name === 'x-amz-crc32' || !HEADERS_OF_THE_BODY.has(name));
+  const headers = Object.entries(from.headers).filter(
+    ([name]) => name === 'x-amz-crc32' || !HEADERS_OF_THE_BODY.has(name),
+  );
   to.writeHead(from.statusCode!, Object.fromEntries(headers) as Record<string, string>);
   from.pipe(to);
 }

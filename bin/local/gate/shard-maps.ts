@@ -1,5 +1,5 @@
-import { parseHashKey, hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
 import { type HashKeyRange, shardIndexOf } from '../../../lib/core/foundation/hash-key-ranges';
+import { hashPartitionKey, parseHashKey } from '../../../lib/core/foundation/hash-key-space';
 import type { ServiceProxy } from './service-proxy';
 
 /** The open shards of a stream, by hash key. */
@@ -29,7 +29,8 @@ export class ShardMaps {
     { PartitionKey, ExplicitHashKey }: { PartitionKey?: string; ExplicitHashKey?: string },
   ): Promise<string | undefined> {
     const { open, ranges } = await this.map(streamName);
-    const hashKey = ExplicitHashKey === undefined ? hashPartitionKey(String(PartitionKey)) : parseHashKey(ExplicitHashKey);
+    const hashKey =
+      ExplicitHashKey === undefined ? hashPartitionKey(String(PartitionKey)) : parseHashKey(ExplicitHashKey);
     if (hashKey === undefined || ranges.length === 0) return undefined;
     return open[shardIndexOf(hashKey, ranges)]?.shardId;
   }
@@ -54,11 +55,12 @@ export class ShardMaps {
     do {
       const { output } = await this.proxy.call('ListShards', NextToken ? { NextToken } : { StreamName: streamName });
       for (const { ShardId, HashKeyRange, SequenceNumberRange } of output.Shards ?? []) {
-        if (SequenceNumberRange.EndingSequenceNumber !== undefined) continue;
+        // Emulators write null where the service leaves out.
+        if (typeof SequenceNumberRange.EndingSequenceNumber === 'string') continue;
         const [startingHashKey, endingHashKey] = [HashKeyRange.StartingHashKey, HashKeyRange.EndingHashKey].map(BigInt);
         open.push({ shardId: ShardId, range: { startingHashKey: startingHashKey!, endingHashKey: endingHashKey! } });
       }
-      NextToken = output.NextToken;
+      NextToken = output.NextToken ?? undefined;
     } while (NextToken !== undefined);
     open.sort((a, b) => (a.range.startingHashKey < b.range.startingHashKey ? -1 : 1));
     return { open, ranges: open.map(({ range }) => range) };

@@ -79,7 +79,10 @@ function tableName(nameOrArn: string): string {
 
 function keysOf(schema: readonly KeyElement[]): { partition: string[]; keys: string[] } {
   const keys = schema.map(({ AttributeName }) => AttributeName);
-  return { partition: schema.filter(({ KeyType }) => KeyType === 'HASH').map(({ AttributeName }) => AttributeName), keys };
+  return {
+    partition: schema.filter(({ KeyType }) => KeyType === 'HASH').map(({ AttributeName }) => AttributeName),
+    keys,
+  };
 }
 
 /** The partition key of an item, in a text that tells it from others; undefined if it has none. */
@@ -93,7 +96,10 @@ export function partitionKeyOf(attributes: readonly string[], item: JsonItem): s
 export function writeLoads(table: TableShape, before: JsonItem | undefined, after: JsonItem | undefined): KeyLoad[] {
   const key = partitionKeyOf(table.partition, after ?? before ?? {}) ?? '';
   const units = Math.max(writeUnits(before ?? {}), writeUnits(after ?? {}));
-  return [{ tableArn: table.arn, key, units }, ...table.indexes.flatMap((index) => indexLoads(table, index, before, after))];
+  return [
+    { tableArn: table.arn, key, units },
+    ...table.indexes.flatMap((index) => indexLoads(table, index, before, after)),
+  ];
 }
 
 function indexLoads(table: TableShape, index: IndexShape, before?: JsonItem, after?: JsonItem): KeyLoad[] {

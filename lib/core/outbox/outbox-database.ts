@@ -201,42 +201,62 @@ export class OutboxDatabase {
     return isHeld;
   }
 
-  /** Keys that have parked rows, with the tries of the first, the longest waiting first. */
+  /**
+   * Keys that have parked rows, with the tries of the first, the longest waiting first. Undefined if another worker has
+   * taken the range over.
+   */
   async parkedKeys(
-    { firstBucket, lastBucket }: HeldRange,
+    { number, fence, firstBucket, lastBucket }: HeldRange,
     atMost: number,
-  ): Promise<{ partitionKey: string; tries: number }[]> {
-    const keys = await this.rows(
-      `SELECT partition_key, (array_agg(tries ORDER BY id))[1] AS tries FROM ${this.schema}.parked
-       WHERE bucket BETWEEN $1 AND $2 GROUP BY partition_key ORDER BY min(id) LIMIT $3`,
-      [firstBucket, lastBucket, atMost],
+  ): Promise<{ partitionKey: string; tries: number }[] | undefined> {
+    const rows = await this.rows(
+      `SELECT partition_key, tries FROM (SELECT FROM ${this.schema}.range WHERE number = $4 AND fence = $5) held
+       LEFT JOIN (
+         SELECT partition_key, (array_agg(tries ORDER BY id))[1] AS tries, min(id) AS first_id FROM ${this.schema}.parked
+         WHERE bucket BETWEEN $1 AND $2 GROUP BY partition_key ORDER BY min(id) LIMIT $3
+       ) parked ON true ORDER BY first_id`,
+      [firstBucket, lastBucket, atMost, number, fence],
     );
+    if (rows.length === 0) return undefined;
+    const keys = rows.filter(({ partition_key }) => partition_key !== null);
     return keys.map(({ partition_key, tries }) => ({ partitionKey: partition_key, tries }));
   }
 
   /**
    * The first parked rows of some keys, each key's in order, in `maxBytes` as far as one row of each allows. None is looked
-   * for up to a key's `afterId`, where there may be many dead rows.
+   * for up to a key's `afterId`, where there may be many dead rows. Undefined if another worker has taken the range over:
+   * it may have deleted rows that it is going to send, and a key without rows would seem to have none.
    */
   async readParked(
-    { producerId }: HeldRange,
+    { number, fence, producerId }: HeldRange,
     keys: readonly { partitionKey: string; afterId: bigint }[],
     { maxRows, maxBytes }: { maxRows: number; maxBytes: number },
-  ): Promise<ParkedRow[]> {
+  ): Promise<ParkedRow[] | undefined> {
     const rows = await this.rows(
       `SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, tries
-       FROM unnest($1::text[], $2::bigint[]) wanted (key, after_id) CROSS JOIN LATERAL (
-         SELECT * FROM (
-           SELECT *, sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
-           FROM (
-             SELECT * FROM ${this.schema}.parked
-             WHERE partition_key = wanted.key AND id > wanted.after_id ORDER BY id LIMIT $3
-           ) found
-         ) measured WHERE bytes_before < $4
-       ) p ORDER BY id`,
-      [keys.map(({ partitionKey }) => partitionKey), keys.map(({ afterId }) => afterId.toString()), maxRows, maxBytes],
+       FROM (SELECT FROM ${this.schema}.range WHERE number = $5 AND fence = $6) held
+       LEFT JOIN (
+         SELECT p.* FROM unnest($1::text[], $2::bigint[]) wanted (key, after_id) CROSS JOIN LATERAL (
+           SELECT * FROM (
+             SELECT *, sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
+             FROM (
+               SELECT * FROM ${this.schema}.parked
+               WHERE partition_key = wanted.key AND id > wanted.after_id ORDER BY id LIMIT $3
+             ) found
+           ) measured WHERE bytes_before < $4
+         ) p
+       ) parked ON true ORDER BY id`,
+      [
+        keys.map(({ partitionKey }) => partitionKey),
+        keys.map(({ afterId }) => afterId.toString()),
+        maxRows,
+        maxBytes,
+        number,
+        fence,
+      ],
     );
-    return rows.map((row) => ({ ...outboxRow(row, producerId), tries: row.tries }));
+    if (rows.length === 0) return undefined;
+    return rows.filter(({ id }) => id !== null).map((row) => ({ ...outboxRow(row, producerId), tries: row.tries }));
   }
 
   /** Forgets parked rows that are acknowledged. */

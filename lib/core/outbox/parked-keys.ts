@@ -113,6 +113,7 @@ export class ParkedKeys {
   /** What an earlier worker has parked. */
   async load(): Promise<void> {
     const found = await this.database.parkedKeys(this.range, MOST_KEYS + 1);
+    if (found === undefined) throw new OutboxLeaseError(this.range.number);
     this.hasUnknownKeys = found.length > MOST_KEYS;
     for (const { partitionKey, tries } of found.slice(0, MOST_KEYS)) {
       if (this.keys.has(partitionKey)) continue;
@@ -178,6 +179,7 @@ export class ParkedKeys {
       maxRows: areSuspect ? 1 : Math.max(1, Math.floor(this.settings.windowRows / keys.length)),
       maxBytes: Math.max(1, Math.floor(this.settings.windowBytes / keys.length)),
     });
+    if (rows === undefined) throw new OutboxLeaseError(this.range.number);
     const delivered: ParkedRow[] = [];
     const rejected: { row: ParkedRow; error: Error }[] = [];
     await this.put(this.unlessRejected(rows, before), {

@@ -15,6 +15,7 @@ import {
   outboxMigrationsOf,
   type RelaySummary,
 } from '../../../lib/core/outbox';
+import { OutboxDatabase } from '../../../lib/core/outbox/outbox-database';
 import { FakeKinesis, type FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../../postgres/describe-on-postgres';
@@ -433,6 +434,22 @@ describeOnPostgres('OutboxRelay', () => {
     await holder.end();
     expect(largest).toBeLessThan(2_000_000);
   }, 30_000);
+
+  test('a worker that lost a range, and does not know it, does not take what is parked there for all there is', async () => {
+    const database = new OutboxDatabase(client, 'outbox');
+    const range = (await database.claim([]))!;
+    await put('k', 'one');
+    await client.query(`INSERT INTO outbox.parked (partition_key, id, xid, bucket, data, created_at)
+      SELECT partition_key, id, xid, bucket, data, created_at FROM outbox.message`);
+    const read = () => database.readParked(range, [{ partitionKey: 'k', afterId: 0n }], { maxRows: 9, maxBytes: 9 });
+    expect(await database.parkedKeys(range, 9)).toEqual([{ partitionKey: 'k', tries: 0 }]);
+    expect(await read()).toMatchObject([{ partitionKey: 'k' }]);
+    await client.query('DELETE FROM outbox.parked');
+    expect([await database.parkedKeys(range, 9), await read()]).toEqual([[], []]);
+    await client.query('SELECT outbox.divide(1)');
+    expect([await database.parkedKeys(range, 9), await read()]).toEqual([undefined, undefined]);
+    await database.release(range.number);
+  });
 
   test('a producer that leaves out what is rejected is refused', () => {
     const producer = new OrderedProducer(fakeKinesis(), { streamName: 'Events', skipRejected: true });

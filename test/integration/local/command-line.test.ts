@@ -63,6 +63,11 @@ test.each([
   [['local', '--sort', 'a'], '--sort needs --input'],
   [['local', '--value', 'a'], '--value needs --input'],
   [['local', '--input', 'a'], '--input needs --partition-key'],
+  [['local', '--limits', '0'], '--limits must be a number above 0, got "0"'],
+  [['local', '--limits=-1'], '--limits must be a number above 0, got "-1"'],
+  [['local', '--limits', 'half'], '--limits must be a number, got "half"'],
+  [['local', '--seed', '1'], '--seed needs --faults'],
+  [['local', '--faults', 'kinesis:explode=1%'], '--faults must be each fault once, as service:fault=0..100%'],
   [['local', '--input', 'a', '--partition-key', 'b', '--id', 'c'], '--id needs --sort'],
   [['local', '--input', 'a', '--partition-key', 'b', '--sort', 'c'], '--sort needs --id'],
   [['local', '--input', 'a', '--partition-key', 'b', '--value', 'c'], '--value needs --id'],
@@ -99,6 +104,14 @@ test('a run without --serve ends by itself', () => {
   );
 });
 
+test('what was throttled and what was injected is told at the end', () => {
+  const { status, stdout } = run('local', '--app', app, '--limits', '--faults', 'dynamodb:slow=0%');
+  expect(status).toBe(0);
+  expect(stdout).toMatch(
+    /throttled: 0 records of streams, 0 writes of tables and indexes\ninjected: 0 of dynamodb:slow\n$/,
+  );
+});
+
 test('a run whose reader stops reading ends quietly', async () => {
   const child = spawn(process.execPath, [CLI, 'local', '--app', app]);
   const errors: string[] = [];
@@ -129,6 +142,7 @@ test('--serve --json tells where everything is, and serves it', async () => {
       dynamodb: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       lambda: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     },
+    window: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}\/$/),
     functions: {
       'Orders/Writer/Function': expect.stringMatching(/^Orders-WriterFunction/),
       'AReports/Reader/Function': expect.stringMatching(/^AReports-ReaderFunction/),

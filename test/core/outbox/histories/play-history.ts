@@ -24,6 +24,9 @@ const MOST_CALM_STEPS = 6_000;
 /** A statement that has not answered by then waits for a lock. */
 const BLOCKED_MS = 20;
 
+/** A connection was lost; or Postgres itself said that it ends it, to a statement under way. */
+const CONNECTION_LOST = new Set(['OUTBOX_CONNECTION', '57P01']);
+
 /** Plays histories on a real server, one after the other, and checks what a consumer sees. */
 export class HistoryPlayer {
   private writers: Client[] = [];
@@ -435,7 +438,7 @@ class Play {
   /** A worker whose first connection is lost fails; whoever runs it starts it again. Nothing else may fail. */
   private buryFailed(): void {
     for (const worker of this.workers.filter(({ failure }) => failure !== undefined)) {
-      if ((worker.failure as { code?: string }).code !== 'OUTBOX_CONNECTION') throw worker.failure;
+      if (!CONNECTION_LOST.has((worker.failure as { code?: string }).code!)) throw worker.failure;
       this.workers.splice(this.workers.indexOf(worker), 1);
     }
   }

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deaggregate } from '../../../lib/core/consumer';
+import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import type { LocalStack } from '../run-local';
+import { producersOf } from '../sample/sample-targets';
+
+/** How records are put: by the app's producer function, or by PutRecords with what failed sent again, as people write it. */
+export const WAYS = ['producer', 'put-records'] as const;
+
+export interface LoadOptions {
+  readonly way: (typeof WAYS)[number];
+  /** 1 to 20,000. */
+  readonly records: number;
+  /** 1 to 10,000. */
+  readonly keys: number;
+  /** Zipf's exponent: 0 loads all keys alike, 1 the second half as much as the first. 0 to 5. */
+  readonly skew: number;
+  /** Bytes of each record, 1 to 100,000. */
+  readonly bytes: number;
+}
+
+export interface LoadResult {
+  readonly records: number;
+  readonly seconds: number;
+  /** Records that had to be sent again; not known of the producer function, which does that itself. */
+  readonly sentAgain?: number;
+  /** How often the consumer saw a record of a key behind a later one of it. */
+  readonly orderViolations: number;
+  /** Records that did not arrive. */
+  readonly missing: number;
+}
+
+const BOUNDS = { records: [1, 20_000], keys: [1, 10_000], skew: [0, 5], bytes: [1, 100_000] } as const;
+
+/** Source: the API reference, PutRecords. */
+const BATCH = 500;
+
+/** What an invocation may hold, well below Lambda's 6 MB. */
+const INVOCATION_BYTES = 4_000_000;
+
+/** How long PutRecords waits, as people write it, when some of a request failed. */
+const RETRY_MS = 100;
+
+interface LoadRecord {
+  readonly partitionKey: string;
+  readonly data: string;
+}
+
+let runs = 0;
+
+/**
+ * Puts records of skewed keys into the app's stream, and reads at the other end in which order they are there.
+ *
+ * @throws InvalidArgumentError before anything is put
+ */
+export async function runLoad(stack: LocalStack, options: LoadOptions): Promise<LoadResult> {
+  check(options);
+  const [producer] = producersOf(stack);
+  const streamName = producer?.streamName ?? stack.streams[0]?.name;
+  if (streamName === undefined) throw new InvalidArgumentError('way', options.way, 'of an app with a stream');
+  if (options.way === 'producer' && producer === undefined) {
+    throw new InvalidArgumentError('way', options.way, 'put-records, for the app has no OrderedProducerFunction');
+  }
+  const run = `load-${process.pid}-${++runs}`;
+  const records = recordsOf(run, options);
+  const startedAt = new Date(Date.now() - 1_000);
+  const startMs = performance.now();
+  const sentAgain =
+    options.way === 'producer'
+      ? await putByProducer(stack, producer!.functionPath, records)
+      : await putByPutRecords(stack, streamName, records);
+  const seconds = (performance.now() - startMs) / 1_000;
+  return {
+    records: records.length,
+    seconds,
+    sentAgain,
+    ...(await arrivals(stack, streamName, run, startedAt, records.length)),
+  };
+}
+
+function check(options: LoadOptions): void {
+  if (!WAYS.includes(options.way)) throw new InvalidArgumentError('way', options.way, WAYS.join(' or '));
+  for (const [field, [least, most]] of Object.entries(BOUNDS)) {
+    const value = options[field as keyof typeof BOUNDS];
+    const isIn = typeof value === 'number' && value >= least && value <= most;
+    if (isIn && (field === 'skew' || Number.isInteger(value))) continue;
+    throw new InvalidArgumentError(
+      field,
+      value,
+      `a ${field === 'skew' ? '' : 'whole '}number from ${least} to ${most}`,
+    );
+  }
+}
+
+/** Keys take turns as their shares have it, so that the same options give the same load. */
+function recordsOf(run: string, { records, keys, skew, bytes }: LoadOptions): LoadRecord[] {
+  const shares = Array.from({ length: keys }, (_, key) => 1 / (key + 1) ** skew);
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  const credit = shares.map(() => 0);
+  return Array.from({ length: records }, (_, n) => {
+    let next = 0;
+    for (let key = 0; key < keys; key++) {
+      credit[key]! += shares[key]! / total;
+      if (credit[key]! > credit[next]!) next = key;
+    }
+    credit[next]! -= 1;
+    return { partitionKey: `${run} ${next}`, data: `${n}`.padEnd(bytes, ' ') };
+  });
+}
+
+async function putByProducer(
+  stack: LocalStack,
+  functionPath: string,
+  records: readonly LoadRecord[],
+): Promise<undefined> {
+  const perInvocation = Math.max(1, Math.min(BATCH, Math.floor(INVOCATION_BYTES / (records[0]!.data.length + 200))));
+  for (let start = 0; start < records.length; start += perInvocation) {
+    let rest = records.slice(start, start + perInvocation);
+    while (rest.length > 0) {
+      const answer = (await stack.invoke(functionPath, { records: rest })) as { records: { errorCode?: string }[] };
+      // In order: what could not be sent in the invocation's time is a key's last records.
+      rest = rest.filter((_, index) => answer.records[index]!.errorCode !== undefined);
+    }
+  }
+  return undefined;
+}
+
+async function putByPutRecords(
+  { clients }: LocalStack,
+  StreamName: string,
+  records: readonly LoadRecord[],
+): Promise<number> {
+  let sentAgain = 0;
+  let failed: LoadRecord[] = [];
+  for (let sent = 0; sent < records.length || failed.length > 0; ) {
+    const fresh = records.slice(sent, sent + BATCH - failed.length);
+    sent += fresh.length;
+    // What failed goes along with the next: behind later records of its key that did not fail.
+    const batch = [...fresh, ...failed];
+    const { Records = [] } = await clients.kinesis.putRecords({
+      StreamName,
+      Records: batch.map(({ partitionKey, data }) => ({ PartitionKey: partitionKey, Data: Buffer.from(data) })),
+    });
+    failed = batch.filter((_, index) => Records[index]!.ErrorCode !== undefined);
+    sentAgain += failed.length;
+    if (failed.length > 0) await sleep(RETRY_MS);
+  }
+  return sentAgain;
+}
+
+async function arrivals(
+  { clients: { kinesis } }: LocalStack,
+  StreamName: string,
+  run: string,
+  since: Date,
+  records: number,
+): Promise<{ orderViolations: number; missing: number }> {
+  const lastOf = new Map<string, number>();
+  const seen = new Set<number>();
+  let orderViolations = 0;
+  const { Shards = [] } = await kinesis.listShards({ StreamName });
+  for (const { ShardId } of Shards) {
+    const start = { StreamName, ShardId, ShardIteratorType: 'AT_TIMESTAMP', Timestamp: since } as const;
+    let { ShardIterator } = await kinesis.getShardIterator(start);
+    for (let isEmpty = false; !isEmpty && ShardIterator !== undefined; ) {
+      const answer = await kinesis.getRecords({ ShardIterator });
+      ShardIterator = answer.NextShardIterator;
+      isEmpty = (answer.Records ?? []).length === 0;
+      const all = (answer.Records ?? []).flatMap(({ PartitionKey, Data }) =>
+        deaggregate({ partitionKey: PartitionKey!, data: Data! }),
+      );
+      for (const { partitionKey, data } of all) {
+        const n = Number(Buffer.from(data).toString());
+        if (!partitionKey.startsWith(`${run} `) || seen.has(n)) continue;
+        seen.add(n);
+        const last = lastOf.get(partitionKey) ?? -1;
+        if (n < last) orderViolations += 1;
+        else lastOf.set(partitionKey, n);
+      }
+    }
+  }
+  return { orderViolations, missing: records - seen.size };
+}

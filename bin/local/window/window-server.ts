@@ -1,0 +1,189 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EvenShardsError, InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import type { Gates } from '../gate/gates';
+import { FunctionFailedError, type LocalStack } from '../run-local';
+import type { FunctionLogs } from './function-logs';
+import { type LoadOptions, runLoad } from './load';
+import { queriedIndexes, windowState } from './window-state';
+
+export interface Window {
+  /** The address to open, with a token that nobody else knows. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** How often a window is told the state. */
+const EVENT_MS = 500;
+
+/** What a page sends: a query, an event or a load. */
+const MOST_BYTES = 6 * 1024 * 1024;
+
+/** What the server is asked for besides the page's own files; takes what was sent, as JSON. */
+type Action = (input: never) => Promise<unknown>;
+
+/**
+ * Serves a page that shows what happens in a local stack. On the loopback interface, at an address with a token; who
+ * comes by another name or from another page is refused, so that no site that is open in a browser reaches it.
+ */
+export async function startWindow(stack: LocalStack, gates: Gates, logs: FunctionLogs): Promise<Window> {
+  const token = randomBytes(18).toString('base64url');
+  const openStreams = new Set<ServerResponse>();
+  const files: Readonly<Record<string, [type: string, content: string]>> = {
+    '': ['text/html', pageFile('page.html')],
+    'page.css': ['text/css', pageFile('page.css')],
+    'page.js': ['text/javascript', pageFile('page.js')],
+  };
+  const actions: Readonly<Record<string, Action>> = {
+    app: async () => describeApp(stack),
+    invoke: ({ name, event }: { name: string; event: unknown }) => invoke(stack, logs, name, event),
+    load: (options: LoadOptions) => runLoad(stack, options),
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { host, origin = `http://${host}` } = request.headers;
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    if (host !== address || origin !== `http://${address}`)
+      return refuse(response, 403, 'ask at the address that was printed');
+    const [, given = '', ...rest] = new URL(request.url ?? '/', `http://${address}`).pathname.split('/');
+    if (!isSame(given, token)) return refuse(response, 404, 'no such page');
+    const name = rest.join('/');
+    if (name === 'events') return streamState(response);
+    const file = Object.hasOwn(files, name) ? files[name] : undefined;
+    if (request.method === 'GET' && file !== undefined) return send(response, 200, ...file);
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (request.method !== 'POST' || action === undefined) return refuse(response, 404, 'no such page');
+    const output = await action((await readJson(request)) as never);
+    send(response, 200, 'application/json', JSON.stringify(output));
+  }
+
+  /** Whole states, not changes: who missed some, while a laptop was closed, has all again with the next. */
+  function streamState(response: ServerResponse): void {
+    response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' });
+    openStreams.add(response);
+    response.once('close', () => openStreams.delete(response));
+    void tellState();
+  }
+
+  async function tellState(): Promise<void> {
+    if (openStreams.size === 0) return;
+    const event = `data: ${JSON.stringify(await windowState(stack, gates))}\n\n`;
+    for (const response of openStreams) {
+      // A window that does not read gets the next state when it has read this one.
+      if (response.writableLength === 0) response.write(event);
+    }
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error) => {
+      const isOurs = error instanceof EvenShardsError;
+      refuse(response, error instanceof InvalidArgumentError ? 400 : 500, isOurs ? error.message : String(error));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const timer = setInterval(() => tellState().catch(() => {}), EVENT_MS);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${token}/`,
+    stop: async () => {
+      clearInterval(timer);
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** The page loads nothing from elsewhere, is in no frame, and tells nobody its address. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; connect-src 'self'; img-src data:; script-src 'self'; style-src 'self'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+function send(response: ServerResponse, status: number, type: string, content: string): void {
+  response.writeHead(status, { ...HEADERS, 'content-type': `${type}; charset=utf-8` });
+  response.end(content);
+}
+
+function refuse(response: ServerResponse, status: number, problem: string): void {
+  if (response.headersSent) response.destroy();
+  else send(response, status, 'application/json', JSON.stringify({ problem }));
+}
+
+function isSame(given: string, token: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(token)];
+  return a.byteLength === b.byteLength && timingSafeEqual(a, b);
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new InvalidArgumentError('body', `${bytes} bytes`, `at most ${MOST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString() || '{}');
+  } catch (error) {
+    throw new InvalidArgumentError('body', (error as Error).message, 'JSON');
+  }
+}
+
+/** What the forms of the page offer. */
+function describeApp(stack: LocalStack): object {
+  return {
+    functions: stack.functions.map(({ path }) => path),
+    indexes: queriedIndexes(stack).map(({ functionPath, config: { indexName, valueAttribute, shardAttribute } }) => ({
+      functionPath,
+      indexName,
+      valueAttribute,
+      shardAttribute,
+    })),
+  };
+}
+
+/** How long a thread's last lines may be on their way. */
+const LOG_DELAY_MS = 100;
+
+/** What a function answers, what it writes meanwhile, and the metrics among that. */
+async function invoke(stack: LocalStack, logs: FunctionLogs, name: string, event: unknown): Promise<object> {
+  const [startMs, end] = [performance.now(), logs.end];
+  const outcome = await stack.invoke(name, event).then(
+    (answer) => ({ answer }),
+    (error) => {
+      if (!(error instanceof FunctionFailedError)) throw error;
+      return { error: error.message, trace: error.trace };
+    },
+  );
+  const ms = performance.now() - startMs;
+  await sleep(LOG_DELAY_MS);
+  const log = logs.since(end, name);
+  return { ...outcome, ms, log, metrics: log.flatMap(metricsOf) };
+}
+
+/** The values of a line in the embedded metric format; none of another line. */
+function metricsOf(line: string): Record<string, unknown>[] {
+  if (!line.includes('"CloudWatchMetrics"')) return [];
+  try {
+    const { _aws, ...values } = JSON.parse(line);
+    return [values];
+  } catch {
+    return [];
+  }
+}
+
+/** A file of the page, beside this one or beside the bundled command. */
+function pageFile(name: string): string {
+  const bundled = join(__dirname, 'local/window', name);
+  return readFileSync(existsSync(bundled) ? bundled : join(__dirname, name), 'utf8');
+}

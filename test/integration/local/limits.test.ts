@@ -1,0 +1,95 @@
+import { rmSync } from 'node:fs';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { LOCAL_REGION } from '../../../bin/local/emulated-types';
+import { LOCAL_CREDENTIALS } from '../../../bin/local/lambda-environment';
+import { type LocalStack, startLocal } from '../../../bin/local/run-local';
+import { type LoadOptions, runLoad } from '../../../bin/local/window/load';
+import { shardAttributes } from '../../../lib/core/sharded-index/shard-attributes';
+import { indexConfig, synthesizeReferenceApp } from '../reference-app';
+
+/** `even-shards local --limits 0.1` under a skewed load: what happens to those who do not know of shards. */
+
+const SCALE = 0.1;
+
+describe('local endpoints with limits', () => {
+  let app: string;
+  let stack: LocalStack;
+
+  beforeAll(async () => {
+    app = synthesizeReferenceApp();
+    stack = await startLocal({ app, gates: { limits: SCALE } });
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.stop();
+    rmSync(app, { recursive: true });
+  });
+
+  const LOAD = { records: 600, keys: 20, skew: 1, bytes: 20 };
+
+  test('PutRecords as people write it loses order: failed records are sent again behind later ones', async () => {
+    const { sentAgain, orderViolations, missing } = await runLoad(stack, { way: 'put-records', ...LOAD });
+    expect(missing).toBe(0);
+    expect(sentAgain).toBeGreaterThan(0);
+    expect(orderViolations).toBeGreaterThan(0);
+  }, 120_000);
+
+  test('the ordered producer keeps it under the same load', async () => {
+    expect(await runLoad(stack, { way: 'producer', ...LOAD })).toMatchObject({ orderViolations: 0, missing: 0 });
+  }, 120_000);
+
+  test.each([
+    ['way', { way: 'both' }],
+    ['records', { records: 0 }],
+    ['keys', { keys: 1.5 }],
+    ['skew', { skew: -1 }],
+    ['bytes', { bytes: 1_000_000 }],
+  ])('a load with another %s is refused before anything is put', async (field, wrong) => {
+    const options = { way: 'producer', ...LOAD, ...wrong } as LoadOptions;
+    await expect(runLoad(stack, options)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
+  });
+
+  test('a hot index throttles its table, and says so as the service does; its shards do not', async () => {
+    const dynamodb = new DynamoDB({
+      region: LOCAL_REGION,
+      credentials: LOCAL_CREDENTIALS,
+      endpoint: stack.endpoints.dynamodb,
+      maxAttempts: 1,
+    });
+    const config = indexConfig(stack, 'byStatus');
+    const data = 'x'.repeat(10_000);
+    const put = async (n: number, shards: Record<string, unknown>) => {
+      const Item = toItem({ jobId: `job-${n}`, status: 'pending', createdAt: `${n}`, data, ...shards });
+      return dynamodb.putItem({ TableName: config.tableName, Item }).then(
+        () => undefined,
+        (error) => error,
+      );
+    };
+    const putAll = (first: number, shardsOf: (n: number) => Record<string, unknown>) =>
+      Promise.all(Array.from({ length: 100 }, (_, n) => put(first + n, shardsOf(first + n))));
+    const naive = await putAll(0, () => ({ [config.shardAttribute]: 'pending#0' }));
+    const errors = naive.filter((error) => error !== undefined);
+    expect(errors.length).toBeGreaterThan(50);
+    expect(errors[0]).toMatchObject({
+      name: 'ProvisionedThroughputExceededException',
+      ThrottlingReasons: [
+        {
+          reason: 'IndexWriteKeyRangeThroughputExceeded',
+          resource: expect.stringMatching(new RegExp(`table/${config.tableName}/index/byStatus$`)),
+        },
+      ],
+    });
+    const sharded = await putAll(1_000, (n) => shardAttributes(config, { status: 'pending', jobId: `job-${n}` }));
+    expect(sharded.filter((error) => error !== undefined).length).toBeLessThan(errors.length / 2);
+    dynamodb.destroy();
+  }, 60_000);
+
+  test('all that was refused is told', () => {
+    expect(stack.gates!.report()).toEqual([
+      expect.stringMatching(/^throttled: [1-9]\d* records of streams, [1-9]\d* writes of tables and indexes$/),
+    ]);
+  });
+});
+
+function toItem(attributes: Record<string, unknown>) {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, { S: String(value) }]));
+}
