@@ -32,6 +32,9 @@ export interface HandOver {
  * hand-over again. The records that were put with the old key in between are in front of the fences of the next
  * attempt.
  *
+ * A record whose rejection said `mayHaveBeenWritten` can still arrive behind the `end` fence, and takes effect then. After such
+ * a rejection, wait until no request can be held back any longer before you hand its key over.
+ *
  * @param producer the only producer that puts records of these partition keys
  * @param switchKey records the move; it must succeed if it is called again for a move that it has recorded already
  * @throws InvalidArgumentError or InvalidHashKeyError before anything is written, if an argument is invalid
