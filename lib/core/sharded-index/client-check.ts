@@ -8,8 +8,7 @@ export function checkClient(client: unknown, methods: readonly string[]): void {
   const given: Record<string, unknown> = Object(client);
   const isDocumentClient = typeof given.batchGet === 'function' && typeof given.batchGetItem !== 'function';
   if (methods.every((method) => typeof given[method] === 'function') && !isDocumentClient) return;
-  const named = methods.length === 1 ? `a ${methods[0]} method` : `the methods ${methods.join(', ')}`;
-  const allowed = `a client with ${named} that answers attribute values, such as new DynamoDB({})`;
+  const allowed = `a client with ${methods.join(', ')} that answers attribute values, such as new DynamoDB({})`;
   const got = isDocumentClient ? 'a DynamoDBDocument; use plainItem for plain objects' : client;
   throw new InvalidArgumentError('client', got, allowed);
 }
