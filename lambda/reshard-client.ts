@@ -28,19 +28,32 @@ export function reshardClient(): ReshardClient {
   const looks = new Kinesis({ maxAttempts: ATTEMPTS_TO_LOOK, requestHandler });
   const changes = new Kinesis({ maxAttempts: 1, requestHandler });
   return {
-    describeStreamSummary: (input) => looks.describeStreamSummary(input, inTime()),
-    listShards: (input) => looks.listShards(input, inTime()),
-    listTagsForStream: (input) => looks.listTagsForStream(input, inTime()),
-    addTagsToStream: (input) => changes.addTagsToStream(input, inTime()),
-    updateShardCount: (input) => changes.updateShardCount(input, inTime()),
-    splitShard: (input) => changes.splitShard(input, inTime()),
-    mergeShards: (input) => changes.mergeShards(input, inTime()),
+    describeStreamSummary: (input) => inTime((options) => looks.describeStreamSummary(input, options)),
+    listShards: (input) => inTime((options) => looks.listShards(input, options)),
+    listTagsForStream: (input) => inTime((options) => looks.listTagsForStream(input, options)),
+    addTagsToStream: (input) => inTime((options) => changes.addTagsToStream(input, options)),
+    updateShardCount: (input) => inTime((options) => changes.updateShardCount(input, options)),
+    splitShard: (input) => inTime((options) => changes.splitShard(input, options)),
+    mergeShards: (input) => inTime((options) => changes.mergeShards(input, options)),
   };
 }
 
-/** Options of a call that ends in its time. */
-export function inTime(): { abortSignal: AbortSignal } {
-  return { abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) };
+/** Ends a call in its time, with an error that says so: the SDK's own says that somebody aborted the request. */
+export async function inTime<T>(call: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
+  const abortSignal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+  try {
+    return await call({ abortSignal });
+  } catch (error) {
+    throw abortSignal.aborted ? new CallTimeoutError(error) : error;
+  }
+}
+
+class CallTimeoutError extends Error {
+  override readonly name = 'TimeoutError';
+
+  constructor(cause: unknown) {
+    super(`the service has not answered within ${CALL_TIMEOUT_MS / 1_000} seconds`, { cause });
+  }
 }
 
 /** Waits for each answer only that long. */

@@ -26,9 +26,9 @@ const streamName = requiredEnvironment(STREAM_NAME);
 const kinesis = new Kinesis({ requestHandler: new NodeHttpHandler() });
 const dynamoDb = new DynamoDB({});
 const table = {
-  getItem: (input: GetItemCommandInput) => dynamoDb.getItem(input, inTime()),
-  putItem: (input: PutItemCommandInput) => dynamoDb.putItem(input, inTime()),
-  scan: (input: ScanCommandInput) => dynamoDb.scan(input, inTime()),
+  getItem: (input: GetItemCommandInput) => inTime((options) => dynamoDb.getItem(input, options)),
+  putItem: (input: PutItemCommandInput) => inTime((options) => dynamoDb.putItem(input, options)),
+  scan: (input: ScanCommandInput) => inTime((options) => dynamoDb.scan(input, options)),
 };
 const store = new DynamoDbRegistryStore(table, requiredEnvironment(REGISTRY_TABLE_NAME));
 const ledger = new HashKeyLedger(store);
@@ -70,7 +70,7 @@ async function rebalance(mostMoves: number): Promise<object> {
 }
 
 function ranges(): Promise<HashKeyRange[]> {
-  return listOpenShards({ listShards: (input) => kinesis.listShards(input, inTime()) }, streamName);
+  return listOpenShards({ listShards: (input) => inTime((options) => kinesis.listShards(input, options)) }, streamName);
 }
 
 function listPage(all: readonly HashKeyOwner[], { limit, cursor }: { limit: number; cursor?: string }): object {

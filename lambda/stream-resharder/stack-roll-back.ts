@@ -11,7 +11,7 @@ const cloudFormation = new CloudFormation({ maxAttempts: 3, requestHandler: boun
  */
 export async function isRollingBack(stackId: string): Promise<boolean> {
   try {
-    const { Stacks = [] } = await cloudFormation.describeStacks({ StackName: stackId }, inTime());
+    const { Stacks = [] } = await inTime((options) => cloudFormation.describeStacks({ StackName: stackId }, options));
     return Stacks[0]?.StackStatus?.startsWith('UPDATE_ROLLBACK') ?? false;
   } catch (error) {
     console.warn({ stackId, unknown: 'whether the stack is being rolled back', error });

@@ -33,7 +33,8 @@ const metrics = metricsBy({ [STREAM_NAME_DIMENSION]: streamName });
  * if it fails to scale: without these metrics the alarms are blind.
  */
 export async function handler(): Promise<void> {
-  const readAlarms = () => readLoad({ describeAlarms: (input) => cloudWatch.describeAlarms(input, inTime()) }, alarms);
+  const readAlarms = () =>
+    readLoad({ describeAlarms: (input) => inTime((options) => cloudWatch.describeAlarms(input, options)) }, alarms);
   const scaling = await scaleStream(kinesis, { streamName, ...bounds, readLoad: readAlarms, now: Date.now() });
   const { shardCount, updatesLeft, load, desiredShardCount, failure } = scaling;
   console.info({ streamName, load, shardCount, desiredShardCount, updatesLeft });

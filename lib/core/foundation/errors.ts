@@ -1,9 +1,3 @@
-/** Options of an error of this library. */
-export interface EvenShardsErrorOptions extends ErrorOptions {
-  /** What a log may hold of the problem. @default the problem, which then quotes no data */
-  summary?: string;
-}
-
 /**
  * The base class of every error that this library throws. Its message starts with its code in brackets, such as
  * `[INVALID_SHARD_COUNT]`, for the message is all that reaches a caller in another language or process.
@@ -15,7 +9,12 @@ export class EvenShardsError extends Error {
   // What holds data is private, with a getter: loggers write every enumerable property of an error.
   readonly #summary: string;
 
-  constructor(code: string, problem: string, { summary = problem, ...options }: EvenShardsErrorOptions = {}) {
+  /** `summary` is what a log may hold of the problem. Without it, that is the problem, which then must quote no data. */
+  constructor(
+    code: string,
+    problem: string,
+    { summary = problem, ...options }: ErrorOptions & { summary?: string } = {},
+  ) {
     super(`[${code}] ${problem}`, options);
     this.code = code;
     this.name = new.target.name;

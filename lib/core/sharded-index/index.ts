@@ -76,6 +76,7 @@ export type {
   TableScanOutput,
 } from './strays/table-client';
 export {
+  type TransactCondition,
   type TransactGet,
   type TransactPutOptions,
   type TransactWrite,

@@ -5,11 +5,12 @@ import type { ShardedTableConfig } from './sharded-index-config';
 
 /** One entry of `TransactItems` of a TransactWriteItems request, with plain JavaScript values. */
 export type TransactWrite =
-  | { Put: { TableName: string; Item: Record<string, unknown> } & Partial<Condition> }
-  | { Delete: { TableName: string; Key: Record<string, unknown> } & Partial<Condition> }
-  | { ConditionCheck: { TableName: string; Key: Record<string, unknown> } & Condition };
+  | { Put: { TableName: string; Item: Record<string, unknown> } & Partial<TransactCondition> }
+  | { Delete: { TableName: string; Key: Record<string, unknown> } & Partial<TransactCondition> }
+  | { ConditionCheck: { TableName: string; Key: Record<string, unknown> } & TransactCondition };
 
-interface Condition {
+/** The condition of a write in a transaction, as `TransactWriteItems` takes it. */
+export interface TransactCondition {
   ConditionExpression: string;
   ExpressionAttributeNames: Record<string, string>;
 }
@@ -94,7 +95,7 @@ export function transactGet(config: ShardedTableConfig, value: string | number |
   return shardKeys(config, value, key).map((Key) => ({ Get: { TableName: config.tableName, Key } }));
 }
 
-function absence({ shardAttribute }: ShardedTableConfig): Condition {
+function absence({ shardAttribute }: ShardedTableConfig): TransactCondition {
   return {
     ConditionExpression: 'attribute_not_exists(#evenShardsKey)',
     ExpressionAttributeNames: { '#evenShardsKey': shardAttribute },
