@@ -104,6 +104,7 @@ describe('the package', () => {
         ...sources.filter((file) => /^(core|testing)\//.test(file)).map((file) => `dist/esm/${file}.js`),
         ...bundled.map(({ name }) => `dist/lambda/${name}/index.js`),
         ...['app', 'even-shards', 'local/function-host'].map((file) => `dist/bin/${file}.js`),
+        ...['html', 'css', 'js'].map((type) => `dist/bin/local/window/page.${type}`),
         ...['dist/THIRD-PARTY-LICENSES.txt', 'dist/bom.json'],
       ].sort(),
     );
