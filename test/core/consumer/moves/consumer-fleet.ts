@@ -191,12 +191,43 @@ export class ConsumerFleet {
       }),
     );
     cancel();
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    if (failures.some((failure) => failure instanceof PoisonError)) await this.setAsideRest(process, records);
+    for (const failure of failures) throw failure;
   }
 
   private async *runs(process: Process, records: UserRecord[], signal: AbortSignal): AsyncGenerator<UserRecord[]> {
-    if (process.gate === undefined) yield records.filter(({ data }) => parseFence(data) === undefined);
+    if (process.gate === undefined) yield records.filter((record) => !isFence(record));
     else yield* process.gate.runs(records, signal);
+  }
+
+  /**
+   * Any attempt at a batch may be the last one, so each one that fails sets aside whatever of the batch has not been taken: the
+   * records behind a fence, and those of other keys, too.
+   */
+  private async setAsideRest(process: Process, records: readonly UserRecord[]): Promise<void> {
+    for (const ofKey of byKey(records.filter((record) => !isFence(record)))) {
+      const { partitionKey } = ofKey[0]!;
+      const saved = await this.call(process, () => this.table.get(partitionKey));
+      const history = new SequenceHistory({ saved: saved?.history });
+      history.setAside(ofKey);
+      await this.save(process, partitionKey, saved?.version ?? 0, {
+        history: history.toJSON(),
+        applied: saved?.applied ?? [],
+      });
+    }
+  }
+
+  private save(
+    process: Process,
+    partitionKey: string,
+    version: number,
+    state: Omit<KeyState, 'version'>,
+  ): Promise<void> {
+    return this.call(process, () => {
+      if ((this.table.get(partitionKey)?.version ?? 0) !== version) throw new ConflictError();
+      this.table.set(partitionKey, { version: version + 1, ...state });
+    });
   }
 
   /** Applies records of one key, and saves what came of them with how far they were read. */
@@ -215,13 +246,13 @@ export class ConsumerFleet {
       }
       applied.push({ text, series: `${record.sequence?.producerId} ${record.explicitHashKey}` });
     }
-    if (failure !== undefined) history.setAside(records);
-    await this.call(process, () => {
-      if ((this.table.get(partitionKey)?.version ?? 0) !== version) throw new ConflictError();
-      this.table.set(partitionKey, { version: version + 1, history: history.toJSON(), applied });
-    });
+    await this.save(process, partitionKey, version, { history: history.toJSON(), applied });
     if (failure !== undefined) throw failure;
   }
+}
+
+function isFence({ data }: UserRecord): boolean {
+  return parseFence(data) !== undefined;
 }
 
 function byKey(records: readonly UserRecord[]): UserRecord[][] {
