@@ -1,4 +1,4 @@
-import { type CfnElement, Duration, Stack, Token, Tokenization, Validations } from 'aws-cdk-lib';
+import { type CfnElement, Duration, FeatureFlags, Stack, Token, Tokenization, Validations } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -8,6 +8,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks';
+import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
@@ -210,7 +211,7 @@ export class IndexResharding extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricHiddenStrays(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(RESHARDING_METRICS.hiddenStrays, props);
+    return this.metric(RESHARDING_METRICS.hiddenStrays, { statistic: cloudwatch.Stats.SUM, ...props });
   }
 
   /**
@@ -221,7 +222,7 @@ export class IndexResharding extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricStrays(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(RESHARDING_METRICS.strays, props);
+    return this.metric(RESHARDING_METRICS.strays, { statistic: cloudwatch.Stats.SUM, ...props });
   }
 
   /**
@@ -232,7 +233,7 @@ export class IndexResharding extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricMovedItems(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(RESHARDING_METRICS.movedItems, props);
+    return this.metric(RESHARDING_METRICS.movedItems, { statistic: cloudwatch.Stats.SUM, ...props });
   }
 
   /**
@@ -243,7 +244,7 @@ export class IndexResharding extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricRefusedItems(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(RESHARDING_METRICS.refusedItems, props);
+    return this.metric(RESHARDING_METRICS.refusedItems, { statistic: cloudwatch.Stats.SUM, ...props });
   }
 
   /**
@@ -254,13 +255,13 @@ export class IndexResharding extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricItemsScanned(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(RESHARDING_METRICS.itemsScanned, props);
+    return this.metric(RESHARDING_METRICS.itemsScanned, { statistic: cloudwatch.Stats.SUM, ...props });
   }
 
   /**
    * Any metric of the index that executions write, by its name.
    *
-   * Sum over 5 minutes by default.
+   * Average over 5 minutes by default.
    *
    * @param metricName its name, such as `HiddenStrays`
    * @param props statistic, period and looks
@@ -271,10 +272,15 @@ export class IndexResharding extends Construct implements ec2.IConnectable {
       namespace: METRICS_NAMESPACE,
       metricName,
       dimensionsMap: { [TABLE_NAME_DIMENSION]: table.tableName, [INDEX_NAME_DIMENSION]: indexName },
-      statistic: cloudwatch.Stats.SUM,
       period: Duration.minutes(5),
       ...props,
     }).attachTo(this);
+  }
+
+  /** CDK's feature flag of the second writer decides which of them counts. The first one is deprecated in newer versions. */
+  private resultWriter(props: { bucket: s3.IBucket; prefix?: string }): Partial<sfn.DistributedMapProps> {
+    const isSecond = FeatureFlags.of(this).isEnabled(STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2);
+    return isSecond ? { resultWriterV2: new sfn.ResultWriterV2(props) } : { resultWriter: new sfn.ResultWriter(props) };
   }
 
   /** A segment is a loop: the answer of the function is its next input, until it has no point to go on from. */
@@ -309,10 +315,7 @@ export class IndexResharding extends Construct implements ec2.IConnectable {
         totalSegments: segments,
         request: sfn.JsonPath.objectAt('$$.Execution.Input'),
       },
-      ...(reportBucket && {
-        resultWriter: new sfn.ResultWriter({ bucket: reportBucket, ...(reportPrefix && { prefix: reportPrefix }) }),
-        resultWriterV2: new sfn.ResultWriterV2({ bucket: reportBucket, ...(reportPrefix && { prefix: reportPrefix }) }),
-      }),
+      ...(reportBucket && this.resultWriter({ bucket: reportBucket, ...(reportPrefix && { prefix: reportPrefix }) })),
     });
     map.itemProcessor(work.next(loop), {
       mode: sfn.ProcessorMode.DISTRIBUTED,

@@ -9,6 +9,7 @@ import { cacheHitMetrics, queryMetrics as fanOutQueryMetrics } from '../../lambd
 import {
   CqlType,
   FanOutQueryFunction,
+  IndexResharding,
   KeyspacesQueryFunction,
   OrderedProducerFunction,
   OutboxRelayFunction,
@@ -19,7 +20,12 @@ import {
   StreamShardMetrics,
   UniformStream,
 } from '../../lib';
-import { OUTBOX_METRICS, PRODUCER_METRICS, STREAM_SHARD_METRICS } from '../../lib/core/foundation/function-metrics';
+import {
+  OUTBOX_METRICS,
+  PRODUCER_METRICS,
+  RESHARDING_METRICS,
+  STREAM_SHARD_METRICS,
+} from '../../lib/core/foundation/function-metrics';
 import { RelayStack } from '../outbox/relay-stack';
 
 const LAMBDA = join(__dirname, '..', '..', 'lambda');
@@ -39,15 +45,15 @@ const blogs = new ShardedKeyspacesTable(stack, 'Blogs', {
 });
 
 /** The constructs around the functions that write metrics, by the folders of the functions. */
-const WRITERS: Record<string, { construct: IConstruct; dimension: string; writes: string[] }> = {
+const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; writes: string[] }> = {
   producer: {
     construct: new OrderedProducerFunction(stack, 'Producer', { stream }),
-    dimension: 'FunctionName',
+    dimensions: ['FunctionName'],
     writes: Object.values(PRODUCER_METRICS),
   },
   'query-fanout': {
     construct: new FanOutQueryFunction(stack, 'Query', { indexes: [index] }),
-    dimension: 'FunctionName',
+    dimensions: ['FunctionName'],
     writes: Object.keys({
       ...cacheHitMetrics(1),
       ...fanOutQueryMetrics({
@@ -58,7 +64,7 @@ const WRITERS: Record<string, { construct: IConstruct; dimension: string; writes
   },
   'keyspaces-query': {
     construct: new KeyspacesQueryFunction(stack, 'KeyspacesQuery', { tables: [blogs] }),
-    dimension: 'FunctionName',
+    dimensions: ['FunctionName'],
     writes: Object.keys(
       keyspacesQueryMetrics({
         rows: [{}],
@@ -68,17 +74,22 @@ const WRITERS: Record<string, { construct: IConstruct; dimension: string; writes
   },
   'outbox-relay': {
     construct: new RelayStack(app).relay,
-    dimension: 'FunctionName',
+    dimensions: ['FunctionName'],
     writes: Object.values(OUTBOX_METRICS),
+  },
+  'index-resharder': {
+    construct: new IndexResharding(stack, 'Resharding', { index, readUnitsPerSecond: 100, writeUnitsPerSecond: 50 }),
+    dimensions: ['TableName', 'IndexName'],
+    writes: Object.values(RESHARDING_METRICS),
   },
   'stream-scaler': {
     construct: stream.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),
-    dimension: 'StreamName',
+    dimensions: ['StreamName'],
     writes: streamShardMetricsIn('stream-scaler'),
   },
   'stream-reconciler': {
     construct: other.addReconciliation(),
-    dimension: 'StreamName',
+    dimensions: ['StreamName'],
     writes: streamShardMetricsIn('stream-reconciler'),
   },
 };
@@ -131,7 +142,7 @@ function namesIn(construct: unknown, computed: readonly string[] = []): string[]
   return metrics.filter((name) => !computed.includes(name)).sort();
 }
 
-describe.each(Object.entries(WRITERS))('of lambda/%s', (_, { construct, dimension, writes }) => {
+describe.each(Object.entries(WRITERS))('of lambda/%s', (_, { construct, dimensions, writes }) => {
   test('each metric has a method of the construct, and each method has a metric', () => {
     expect(namesIn(construct, ['Utilization'])).toEqual([...writes].sort());
   });
@@ -140,7 +151,7 @@ describe.each(Object.entries(WRITERS))('of lambda/%s', (_, { construct, dimensio
     const reason = metricName === 'UserRecordsFailedByReason' ? ['OUT_OF_TIME'] : [];
     const metric = methodsOf(construct)[`metric${metricName}`]!(...reason);
     expect(metric).toMatchObject({ namespace: 'EvenShards', metricName, region: 'eu-west-1' });
-    expect(Object.keys(metric.dimensions!)).toEqual([dimension, ...(reason.length > 0 ? ['Reason'] : [])]);
+    expect(Object.keys(metric.dimensions!)).toEqual([...dimensions, ...(reason.length > 0 ? ['Reason'] : [])]);
     expect(metric.period.toMinutes()).toBe(5);
   });
 

@@ -1,8 +1,9 @@
-import { Duration, Lazy } from 'aws-cdk-lib';
+import { App, Duration, Lazy } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 import { definitionOf, reshardingStack } from './resharding-stack';
 
@@ -81,11 +82,14 @@ test('an audit is started on its schedule, and only counts', () => {
   expect(Template.fromStack(reshardingStack().stack).findResources('AWS::Events::Rule')).toEqual({});
 });
 
-test('reports go to a bucket, under a prefix', () => {
-  const { stack } = reshardingStack((scope) => ({
-    reportBucket: new Bucket(scope, 'Reports'),
-    reportPrefix: 'strays',
-  }));
+// The newest CDK deprecates the first writer, and its tests take what is deprecated for an error.
+const writers = process.env.JSII_DEPRECATED === 'fail' ? [true] : [true, false];
+
+test.each(writers)('reports go to a bucket, under a prefix, by the second writer: %s', (isSecond) => {
+  const { stack } = reshardingStack(
+    (scope) => ({ reportBucket: new Bucket(scope, 'Reports'), reportPrefix: 'strays' }),
+    new App({ context: { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: isSecond } }),
+  );
   const { Segments } = definitionOf(stack).States;
   expect(Segments).toMatchObject({ ResultWriter: { Parameters: { Prefix: 'strays' } } });
   Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {

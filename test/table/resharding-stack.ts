@@ -6,8 +6,9 @@ import { IndexResharding, type IndexReshardingProps, ShardCounts, ShardedTable }
 /** A stack that reshards an index of a table. */
 export function reshardingStack(
   props: Partial<IndexReshardingProps> | ((stack: Stack) => Partial<IndexReshardingProps>) = {},
+  app = new App(),
 ): { stack: Stack; resharding: IndexResharding } {
-  const stack = new Stack(new App(), 'Orders');
+  const stack = new Stack(app, 'Orders');
   const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
   const index = table.addShardedIndex({
     indexName: 'byStatus',

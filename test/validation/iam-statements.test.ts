@@ -146,12 +146,16 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   },
 };
 
+/** The newest CDK lets Step Functions assume a role for state machines of the account alone. The oldest has no condition. */
+const OF_THE_NEWEST_CDK = / if ArnLike aws:SourceArn \S+:stateMachine:\* and StringEquals aws:SourceAccount \d+/;
+
 /** Every statement of every role and policy, word for word: a permission that comes or goes changes this table. */
 describe.each(Object.entries(STACKS))('%s', (name, make) => {
   test('grants exactly what the table lists', () => {
     const stack = new Stack(new App(), 'It', { env: ACCOUNT });
     make(stack);
-    expect(permissionsOf(stack)).toEqual(PERMISSIONS[name as keyof typeof PERMISSIONS]);
+    const permissions = permissionsOf(stack).map((permission) => permission.replace(OF_THE_NEWEST_CDK, ''));
+    expect(permissions).toEqual(PERMISSIONS[name as keyof typeof PERMISSIONS]);
   });
 });
 

@@ -25,6 +25,7 @@ const ERRORS: Record<string, () => Error> = {
   OutboxRowError: () => new core.OutboxRowError(3n, CANARY, 2, false, { cause }),
   OutboxSchemaError: () => new core.OutboxSchemaError('outbox', 0, 1),
   OutboxSequenceError: () => new core.OutboxSequenceError('outbox', '32'),
+  PartialRebalanceError: () => new core.PartialRebalanceError([{ owner: CANARY, from: 1n, to: 2n }] as never, cause),
   ProducerAbortedError: () => new core.ProducerAbortedError({ cause: new AggregateError([cause], CANARY) }),
   ProducerClosedError: () => new core.ProducerClosedError(),
   RecordExpiredError: () => new core.RecordExpiredError(3),
