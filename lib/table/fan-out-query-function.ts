@@ -7,6 +7,7 @@ import { CACHE_MS, INDEXES, TABLES } from '../core/foundation/function-environme
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkEnvironmentSize } from '../function/environment-size';
+import { refuseToken } from '../refuse-token';
 import { checkOwnEnvironment } from '../stream/own-environment';
 import { FanOutQueryFunctionBase } from './fan-out-query-function-base';
 import type { IFanOutQueryFunction } from './i-fan-out-query-function';
@@ -166,12 +167,10 @@ function byIndexName(a: IShardedIndex, b: IShardedIndex): number {
 }
 
 function cacheMs(field: string, cache: Duration): number {
-  if (!cache.isUnresolved() && cache.toMilliseconds() >= 1) return cache.toMilliseconds();
-  throw new InvalidArgumentError(
-    field,
-    cache.toString(),
-    'a duration of at least a millisecond that is known at synthesis',
-  );
+  const allowed = 'a duration of at least a millisecond';
+  refuseToken(field, cache, allowed);
+  if (cache.toMilliseconds() >= 1) return cache.toMilliseconds();
+  throw new InvalidArgumentError(field, cache.toString(), allowed);
 }
 
 function checkNames(field: string, what: string, names: readonly string[]): void {

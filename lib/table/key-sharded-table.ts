@@ -8,6 +8,7 @@ import { checkTableKey, type ShardedTableConfig } from '../core/sharded-index/sh
 import { InvalidIndexConfigError } from '../core/sharded-index/sharded-index-errors';
 import { bindConfig } from '../function/bind-config';
 import { given } from '../given';
+import { refuseToken } from '../refuse-token';
 import { checkOwnEnvironment } from '../stream/own-environment';
 import { KeyShardedTableGrants } from './key-sharded-table-grants';
 import type { ShardCounts } from './shard-counts';
@@ -97,6 +98,7 @@ export class KeyShardedTable extends ShardedTable {
       const field = constructField(this, 'partitionKey.type');
       throw new InvalidIndexConfigError(field, partitionKey.type, 'S (string), which holds a value and a shard');
     }
+    refuseToken(constructField(this, 'firstShard'), firstShard, 'a whole number');
     const ofStrategy = `${strategy ?? ShardingStrategy.CALCULATED}` as const;
     this._config = {
       tableName: this.tableName,

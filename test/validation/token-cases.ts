@@ -10,6 +10,7 @@ import {
   FanOutQueryFunction,
   HashKeyRegistry,
   IndexResharding,
+  KeyShardedTable,
   KeyspacesBilling,
   KeyspacesCapacity,
   KeyspacesQueryFunction,
@@ -241,6 +242,27 @@ export const tokenCases: TokenCase[] = [
   {
     name: 'StreamReshardingProps.shardCount',
     give: (stack) => new StreamResharding(stack, 'New', { stream: imported(stack), shardCount: token() }),
+  },
+  {
+    name: 'StreamReshardingProps.deployedShardCount',
+    give: (stack) =>
+      new StreamResharding(stack, 'New', { stream: imported(stack), shardCount: 4, deployedShardCount: token() }),
+  },
+  {
+    name: 'FanOutQueryFunctionProps.cache',
+    give: (stack) => query(stack, { cache: seconds() }),
+    refusal: 'cache must be a duration of at least a millisecond, known at synthesis, got "a token"',
+  },
+  {
+    name: 'KeyShardedTableProps.firstShard',
+    give: (stack) =>
+      new KeyShardedTable(stack, 'Invoices', {
+        partitionKey: { name: 'invoice', type: AttributeType.STRING },
+        sortKey: { name: 'transaction', type: AttributeType.STRING },
+        shardCounts: ShardCounts.uniform(4),
+        firstShard: token(),
+      }),
+    refusal: 'firstShard must be a whole number, known at synthesis, got a token',
   },
   {
     name: 'OrderedProducerFunctionProps.maxRecordSize',

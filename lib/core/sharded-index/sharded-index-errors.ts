@@ -17,7 +17,7 @@ export class InvalidIndexValueError extends InvalidArgumentError {
 
 /** While a shard count changes, nobody knows which one of several places an item stands at. */
 export class UncertainShardError extends InvalidArgumentError {
-  override readonly code = 'UNCERTAIN_SHARD';
+  static override readonly code = 'UNCERTAIN_SHARD';
 }
 
 /** A sort-key condition is not exactly one of the conditions of DynamoDB, or its operands do not fit it. */
