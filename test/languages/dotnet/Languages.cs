@@ -131,6 +131,21 @@ indexGrants.Query(role);
 indexGrants.Write(role);
 new CfnOutput(stack, "Config", new CfnOutputProps { Value = importedIndex.ToConfigJson() });
 new CfnOutput(stack, "ReplicaConfig", new CfnOutputProps { Value = byStatus.OnReplica("us-east-1").ToConfigJson() });
+var indexResharding = new IndexResharding(stack, "IndexResharding", new IndexReshardingProps {
+    Index = byTime,
+    ReadUnitsPerSecond = 100,
+    WriteUnitsPerSecond = 50
+});
+indexResharding.GrantStartExecution(role);
+var invoices = new KeyShardedTable(stack, "Invoices", new KeyShardedTableProps {
+    PartitionKey = text("invoice"),
+    SortKey = text("transaction"),
+    ShardCounts = ShardCounts.Uniform(6).Since(ShardCounts.Uniform(5))
+});
+var invoiceGrants = KeyShardedTableGrants.FromTable(invoices);
+invoiceGrants.Item(role);
+invoiceGrants.Query(role);
+invoiceGrants.Write(role);
 
 // queries
 var query = new FanOutQueryFunction(stack, "Query", new FanOutQueryFunctionProps { Indexes = new IShardedIndex[] { byStatus, byTime }, MemorySize = 512 });
@@ -295,6 +310,7 @@ var metrics = new IMetric[] {
     producer.MetricUserRecordsPut(),
     producer.MetricUserRecordsReceived(),
     query.Metric("Pages"),
+    query.MetricCacheHits(),
     query.MetricConsumedReadUnits(),
     query.MetricHedgedRequests(),
     query.MetricItemsRead(),
@@ -333,6 +349,12 @@ var metrics = new IMetric[] {
     byStatus.MetricWriteMaxOnDemandThroughputThrottleEvents(),
     byStatus.MetricWriteProvisionedThroughputThrottleEvents(),
     byStatus.MetricWriteThrottleEvents(),
+    indexResharding.Metric("Strays"),
+    indexResharding.MetricHiddenStrays(),
+    indexResharding.MetricItemsScanned(),
+    indexResharding.MetricMovedItems(),
+    indexResharding.MetricRefusedItems(),
+    indexResharding.MetricStrays(),
     relay.Metric("ParkedRows"),
     relay.MetricGivenUpRows(),
     relay.MetricParkedRows(),

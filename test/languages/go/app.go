@@ -184,6 +184,21 @@ func main() {
 	awscdk.NewCfnOutput(stack, jsii.String("ReplicaConfig"), &awscdk.CfnOutputProps{
 		Value: byStatus.OnReplica(jsii.String("us-east-1")).ToConfigJson(),
 	})
+	indexResharding := shards.NewIndexResharding(stack, jsii.String("IndexResharding"), &shards.IndexReshardingProps{
+		Index:               byTime,
+		ReadUnitsPerSecond:  jsii.Number(100),
+		WriteUnitsPerSecond: jsii.Number(50),
+	})
+	indexResharding.GrantStartExecution(role)
+	invoices := shards.NewKeyShardedTable(stack, jsii.String("Invoices"), &shards.KeyShardedTableProps{
+		PartitionKey: text("invoice"),
+		SortKey:      text("transaction"),
+		ShardCounts:  shards.ShardCounts_Uniform(jsii.Number(6)).Since(shards.ShardCounts_Uniform(jsii.Number(5))),
+	})
+	invoiceGrants := shards.KeyShardedTableGrants_FromTable(invoices)
+	invoiceGrants.Item(role)
+	invoiceGrants.Query(role)
+	invoiceGrants.Write(role)
 
 	// queries
 	query := shards.NewFanOutQueryFunction(stack, jsii.String("Query"), &shards.FanOutQueryFunctionProps{
@@ -364,6 +379,7 @@ func main() {
 		producer.MetricUserRecordsPut(nil),
 		producer.MetricUserRecordsReceived(nil),
 		query.Metric(jsii.String("Pages"), nil),
+		query.MetricCacheHits(nil),
 		query.MetricConsumedReadUnits(nil),
 		query.MetricHedgedRequests(nil),
 		query.MetricItemsRead(nil),
@@ -402,6 +418,12 @@ func main() {
 		byStatus.MetricWriteMaxOnDemandThroughputThrottleEvents(nil),
 		byStatus.MetricWriteProvisionedThroughputThrottleEvents(nil),
 		byStatus.MetricWriteThrottleEvents(nil),
+		indexResharding.Metric(jsii.String("Strays"), nil),
+		indexResharding.MetricHiddenStrays(nil),
+		indexResharding.MetricItemsScanned(nil),
+		indexResharding.MetricMovedItems(nil),
+		indexResharding.MetricRefusedItems(nil),
+		indexResharding.MetricStrays(nil),
 		relay.Metric(jsii.String("ParkedRows"), nil),
 		relay.MetricGivenUpRows(nil),
 		relay.MetricParkedRows(nil),

@@ -146,6 +146,21 @@ index_grants.query(role)
 index_grants.write(role)
 cdk.CfnOutput(stack, "Config", value=imported_index.to_config_json())
 cdk.CfnOutput(stack, "ReplicaConfig", value=by_status.on_replica("us-east-1").to_config_json())
+index_resharding = shards.IndexResharding(
+    stack, "IndexResharding", index=by_time, read_units_per_second=100, write_units_per_second=50
+)
+index_resharding.grant_start_execution(role)
+invoices = shards.KeyShardedTable(
+    stack,
+    "Invoices",
+    partition_key=text("invoice"),
+    sort_key=text("transaction"),
+    shard_counts=shards.ShardCounts.uniform(6).since(shards.ShardCounts.uniform(5)),
+)
+invoice_grants = shards.KeyShardedTableGrants.from_table(invoices)
+invoice_grants.item(role)
+invoice_grants.query(role)
+invoice_grants.write(role)
 
 # queries
 query = shards.FanOutQueryFunction(stack, "Query", indexes=[by_status, by_time], memory_size=512)
@@ -342,6 +357,7 @@ metrics = [
     producer.metric_user_records_put(),
     producer.metric_user_records_received(),
     query.metric("Pages"),
+    query.metric_cache_hits(),
     query.metric_consumed_read_units(),
     query.metric_hedged_requests(),
     query.metric_items_read(),
@@ -380,6 +396,12 @@ metrics = [
     by_status.metric_write_max_on_demand_throughput_throttle_events(),
     by_status.metric_write_provisioned_throughput_throttle_events(),
     by_status.metric_write_throttle_events(),
+    index_resharding.metric("Strays"),
+    index_resharding.metric_hidden_strays(),
+    index_resharding.metric_items_scanned(),
+    index_resharding.metric_moved_items(),
+    index_resharding.metric_refused_items(),
+    index_resharding.metric_strays(),
     relay.metric("ParkedRows"),
     relay.metric_given_up_rows(),
     relay.metric_parked_rows(),

@@ -129,6 +129,21 @@ indexGrants.query(role);
 indexGrants.write(role);
 new cdk.CfnOutput(stack, 'Config', { value: importedIndex.toConfigJson() });
 new cdk.CfnOutput(stack, 'ReplicaConfig', { value: byStatus.onReplica('us-east-1').toConfigJson() });
+const indexResharding = new shards.IndexResharding(stack, 'IndexResharding', {
+  index: byTime,
+  readUnitsPerSecond: 100,
+  writeUnitsPerSecond: 50,
+});
+indexResharding.grantStartExecution(role);
+const invoices = new shards.KeyShardedTable(stack, 'Invoices', {
+  partitionKey: text('invoice'),
+  sortKey: text('transaction'),
+  shardCounts: shards.ShardCounts.uniform(6).since(shards.ShardCounts.uniform(5)),
+});
+const invoiceGrants = shards.KeyShardedTableGrants.fromTable(invoices);
+invoiceGrants.item(role);
+invoiceGrants.query(role);
+invoiceGrants.write(role);
 
 // queries
 const query = new shards.FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byTime], memorySize: 512 });
@@ -308,6 +323,7 @@ const metrics: cloudwatch.IMetric[] = [
   producer.metricUserRecordsPut(),
   producer.metricUserRecordsReceived(),
   query.metric('Pages'),
+  query.metricCacheHits(),
   query.metricConsumedReadUnits(),
   query.metricHedgedRequests(),
   query.metricItemsRead(),
@@ -346,6 +362,12 @@ const metrics: cloudwatch.IMetric[] = [
   byStatus.metricWriteMaxOnDemandThroughputThrottleEvents(),
   byStatus.metricWriteProvisionedThroughputThrottleEvents(),
   byStatus.metricWriteThrottleEvents(),
+  indexResharding.metric('Strays'),
+  indexResharding.metricHiddenStrays(),
+  indexResharding.metricItemsScanned(),
+  indexResharding.metricMovedItems(),
+  indexResharding.metricRefusedItems(),
+  indexResharding.metricStrays(),
   relay.metric('ParkedRows'),
   relay.metricGivenUpRows(),
   relay.metricParkedRows(),

@@ -184,6 +184,21 @@ public final class Languages {
         new CfnOutput(stack, "ReplicaConfig", CfnOutputProps.builder()
             .value(byStatus.onReplica("us-east-1").toConfigJson())
             .build());
+        var indexResharding = new IndexResharding(stack, "IndexResharding", IndexReshardingProps.builder()
+            .index(byTime)
+            .readUnitsPerSecond(100)
+            .writeUnitsPerSecond(50)
+            .build());
+        indexResharding.grantStartExecution(role);
+        var invoices = new KeyShardedTable(stack, "Invoices", KeyShardedTableProps.builder()
+            .partitionKey(text("invoice"))
+            .sortKey(text("transaction"))
+            .shardCounts(ShardCounts.uniform(6).since(ShardCounts.uniform(5)))
+            .build());
+        var invoiceGrants = KeyShardedTableGrants.fromTable(invoices);
+        invoiceGrants.item(role);
+        invoiceGrants.query(role);
+        invoiceGrants.write(role);
 
         // queries
         var query = new FanOutQueryFunction(stack, "Query", FanOutQueryFunctionProps.builder()
@@ -364,6 +379,7 @@ public final class Languages {
             producer.metricUserRecordsPut(),
             producer.metricUserRecordsReceived(),
             query.metric("Pages"),
+            query.metricCacheHits(),
             query.metricConsumedReadUnits(),
             query.metricHedgedRequests(),
             query.metricItemsRead(),
@@ -402,6 +418,12 @@ public final class Languages {
             byStatus.metricWriteMaxOnDemandThroughputThrottleEvents(),
             byStatus.metricWriteProvisionedThroughputThrottleEvents(),
             byStatus.metricWriteThrottleEvents(),
+            indexResharding.metric("Strays"),
+            indexResharding.metricHiddenStrays(),
+            indexResharding.metricItemsScanned(),
+            indexResharding.metricMovedItems(),
+            indexResharding.metricRefusedItems(),
+            indexResharding.metricStrays(),
             relay.metric("ParkedRows"),
             relay.metricGivenUpRows(),
             relay.metricParkedRows(),
