@@ -11,7 +11,7 @@ import {
   REPORTING_PERIOD,
   seeMonitoring,
 } from './alarm-definition';
-import { lambdaMetric } from './lambda-metric';
+import { functionFailures } from './function-failures';
 import type { OutboxMonitoringOptions } from './monitoring-options';
 
 /** The alarms of the relay of an outbox. One that is switched off is absent. */
@@ -48,17 +48,12 @@ export function outboxFailures(
   { maxFailures = 0 }: OutboxMonitoringOptions,
 ): AlarmDefinition {
   checkThreshold(monitoring, 'maxFailures', maxFailures, 0);
-  const period = REPORTING_PERIOD;
   return {
-    metric: new cloudwatch.MathExpression({
-      expression: 'SUM([rejections, errors])',
-      usingMetrics: {
-        rejections: relay.metricRejections({ period }),
-        errors: lambdaMetric(relay, 'Errors', { statistic: cloudwatch.Stats.SUM }),
-      },
-      label: 'rows rejected and invocations failed',
-      period,
-    }),
+    metric: functionFailures(
+      relay,
+      relay.metricRejections({ period: REPORTING_PERIOD }),
+      'rows rejected and invocations failed',
+    ),
     description:
       `The outbox relay ${relay.functionName} has rows that the stream does not take, or fails. Its log says why. ` +
       `The rows are in the tables parked and rejected of the outbox.${seeMonitoring('failures-of-an-outbox-relay')}`,

@@ -1,4 +1,4 @@
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-function';
 import {
@@ -8,7 +8,7 @@ import {
   REPORTING_PERIOD,
   seeMonitoring,
 } from './alarm-definition';
-import { lambdaMetric } from './lambda-metric';
+import { functionFailures } from './function-failures';
 import type { ProducerMonitoringOptions } from './monitoring-options';
 
 /** The alarm of a producer. It is absent if it is switched off. */
@@ -23,17 +23,12 @@ export function producerFailures(
   { maxFailures = 0 }: ProducerMonitoringOptions,
 ): AlarmDefinition {
   checkThreshold(monitoring, 'maxFailures', maxFailures, 0);
-  const period = REPORTING_PERIOD;
   return {
-    metric: new cloudwatch.MathExpression({
-      expression: 'SUM([failed, errors])',
-      usingMetrics: {
-        failed: producer.metricUserRecordsFailed({ period }),
-        errors: lambdaMetric(producer, 'Errors', { statistic: cloudwatch.Stats.SUM }),
-      },
-      label: 'records given up and invocations failed',
-      period,
-    }),
+    metric: functionFailures(
+      producer,
+      producer.metricUserRecordsFailed({ period: REPORTING_PERIOD }),
+      'records given up and invocations failed',
+    ),
     description:
       `The producer ${producer.functionName} gives records up, or fails. Its log says why, in the lines "records failed" ` +
       'and in those of failed invocations. The records are in its answers, or come again from the queue or table that ' +

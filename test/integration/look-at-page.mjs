@@ -1,6 +1,7 @@
 // Opens a page in a headless browser, light and dark, wide and narrow, and prints what is to be seen, as JSON.
 import chromium from '@sparticuz/chromium';
 import puppeteer from 'puppeteer-core';
+import { defineContrast } from './define-contrast.mjs';
 
 const [url] = process.argv.slice(2);
 const browser = await puppeteer.launch({
@@ -9,6 +10,7 @@ const browser = await puppeteer.launch({
   executablePath: await chromium.executablePath(),
 });
 const page = await browser.newPage();
+await page.evaluateOnNewDocument(defineContrast);
 const requests = [];
 const errors = [];
 page.on('request', (request) => requests.push(request.url()));
@@ -29,32 +31,14 @@ console.log(JSON.stringify({ views, requests, errors }));
 
 /** Runs in the page. */
 function look() {
-  const channels = (color) => color.match(/[\d.]+/g).map(Number);
-  const luminance = (color) => {
-    const [r, g, b] = channels(color).map((channel) => {
-      const part = channel / 255;
-      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const backgroundOf = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const { backgroundColor } = getComputedStyle(at);
-      if (channels(backgroundColor)[3] !== 0) return backgroundColor;
-    }
-    return 'rgb(255, 255, 255)';
-  };
   const texts = [...document.querySelectorAll('h1, li, h2, figcaption, td, th, footer, svg text')].map((element) => {
     const style = getComputedStyle(element);
     const svg = element.closest('svg');
-    const [dark, light] = [luminance(svg ? style.fill : style.color), luminance(backgroundOf(element))].sort(
-      (a, b) => a - b,
-    );
     const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
     const [box, around] = [element.getBoundingClientRect(), svg?.getBoundingClientRect()];
     return {
       text: element.textContent,
-      contrast: (light + 0.05) / (dark + 0.05),
+      contrast: globalThis.contrastOf(element),
       pixels: Number.parseFloat(style.fontSize) * scale,
       inside:
         !around || (box.left >= around.left - 1 && box.right <= around.right + 1 && box.bottom <= around.bottom + 1),

@@ -44,7 +44,7 @@ describe('ShardMonitoring of the relay of an outbox', () => {
       ComparisonOperator: 'GreaterThanThreshold',
       TreatMissingData: 'notBreaching',
       Metrics: Match.arrayWith([
-        Match.objectLike({ Expression: 'SUM([rejections, errors])' }),
+        Match.objectLike({ Expression: 'SUM([failed, errors])' }),
         Match.objectLike({ MetricStat: { Metric: Match.objectLike({ MetricName: 'Rejections' }) } }),
         Match.objectLike({ MetricStat: { Metric: Match.objectLike({ MetricName: 'Errors' }) } }),
       ]),

@@ -53,6 +53,7 @@ function isValue(value: unknown, levels: number): boolean {
   return others.length === 0 && Object.hasOwn(CHECKS, type) && CHECKS[type]!(value[type], levels);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Whether a value is an object with fields: neither null nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 import { InvalidArgumentError } from '../foundation/errors';
-import { checkAttributeValue } from './check-attribute-value';
+import { checkAttributeValue, isObject } from './check-attribute-value';
 import { itemBytes } from './item-bytes';
 import {
   isTableConfig,
@@ -199,7 +199,7 @@ function checkExpression(request: FanOutRequest): void {
     ['expressionAttributeValues', values, ':'],
   ] as const) {
     if (placeholders === undefined) continue;
-    if (typeof placeholders !== 'object' || placeholders === null || Array.isArray(placeholders)) {
+    if (!isObject(placeholders)) {
       throw new InvalidArgumentError(field, placeholders, `an object with keys that start with "${sign}"`);
     }
     if (filterExpression === undefined) {

@@ -2,6 +2,7 @@ import type { DynamoDbItem } from '../foundation/attribute-value';
 import type { ShardPage, ShardRead, ShardReader } from '../foundation/fan-out/shard-reader';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import { compareAttributeValues, type SortableValue } from './attribute-order';
+import { isObject } from './check-attribute-value';
 import { type CursorPosition, positionAttributes } from './cursor';
 import { type FanOutRequest, RESERVED_PLACEHOLDER } from './fan-out-request';
 import type { IndexShard } from './index-shard';
@@ -270,7 +271,7 @@ function completeAnswer(
     typeof count === 'number' &&
     Number.isFinite(ScannedCount) &&
     Array.isArray(items) &&
-    items.every(hasKeys) &&
+    items.every((item) => hasKeys(item) && Object.values(item).every(isObject)) &&
     (lastKey === undefined || (hasKeys(lastKey) && !isSameKey(keyAttributes, lastKey, ExclusiveStartKey)));
   if (!isComplete) throw new IncompleteAnswerError('Query', EXPECTED);
   return {

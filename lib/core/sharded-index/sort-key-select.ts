@@ -1,5 +1,5 @@
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
-import { isNumberText } from './check-attribute-value';
+import { isNumberText, isObject } from './check-attribute-value';
 import { type ShardedConfig, storeName } from './sharded-index-config';
 import { InvalidSortKeyConditionError } from './sharded-index-errors';
 import { isEmptyRange, prefixRange, type RangeEnd, type SortKeyRange } from './sort-key-range';
@@ -83,7 +83,7 @@ function selectOf(conditions: readonly AttributeCondition[]): SortKeySelect {
 /** Whether a field of `sortKey` names an attribute, and not a condition on the first one. */
 function isCondition(value: unknown, name: string, sortKeyAttributes: readonly string[]): boolean {
   if (!sortKeyAttributes.includes(name)) return false;
-  const plain = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+  const plain = isObject(value) && !(value instanceof Uint8Array);
   const isValue = plain && Object.keys(value).some((type) => ['S', 'N', 'B'].includes(type));
   return plain && !isValue;
 }

@@ -352,8 +352,10 @@ describe('the document’s blogs', () => {
     );
     process.stderr.write(`a page of 25 from 200 shards of 3,000 rows:\n  ${lines.join('\n  ')}\n`);
     for (const { titles: read } of measured) expect(read).toEqual([...titles].sort().slice(0, 25));
-    expect(ours.requests).toBeLessThan(240);
-    expect(ours.rows).toBeLessThanOrEqual(naive.rows);
+    // Each shard is asked once. A later wave asks only shards that hold one of the 25 rows at least.
+    expect(ours.requests).toBeLessThanOrEqual(naive.requests + 25);
+    // The mean share of a shard is an eighth of a row. So even the earlier first wave of 3 rows a shard took 600.
+    expect(ours.rows).toBeLessThanOrEqual(600);
   }, 120_000);
 
   test('are refused by Cassandra when asked for by a column that nothing sorts, which the engine never asks', async () => {

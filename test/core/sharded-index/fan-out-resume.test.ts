@@ -321,6 +321,25 @@ describe('what a client answers', () => {
     },
   );
 
+  test.each([[null], ['text'], [undefined]])(
+    'is asked for again where an attribute is no attribute value: %j',
+    async (note) => {
+      const config = configOf(2, 1);
+      const index = jobs(config, 20);
+      let asked = 0;
+      const client: QueryClient = {
+        query: async (input) => {
+          const output = await index.query(input);
+          if (asked++ > 0) return output;
+          return { ...output, Items: output.Items!.map((item) => ({ ...item, note }) as never) };
+        },
+      };
+      const { items, stats } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
+      expect(items.map((item) => item.note)).toEqual(items.map(() => undefined));
+      expect(stats.requests).toBe(3);
+    },
+  );
+
   test('cannot be plain objects: a document client is refused by name before it is asked', async () => {
     const config = configOf(2, 1);
     const document = DynamoDBDocument.from(new DynamoDB({ region: 'eu-west-3' }));

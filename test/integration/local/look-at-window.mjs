@@ -1,6 +1,7 @@
 // Uses the page of a running `even-shards local --serve` as a person does, in a headless browser; prints what it saw.
 import chromium from '@sparticuz/chromium';
 import puppeteer from 'puppeteer-core';
+import { defineContrast } from '../define-contrast.mjs';
 
 const [url, picture] = process.argv.slice(2);
 const browser = await puppeteer.launch({
@@ -9,6 +10,7 @@ const browser = await puppeteer.launch({
   executablePath: await chromium.executablePath(),
 });
 const page = await browser.newPage();
+await page.evaluateOnNewDocument(defineContrast);
 const requests = new Set();
 const errors = [];
 page.on('request', (request) => requests.add(new URL(request.url()).origin));
@@ -116,30 +118,13 @@ console.log(JSON.stringify({ loads, query, answer, views, requests: [...requests
 
 /** Runs in the page. */
 function look() {
-  const channels = (color) => color.match(/[\d.]+/g).map(Number);
-  const luminance = (color) => {
-    const [r, g, b] = channels(color).map((channel) => {
-      const part = channel / 255;
-      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const backgroundOf = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const { backgroundColor } = getComputedStyle(at);
-      if (channels(backgroundColor)[3] !== 0) return backgroundColor;
-    }
-    return 'rgb(255, 255, 255)';
-  };
   const texts = [
     ...document.querySelectorAll('h1, h2, h3, p, a, th, td, caption, label, button, input, select, textarea'),
   ];
-  const contrasts = texts.map((element) => {
-    const [dark, light] = [luminance(getComputedStyle(element).color), luminance(backgroundOf(element))].sort(
-      (a, b) => a - b,
-    );
-    return { text: element.textContent || element.name, contrast: (light + 0.05) / (dark + 0.05) };
-  });
+  const contrasts = texts.map((element) => ({
+    text: element.textContent || element.name,
+    contrast: globalThis.contrastOf(element),
+  }));
   const unnamed = [...document.querySelectorAll('input, select, textarea, svg[role=img], [role=region]')].filter(
     (element) => !element.getAttribute('aria-label') && !element.closest('label'),
   );
