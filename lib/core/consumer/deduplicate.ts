@@ -1,3 +1,4 @@
+import { parseFence } from '../foundation/fence';
 import type { SequencedRecord, SequenceHistory } from './sequence-history';
 
 /**
@@ -10,13 +11,22 @@ import type { SequencedRecord, SequenceHistory } from './sequence-history';
  * example because of an error, the history does not remember that record, and it comes again when you read the records
  * again.
  *
- * @param records the records of a shard, in their order
+ * It takes the fences of `handOver` out, and what comes behind one that its producer wrote in front of it: the network
+ * held such a record back, its producer has rejected it, and the key has moved on.
+ *
+ * @param records the records of a shard, in their order; with a `FenceGate`, those of a run
  * @param history remembers the records that were taken; it can serve all shards of a consumer
  */
 export function* deduplicate<R extends SequencedRecord>(records: Iterable<R>, history: SequenceHistory): Generator<R> {
   for (const record of records) {
-    if (history.has(record)) continue;
-    yield record;
-    history.add(record);
+    if (isFence(record)) history.goPast(record);
+    else if (!history.has(record)) {
+      yield record;
+      history.add(record);
+    }
   }
+}
+
+function isFence({ data }: SequencedRecord): boolean {
+  return data instanceof Uint8Array && parseFence(data) !== undefined;
 }

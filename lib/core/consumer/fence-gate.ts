@@ -2,6 +2,7 @@ import { backoffMs } from '../foundation/backoff';
 import { type Clock, systemClock } from '../foundation/clock';
 import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 import { parseFence } from '../foundation/fence';
+import type { RecordSequence } from '../foundation/record-sequence';
 import { type FencedMove, type FenceStore, MemoryFenceStore, nameOfMove } from './fence-store';
 
 /** The part of a record that a `FenceGate` reads. */
@@ -10,6 +11,8 @@ export interface ConsumedRecord {
   partitionKey: string;
   /** The data of the record. */
   data: Uint8Array;
+  /** The sequence of the record, as `deaggregate` returns it. Absent if the record is not sequenced. */
+  sequence?: RecordSequence;
 }
 
 /** What a `FenceGate` shares with other processes, and how long it waits. */
@@ -63,7 +66,8 @@ interface Held<R> {
  *     await checkpoint();
  *
  * A run holds the records to process now, in order; without fences, the whole batch is one run. The gate takes the
- * fences out. Behind a `start` fence it holds the records of that key until the move has ended: until some reader has
+ * fences out, but for an `end` fence with a sequence: `deduplicate` takes that one out, and drops whatever its producer
+ * wrote in front of it and the network held back. Behind a `start` fence it holds the records of that key until the move has ended: until some reader has
  * processed the records in front of the `end` fence of the same move. Then they are the next run. The records of all
  * other keys are in the first run.
  *
@@ -155,7 +159,10 @@ export class FenceGate {
   }
 }
 
-/** What of a batch can be processed at once, the moves that have then ended, and what waits behind start fences. */
+/**
+ * What of a batch can be processed at once, the moves that have then ended, and what waits behind start fences. An end
+ * fence with a sequence is processed: its number tells what comes too late.
+ */
 function split<R extends ConsumedRecord>(records: Iterable<R>): { run: R[]; ended: FencedMove[]; held: Held<R>[] } {
   const run: R[] = [];
   const ended = new Map<string, FencedMove>();
@@ -168,8 +175,10 @@ function split<R extends ConsumedRecord>(records: Iterable<R>): { run: R[]; ende
     else if (fence === undefined) run.push(record);
     else {
       const move = { moveId: fence.moveId, partitionKey };
-      if (fence.side === 'end') ended.set(nameOfMove(move), move);
-      else if (!ended.has(nameOfMove(move))) held.set(partitionKey, { move, records: [] });
+      if (fence.side === 'end') {
+        ended.set(nameOfMove(move), move);
+        if (record.sequence !== undefined) run.push(record);
+      } else if (!ended.has(nameOfMove(move))) held.set(partitionKey, { move, records: [] });
     }
   }
   return { run, ended: [...ended.values()], held: [...held.values()] };

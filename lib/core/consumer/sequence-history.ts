@@ -12,6 +12,8 @@ export interface SequencedRecord {
   explicitHashKey?: bigint;
   /** The sequence of the record. Absent if the record is not sequenced. */
   sequence?: RecordSequence;
+  /** The data of the record, as bytes. `deduplicate` knows a fence by them. */
+  data?: unknown;
 }
 
 /** How far a consumer has read the records that one producer wrote with one partition key and one hash key. */
@@ -133,6 +135,15 @@ export class SequenceHistory {
     if (record.sequence === undefined || this.has(record)) return;
     const series = this.written(record);
     series.setAside?.delete(record.sequence.sequenceNumber);
+  }
+
+  /**
+   * Goes past a fence: what its producer wrote before it with the same partition key and hash key is a copy from now on,
+   * be it that it never came. What was set aside stays so. `deduplicate` calls it. It does nothing if the fence is not
+   * sequenced.
+   */
+  goPast(fence: SequencedRecord): void {
+    if (fence.sequence !== undefined) this.written(fence);
   }
 
   /**

@@ -32,8 +32,10 @@ export interface HandOver {
  * hand-over again. The records that were put with the old key in between are in front of the fences of the next
  * attempt.
  *
- * A record whose rejection said `mayHaveBeenWritten` can still arrive behind the `end` fence, and takes effect then. After such
- * a rejection, wait until no request can be held back any longer before you hand its key over.
+ * A record whose rejection said `mayHaveBeenWritten` can still arrive behind the `end` fence. If `producer` has numbered it
+ * (`sequence`), the fence has a later number, and a consumer with `deduplicate` drops the record. Otherwise it takes effect
+ * then: after such a rejection, or after the end of another producer of the key, wait until no request can be held back any
+ * longer before you hand the key over.
  *
  * @param producer the only producer that puts records of these partition keys
  * @param switchKey records the move; it must succeed if it is called again for a move that it has recorded already

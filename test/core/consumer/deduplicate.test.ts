@@ -6,6 +6,7 @@ import {
   SequenceHistory,
   SetAsideLimitError,
 } from '../../../lib/core';
+import { fenceData } from '../../../lib/core/foundation/fence';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 
 /** A record like `a7`: the seventh of key a. */
@@ -119,6 +120,43 @@ describe('SequenceHistory', () => {
   test('goes on from a history of before, which knew no hash keys', () => {
     const saved = [{ partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '2' }] }];
     expect(taken(['a2', 'a3'], new SequenceHistory({ saved }))).toEqual(['a3']);
+  });
+
+  describe('behind an end fence', () => {
+    const OLD = 1n;
+    const at = (name: string, explicitHashKey = OLD, producerId = 'p') => ({
+      ...record(name, producerId),
+      explicitHashKey,
+      data: Buffer.from(name),
+    });
+    const end = (name: string) => ({ ...at(name), data: fenceData({ side: 'end', moveId: 'm' }) });
+    const passed = (records: SequencedRecord[], history = new SequenceHistory()) =>
+      [...deduplicate(records, history)].map(nameOf);
+
+    test('drops what its producer wrote in front of it, though it comes for the first time', () => {
+      expect(passed([at('a1'), end('a4'), at('a2'), at('a3'), at('a5')])).toEqual(['a1', 'a5']);
+    });
+
+    test('drops nothing of another key, hash key or producer', () => {
+      expect(passed([end('a4'), at('b2'), at('a2', 2n), at('a2', OLD, 'q'), at('a3')])).toEqual(['b2', 'a2', 'a2']);
+    });
+
+    test('remembers the fence when it is saved', () => {
+      const history = new SequenceHistory();
+      expect(passed([end('a4')], history)).toEqual([]);
+      expect(passed([at('a3')], new SequenceHistory({ saved: JSON.parse(JSON.stringify(history)) }))).toEqual([]);
+    });
+
+    test('takes what was set aside in front of it', () => {
+      const history = new SequenceHistory();
+      history.setAside([at('a1'), at('a4')]);
+      expect(passed([end('a4'), at('a4'), at('a1'), at('a1')], history)).toEqual(['a4', 'a1']);
+    });
+
+    test('takes out a fence without a sequence, and nothing else', () => {
+      const fence = { partitionKey: 'a', data: fenceData({ side: 'end', moveId: 'm' }) };
+      expect(passed([fence, at('a1'), { partitionKey: 'a', data: 'text' }, at('a1')])).toEqual(['a1', 'aundefined']);
+    });
   });
 
   describe('with records set aside', () => {

@@ -67,6 +67,28 @@ describe('FenceGate', () => {
     expect(await read(['a3', 'a:end n', 'a:start n', 'a4'])).toEqual([['a3', 'a4']]);
   });
 
+  test('leaves an end fence with a sequence in the run, for the history', async () => {
+    const sequence = { producerId: 'p', sequenceNumber: 7n };
+    const runsOf = async (...names: string[]): Promise<string[][]> => {
+      const runs: string[][] = [];
+      const batch = records(...names).map((record) => ({ ...record, sequence }));
+      for await (const run of gate().runs(batch)) runs.push(run.map((record) => names[batch.indexOf(record)]!));
+      return runs;
+    };
+    expect(await runsOf('a1', 'a:end m', 'a2', 'b:end m')).toEqual([['a1', 'a:end m', 'a2', 'b:end m']]);
+    expect(await runsOf('a:end n')).toEqual([['a:end n']]);
+    expect(await runsOf('a:start n', 'a3')).toEqual([['a3']]);
+  });
+
+  test('has not ended a move whose fence is in a run that was not processed', async () => {
+    const alone = records('a:end m').map((record) => ({
+      ...record,
+      sequence: { producerId: 'p', sequenceNumber: 7n },
+    }));
+    for await (const _ of gate().runs(alone)) break;
+    expect(await store.wait({ moveId: 'm', partitionKey: 'a' }, 0)).toMatchObject({ hasEnded: false });
+  });
+
   test('holds the records of the moved key until the records in front of the end fence are processed', async () => {
     const moved = ['b1', 'a:start m', 'a2', 'b2', 'a3', 'a:end n', 'a:start n', 'a4'];
     const seen = await processed({ names: moved, fromMs: 0 }, { names: ['a1', 'a:end m', 'c1'], fromMs: 5_000 });

@@ -11,7 +11,7 @@ test('random histories of moves, crashes, restarts and replays lose nothing, and
       throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
     }
   }
-  for (const fact of ['records', 'crashes', 'letGo', 'setAside'] as const) {
+  for (const fact of ['records', 'crashes', 'letGo', 'setAside', 'rejectedAndStored'] as const) {
     expect({ fact, isInSome: facts.some((each) => each[fact] > 0) }).toEqual({ fact, isInSome: true });
   }
 }, 120_000);

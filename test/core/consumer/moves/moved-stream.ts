@@ -1,4 +1,11 @@
-import { handOver, OrderedProducer, type RecordSequence, StaleMoveError } from '../../../../lib/core';
+import {
+  EarlierRecordFailedError,
+  handOver,
+  OrderedProducer,
+  RecordRejectedError,
+  type RecordSequence,
+  StaleMoveError,
+} from '../../../../lib/core';
 import { FakeKinesis, type RequestFate } from '../../../../lib/testing/fake-kinesis';
 import type { FakeShard } from '../../../../lib/testing/fake-shard';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
@@ -10,10 +17,15 @@ export type WayToMove = 'handOver' | 'rebalance';
 /** A stream in which every key has moved several times. */
 export interface MovedStream {
   readonly move: WayToMove;
-  readonly sequenced: boolean;
+  /** Who numbers the records: each producer, their source, or nobody. */
+  readonly numberedBy: 'producer' | 'source' | 'nobody';
   readonly shards: readonly FakeShard[];
-  /** What was put and acknowledged, in order, by partition key. Each text is put once, but for those put again. */
+  /** What was put, in order, by partition key. Each text is put once, but for those put again. */
   readonly put: ReadonlyMap<string, string[]>;
+  /** Texts that were put and not acknowledged: they may be in the stream, and behind the move of their key. */
+  readonly rejected: ReadonlySet<string>;
+  /** Those of them that the number of no fence is above: where they come behind the move, they take effect there. */
+  readonly unfenced: ReadonlySet<string>;
   /** Texts that a source delivered again, with the same number, after their key had moved. */
   readonly putAgain: ReadonlySet<string>;
 }
@@ -31,7 +43,7 @@ const FORMATS = [
 
 /**
  * Writes a stream: bursts of each key, a move behind each, some given up half-way, some records delivered again, new
- * producers, failures, lost answers, late copies, and shards that split and merge meanwhile.
+ * producers, failures, lost answers, late copies, rejected records and fences, and shards that split and merge meanwhile.
  */
 export async function movedStream(seed: number): Promise<MovedStream> {
   const random = seededRandom(seed);
@@ -39,6 +51,8 @@ export async function movedStream(seed: number): Promise<MovedStream> {
   const clock = new VirtualClock();
   const move = among(['handOver', 'handOver', 'rebalance'] as const);
   const format = among(FORMATS);
+  const numberedBy = format === 'source' ? format : 'sequence' in format ? 'producer' : 'nobody';
+  const maxAttempts = among([1, 2, 1_000, 1_000]);
   const kinesis = new FakeKinesis({
     clock,
     shardCount: 1 + Math.floor(random() * 4),
@@ -53,10 +67,12 @@ export async function movedStream(seed: number): Promise<MovedStream> {
       random,
       backoffBaseMs: 5,
       backoffCapMs: 50,
-      maxAttempts: 1_000,
+      maxAttempts,
       ...(format === 'source' ? { aggregation: random() < 0.5 } : format),
     });
   const put = new Map(KEYS.map((key) => [key, [] as string[]]));
+  const rejected = new Set<string>();
+  const unfenced = new Set<string>();
   const putAgain = new Set<string>();
 
   const produce = async (partitionKey: string): Promise<void> => {
@@ -65,11 +81,20 @@ export async function movedStream(seed: number): Promise<MovedStream> {
     let explicitHashKey = move === 'handOver' ? among(HASH_KEYS) : among([...HASH_KEYS, undefined]);
     let cameFrom = explicitHashKey;
     const texts = put.get(partitionKey)!;
-    const putText = (text: string): Promise<unknown> => {
+    let openRejections: string[] = [];
+    const putText = async (text: string): Promise<void> => {
       const number = BigInt(text.slice(1));
       const sequence: RecordSequence | undefined =
         format === 'source' ? { producerId: 'source', sequenceNumber: 3n * number } : undefined;
-      return producer.put({ partitionKey, explicitHashKey, data: Buffer.from(text), sequence });
+      const record = { partitionKey, explicitHashKey, data: Buffer.from(text), sequence };
+      rejected.add(text);
+      try {
+        await producer.put(record);
+        rejected.delete(text);
+      } catch (error) {
+        if (!isRejection(error)) throw error;
+        openRejections.push(text);
+      }
     };
     for (let moves = 1 + Math.floor(random() * 6); moves > 0; moves--) {
       const burst = Array.from({ length: Math.floor(random() * 6) }, () => {
@@ -80,6 +105,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
       if (random() < 0.5) await Promise.all(burst);
       if (random() < 0.2) {
         await Promise.all(burst);
+        for (const text of openRejections) unfenced.add(text);
         producer = newProducer();
       }
       // Keys that come back at once meet their own fences in one batch.
@@ -98,18 +124,25 @@ export async function movedStream(seed: number): Promise<MovedStream> {
         continue;
       }
       const isStale = random() < 0.25;
-      const handedOver = handOver(
-        producer,
-        { partitionKeys: [partitionKey], fromHashKey: explicitHashKey, toHashKey },
-        async () => {
-          if (isStale) throw new StaleMoveError(partitionKey, 'its key has changed');
-          explicitHashKey = toHashKey;
-        },
-      );
-      await handedOver.catch((error) => {
-        if (!(error instanceof StaleMoveError)) throw error;
-      });
+      const fromHashKey = explicitHashKey;
+      const switchKey = async (): Promise<void> => {
+        if (isStale) throw new StaleMoveError(partitionKey, 'its key has changed');
+        explicitHashKey = toHashKey;
+      };
+      let hasFences = false;
+      // Whose fence was rejected tries again, or gives up.
+      do {
+        try {
+          await handOver(producer, { partitionKeys: [partitionKey], fromHashKey, toHashKey }, switchKey);
+          hasFences = true;
+        } catch (error) {
+          hasFences = error instanceof StaleMoveError;
+          if (!hasFences && !isRejection(error)) throw error;
+        }
+      } while (!hasFences && random() < 0.9);
       await Promise.all(burst);
+      if (numberedBy !== 'producer') for (const text of openRejections) unfenced.add(text);
+      if (hasFences) openRejections = [];
     }
     await producer.close();
   };
@@ -123,6 +156,9 @@ export async function movedStream(seed: number): Promise<MovedStream> {
   };
   await clock.runUntil(Promise.all([...KEYS.map(produce), reshard()]));
   await clock.runOut();
-  const sequenced = format === 'source' || ('sequence' in format && format.sequence);
-  return { move, sequenced, shards: kinesis.shards, put, putAgain };
+  return { move, numberedBy, shards: kinesis.shards, put, rejected, unfenced, putAgain };
+}
+
+function isRejection(error: unknown): boolean {
+  return error instanceof RecordRejectedError || error instanceof EarlierRecordFailedError;
 }
