@@ -32,8 +32,8 @@ export interface HandOver {
  * hand-over again. The records that were put with the old key in between are in front of the fences of the next
  * attempt.
  *
- * A record whose rejection said `mayHaveBeenWritten` can still arrive behind the `end` fence. If `producer` has numbered it
- * (`sequence`), the fence has a later number, and a consumer with `deduplicate` drops the record. Otherwise it takes effect
+ * A record whose rejection said `mayHaveBeenWritten` can still arrive behind the `end` fence. If `producer` has put it in a
+ * sequence (`sequence`), the fence has a later number, and a consumer with `deduplicate` drops the record. Otherwise it takes effect
  * then: after such a rejection, or after the end of another producer of the key, wait until no request can be held back any
  * longer before you hand the key over.
  *
