@@ -1,11 +1,12 @@
 /**
- * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates | step-functions | mappers] [arguments].
+ * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates | step-functions | mappers | dax] [arguments].
  *
  * dynamodb: DynamoDB Local, Amazon's own emulator, which has multi-attribute keys. keyspaces: Apache Cassandra. They are
  * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
  * that someone asks for it, and is nobody's dependency. aggregates: the decoders of AWS for Java, Go, and Python, which the
  * test itself fetches, each where its tools are found. step-functions: moto's interpreter of state machines, which the test
  * fetches for Python. mappers: ElectroDB and dynamodb-toolbox, which examples/mappers has a manifest for.
+ * dax: the clients of DAX, which the test has a manifest for.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,6 +18,7 @@ const STORES = {
   aggregates: () => ({}),
   'step-functions': () => ({}),
   mappers: () => ({}),
+  dax: () => ({}),
 };
 const OLDEST_JAVA = 17;
 

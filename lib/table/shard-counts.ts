@@ -80,7 +80,7 @@ export class ShardCounts {
    * @param others the counts whose shards readers ask too
    */
   public alsoReading(others: ShardCounts): ShardCounts {
-    return this.combined(others, ({ write, read }, other) => ({ write, read: Math.max(read, other.read) }));
+    return this.combined(others, withPlacesOf);
   }
 
   /**
@@ -97,10 +97,9 @@ export class ShardCounts {
    * @param others the counts whose items are there, or will be
    */
   public since(others: ShardCounts): ShardCounts {
-    return this.combined(others, ({ write, read, since = write }, other) => {
-      const least = Math.min(since, other.since ?? other.write);
-      return { write, read: Math.max(read, other.read), ...(least < write && { since: least }) };
-    });
+    return this.combined(others, (count, other) =>
+      withPlacesOf(count, { ...other, since: other.since ?? other.write }),
+    );
   }
 
   private combined(others: ShardCounts, combine: (writers: ShardCount, other: ShardCount) => ShardCount): ShardCounts {
@@ -119,6 +118,12 @@ export class ShardCounts {
       ...(byValue.length > 0 ? { byValue: Object.fromEntries(byValue) } : {}),
     });
   }
+}
+
+/** What readers ask, and where items can be, by both counts. */
+function withPlacesOf({ write, read, since = write }: ShardCount, other: ShardCount): ShardCount {
+  const least = Math.min(since, other.since ?? write);
+  return { write, read: Math.max(read, other.read), ...(least < write && { since: least }) };
 }
 
 function countOf({ default: others, byValue = {} }: IndexShards, value: string): ShardCount {

@@ -24,6 +24,15 @@ describe('ShardCounts', () => {
     expect(unchanged._config).toEqual({ default: { write: 20, read: 20 } });
   });
 
+  test('alsoReading: items of earlier counts stay where they are', () => {
+    const grown = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
+    expect(grown._config).toEqual({ default: { write: 6, read: 6, since: 5 } });
+    expect(grown.alsoReading(ShardCounts.uniform(8))._config).toEqual({ default: { write: 6, read: 8, since: 5 } });
+    expect(ShardCounts.uniform(6).alsoReading(grown)._config).toEqual({ default: { write: 6, read: 6, since: 5 } });
+    expect(ShardCounts.uniform(4).alsoReading(grown)._config).toEqual({ default: { write: 4, read: 6 } });
+    expect(ShardCounts.uniform(8).since(grown)._config).toEqual({ default: { write: 8, read: 8, since: 5 } });
+  });
+
   test('alsoReading: a value without counts of its own has those of all others', () => {
     const counts = ShardCounts.byValue({ busy: 9, calm: 2 }, 1).alsoReading(ShardCounts.byValue({ calm: 5 }, 3));
     expect(counts._config).toEqual({

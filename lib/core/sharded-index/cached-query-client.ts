@@ -1,5 +1,6 @@
 import { AnswerCache, type TextCache } from '../foundation/answer-cache';
 import { InvalidArgumentError } from '../foundation/errors';
+import { checkedQueryClient } from './client-check';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
 
 /**
@@ -22,23 +23,24 @@ export function cachedQueryClient(client: QueryClient, cache: TextCache): QueryC
   if (typeof get !== 'function' || typeof set !== 'function') {
     throw new InvalidArgumentError('cache', cache, 'a cache with get and set, such as an LRUCache');
   }
+  const sender = checkedQueryClient(client);
   const answers = new AnswerCache<IndexQueryOutput>(cache, textOf, answerOf);
   const question = (input: IndexQueryInput): string => JSON.stringify(input, withBinary);
   return {
     query(input, options) {
-      if (input.ConsistentRead) return client.query(input, options);
+      if (input.ConsistentRead) return sender.query(input, options);
       const kept = answers.kept(question(input));
       if (kept !== undefined) return Promise.resolve({ ...kept, ConsumedCapacity: { CapacityUnits: 0 } });
       // Others may wait for the same answer, so the signal of one of them does not abort the query.
       return unlessAborted(
-        answers.ask(question(input), () => client.query(input)),
+        answers.ask(question(input), () => sender.query(input)),
         options?.abortSignal,
       );
     },
     fresh: {
       query(input, options) {
-        if (input.ConsistentRead) return client.query(input, options);
-        return answers.askAnew(question(input), () => client.query(input, options));
+        if (input.ConsistentRead) return sender.query(input, options);
+        return answers.askAnew(question(input), () => sender.query(input, options));
       },
     },
   };

@@ -1,4 +1,4 @@
-import { checkClient } from './client-check';
+import { checkedQueryClient } from './client-check';
 import { decodeCursor } from './cursor';
 import { checkFanOutRequest, type FanOutRequest } from './fan-out-request';
 import { type IndexShard, indexShards } from './index-shard';
@@ -27,7 +27,7 @@ export function indexQuery(
   config: ShardedConfig,
   request: FanOutRequest,
 ): { query: IndexQuery } & IndexReaders {
-  checkClient(client, ['query']);
+  const checked = checkedQueryClient(client);
   checkShardedConfig(config);
   checkFanOutRequest(config, request);
   const select = sortKeySelect(config, request.sortKey);
@@ -35,7 +35,7 @@ export function indexQuery(
   const { sortKeyAttributes } = config;
   const shards = indexShards(config, request);
   const query: IndexQuery = {
-    client,
+    client: checked,
     config,
     request,
     sortKeyAttributes,
