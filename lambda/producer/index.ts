@@ -12,6 +12,7 @@ import {
   SEQUENCE,
   STREAM_NAME,
 } from '../../lib/core/foundation/function-environment';
+import { PRODUCER_LAST_SEND_MS } from '../../lib/core/foundation/last-send';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import type { PutRecordsClient, RequestOptions } from '../../lib/core/producer/put-records-client';
@@ -32,11 +33,6 @@ export type ProducerEvent = { records: unknown[] } | { Records: (SQSRecord | Dyn
 
 /** The response has one result for each record. With more records, it could exceed Lambda's limit of 6 MB. */
 const MAX_RECORDS_PER_EVENT = 10_000;
-
-/**
- * The function sends nothing in the last moments of an invocation, so that requests in flight can still be answered.
- */
-const LAST_SEND_MS = 1_000;
 
 /** Every request ends so long before the invocation, so that the invocation can return its response. */
 const LAST_ANSWER_MS = 500;
@@ -80,7 +76,7 @@ export const handler = loggable(handle);
 
 async function handle(event: ProducerEvent, context: InvocationContext): Promise<ProducerResponse | SQSBatchResponse> {
   const deliver = deliveryOf(event);
-  const signal = AbortSignal.timeout(timeLeft(context, LAST_SEND_MS));
+  const signal = AbortSignal.timeout(timeLeft(context, PRODUCER_LAST_SEND_MS));
   const producer = new OrderedProducer(clientWithin(context), { ...options, signal });
   const failures = new FailureTally();
   try {

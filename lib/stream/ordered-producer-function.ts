@@ -15,6 +15,7 @@ import {
   STREAM_NAME,
 } from '../core/foundation/function-environment';
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
+import { PRODUCER_LAST_SEND_MS } from '../core/foundation/last-send';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { problemsOf } from '../problems';
@@ -72,7 +73,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly packing?: boolean;
 
   /**
-   * How long a record may wait for others to share a Kinesis record with. With `packing` only.
+   * How long a record may wait for others to share a Kinesis record with. With `packing` only. Less than `timeout` less
+   * 1 second: the function sends nothing in the last second of an invocation.
    *
    * @default - a record goes with those that are there
    */
@@ -244,6 +246,7 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
       },
       props,
     );
+    if (props.linger !== undefined) checkLinger(constructField(this, 'linger'), props.linger, this.function.timeout!);
     StreamProduceGrants.fromStream(props.stream).produce(this.function);
     if (registry !== undefined) this.useRegistry(registry, props.allocateHashKeys ?? true);
   }
@@ -310,6 +313,15 @@ function packEnvironment(scope: Construct, props: OrderedProducerFunctionProps):
     ...(hashBuckets !== undefined && { [HASH_BUCKETS]: String(hashBuckets) }),
     ...(linger !== undefined && { [LINGER_MS]: milliseconds(constructField(scope, 'linger'), linger) }),
   };
+}
+
+/** A record that fills no pack would wait for longer than an invocation sends, and be reported as not sent each time. */
+function checkLinger(field: string, linger: Duration, timeout: Duration): void {
+  if (linger.isUnresolved() || timeout.isUnresolved()) return;
+  const mostMs = timeout.toMilliseconds() - PRODUCER_LAST_SEND_MS;
+  if (linger.toMilliseconds() < mostMs) return;
+  const allowed = `less than ${mostMs} ms, which is timeout less ${PRODUCER_LAST_SEND_MS} ms`;
+  throw new InvalidArgumentError(field, `${linger.toMilliseconds()} ms`, allowed);
 }
 
 function milliseconds(field: string, duration: Duration): string {

@@ -71,6 +71,14 @@ describe('OrderedProducerFunction', () => {
   test.each([
     [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
     [{ linger: Duration.millis(5) }, 'linger must be absent without packing, got "Duration.millis(5)"'],
+    [
+      { packing: true, linger: Duration.seconds(59) },
+      'linger must be less than 59000 ms, which is timeout less 1000 ms, got "59000 ms"',
+    ],
+    [
+      { packing: true, linger: Duration.millis(2_000), timeout: Duration.seconds(3) },
+      'linger must be less than 2000 ms, which is timeout less 1000 ms, got "2000 ms"',
+    ],
   ])('refuses %j', (props, message) => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     expect(() => new OrderedProducerFunction(stack, 'Producer', { stream, ...props })).toThrow(message);

@@ -40,7 +40,8 @@ export interface OrderedProducerOptions {
   hashBuckets?: number;
   /**
    * How long a record may wait for others to share a pack with, in milliseconds, with `packed` only. Fewer and larger
-   * Kinesis records cost less, and each record comes that much later. Keep it below `maxRecordAgeMs`, if you set that.
+   * Kinesis records cost less, and each record comes that much later. Less than `maxRecordAgeMs`, if you set that: a
+   * record that fills no pack would expire before it is sent.
    * @default 0: a record goes with what is there when its turn comes
    */
   lingerMs?: number;
@@ -71,7 +72,7 @@ export interface OrderedProducerOptions {
   /**
    * How long after `put` a record may be sent, in milliseconds. A record that is in flight then keeps its answer. Any
    * other record is rejected at once, even behind one in flight: with its last failure if it was sent before, with
-   * `RecordExpiredError` if not.
+   * `RecordExpiredError` if not. More than `lingerMs`.
    * @default records wait until it is their turn
    */
   maxRecordAgeMs?: number;
@@ -189,7 +190,7 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
   if (sequentialPuts && aggregation === 'packed') {
     throw new InvalidArgumentError('sequentialPuts', true, "absent with aggregation: 'packed', which mixes keys");
   }
-  if (maxRecordAgeMs !== undefined) checkDelay('maxRecordAgeMs', maxRecordAgeMs);
+  if (maxRecordAgeMs !== undefined) checkAge(maxRecordAgeMs, settings.lingerMs);
   return settings;
 }
 
@@ -212,6 +213,14 @@ function streamIdentity({ streamName: name, streamArn: arn }: OrderedProducerOpt
 function checkWhole(field: string, value: number, max: number): void {
   if (!Number.isInteger(value) || value < 1 || value > max) {
     throw new InvalidArgumentError(field, value, `a whole number from 1 to ${max}`);
+  }
+}
+
+/** A record that lingers to its end expires: none that fills no pack would ever be sent. */
+function checkAge(maxRecordAgeMs: number, lingerMs: number): void {
+  checkDelay('maxRecordAgeMs', maxRecordAgeMs);
+  if (lingerMs > 0 && lingerMs >= maxRecordAgeMs) {
+    throw new InvalidArgumentError('lingerMs', lingerMs, `less than maxRecordAgeMs, which is ${maxRecordAgeMs}`);
   }
 }
 

@@ -192,9 +192,22 @@ describe('packs', () => {
       [{ aggregation: 'packed', hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
       [{ aggregation: 'packed', lingerMs: -1 }, 'lingerMs must be a number of milliseconds'],
       [{ aggregation: 'per-key', lingerMs: 5 }, "lingerMs must be absent without aggregation: 'packed', got 5"],
+      [
+        { aggregation: 'packed', lingerMs: 50, maxRecordAgeMs: 50 },
+        'lingerMs must be less than maxRecordAgeMs, which is 50, got 50',
+      ],
+      [
+        { aggregation: 'packed', lingerMs: 5, maxRecordAgeMs: 0 },
+        'lingerMs must be less than maxRecordAgeMs, which is 0, got 5',
+      ],
       [{ aggregation: 'packed', sequentialPuts: true }, "sequentialPuts must be absent with aggregation: 'packed'"],
     ])('%j are refused', (options, message) => {
       expect(make(options)).toThrow(message);
+    });
+
+    test('a linger that is a little less than the age of a record sends it in time', async () => {
+      const { clock, producer } = packingProducer({}, { lingerMs: 49, maxRecordAgeMs: 50 });
+      expect(await clock.runUntil(producer.putAll([record(A)]))).toMatchObject({ delivered: 1, rejected: 0 });
     });
 
     test('without packs, hash buckets give each record the hash key of its bucket all the same', async () => {

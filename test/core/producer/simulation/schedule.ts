@@ -62,17 +62,18 @@ function keysOf(choice: Choice): Omit<ProducerRecord, 'data'>[] {
 function optionsOf(choice: Choice, random: () => number): Schedule['options'] {
   const aggregation = choice.of<Schedule['options']['aggregation']>(false, 'per-key', 'packed', 'packed');
   const isPacked = aggregation === 'packed';
+  const lingerMs = isPacked ? choice.of(0, 3, 100) : undefined;
   return {
     streamName: 'Events',
     aggregation,
     // Few buckets, so that keys share them.
     hashBuckets: choice.of(undefined, 2, 4, 64),
-    lingerMs: isPacked ? choice.of(0, 3, 100) : undefined,
+    lingerMs,
     maxAggregateBytes: choice.of(200, 1_000, 51_200),
     sequence: choice.chance(0.5),
     sequentialPuts: !isPacked && choice.chance(0.1),
     skipRejected: choice.chance(0.3),
-    maxRecordAgeMs: choice.chance(0.15) ? choice.whole(0, 2_000) : undefined,
+    maxRecordAgeMs: choice.chance(0.15) ? choice.whole(lingerMs ? lingerMs + 1 : 0, 2_000) : undefined,
     requestTimeoutMs: choice.of(10_000, 10_000, 500, 30),
     maxRequestsInFlight: choice.whole(1, 4),
     maxBufferedRecords: choice.of(1, 3, 20, 1_000),
