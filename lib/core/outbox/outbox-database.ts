@@ -1,7 +1,14 @@
 import type { RecordSequence } from '../foundation/record-sequence';
 import type { ProducerRecord } from '../producer';
-import { OutboxPermissionError, OutboxRestoredError, OutboxSchemaError, OutboxSequenceError } from './outbox-errors';
+import {
+  OutboxConnectionError,
+  OutboxPermissionError,
+  OutboxRestoredError,
+  OutboxSchemaError,
+  OutboxSequenceError,
+} from './outbox-errors';
 import { OUTBOX_SCHEMA_VERSION, schemaVersion } from './outbox-migrations';
+import type { Patience } from './patience';
 import type { PostgresClient, PostgresQuery } from './postgres-client';
 import type { Batch, Position, ReadRow } from './progress';
 
@@ -41,13 +48,15 @@ const MOST_RANGES = 64;
 /** What Postgres says to a role without a permission. Source: its manual, error codes. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** Every statement that the relay runs, on one connection, one at a time. */
+/** Every statement that the relay runs, on one connection, one at a time; none any more when one had no answer in time. */
 export class OutboxDatabase {
   private last: Promise<unknown> = Promise.resolve();
+  private silence?: OutboxConnectionError;
 
   constructor(
     private readonly client: PostgresClient,
     private readonly schema: string,
+    private readonly patience: Patience,
   ) {}
 
   /**
@@ -56,7 +65,7 @@ export class OutboxDatabase {
    * @throws OutboxSchemaError, OutboxPermissionError or OutboxSequenceError
    */
   async check(): Promise<void> {
-    const version = await this.unlessDenied(() => schemaVersion(this.client, this.schema));
+    const version = await this.unlessDenied(() => schemaVersion({ query: (query) => this.query(query) }, this.schema));
     if (version !== OUTBOX_SCHEMA_VERSION) throw new OutboxSchemaError(this.schema, version, OUTBOX_SCHEMA_VERSION);
     const missing = await this.missingPermissions();
     if (missing.length > 0) throw new OutboxPermissionError(await this.role(), missing, this.schema);
@@ -68,8 +77,14 @@ export class OutboxDatabase {
   }
 
   /** Makes the connection known as a worker's, and lets it hear of new rows. The database notices soon if it dies. */
-  async join(): Promise<void> {
+  async join(statementTimeoutMs: number): Promise<void> {
     await this.rows('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 4');
+    // A statement that nobody waits for any more keeps the locks of its session until it ends.
+    await this.rows(
+      `SELECT set_config('statement_timeout', $1, false) FROM pg_settings
+       WHERE name = 'statement_timeout' AND (setting = '0' OR setting::bigint > $1::bigint)`,
+      [`${statementTimeoutMs}`],
+    );
     // What the planner knows of tables that fill and empty by the minute is never right. It must not sort all that waits
     // to find the first rows: each is the next in an index.
     await this.rows('SET enable_bitmapscan = off');
@@ -78,7 +93,7 @@ export class OutboxDatabase {
   }
 
   async leave(): Promise<void> {
-    await this.rows('RESET enable_bitmapscan');
+    await this.rows('RESET enable_bitmapscan; RESET statement_timeout');
     await this.rows(`UNLISTEN ${this.schema}`);
     await this.rows('SELECT pg_advisory_unlock_shared(hashtext($1), $2)', [this.schema, MEMBER_LOCK]);
   }
@@ -377,9 +392,19 @@ export class OutboxDatabase {
   }
 
   private query(query: PostgresQuery): ReturnType<PostgresClient['query']> {
-    const answer = this.last.then(() => this.client.query(query));
+    const answer = this.last.then(() => this.ask(query));
     this.last = answer.catch(() => {});
     return answer;
+  }
+
+  private async ask(query: PostgresQuery): ReturnType<PostgresClient['query']> {
+    if (this.silence !== undefined) throw this.silence;
+    try {
+      return await this.patience.for(this.client.query(query));
+    } catch (error) {
+      if (error instanceof OutboxConnectionError) this.silence = error;
+      throw error;
+    }
   }
 }
 

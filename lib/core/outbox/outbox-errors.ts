@@ -86,7 +86,7 @@ export class OutboxLeaseError extends EvenShardsError {
   }
 }
 
-/** A connection to Postgres that was lost. */
+/** A connection to Postgres that was lost, or that gave no answer in time. */
 export class OutboxConnectionError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
     super('OUTBOX_CONNECTION', 'the connection to Postgres was lost', options);

@@ -2,11 +2,15 @@ import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 import { Bell } from './bell';
 import { type HeldRange, OutboxDatabase } from './outbox-database';
 import { OutboxConnectionError, OutboxLeaseError } from './outbox-errors';
+import { Patience } from './patience';
 import type { PostgresClient, PostgresPool } from './postgres-client';
 import { RangeRelay } from './range-relay';
 import type { RecordSink } from './record-sink';
 import { type OutboxRelayOptions, type RelaySettings, relaySettings } from './relay-options';
 import { noRelaySummary, type RelaySummary } from './relay-summary';
+
+/** What a relay that ends has to save is small: without an answer by then, others send some rows again. */
+const LAST_STATEMENT_MS = 3_000;
 
 /**
  * Relays an outbox in Postgres to a Kinesis stream: each committed row once, in the order of the commits of its key, as far
@@ -54,18 +58,23 @@ export class OutboxRelay {
    * it came and gives its ranges back.
    *
    * @throws OutboxSchemaError, OutboxPermissionError, OutboxSequenceError or OutboxRestoredError before anything is sent;
-   *   what the producer throws when it ends; what Postgres throws, unless a lost connection of a pool can be replaced
+   *   what the producer throws when it ends; what Postgres throws, and OutboxConnectionError when it gives no answer,
+   *   unless a connection of a pool can be replaced by another
    */
   async run({ signal }: { signal?: AbortSignal } = {}): Promise<RelaySummary> {
     if (this.isRunning) throw new InvalidArgumentError('run', 'a second call', 'called when the first has ended');
     this.isRunning = true;
-    const onAbort = (): void => this.bell.ring();
+    const patience = new Patience(this.settings.clock, this.settings.statementTimeoutMs);
+    const onAbort = (): void => {
+      patience.atMost(LAST_STATEMENT_MS);
+      this.bell.ring();
+    };
     signal?.addEventListener('abort', onAbort);
     try {
       let wasConnected = false;
       while (!signal?.aborted) {
         try {
-          await this.relayOverOneConnection(signal, () => {
+          await this.relayOverOneConnection(patience, signal, () => {
             wasConnected = true;
           });
         } catch (error) {
@@ -86,8 +95,12 @@ export class OutboxRelay {
     return isPool(this.postgres) && (!(error instanceof EvenShardsError) || error instanceof OutboxConnectionError);
   }
 
-  private async relayOverOneConnection(signal: AbortSignal | undefined, onConnected: () => void): Promise<void> {
-    const pooled = isPool(this.postgres) ? await this.postgres.connect() : undefined;
+  private async relayOverOneConnection(
+    patience: Patience,
+    signal: AbortSignal | undefined,
+    onConnected: () => void,
+  ): Promise<void> {
+    const pooled = isPool(this.postgres) ? await connect(this.postgres, patience) : undefined;
     const client = pooled ?? (this.postgres as PostgresClient);
     const onLost = (error?: Error): void => {
       this.lost ??= error ?? new Error('the connection has ended');
@@ -104,15 +117,16 @@ export class OutboxRelay {
     client.on('notification', onNotification);
     let isBroken = true;
     try {
-      const database = new OutboxDatabase(client, this.settings.schema);
+      const database = new OutboxDatabase(client, this.settings.schema, patience);
       await database.check();
-      await database.join();
+      await database.join(this.settings.statementTimeoutMs);
       onConnected();
       await this.holdRanges(database, signal);
       await database.leave();
       isBroken = false;
     } catch (error) {
-      throw this.lost === undefined ? error : new OutboxConnectionError({ cause: error });
+      if (this.lost === undefined || error instanceof OutboxConnectionError) throw error;
+      throw new OutboxConnectionError({ cause: error });
     } finally {
       client.removeListener('notification', onNotification);
       client.removeListener('end', onLost);
@@ -178,6 +192,20 @@ export class OutboxRelay {
   private throwIfFailed(): void {
     if (this.failure !== undefined) throw this.failure.error;
     if (this.lost !== undefined) throw this.lost;
+  }
+}
+
+/** Takes a connection of a pool; one that comes too late is closed. */
+async function connect(pool: PostgresPool, patience: Patience): ReturnType<PostgresPool['connect']> {
+  const connecting = pool.connect();
+  try {
+    return await patience.for(connecting);
+  } catch (error) {
+    connecting.then(
+      (late) => late.release(true),
+      () => {},
+    );
+    throw error;
   }
 }
 

@@ -63,6 +63,13 @@ export interface OutboxRelayOptions {
    */
   leaseMs?: number;
   /**
+   * How long a statement may take, in milliseconds. If there is no answer by then, the connection is given up: that of a
+   * pool is replaced, that of a client ends the relay with an `OutboxConnectionError`. The server ends the statement then,
+   * too, unless its own `statement_timeout` is shorter. When the relay was told to end, a statement may take 3 seconds.
+   * @default 30000
+   */
+  statementTimeoutMs?: number;
+  /**
    * Is told of each row that was rejected, once a try.
    * @default nothing is done: the error is in the column `last_error`, and the summary counts it
    */
@@ -97,6 +104,7 @@ export function relaySettings(options: OutboxRelayOptions): RelaySettings {
     saveMs: options.saveMs ?? 1_000,
     rotateMs: options.rotateMs ?? 30_000,
     leaseMs: options.leaseMs ?? 1_000,
+    statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
     onRejected: options.onRejected ?? (() => {}),
     onReconnect: options.onReconnect ?? (() => {}),
     clock: options.clock ?? systemClock,
@@ -107,7 +115,7 @@ export function relaySettings(options: OutboxRelayOptions): RelaySettings {
     checkWhole(field, settings[field], Number.MAX_SAFE_INTEGER);
   }
   if (settings.maxTries !== undefined) checkWhole('maxTries', settings.maxTries, Number.MAX_SAFE_INTEGER);
-  for (const field of ['retryMs', 'pollMs', 'saveMs', 'rotateMs', 'leaseMs'] as const) {
+  for (const field of ['retryMs', 'pollMs', 'saveMs', 'rotateMs', 'leaseMs', 'statementTimeoutMs'] as const) {
     checkWhole(field, settings[field], LONGEST_TIMER_MS);
   }
   return settings;

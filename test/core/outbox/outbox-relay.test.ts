@@ -1,4 +1,4 @@
-import type { Client, Pool } from 'pg';
+import type { Client, Pool, PoolClient } from 'pg';
 import { deaggregate, OrderedProducer } from '../../../lib/core';
 import { systemClock } from '../../../lib/core/foundation/clock';
 import {
@@ -13,9 +13,12 @@ import {
   OutboxSequenceError,
   outboxMigrations,
   outboxMigrationsOf,
+  type PostgresPool,
+  type PostgresQuery,
   type RelaySummary,
 } from '../../../lib/core/outbox';
 import { OutboxDatabase } from '../../../lib/core/outbox/outbox-database';
+import { Patience } from '../../../lib/core/outbox/patience';
 import { FakeKinesis, type FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../../postgres/describe-on-postgres';
@@ -72,6 +75,8 @@ describeOnPostgres('OutboxRelay', () => {
 
   const put = (key: string, data: string, on: Pick<Client, 'query'> = client) =>
     on.query('SELECT outbox.put($1, $2)', [key, data]);
+
+  const rowsOf = async (sql: string) => (await client.query(sql)).rows;
 
   /** What a consumer of a key sees. */
   const seen = (kinesis: FakeKinesis, key?: string) =>
@@ -308,6 +313,124 @@ describeOnPostgres('OutboxRelay', () => {
     });
   });
 
+  describe('when Postgres gives no answer', () => {
+    const NEVER = new Promise<never>(() => {});
+
+    /** A connection on which nothing is answered from a statement on that has such a text. */
+    function silentFrom(text: string, connection: Client | PoolClient) {
+      let isSilent = false;
+      return {
+        query: (query: PostgresQuery) => {
+          isSilent ||= query.text.includes(text);
+          return isSilent ? NEVER : connection.query(query);
+        },
+        on: connection.on.bind(connection),
+        removeListener: connection.removeListener.bind(connection),
+      };
+    }
+
+    /** A pool whose first connection is such a one. */
+    function poolSilentFrom(text: string): PostgresPool {
+      let connections = 0;
+      return {
+        totalCount: 0,
+        connect: async () => {
+          const connection = await pool.connect();
+          const release = connection.release.bind(connection);
+          connections += 1;
+          return (connections === 1 ? { ...silentFrom(text, connection), release } : connection) as never;
+        },
+      };
+    }
+
+    test.each(['to_regclass', 'pg_sequences', 'LISTEN'])(
+      'before it has begun, to %s, it throws that the connection is lost',
+      async (text) => {
+        const relay = new OutboxRelay(poolSilentFrom(text), producerFor(fakeKinesis()), {
+          ...FAST,
+          statementTimeoutMs: 50,
+        });
+        await expect(start(relay).ended).rejects.toMatchObject({
+          code: 'OUTBOX_CONNECTION',
+          cause: { message: 'Postgres gave no answer within 50 ms' },
+        });
+      },
+    );
+
+    test.each([
+      'fence + 1',
+      'bytes_before',
+      'pg_current_snapshot()::text',
+      'SET batch_from',
+      'rotate()',
+      'GROUP BY pid',
+    ])('to %s, it goes on with another connection', async (text) => {
+      const kinesis = fakeKinesis();
+      const relay = new OutboxRelay(poolSilentFrom(text), producerFor(kinesis), {
+        ...FAST,
+        rotateMs: 50,
+        statementTimeoutMs: 500,
+      });
+      start(relay);
+      await put('k', 'one');
+      await until(async () => (await rowsOf('SELECT FROM outbox.range WHERE bound > 0')).length === 1);
+      expect(new Set(seen(kinesis))).toEqual(new Set(['one']));
+      await until(() => relay.summary().reconnects > 0);
+    });
+
+    test('it throws that the connection is lost, if that is all it was given', async () => {
+      const relay = new OutboxRelay(silentFrom('bytes_before', client) as never, producerFor(fakeKinesis()), {
+        ...FAST,
+        statementTimeoutMs: 50,
+      });
+      await put('k', 'one');
+      await expect(start(relay).ended).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
+    });
+
+    test('it waits no longer for a connection than for a statement, and closes one that comes later', async () => {
+      const released: unknown[] = [];
+      let connect = (_: unknown): void => {};
+      const late: PostgresPool = {
+        totalCount: 0,
+        connect: () => new Promise((resolve) => (connect = resolve as never)),
+      };
+      const relay = new OutboxRelay(late, producerFor(fakeKinesis()), { statementTimeoutMs: 50 });
+      await expect(start(relay).ended).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
+      connect({ release: (isBroken: boolean) => released.push(isBroken) });
+      await until(() => released.length === 1);
+      expect(released).toEqual([true]);
+    });
+
+    test('and it is told to end, it ends in 3 seconds, however long a statement may take', async () => {
+      const relay = start(
+        new OutboxRelay(poolSilentFrom('bytes_before'), producerFor(fakeKinesis()), {
+          ...FAST,
+          statementTimeoutMs: 3_600_000,
+        }),
+      );
+      await put('k', 'one');
+      await until(async () => (await rowsOf('SELECT FROM outbox.range WHERE fence > 0')).length === 1);
+      await expect(relay.stop()).resolves.toMatchObject({ relayed: 0, reconnects: 1 });
+    });
+
+    test('the server ends the statement, too, unless the role has a shorter time', async () => {
+      const asked = async (isShorter: boolean) => {
+        const own = await server.connect(url);
+        if (isShorter) await own.query("SET statement_timeout = '4s'");
+        const relay = start(new OutboxRelay(own, producerFor(fakeKinesis()), { ...FAST, statementTimeoutMs: 5_000 }));
+        await until(async () => (await rowsOf('SELECT FROM outbox.range WHERE fence > 0')).length === 1);
+        const { rows } = await own.query('SHOW statement_timeout');
+        await relay.stop();
+        const { rows: after } = await own.query('SHOW statement_timeout');
+        await own.end();
+        await client.query('UPDATE outbox.range SET fence = 0');
+        return [rows[0].statement_timeout, after[0].statement_timeout];
+      };
+      expect(await asked(false)).toEqual(['5s', '0']);
+      expect((await asked(true))[0]).toBe('4s');
+    });
+  });
+
   describe('a rejected row', () => {
     const refusing = (refused: string) =>
       fakeKinesis({
@@ -436,7 +559,7 @@ describeOnPostgres('OutboxRelay', () => {
   }, 30_000);
 
   test('a worker that lost a range, and does not know it, does not take what is parked there for all there is', async () => {
-    const database = new OutboxDatabase(client, 'outbox');
+    const database = new OutboxDatabase(client, 'outbox', new Patience(systemClock, 5_000));
     const range = (await database.claim([]))!;
     await put('k', 'one');
     await client.query(`INSERT INTO outbox.parked (partition_key, id, xid, bucket, data, created_at)
@@ -501,6 +624,7 @@ describeOnPostgres('OutboxRelay', () => {
       ['maxRowsInFlight', -1],
       ['maxTries', 0],
       ['pollMs', 2 ** 31],
+      ['statementTimeoutMs', 0],
       ['schema', 'No'],
     ])('with %s %s', (field, value) => {
       expect(() => new OutboxRelay(pool, producerFor(fakeKinesis()), { [field]: value })).toThrow(

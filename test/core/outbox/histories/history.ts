@@ -14,8 +14,8 @@ export interface Transaction {
 /**
  * One history, drawn from a seed. Its axes, all of which meet: how long transactions are, how they end, how many keys they
  * touch and in which way they put; windows, buffers and ranges; aggregation; poison, and after how many tries it is given
- * up; what becomes of requests to Kinesis; when workers die, lose their connection or a lease that they believe in; what
- * other sessions hold; when slots rotate, ranges are divided anew, and the database is restored.
+ * up; what becomes of requests to Kinesis; when workers die, lose their connection or a lease that they believe in, or hear
+ * nothing more of Postgres; how slow Postgres is; what other sessions hold; when slots rotate, ranges are divided anew, and the database is restored.
  */
 export interface History {
   readonly seed: number;
@@ -31,6 +31,10 @@ export interface History {
   readonly maxAttempts: number;
   /** Of requests: the answer is lost, or applied late; of records: one fails. */
   readonly faults: { lost: number; late: number; failed: number; entry: number };
+  /** How likely it is that a worker's connection gives no answer to a statement, though it is open, and none from then on. */
+  readonly silence: number;
+  /** How long one statement takes, of those after all is written. */
+  readonly slowestMs: number;
   /** How likely each of these is at a step. */
   readonly chaos: Record<'crash' | 'disconnect' | 'stealLease' | 'divide' | 'holdSnapshot' | 'restore', number>;
 }
@@ -75,6 +79,8 @@ export function historyOf(seed: number): History {
     aggregation: oneOf<History['aggregation']>(false, 'per-key', 'packed'),
     maxAttempts: oneOf(1, 2, 5, 20),
     faults: { lost: oneOf(0, 0.1), late: oneOf(0, 0.1), failed: oneOf(0, 0.1), entry: oneOf(0, 0.1, 0.3) },
+    silence: rare(),
+    slowestMs: random() < 0.02 ? 1_500 : 0,
     chaos: {
       crash: rare(),
       disconnect: rare(),

@@ -7,6 +7,7 @@ import {
   type PutRecordsClient,
   SequenceHistory,
 } from '../../../../lib/core';
+import { systemClock } from '../../../../lib/core/foundation/clock';
 import { OutboxRelay, outboxMigrationsOf, type PostgresPool, type PostgresQuery } from '../../../../lib/core/outbox';
 import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
@@ -21,8 +22,14 @@ const MOST_WRITERS = 4;
 /** The retries of Kinesis' answers in a calm world, and the looks of a relay, end long before this. */
 const MOST_CALM_STEPS = 6_000;
 
-/** A statement that has not answered by then waits for a lock. */
+/** A writer's statement that has not answered by then waits for a lock. */
 const BLOCKED_MS = 20;
+
+/** No statement of a worker waits for anything that a later step would bring: a slow machine answers long before this. */
+const PATIENCE_MS = 60_000;
+
+/** Of the workers' clock. */
+const STATEMENT_TIMEOUT_MS = 500;
 
 /** A connection was lost; or Postgres itself said that it ends it, to a statement under way. */
 const CONNECTION_LOST = new Set(['OUTBOX_CONNECTION', '57P01']);
@@ -77,6 +84,11 @@ async function connect(url: string, name?: string): Promise<Client> {
   return client;
 }
 
+type PooledClient = Awaited<ReturnType<PostgresPool['connect']>>;
+
+/** Lets an action of a worker pass the gate. */
+type Pass = <T>(act: () => Promise<T>) => Promise<T>;
+
 /** A worker, until it is killed. */
 interface Worker {
   readonly name: string;
@@ -94,6 +106,7 @@ class Play {
     rows: 0,
     crashes: 0,
     disconnects: 0,
+    silences: 0,
     stolenLeases: 0,
     divisions: 0,
     restores: 0,
@@ -111,6 +124,7 @@ class Play {
   private readonly holders: Client[] = [];
   private writersLeft = 0;
   private isCalm = false;
+  private slowestMs: number;
   private readonly random: () => number;
 
   constructor(
@@ -121,6 +135,7 @@ class Play {
     private readonly mutant?: Mutant,
   ) {
     this.random = history.random;
+    this.slowestMs = history.slowestMs;
     this.kinesis = new FakeKinesis({
       clock: new VirtualClock(),
       roundTripMs: () => 0,
@@ -235,6 +250,7 @@ class Play {
       retryMs: 10,
       pollMs: 100,
       rotateMs: 60,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     })
       .run({ signal: worker.abort.signal })
       .catch((error) => {
@@ -275,7 +291,7 @@ class Play {
 
   /** Postgres, as one worker sees it. */
   private pool(worker: Worker): PostgresPool {
-    const pass = <T>(act: () => Promise<T>) => this.gate.pass(worker.name, act);
+    const pass: Pass = (act) => this.gate.pass(worker.name, act);
     return {
       totalCount: 0,
       connect: () =>
@@ -284,14 +300,39 @@ class Play {
           const client = await connect(this.url, name);
           this.names.set(client, name);
           worker.connections.push(client);
-          return {
-            query: (query: PostgresQuery) => pass(() => client.query(this.mutated(query))),
-            on: client.on.bind(client),
-            removeListener: client.removeListener.bind(client),
-            release: () => void client.end(),
-          };
+          return this.connection(client, pass);
         }),
     };
+  }
+
+  private connection(client: Client, pass: Pass): PooledClient {
+    const { silence } = this.history;
+    let isSilent = false;
+    const ask = async (query: PostgresQuery) => {
+      const answer = await client.query(this.mutated(query));
+      if (this.isCalm) await systemClock.sleep(this.takeSlowestMs());
+      return answer;
+    };
+    return {
+      query: (query) => {
+        const drawn = this.isCalm ? 1 : this.random();
+        if (!isSilent && drawn >= silence) return pass(() => ask(query));
+        if (!isSilent && drawn < silence / 2) void pass(() => ask(query)).catch(() => {});
+        this.counts.silences += isSilent ? 0 : 1;
+        isSilent = true;
+        return new Promise(() => {});
+      },
+      on: client.on.bind(client),
+      removeListener: client.removeListener.bind(client),
+      // Postgres notices only later that nobody is there any more; until then the session holds what it held.
+      release: () => void (isSilent ? this.late.push(() => this.terminate(client)) : client.end()),
+    };
+  }
+
+  private takeSlowestMs(): number {
+    const { slowestMs } = this;
+    this.slowestMs = 0;
+    return slowestMs;
   }
 
   private mutated(query: PostgresQuery): PostgresQuery {
@@ -320,9 +361,17 @@ class Play {
       drawn -= weight;
       return drawn < 0;
     });
-    if (index >= 0) await unlessBlocked(this.gate.letThrough(index));
+    if (index >= 0) await this.letThrough(index);
     else if (timers.length > 0) await this.gate.moveTime();
     else await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  /** Whatever a worker asks for is answered before anything else happens, so that its time waits for a slow machine. */
+  private async letThrough(index: number): Promise<void> {
+    const { actor } = this.gate.actions[index]!;
+    const through = this.gate.letThrough(index);
+    if (actor.startsWith('writer')) await endsWithin(BLOCKED_MS, through);
+    else if (!(await endsWithin(PATIENCE_MS, through))) throw await this.stuck(`${actor} got no answer`);
   }
 
   private weightOf(actor: string): number {
@@ -499,6 +548,10 @@ class Play {
       ranges: await rows('SELECT * FROM outbox.range'),
       parked: await rows('SELECT partition_key, id, tries, last_error FROM outbox.parked'),
       messages: await rows('SELECT id, partition_key, xid, slot FROM outbox.message'),
+      sessions: await rows(
+        `SELECT application_name, state, wait_event, pg_blocking_pids(pid) AS waits_for, query FROM pg_stat_activity
+         WHERE datname = current_database()`,
+      ),
     };
     return this.violation(`${what}: ${inspect(state, { depth: 5, breakLength: 120 })}`);
   }
@@ -510,12 +563,13 @@ class Play {
 
 export type { Play };
 
-/** Goes on when an action is done, or seems to wait for a lock. */
-async function unlessBlocked(action: Promise<void>): Promise<void> {
+/** Whether an action is done by then. */
+async function endsWithin(ms: number, action: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout;
-  const blocked = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, BLOCKED_MS);
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
   });
-  await Promise.race([action, blocked]);
+  const isDone = await Promise.race([action.then(() => true), late]);
   clearTimeout(timer!);
+  return isDone;
 }
