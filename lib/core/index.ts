@@ -1,4 +1,5 @@
 /** `cdk-even-shards/core`: every door but `cdk-even-shards/testing`, in one. */
+export * from './adaptive-counts';
 export * from './consumer';
 export * from './keyspaces';
 export * from './outbox';

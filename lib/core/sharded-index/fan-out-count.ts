@@ -5,6 +5,7 @@ import { type FanOutReadOptions, readPolicy } from '../foundation/fan-out/read-p
 import { ShardBuffer } from '../foundation/fan-out/shard-buffer';
 import { shardFlow } from '../foundation/fan-out/shard-flow';
 import { ShardRequests } from '../foundation/fan-out/shard-requests';
+import { configOfTheMoment } from './config-of-the-moment';
 import type { FanOutRequest } from './fan-out-request';
 import { indexQuery } from './index-query';
 import { indexShards } from './index-shard';
@@ -12,7 +13,7 @@ import { IndexShardReader } from './index-shard-reader';
 import type { QueryClient } from './query-client';
 import { queryFailure } from './query-failure';
 import { ReadProgress } from './resume-point';
-import type { ShardedConfig } from './sharded-index-config';
+import type { ShardedConfig, ShardedConfigSource } from './sharded-index-config';
 
 /** What to count in a sharded index. */
 export type FanOutCountRequest = Omit<FanOutRequest, 'order' | 'limit' | 'projection'>;
@@ -38,6 +39,7 @@ export interface FanOutCount {
  * To ask whether there is any item, use `fanOutQuery` with `limit: 1` and `order: 'unordered'`: it asks one shard first,
  * and no other if that shard has an item.
  *
+ * @param index the configuration that `ShardedIndex` emits, or an `AdaptiveIndex`
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
  *   configuration are invalid
  * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
@@ -45,14 +47,15 @@ export interface FanOutCount {
  */
 export async function fanOutCount(
   client: QueryClient,
-  config: ShardedConfig,
+  index: ShardedConfig | ShardedConfigSource,
   request: FanOutCountRequest,
   options: FanOutReadOptions = {},
 ): Promise<FanOutCount> {
+  const { config, left } = await configOfTheMoment(index, options);
   const { cursor, ...rest } = request;
   const { query } = indexQuery(client, config, { ...rest, order: 'unordered' });
   const progress = ReadProgress.decode('cursor', cursor, config, rest, 'count');
-  const policy = readPolicy(options);
+  const policy = readPolicy(left);
   const shards = indexShards(config, rest);
   const buffers = shards
     .filter((shard) => !progress.isFinished(shard))

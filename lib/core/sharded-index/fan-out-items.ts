@@ -7,6 +7,7 @@ import { ShardBuffer } from '../foundation/fan-out/shard-buffer';
 import { shardFlow } from '../foundation/fan-out/shard-flow';
 import { ShardRequests } from '../foundation/fan-out/shard-requests';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { configOfTheMoment } from './config-of-the-moment';
 import { positionAttributes } from './cursor';
 import type { FanOutRequest } from './fan-out-request';
 import { indexQuery } from './index-query';
@@ -17,7 +18,7 @@ import { projectedItem } from './projected-item';
 import type { QueryClient } from './query-client';
 import { queryFailure } from './query-failure';
 import { ReadProgress } from './resume-point';
-import { type ShardedConfig, storePath } from './sharded-index-config';
+import { isConfigSource, type ShardedConfig, type ShardedConfigSource, storePath } from './sharded-index-config';
 
 /**
  * What to stream from a sharded index: a request without an order and without a cursor. `limit` bounds all items
@@ -87,7 +88,7 @@ const RECENT_KEYS = 100_000;
  */
 export function fanOutItems(
   client: QueryClient,
-  config: ShardedConfig,
+  index: ShardedConfig | ShardedConfigSource,
   request: FanOutItemsRequest,
   options: FanOutReadOptions = {},
 ): FanOutItemStream {
@@ -97,15 +98,21 @@ export function fanOutItems(
   if (cursor !== undefined) throw new InvalidArgumentError('cursor', cursor, 'absent because a stream has no pages');
   const { resumeAt, segment = 0, totalSegments = 1, ...rest } = request;
   checkSegments(segment, totalSegments);
+  const config = isConfigSource(index) ? index.initial : index;
   const { query } = indexQuery(client, config, { ...rest, order: 'unordered' });
-  const policy = readPolicy(options);
+  readPolicy(options);
   const part = ['items', segment, totalSegments];
   const progress = ReadProgress.decode('resumeAt', resumeAt, config, rest, part);
-  const shards = indexShards(config, rest).filter(({ number }) => number % totalSegments === segment);
+  const shardsOf = (now: ShardedConfig) =>
+    indexShards(now, rest).filter(({ number }) => number % totalSegments === segment);
+  let shards = shardsOf(config);
   const stats = noCost(shards.length);
   let complete = false;
   async function* items(): AsyncGenerator<DynamoDbItem, void, undefined> {
-    yield* itemsOf(query, shards, progress, stats, policy);
+    const { config: now, left } = await configOfTheMoment(index, options);
+    shards = shardsOf(now);
+    stats.shards = shards.length;
+    yield* itemsOf(query, shards, progress, stats, readPolicy(left));
     complete = shards.every((shard) => progress.isFinished(shard));
   }
   const stream = items();

@@ -4,6 +4,7 @@ import { ItemSizes } from '../foundation/fan-out/item-sizes';
 import type { PageBounds } from '../foundation/fan-out/page-in-progress';
 import { type FanOutReadOptions, readPolicy } from '../foundation/fan-out/read-policy';
 import { gatherPage } from '../foundation/fan-out/scatter-gather';
+import { configOfTheMoment } from './config-of-the-moment';
 import { encodeCursor } from './cursor';
 import { tiesBefore } from './cursor-ties';
 import type { FanOutRequest } from './fan-out-request';
@@ -12,7 +13,7 @@ import { itemIdentity } from './item-identity';
 import { projectedItem } from './projected-item';
 import type { QueryClient } from './query-client';
 import { queryFailure } from './query-failure';
-import { type ShardedConfig, storePath } from './sharded-index-config';
+import { type ShardedConfig, type ShardedConfigSource, storePath } from './sharded-index-config';
 
 /** One page of the answer over all shards. */
 export interface FanOutPage {
@@ -58,7 +59,7 @@ export interface FanOutOptions extends FanOutReadOptions {
  * if the shard count has changed.
  *
  * @param client sends the requests; create it with `maxAttempts: 1`, because this function makes the further attempts
- * @param config the configuration that `ShardedIndex` emits
+ * @param index the configuration that `ShardedIndex` emits, or an `AdaptiveIndex`
  * @returns the items, the cursor of the next page if one can follow, and the cost
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
  *   configuration are invalid
@@ -68,18 +69,19 @@ export interface FanOutOptions extends FanOutReadOptions {
  */
 export async function fanOutQuery(
   client: QueryClient,
-  config: ShardedConfig,
+  index: ShardedConfig | ShardedConfigSource,
   request: FanOutRequest,
   options: FanOutOptions = {},
 ): Promise<FanOutPage> {
+  const { config, left } = await configOfTheMoment(index, options);
   const { query, readers, leading } = indexQuery(client, config, request);
-  const policy = readPolicy(options);
+  const policy = readPolicy(left);
   const { order, cursor, shardByShard } = query;
-  const sizes = options.history?.sizesOf(storePath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
+  const sizes = left.history?.sizesOf(storePath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
   const page = await gatherPage(
     readers,
     { order, shardByShard, leading, sizes, failureOf: queryFailure },
-    boundsOf(config, request, options, readers.length, sizes),
+    boundsOf(config, request, left, readers.length, sizes),
     policy,
   );
   const { positions, end, missingShards, stats } = page;

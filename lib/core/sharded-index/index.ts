@@ -41,9 +41,11 @@ export { shardKey, shardKeys } from './shard-key';
 export { type BatchInput, type PutInput, shardBatches, shardPut } from './shard-put';
 export { type ItemChanges, shardUpdate, type UpdateExpression } from './shard-update';
 export type {
+  AdaptiveCounts,
   IndexShards,
   ShardCount,
   ShardedConfig,
+  ShardedConfigSource,
   ShardedIndexConfig,
   ShardedTableConfig,
 } from './sharded-index-config';

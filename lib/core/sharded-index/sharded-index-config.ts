@@ -30,10 +30,21 @@ export interface IndexShards {
   byValue?: Record<string, ShardCount>;
 }
 
+/** Counts that grow while applications run. */
+export interface AdaptiveCounts {
+  /** The table that holds the counts of the values that have grown. */
+  tableName: string;
+  /** The most shards that a value may grow to, from 1 to 10,000. Only who raises a count uses it. */
+  maximum: number;
+}
+
 /** What the configurations of sharded indexes and of tables that are sharded by their own key have in common. */
 interface ShardedKeyConfig {
-  /** The version of this contract. Readers and writers refuse a version that they do not know. Absent: 1, the only one. */
-  version?: 1;
+  /**
+   * The version of this contract. Readers and writers refuse a version that they do not know. Absent: 1. An index with adaptive
+   * counts has 2, because a reader that knew nothing of them would overlook items.
+   */
+  version?: 1 | 2;
   /** The name of the table. */
   tableName: string;
   /** The attribute names of the base table's key: the partition key, then the sort key if the table has one. */
@@ -63,6 +74,12 @@ export interface ShardedIndexConfig extends ShardedKeyConfig {
   keyLayout: 'multi-attribute' | 'single-attribute';
   /** The attribute that the index is keyed by. Absent: the index covers the whole table. */
   valueAttribute?: string;
+  /**
+   * Where the counts are that values have grown to. Readers and writers use those or the counts of `shards`, whichever are
+   * larger: `AdaptiveIndex` of `cdk-even-shards/adaptive-counts` reads them.
+   * @default the counts are fixed
+   */
+  adaptive?: AdaptiveCounts;
 }
 
 /**
@@ -91,8 +108,21 @@ export interface ShardedTableConfig extends ShardedKeyConfig {
 /** A sharded index, or a table that is sharded by its own key. */
 export type ShardedConfig = ShardedIndexConfig | ShardedTableConfig;
 
+/** Knows the configuration of the moment of an index whose counts change. `AdaptiveIndex` is one. */
+export interface ShardedConfigSource {
+  /** The configuration with the counts that no value is below. */
+  readonly initial: ShardedIndexConfig;
+  /** A configuration by which a page that begins now finds every item. */
+  forReading(): Promise<ShardedIndexConfig>;
+}
+
 /** Separates the value from the shard in a single-attribute key. The shard follows the last separator. */
 export const SHARD_SEPARATOR = '#';
+
+/** Tells a source of configurations from a configuration. */
+export function isConfigSource(config: ShardedConfig | ShardedConfigSource): config is ShardedConfigSource {
+  return typeof (config as Partial<ShardedConfigSource> | null)?.forReading === 'function';
+}
 
 /** The shard count of a value, or of the whole table if the index has no value. */
 export function shardCountOf(config: ShardedConfig, value: string | number | undefined): ShardCount {
@@ -142,7 +172,7 @@ export function checkShardedConfig(config: ShardedConfig): void {
     throw new InvalidIndexConfigError('config', config, 'a configuration as ShardedIndex or KeyShardedTable emits it');
   }
   if (config.version !== undefined && config.version !== 1) {
-    throw new InvalidIndexConfigError('config.version', config.version, '1 or absent, update this package to use it');
+    throw new InvalidIndexConfigError('config.version', config.version, '1 or absent; 2 needs an AdaptiveIndex');
   }
   checkName('config.tableName', config.tableName);
   checkName('config.shardAttribute', config.shardAttribute);

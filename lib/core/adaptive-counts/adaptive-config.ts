@@ -1,0 +1,52 @@
+import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import {
+  type AdaptiveCounts,
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+  type ShardCount,
+  type ShardedIndexConfig,
+} from '../sharded-index';
+import { MAX_COUNT_TABLE_VALUE_BYTES } from './shard-count-table';
+
+/**
+ * Where the counts of an index are, and how far they may grow.
+ *
+ * @throws InvalidIndexConfigError or InvalidShardCountError unless the configuration is that of an index with adaptive counts
+ */
+export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
+  const adaptive = config?.adaptive;
+  if (typeof config?.indexName !== 'string') {
+    const allowed =
+      'the name of an index: items of a table that is sharded by its own key would not be found by their keys';
+    throw new InvalidIndexConfigError('config.indexName', config?.indexName, allowed);
+  }
+  if (typeof adaptive !== 'object' || adaptive === null) {
+    throw new InvalidIndexConfigError('config.adaptive', adaptive, 'what an index with adaptive counts emits');
+  }
+  if (typeof adaptive.tableName !== 'string' || adaptive.tableName === '') {
+    throw new InvalidIndexConfigError('config.adaptive.tableName', adaptive.tableName, 'a non-empty string');
+  }
+  checkShardCount('config.adaptive.maximum', adaptive.maximum, MAX_INDEX_SHARDS);
+  return adaptive;
+}
+
+/** The text of a value, which counts are kept by. Undefined if the index covers the whole table. */
+export function valueName(config: ShardedIndexConfig, value: string | number | undefined): string | undefined {
+  if (config.valueAttribute === undefined) {
+    if (value === undefined) return undefined;
+    throw new InvalidIndexValueError('value', value, 'absent because the index covers the whole table');
+  }
+  const isValue = (typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value));
+  if (!isValue) throw new InvalidIndexValueError('value', value, 'a non-empty string or a finite number');
+  const most = MAX_COUNT_TABLE_VALUE_BYTES - 1;
+  if (Buffer.byteLength(String(value)) > most) {
+    throw new InvalidIndexValueError('value', value, `at most ${most} bytes long, to have counts of its own`);
+  }
+  return String(value);
+}
+
+/** The counts that the configuration gives a value, whatever it grows to. */
+export function floorOf({ shards }: ShardedIndexConfig, value: string | undefined): ShardCount {
+  const { byValue = {} } = shards;
+  return value !== undefined && Object.hasOwn(byValue, value) ? byValue[value]! : shards.default;
+}

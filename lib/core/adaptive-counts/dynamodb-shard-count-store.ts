@@ -1,0 +1,157 @@
+import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import type { IndexQueryInput, QueryClient, ShardedIndexConfig } from '../sharded-index';
+import { adaptiveCountsOf } from './adaptive-config';
+import { CorruptShardCountError } from './adaptive-count-errors';
+import { checkGrownCount, type GrownCount } from './grown-count';
+import type { ShardCountReader, ShardCountStore } from './shard-count-store';
+import { COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from './shard-count-table';
+
+/** The input of a PutItem request for one count, in the AWS SDK's terms. */
+export interface CountPutItemInput {
+  TableName: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's AttributeValue has a further member for unknown types
+  Item: Record<string, any>;
+  ConditionExpression: string;
+  ExpressionAttributeNames: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  ExpressionAttributeValues?: Record<string, any>;
+}
+
+/** The part of a DynamoDB client that changes counts. The AWS SDK's `new DynamoDB({})` fits without an adapter. */
+export interface CountTableClient extends QueryClient {
+  putItem(input: CountPutItemInput): Promise<object>;
+}
+
+/**
+ * Reads the counts of an index from its DynamoDB table: all of them by one query, because few values grow. It needs
+ * the permission to query that table.
+ */
+export class DynamoDbShardCountReader implements ShardCountReader {
+  protected readonly tableName: string;
+  protected readonly index: AttributeValue;
+
+  /**
+   * @param client sends the requests, such as `new DynamoDB({})` or `lightQueryClient`
+   * @param config the configuration that the index emits
+   * @throws InvalidIndexConfigError unless that index has adaptive counts
+   */
+  constructor(
+    private readonly queries: QueryClient,
+    config: ShardedIndexConfig,
+  ) {
+    this.tableName = adaptiveCountsOf(config).tableName;
+    this.index = { S: `${config.tableName}/${config.indexName}` };
+  }
+
+  readCounts(options?: { abortSignal?: AbortSignal }): Promise<GrownCount[]> {
+    return this.query('#index = :index', {}, options);
+  }
+
+  /** The counts that a key condition names. */
+  protected async query(
+    condition: string,
+    values: Record<string, AttributeValue>,
+    options?: { abortSignal?: AbortSignal },
+  ): Promise<GrownCount[]> {
+    const counts: GrownCount[] = [];
+    const input: IndexQueryInput = {
+      TableName: this.tableName,
+      KeyConditionExpression: condition,
+      ExpressionAttributeNames: {
+        '#index': COUNT_TABLE_INDEX,
+        ...(condition.includes('#value') && { '#value': COUNT_TABLE_VALUE }),
+      },
+      ExpressionAttributeValues: { ':index': this.index, ...values },
+      ScanIndexForward: true,
+      ConsistentRead: true,
+      ReturnConsumedCapacity: 'TOTAL',
+    };
+    let start: object | undefined;
+    do {
+      const { Items: items, LastEvaluatedKey } = await this.queries.query(
+        { ...input, ...(start && { ExclusiveStartKey: start }) },
+        options,
+      );
+      // An answer without items would be taken for an index of which no value has grown.
+      if (!Array.isArray(items)) throw new IncompleteAnswerError('Query', 'Items');
+      counts.push(...(items as DynamoDbItem[]).map(countOf));
+      start = LastEvaluatedKey;
+    } while (start !== undefined);
+    return counts;
+  }
+}
+
+/**
+ * Keeps the counts of an index in a DynamoDB table: an item for each value that has grown.
+ *
+ * The table must have a partition key `index` and a sort key `value`, both of type string. An index with
+ * `ShardCounts.adaptive` has such a table.
+ */
+export class DynamoDbShardCountStore extends DynamoDbShardCountReader implements ShardCountStore {
+  constructor(
+    private readonly client: CountTableClient,
+    config: ShardedIndexConfig,
+  ) {
+    super(client, config);
+  }
+
+  async readCount(value: string | undefined): Promise<GrownCount | undefined> {
+    const [count] = await this.query('#index = :index AND #value = :value', { ':value': { S: keyOf(value) } });
+    return count;
+  }
+
+  async writeCount(count: GrownCount, expected: number): Promise<boolean> {
+    const isFirst = expected === 0;
+    try {
+      await this.client.putItem({
+        TableName: this.tableName,
+        Item: { [COUNT_TABLE_INDEX]: this.index, ...itemOf(count) },
+        ConditionExpression: isFirst ? 'attribute_not_exists(#version)' : '#version = :version',
+        ExpressionAttributeNames: { '#version': 'version' },
+        ...(!isFirst && { ExpressionAttributeValues: { ':version': { N: String(expected) } } }),
+      });
+      return true;
+    } catch (error) {
+      if ((error as Error).name === 'ConditionalCheckFailedException') return false;
+      throw error;
+    }
+  }
+}
+
+const WHOLE_TABLE = '*';
+const BEFORE_VALUE = '=';
+
+function keyOf(value: string | undefined): string {
+  return value === undefined ? WHOLE_TABLE : BEFORE_VALUE + value;
+}
+
+function itemOf({ value, write, read, version, ...texts }: GrownCount): DynamoDbItem {
+  const numbers = Object.entries({ write, read, version }).map(([name, number]) => [name, { N: String(number) }]);
+  const rest = Object.entries(texts).map(([name, text]) => [name, { S: text }]);
+  return { [COUNT_TABLE_VALUE]: { S: keyOf(value) }, ...Object.fromEntries([...numbers, ...rest]) };
+}
+
+/** @throws CorruptShardCountError for an item that this library has not written */
+function countOf(item: DynamoDbItem): GrownCount {
+  const text = (name: string): string => {
+    const { S: stored } = Object(item[name]);
+    if (typeof stored !== 'string') throw new CorruptShardCountError(`the attribute ${name}`);
+    return stored;
+  };
+  const number = (name: string): number => Number(Object(item[name]).N);
+  const key = text(COUNT_TABLE_VALUE);
+  if (key !== WHOLE_TABLE && !key.startsWith(BEFORE_VALUE)) throw new CorruptShardCountError('the key of a value');
+  const count: GrownCount = {
+    value: key === WHOLE_TABLE ? undefined : key.slice(BEFORE_VALUE.length),
+    write: number('write'),
+    read: number('read'),
+    version: number('version'),
+    commit: text('commit'),
+    changedBy: text('changedBy'),
+    changedAt: text('changedAt'),
+    reason: text('reason'),
+  };
+  checkGrownCount(count);
+  return count;
+}

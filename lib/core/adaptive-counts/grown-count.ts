@@ -1,0 +1,32 @@
+import { MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { CorruptShardCountError } from './adaptive-count-errors';
+
+/**
+ * The shard counts that one value of an index has grown to, as the table of counts holds them. Readers and writers use
+ * these or the counts of the configuration, whichever are larger.
+ */
+export interface GrownCount {
+  /** The value, as text. Undefined: the index covers the whole table. */
+  value: string | undefined;
+  /** The number of shards that writers use. */
+  write: number;
+  /** The number of shards that readers ask, at least `write`. */
+  read: number;
+  /** How often the counts of this value have changed: 1 after the first change. */
+  version: number;
+  /** The id of the attempt that made this version. */
+  commit: string;
+  /** Who made this version. */
+  changedBy: string;
+  /** When, by the clock of who made it, in ISO 8601. It is for people: nothing is decided by it. */
+  changedAt: string;
+  /** Why. */
+  reason: string;
+}
+
+/** @throws CorruptShardCountError unless the counts can be asked and written to */
+export function checkGrownCount({ write, read, version }: GrownCount): void {
+  const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= MAX_INDEX_SHARDS;
+  if (!isCount(write) || !isCount(read) || read < write) throw new CorruptShardCountError('the counts of a value');
+  if (!Number.isSafeInteger(version) || version < 1) throw new CorruptShardCountError('the version of a value');
+}

@@ -1,0 +1,31 @@
+/**
+ * `cdk-even-shards/adaptive-counts`: shard counts of an index that grow while applications read and write it.
+ *
+ * @module adaptive-counts
+ */
+
+export type { Clock } from '../foundation/clock';
+export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
+export {
+  CorruptShardCountError,
+  ShardCountChangedError,
+  ShardCountsUnavailableError,
+} from './adaptive-count-errors';
+export { AdaptiveIndex, type AdaptiveIndexOptions } from './adaptive-index';
+export type { CountChange } from './change-count';
+export {
+  type CountPutItemInput,
+  type CountTableClient,
+  DynamoDbShardCountReader,
+  DynamoDbShardCountStore,
+} from './dynamodb-shard-count-store';
+export type { GrownCount } from './grown-count';
+export {
+  type DrainEnd,
+  endDrain,
+  type LowerShardCountOptions,
+  lowerShardCount,
+  type ShardCountLowering,
+} from './lower-shard-count';
+export { raiseShardCount, type ShardCountRaise } from './raise-shard-count';
+export type { ShardCountReader, ShardCountStore } from './shard-count-store';
