@@ -64,6 +64,7 @@ export { StreamResharding, type StreamReshardingProps } from './stream/stream-re
 export { StreamReshardingProvider, type StreamReshardingProviderProps } from './stream/stream-resharding-provider';
 export { UniformStream, type UniformStreamProps } from './stream/uniform-stream';
 export type { BaseShardedIndexOptions } from './table/base-sharded-index-options';
+export { DaxCluster, type DaxClusterProps } from './table/dax-cluster';
 export type { ExpectedIndexTraffic } from './table/expected-index-traffic';
 export { FanOutQueryFunction, type FanOutQueryFunctionProps } from './table/fan-out-query-function';
 export type { IFanOutQueryFunction } from './table/i-fan-out-query-function';

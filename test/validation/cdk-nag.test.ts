@@ -7,6 +7,7 @@ import cdkJson from '../../cdk.json';
 import { WatchedStack } from '../monitoring/watched-stack';
 import { RelayStack } from '../outbox/relay-stack';
 import { reshardingStack } from '../table/resharding-stack';
+import { DaxStack } from './dax-stack';
 import { KeyspacesStack } from './keyspaces-stack';
 import { MultiAttributeStack } from './multi-attribute-stack';
 import { ProducerSourcesStack } from './producer-sources-stack';
@@ -22,6 +23,7 @@ describe('cdk-nag, AwsSolutions', () => {
   test.each([
     ['the reference app', (app: App) => new EvenShardsStack(app, 'EvenShards')],
     ['a stack with multi-attribute keys', (app: App) => new MultiAttributeStack(app)],
+    ['a stack with a cluster of DAX', (app: App) => new DaxStack(app)],
     ['a stack with Cassandra tables', (app: App) => new KeyspacesStack(app)],
     ['a stack that is operated and watched', (app: App) => new WatchedStack(app)],
     ['a stack with a queue and a table before its producer', (app: App) => new ProducerSourcesStack(app)],

@@ -8,6 +8,7 @@ import * as rds from 'aws-cdk-lib/aws-rds';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import {
   CqlType,
+  DaxCluster,
   FanOutQueryFunction,
   HashKeyRegistry,
   IndexResharding,
@@ -109,6 +110,13 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
       writeUnitsPerSecond: 50,
       auditSchedule: Schedule.rate(Duration.days(1)),
     }),
+  'a cluster of DAX': (stack) => {
+    const { vpc } = networkOf(stack);
+    const { table, index } = jobsOf(stack);
+    const cluster = new DaxCluster(stack, 'Cache', { vpc, indexes: [index], tables: [table], allowWrites: true });
+    cluster.grantRead(callerOf(stack, 'read'));
+    cluster.grantWrite(callerOf(stack, 'write'));
+  },
   'a query of Amazon Keyspaces': (stack) => new KeyspacesQueryFunction(stack, 'Query', { tables: [blogsOf(stack)] }),
   'a query of Amazon Keyspaces with a key': (stack) =>
     new KeyspacesQueryFunction(stack, 'Query', { tables: [blogsOf(stack, new Key(stack, 'Key'))] }),

@@ -7,6 +7,7 @@ import * as rds from 'aws-cdk-lib/aws-rds';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   CqlType,
+  DaxCluster,
   FanOutQueryFunction,
   HashKeyRegistry,
   IndexResharding,
@@ -108,6 +109,15 @@ function relay(stack: Stack, settings: object = {}): OutboxRelayFunction {
 function resharding(stack: Stack, settings: object): IndexResharding {
   const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
   return new IndexResharding(stack, 'It', { index: index(stack, ShardCounts.uniform(2)), ...budgets, ...settings });
+}
+
+function dax(stack: Stack, settings: object): DaxCluster {
+  const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
+    vpcId: 'vpc-1',
+    availabilityZones: ['eu-west-1a'],
+    privateSubnetIds: ['subnet-1'],
+  });
+  return new DaxCluster(stack, 'Cache', { vpc, indexes: [index(stack, ShardCounts.uniform(2))], ...settings });
 }
 
 /** Every construct that is a function, by the interface of its own settings. */
@@ -253,6 +263,15 @@ export const tokenCases: TokenCase[] = [
     give: (stack) => query(stack, { cache: seconds() }),
     refusal: 'cache must be a duration of at least a millisecond, known at synthesis, got "a token"',
   },
+  {
+    name: 'DaxClusterProps.nodes',
+    give: (stack) => dax(stack, { nodes: token() }),
+  },
+  ...['queryTimeToLive', 'itemTimeToLive'].map((property) => ({
+    name: `DaxClusterProps.${property}`,
+    give: (stack: Stack) => dax(stack, { [property]: seconds() }),
+    refusal: `${property} must be a duration of at least a millisecond, known at synthesis, got "a token"`,
+  })),
   {
     name: 'KeyShardedTableProps.firstShard',
     give: (stack) =>

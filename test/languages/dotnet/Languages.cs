@@ -235,6 +235,9 @@ var relay = new OutboxRelayFunction(stack, "Relay", new OutboxRelayFunctionProps
     Database = OutboxRelayDatabase.FromCluster(cluster, new OutboxRelayDatabaseOptions { IamUser = "relay" }),
     Vpc = vpc
 });
+var daxCluster = new DaxCluster(stack, "DaxCluster", new DaxClusterProps { Tables = new ITableV2[] { invoices }, Vpc = vpc, AllowWrites = true });
+daxCluster.GrantRead(role);
+daxCluster.GrantWrite(role);
 relay.GrantInvoke(role);
 new OutboxRelayFunction(stack, "InstanceRelay", new OutboxRelayFunctionProps {
     Stream = clicks,
@@ -355,6 +358,14 @@ var metrics = new IMetric[] {
     indexResharding.MetricMovedItems(),
     indexResharding.MetricRefusedItems(),
     indexResharding.MetricStrays(),
+    daxCluster.Metric("EvictedSize"),
+    daxCluster.MetricQueryCacheHits(),
+    daxCluster.MetricQueryCacheMisses(),
+    daxCluster.MetricItemCacheHits(),
+    daxCluster.MetricItemCacheMisses(),
+    daxCluster.MetricThrottledRequestCount(),
+    daxCluster.MetricFaultRequestCount(),
+    daxCluster.MetricCpuUtilization(),
     relay.Metric("ParkedRows"),
     relay.MetricGivenUpRows(),
     relay.MetricParkedRows(),

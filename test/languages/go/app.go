@@ -301,6 +301,13 @@ func main() {
 		Database: shards.OutboxRelayDatabase_FromCluster(cluster, &shards.OutboxRelayDatabaseOptions{IamUser: jsii.String("relay")}),
 		Vpc:      vpc,
 	})
+	daxCluster := shards.NewDaxCluster(stack, jsii.String("DaxCluster"), &shards.DaxClusterProps{
+		Tables:      &[]awsdynamodb.ITableV2{invoices},
+		Vpc:         vpc,
+		AllowWrites: jsii.Bool(true),
+	})
+	daxCluster.GrantRead(role)
+	daxCluster.GrantWrite(role)
 	relay.GrantInvoke(role)
 	shards.NewOutboxRelayFunction(stack, jsii.String("InstanceRelay"), &shards.OutboxRelayFunctionProps{
 		Stream: clicks,
@@ -424,6 +431,14 @@ func main() {
 		indexResharding.MetricMovedItems(nil),
 		indexResharding.MetricRefusedItems(nil),
 		indexResharding.MetricStrays(nil),
+		daxCluster.Metric(jsii.String("EvictedSize"), nil),
+		daxCluster.MetricQueryCacheHits(nil),
+		daxCluster.MetricQueryCacheMisses(nil),
+		daxCluster.MetricItemCacheHits(nil),
+		daxCluster.MetricItemCacheMisses(nil),
+		daxCluster.MetricThrottledRequestCount(nil),
+		daxCluster.MetricFaultRequestCount(nil),
+		daxCluster.MetricCpuUtilization(nil),
 		relay.Metric(jsii.String("ParkedRows"), nil),
 		relay.MetricGivenUpRows(nil),
 		relay.MetricParkedRows(nil),

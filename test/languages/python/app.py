@@ -274,6 +274,9 @@ relay = shards.OutboxRelayFunction(
     database=shards.OutboxRelayDatabase.from_cluster(cluster, iam_user="relay"),
     vpc=vpc,
 )
+dax_cluster = shards.DaxCluster(stack, "DaxCluster", tables=[invoices], vpc=vpc, allow_writes=True)
+dax_cluster.grant_read(role)
+dax_cluster.grant_write(role)
 relay.grant_invoke(role)
 shards.OutboxRelayFunction(
     stack,
@@ -402,6 +405,14 @@ metrics = [
     index_resharding.metric_moved_items(),
     index_resharding.metric_refused_items(),
     index_resharding.metric_strays(),
+    dax_cluster.metric("EvictedSize"),
+    dax_cluster.metric_query_cache_hits(),
+    dax_cluster.metric_query_cache_misses(),
+    dax_cluster.metric_item_cache_hits(),
+    dax_cluster.metric_item_cache_misses(),
+    dax_cluster.metric_throttled_request_count(),
+    dax_cluster.metric_fault_request_count(),
+    dax_cluster.metric_cpu_utilization(),
     relay.metric("ParkedRows"),
     relay.metric_given_up_rows(),
     relay.metric_parked_rows(),

@@ -244,6 +244,9 @@ const relay = new shards.OutboxRelayFunction(stack, 'Relay', {
   database: shards.OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' }),
   vpc,
 });
+const daxCluster = new shards.DaxCluster(stack, 'DaxCluster', { tables: [invoices], vpc, allowWrites: true });
+daxCluster.grantRead(role);
+daxCluster.grantWrite(role);
 relay.grantInvoke(role);
 new shards.OutboxRelayFunction(stack, 'InstanceRelay', {
   stream: clicks,
@@ -368,6 +371,14 @@ const metrics: cloudwatch.IMetric[] = [
   indexResharding.metricMovedItems(),
   indexResharding.metricRefusedItems(),
   indexResharding.metricStrays(),
+  daxCluster.metric('EvictedSize'),
+  daxCluster.metricQueryCacheHits(),
+  daxCluster.metricQueryCacheMisses(),
+  daxCluster.metricItemCacheHits(),
+  daxCluster.metricItemCacheMisses(),
+  daxCluster.metricThrottledRequestCount(),
+  daxCluster.metricFaultRequestCount(),
+  daxCluster.metricCpuUtilization(),
   relay.metric('ParkedRows'),
   relay.metricGivenUpRows(),
   relay.metricParkedRows(),

@@ -296,6 +296,13 @@ public final class Languages {
             .database(OutboxRelayDatabase.fromCluster(cluster, OutboxRelayDatabaseOptions.builder().iamUser("relay").build()))
             .vpc(vpc)
             .build());
+        var daxCluster = new DaxCluster(stack, "DaxCluster", DaxClusterProps.builder()
+            .tables(List.of(invoices))
+            .vpc(vpc)
+            .allowWrites(true)
+            .build());
+        daxCluster.grantRead(role);
+        daxCluster.grantWrite(role);
         relay.grantInvoke(role);
         new OutboxRelayFunction(stack, "InstanceRelay", OutboxRelayFunctionProps.builder()
             .stream(clicks)
@@ -424,6 +431,14 @@ public final class Languages {
             indexResharding.metricMovedItems(),
             indexResharding.metricRefusedItems(),
             indexResharding.metricStrays(),
+            daxCluster.metric("EvictedSize"),
+            daxCluster.metricQueryCacheHits(),
+            daxCluster.metricQueryCacheMisses(),
+            daxCluster.metricItemCacheHits(),
+            daxCluster.metricItemCacheMisses(),
+            daxCluster.metricThrottledRequestCount(),
+            daxCluster.metricFaultRequestCount(),
+            daxCluster.metricCpuUtilization(),
             relay.metric("ParkedRows"),
             relay.metricGivenUpRows(),
             relay.metricParkedRows(),

@@ -1,0 +1,356 @@
+import { Duration, Stack, Token } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnCluster, CfnParameterGroup, CfnSubnetGroup } from 'aws-cdk-lib/aws-dax';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/foundation/errors';
+import { bindConfig } from '../function/bind-config';
+import { TABLE_WRITE_KEY_ACTIONS } from '../kms-actions';
+import { refuseToken } from '../refuse-token';
+import { checkOwnEnvironment } from '../stream/own-environment';
+import type { IShardedIndex } from './i-sharded-index';
+import type { ShardedIndexBindingOptions } from './sharded-index-binding-options';
+
+/** Properties of a `DaxCluster`. */
+export interface DaxClusterProps {
+  /**
+   * The sharded indexes that are read through the cluster, of this app or imported, in the stack's own account and region. Keys of
+   * several attributes (`KeyLayout.MULTI_ATTRIBUTE`) are not known to work with DAX.
+   *
+   * @default - none, if there are `tables`
+   */
+  readonly indexes?: IShardedIndex[];
+
+  /**
+   * The tables whose items are read through the cluster, sharded by their own key or not, in the stack's own account and region.
+   *
+   * @default - none, if there are `indexes`
+   */
+  readonly tables?: dynamodb.ITableV2[];
+
+  /** The network of the cluster. What reads through it runs there, too. */
+  readonly vpc: ec2.IVpc;
+
+  /**
+   * The subnets of the nodes.
+   *
+   * @default - the private subnets of the network
+   */
+  readonly vpcSubnets?: ec2.SubnetSelection;
+
+  /**
+   * The security groups of the nodes.
+   *
+   * @default - one of its own, which lets in what `bindReader` and `connections` allow
+   */
+  readonly securityGroups?: ec2.ISecurityGroup[];
+
+  /**
+   * The kind of node. The types that begin with `dax.t` have little memory, and a CPU that is slowed down when it is busy for long: they
+   * are for tests.
+   *
+   * @default dax.r5.large
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/DAX.concepts.cluster.html
+   */
+  readonly nodeType?: string;
+
+  /**
+   * How many nodes the cluster has: a whole number from 1 to 11. Each node answers reads from caches of its own, so that
+   * more nodes take more reads, and each of them asks DynamoDB for itself.
+   *
+   * @default 3, in different availability zones
+   */
+  readonly nodes?: number;
+
+  /**
+   * How old a page may be: for how long a node answers the same query from its query cache. No write changes that cache.
+   *
+   * @default - 5 minutes
+   */
+  readonly queryTimeToLive?: Duration;
+
+  /**
+   * How old an item may be that is got by its key, if it was written past the cluster.
+   *
+   * @default - 5 minutes
+   */
+  readonly itemTimeToLive?: Duration;
+
+  /**
+   * Whether items of the `tables` may be written through the cluster, so that `get` finds them as they were written. Queries
+   * do not: see `queryTimeToLive`.
+   *
+   * @default false
+   */
+  readonly allowWrites?: boolean;
+}
+
+/** Source: the DynamoDB developer guide, "DAX cluster components": one primary node and up to ten read replicas. */
+const MAX_NODES = 11;
+
+/** The port of a cluster whose connections are encrypted. Source: the DynamoDB developer guide, "DAX encryption in transit". */
+const ENCRYPTED_PORT = 9111;
+
+/** Source: the DynamoDB developer guide, "DAX access control", without `Scan`, which no fan-out query sends. */
+const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
+const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
+
+/**
+ * A cluster of Amazon DynamoDB Accelerator (DAX) in front of sharded indexes and tables: for single items, and values, that are read
+ * more often than their partition allows, where several applications share a cache. A cache in the memory of each application is
+ * cheaper: `cache` of `FanOutQueryFunction`, and `cachedQueryClient`.
+ *
+ * Bind it to your functions, and give `fanOutQuery` of `cdk-even-shards/core` a `DaxDocument` of `@amazon-dax-sdk/lib-dax`.
+ *
+ * It is encrypted at rest and in transit. Its role may read exactly the indexes and tables that it is given. It is billed by the hour
+ * and node.
+ *
+ * Throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if a number or a duration is out of
+ * its bounds, or if a table is known to be in another account or region.
+ */
+export class DaxCluster extends Construct implements ec2.IConnectable {
+  /** The ARN of the cluster. */
+  public readonly clusterArn: string;
+
+  /** The name of the cluster, which CloudFormation gives it. */
+  public readonly clusterName: string;
+
+  /** What a client of DAX connects to: `daxs://...`. */
+  public readonly endpoint: string;
+
+  /** The role that the cluster asks DynamoDB with. */
+  public readonly role: iam.Role;
+
+  /** The network connections of the nodes. */
+  public readonly connections: ec2.Connections;
+
+  private readonly allowWrites: boolean;
+
+  /**
+   * A cluster with a role, a subnet group, a parameter group and a security group of its own.
+   *
+   * @param scope the construct to add the cluster to, usually `this`
+   * @param id the cluster's name within the scope
+   * @param props what is read through it, and where it runs
+   */
+  constructor(scope: Construct, id: string, props: DaxClusterProps) {
+    super(scope, id);
+    const { indexes = [], tables = [], vpc, nodes = 3, allowWrites = false } = props;
+    if (indexes.length + tables.length === 0) {
+      throw new InvalidArgumentError(constructField(this, 'indexes'), indexes, 'at least one sharded index or table');
+    }
+    if (!Token.isUnresolved(nodes) && !(Number.isInteger(nodes) && nodes >= 1 && nodes <= MAX_NODES)) {
+      throw new InvalidArgumentError(constructField(this, 'nodes'), nodes, `a whole number from 1 to ${MAX_NODES}`);
+    }
+    for (const table of [...tables, ...indexes.map((index) => index.table)]) {
+      checkOwnEnvironment(constructField(this, 'tables'), 'a table', table, Stack.of(this));
+    }
+    this.allowWrites = allowWrites;
+    this.role = new iam.Role(this, 'Role', {
+      assumedBy: new iam.ServicePrincipal('dax.amazonaws.com'),
+      description: 'What a cluster of DAX asks DynamoDB with',
+    });
+    for (const table of tables) {
+      this.allowOn(table, [table.tableArn], [...READS, ...(allowWrites ? WRITES : [])]);
+    }
+    for (const index of indexes) {
+      index.grants.query(this.role);
+      if (!tables.includes(index.table)) this.allowOn(index.table, [index.table.tableArn], ['DescribeTable']);
+    }
+    const description = 'The nodes of a cluster of DAX';
+    const { securityGroups = [new ec2.SecurityGroup(this, 'SecurityGroup', { vpc, description })] } = props;
+    this.connections = new ec2.Connections({ securityGroups, defaultPort: ec2.Port.tcp(ENCRYPTED_PORT) });
+    const cluster = new CfnCluster(this, 'Resource', {
+      description: 'Caches what is read of sharded tables',
+      iamRoleArn: this.role.roleArn,
+      nodeType: props.nodeType ?? 'dax.r5.large',
+      replicationFactor: nodes,
+      subnetGroupName: new CfnSubnetGroup(this, 'Subnets', {
+        description: 'The subnets of the nodes',
+        subnetIds: vpc.selectSubnets(props.vpcSubnets).subnetIds,
+      }).ref,
+      securityGroupIds: securityGroups.map(({ securityGroupId }) => securityGroupId),
+      parameterGroupName: new CfnParameterGroup(this, 'Parameters', {
+        description: 'How old answers may be',
+        parameterNameValues: {
+          'query-ttl-millis': this.milliseconds('queryTimeToLive', props.queryTimeToLive),
+          'record-ttl-millis': this.milliseconds('itemTimeToLive', props.itemTimeToLive),
+        },
+      }).ref,
+      sseSpecification: { sseEnabled: true },
+      clusterEndpointEncryptionType: 'TLS',
+    });
+    // DAX asks DynamoDB with the role as soon as it is created.
+    cluster.node.addDependency(this.role);
+    this.clusterArn = cluster.attrArn;
+    this.clusterName = cluster.ref;
+    this.endpoint = cluster.attrClusterDiscoveryEndpointUrl;
+  }
+
+  /**
+   * Lets a function of the network read through this cluster: it gets the endpoint as an environment variable, may connect,
+   * and may get and query, and nothing else.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` if the function is not in a network, or if Lambda does not take the name of
+   * the environment variable.
+   *
+   * @param reader the function that reads
+   * @param binding how the function is told; the variable is `DAX_ENDPOINT` unless it says otherwise
+   */
+  public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
+    if (!reader.isBoundToVpc) {
+      throw new InvalidArgumentError(constructField(reader, 'bindReader'), reader.node.id, 'a function with a vpc');
+    }
+    const { endpoint } = this;
+    const bound = { name: 'daxEndpoint', config: { cluster: this.node.path }, json: endpoint };
+    bindConfig(bound, reader, binding.environmentVariable);
+    this.connections.allowDefaultPortFrom(reader, 'reads through the cache');
+    return this.grantRead(reader);
+  }
+
+  /**
+   * Allows `dax:GetItem`, `dax:BatchGetItem` and `dax:Query` on exactly this cluster. What is granted connects from a security group
+   * that `connections` allows.
+   *
+   * @param grantee the role, function or other principal that reads
+   */
+  public grantRead(grantee: iam.IGrantable): iam.Grant {
+    return this.grant(grantee, ['GetItem', 'BatchGetItem', 'Query']);
+  }
+
+  /**
+   * Allows to put, update, delete and check items through exactly this cluster, also in batches and in transactions.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` unless the cluster was created with `allowWrites`.
+   *
+   * @param grantee the role, function or other principal that writes
+   */
+  public grantWrite(grantee: iam.IGrantable): iam.Grant {
+    if (this.allowWrites) return this.grant(grantee, WRITES);
+    throw new InvalidArgumentError(constructField(this, 'allowWrites'), false, 'true for a cluster that takes writes');
+  }
+
+  /**
+   * Queries that were answered from the query cache.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricQueryCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('QueryCacheHits', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Queries that DynamoDB was asked.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricQueryCacheMisses(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('QueryCacheMisses', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Items that were answered from the item cache.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricItemCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ItemCacheHits', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Items that DynamoDB was asked for.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricItemCacheMisses(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ItemCacheMisses', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Requests that a node of the cluster throttled.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricThrottledRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ThrottledRequestCount', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Requests that the cluster failed to answer.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricFaultRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('FaultRequestCount', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * How busy the CPUs of the nodes are, in percent.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricCpuUtilization(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('CPUUtilization', props);
+  }
+
+  /**
+   * Any metric that DAX writes of the cluster, by its name. DAX writes a metric only if it is not 0.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `EvictedSize`
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/dax-metrics-dimensions-dax.html
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return new cloudwatch.Metric({
+      namespace: 'AWS/DAX',
+      metricName,
+      dimensionsMap: { ClusterId: this.clusterName },
+      statistic: cloudwatch.Stats.AVERAGE,
+      period: Duration.minutes(5),
+      ...props,
+    }).attachTo(this);
+  }
+
+  private grant(grantee: iam.IGrantable, actions: string[]): iam.Grant {
+    return iam.Grant.addToPrincipal({
+      grantee,
+      actions: actions.map((action) => `dax:${action}`),
+      resourceArns: [this.clusterArn],
+    });
+  }
+
+  private allowOn(table: dynamodb.ITableV2, resources: string[], actions: string[]): void {
+    this.role.addToPolicy(
+      new iam.PolicyStatement({ actions: actions.map((action) => `dynamodb:${action}`), resources }),
+    );
+    table.encryptionKey?.grant(this.role, ...(this.allowWrites ? TABLE_WRITE_KEY_ACTIONS : ['kms:Decrypt']));
+  }
+
+  private milliseconds(property: string, timeToLive: Duration = Duration.minutes(5)): string {
+    const field = constructField(this, property);
+    const allowed = 'a duration of at least a millisecond';
+    refuseToken(field, timeToLive, allowed);
+    if (timeToLive.toMilliseconds() >= 1) return String(timeToLive.toMilliseconds());
+    throw new InvalidArgumentError(field, timeToLive.toString(), allowed);
+  }
+}
