@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import * as core from '../../lib/core';
 
 /** The apps of test/languages, which npm run languages builds and compares, against what jsii says is public. */
 
@@ -36,4 +37,31 @@ test.each<[string, string, (method: string) => string]>([
 /** Whether users cannot make one: a method of another construct returns it. */
 function isMade(name: string): boolean {
   return name === 'ProducerFifoQueue';
+}
+
+describe('what docstrings say of errors', () => {
+  const docstrings = docsOf(Object.values(types));
+  const codes = Object.values(core).flatMap((value) =>
+    typeof value === 'function' && 'code' in value ? [value.code] : [],
+  );
+
+  test('is their codes, for their classes do not cross to other languages', () => {
+    const classNames = Object.keys(core).filter((name) => name.endsWith('Error'));
+    expect(classNames.length).toBeGreaterThan(10);
+    expect(classNames.filter((name) => docstrings.includes(name))).toEqual([]);
+  });
+
+  test('are codes that the library has', () => {
+    const promised = [...docstrings.matchAll(/\bcode `(\w+)`/g)].map(([, code]) => code);
+    expect(promised.length).toBeGreaterThan(10);
+    expect(codes).toEqual(expect.arrayContaining(promised));
+  });
+});
+
+/** Every docstring at any depth of what jsii has written down. */
+function docsOf(described: unknown): string {
+  if (typeof described !== 'object' || described === null) return '';
+  return Object.entries(described)
+    .map(([name, inner]) => (name === 'docs' ? Object.values(inner as object).join('\n') : docsOf(inner)))
+    .join('\n');
 }
