@@ -1,0 +1,18 @@
+import { adaptiveRow, countsOf, HEADER, WRITES } from './adaptive/adaptive-table';
+import { writeGuideTable } from './guide-table';
+
+/**
+ * What counts that raise themselves do to writes and pages, against fixed counts that are too low, right and too high. It
+ * writes the table of the decision.
+ *
+ *   npm run bench adaptive
+ */
+async function main(): Promise<void> {
+  const rows: string[][] = [];
+  for (const writes of WRITES) {
+    for (const counts of countsOf(writes)) rows.push(await adaptiveRow(writes, counts));
+  }
+  writeGuideTable('docs/decisions/0040-a-count-grows-by-what-writes-wanted.md', 'npm run bench adaptive', HEADER, rows);
+}
+
+void main();
