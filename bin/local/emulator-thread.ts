@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { threadFile } from './thread-file';
 
 /** A running emulator. */
 export interface Emulator {
@@ -20,7 +21,7 @@ export class EmulatorFailedError extends EvenShardsError {
 
 export interface EmulatorProgram {
   readonly name: string;
-  /** CommonJS source. It finds the emulator's entry file in `workerData` and posts the port it listens on. */
+  /** CommonJS source. It finds the files of the emulator and of `emulator-guard.ts` in `workerData`, and the port is posted. */
   readonly source: string;
   readonly entry: string;
   readonly environment: NodeJS.ProcessEnv;
@@ -53,7 +54,7 @@ const LAST_OUTPUT_LENGTH = 500;
 export async function startEmulator({ name, source, entry, environment }: EmulatorProgram): Promise<Emulator> {
   const worker = new Worker(source, {
     eval: true,
-    workerData: entry,
+    workerData: { entry, guard: threadFile('emulator-guard') },
     env: environment,
     execArgv: [],
     stdout: true,

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
 import type { LocalFunction } from './deployment-plan';
@@ -11,6 +9,7 @@ import {
   type HostData,
   type HostRequest,
 } from './function-host-protocol';
+import { threadFile } from './thread-file';
 
 /** The outcome of an invocation as the Invoke API reports it. */
 export interface InvocationResult {
@@ -95,7 +94,7 @@ export class FunctionThread {
 
 function startWorker(definition: LocalFunction, environment: NodeJS.ProcessEnv): Worker {
   const { codeDirectory, handler, name, arn, memoryMb } = definition;
-  return new Worker(hostFile(), {
+  return new Worker(threadFile('function-host'), {
     workerData: { codeDirectory, handler, functionName: name, functionArn: arn, memoryMb } satisfies HostData,
     env: environment,
     // Loading the handler uses a feature of node:vm that warns in older versions: the function has nothing to do with
@@ -105,12 +104,6 @@ function startWorker(definition: LocalFunction, environment: NodeJS.ProcessEnv):
     stdout: true,
     stderr: true,
   });
-}
-
-/** Next to the bundled CLI, or for sources run as they are, where the build has put it. */
-function hostFile(): string {
-  const bundled = join(__dirname, 'local/function-host.js');
-  return existsSync(bundled) ? bundled : join(__dirname, '../../dist/bin/local/function-host.js');
 }
 
 function invocationResult(answer: HostAnswer): InvocationResult {

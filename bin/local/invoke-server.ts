@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from './emulated-types';
+import { foreignRequestProblem } from './foreign-request';
 import type { InvocationResult } from './function-thread';
 
 /** A function as the server needs it. */
@@ -81,7 +82,8 @@ const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
 };
 
 async function answer(request: IncomingMessage, functions: ReadonlyMap<string, Invocable>): Promise<Reply> {
-  refuseForeign(request);
+  const problem = foreignRequestProblem(request.headers);
+  if (problem !== undefined) throw new ApiError(403, 'AccessDeniedException', problem);
   const { name, qualifier } = requestedFunction(request);
   const type = invocationType(request);
   const payload = await readJson(request, MAX_PAYLOAD_BYTES[type]!);
@@ -96,13 +98,6 @@ async function answer(request: IncomingMessage, functions: ReadonlyMap<string, I
   // Nobody waits for an asynchronous invocation; it fails only when the stack stops under it.
   result.catch(() => {});
   return { status: 202 };
-}
-
-/** A web page that a browser shows can reach the loopback interface, under its own name or under one that points here. */
-function refuseForeign({ headers: { host = '', origin } }: IncomingMessage): void {
-  if (origin !== undefined) throw new ApiError(403, 'AccessDeniedException', 'requests of web pages are refused');
-  if (/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host)) return;
-  throw new ApiError(403, 'AccessDeniedException', `host ${host.slice(0, 100)} is not this machine: use 127.0.0.1`);
 }
 
 function requestedFunction({ method, url = '' }: IncomingMessage): FunctionReference {

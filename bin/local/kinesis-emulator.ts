@@ -6,20 +6,24 @@ import { type Emulator, startEmulator } from './emulator-thread';
 const PLAIN_PORT = '4568';
 
 /**
- * kinesis-local listens on every interface and cannot be told otherwise, and reports no port when asked for any free one.
- * So the thread answers its calls of `listen` with a free port of the loopback interface, and tells the plain-text one.
+ * kinesis-local listens on every interface, and cannot be told otherwise. So the thread answers its calls of `listen` without
+ * listening: the guard hands it the requests.
  */
 const SOURCE = `
 const { Server } = require('node:net');
-const { parentPort, workerData } = require('node:worker_threads');
+const { workerData } = require('node:worker_threads');
+const { guard, served } = require(workerData.guard);
 const { listen } = Server.prototype;
 Server.prototype.listen = function (port, callback) {
-  return listen.call(this, { port: 0, host: '127.0.0.1' }, () => {
-    if (port === ${PLAIN_PORT}) parentPort.postMessage(this.address().port);
+  if (typeof port === 'object') return listen.apply(this, arguments);
+  this.address = () => ({ address: '127.0.0.1', family: 'IPv4', port });
+  process.nextTick(() => {
     callback();
+    if (port === ${PLAIN_PORT}) guard(served(this));
   });
+  return this;
 };
-require(workerData);
+require(workerData.entry);
 `;
 
 const DURATIONS = [

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { foreignRequestProblem } from '../foreign-request';
 
 /** A call of a service whose API is JSON over HTTP. */
 export interface ServiceCall {
@@ -89,6 +90,8 @@ export async function startServiceProxy(
   const gate = gateFor(proxy);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const problem = foreignRequestProblem(request.headers);
+    if (problem !== undefined) return reply(response, refusal('AccessDeniedException', problem, {}, 403));
     const body = await read(request);
     const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1] ?? '';
     if (!gated.has(operation)) return pass(await send(request.headers, body), response);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -195,6 +196,71 @@ test('--serve ends when the process that started it is killed', async () => {
   }
   throw new Error('it still serves');
 });
+
+const FOREIGN: [string, string, Record<string, string>][] = [
+  ['a page of another site', 'POST', { origin: 'https://attacker.example' }],
+  ['a page without an address', 'POST', { origin: 'null' }],
+  ['a page that asks whether it may', 'OPTIONS', { origin: 'https://attacker.example' }],
+  ['a name that was pointed at this machine', 'POST', { host: 'attacker.example' }],
+  ['a name that begins like this machine', 'POST', { host: '127.0.0.1.attacker.example' }],
+];
+
+test.each([[[]], [['--limits', '--faults', 'kinesis:slow=1%']]])(
+  'with --serve %j no port that listens takes a request of a web page, nor one for another host',
+  async (args) => {
+    const { child, ready } = await serve(...args);
+    try {
+      const told = [...Object.values<string>(ready.endpoints), ready.window].map((url) => Number(new URL(url).port));
+      const ports = process.platform === 'linux' ? listeningPorts(child.pid!) : told;
+      expect(ports).toEqual(expect.arrayContaining(told));
+      for (const port of ports) {
+        const own = await statusOf(port, 'POST', {});
+        expect({ port, own: own.status === 403 }).toEqual({ port, own: false });
+        for (const [what, method, headers] of FOREIGN) {
+          const { status, allowed } = await statusOf(port, method, headers);
+          expect({ port, what, status, allowed }).toEqual({ port, what, status: 403, allowed: undefined });
+        }
+      }
+    } finally {
+      await end(child, 'SIGTERM');
+    }
+  },
+  60_000,
+);
+
+/** The ports of the loopback interface, or of any, on which a process listens. Source: proc(5). */
+function listeningPorts(pid: number): number[] {
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/${pid}/fd/${fd}`))?.[1]),
+  );
+  const LISTEN = '0A';
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state, , , , , , inode]) => state === LISTEN && sockets.has(inode))
+      .map(([, address]) => Number.parseInt(address!.split(':')[1]!, 16)),
+  );
+}
+
+/** Empty for what has been closed meanwhile. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+function statusOf(port: number, method: string, headers: Record<string, string>) {
+  return new Promise<{ status?: number; allowed?: string }>((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, headers }, (response) => {
+      response.resume();
+      resolve({ status: response.statusCode, allowed: response.headers['access-control-allow-origin'] });
+    });
+    sent.once('error', reject).end(method === 'POST' ? '{}' : undefined);
+  });
+}
 
 test('one aborted request ends one connection, and not the run', async () => {
   const { child, ready } = await serve();
