@@ -2,11 +2,12 @@ import { type DynamoDbItem, FanOutHistory, fanOutItems, fanOutQuery, type Sharde
 import { seededRandom } from '../../lib/testing/seeded-random';
 import { FakeIndex } from '../fakes/fake-index';
 import { timeIndex } from './fan-out/time-index';
+import { writeGuideTable } from './guide-table';
 
 /**
  * Items per second and memory of reading a whole index in order: in pages, each thrown away before the next, against
- * reading everything and sorting it; and of streaming it in no order. The index is in memory, so this is the CPU time of the library (and of the fake
- * index, which both sides share).
+ * reading everything and sorting it; and of streaming it in no order. The index is in memory, so this is the CPU time of
+ * the library, and of the fake index, which both sides share. It writes the table of the guide.
  *
  *     npm run bench fan-out-paging [items] [shards]
  */
@@ -17,7 +18,7 @@ interface Outcome {
 }
 
 const SEED = 11;
-const LIMITS = [100, 1_000, 10_000];
+const LIMITS = [10_000, 1_000, 100];
 
 async function compare(items: number, shards: number): Promise<void> {
   const config = timeIndex(shards);
@@ -27,13 +28,27 @@ async function compare(items: number, shards: number): Promise<void> {
     const shard = Math.floor(random() * shards);
     index.put({ id: { S: `item-${number}` }, at: { N: String(number) }, shard: { N: String(shard) } });
   }
-  console.log(`${items} items in ${shards} shards\n`);
-  console.log('                        seconds    items/s   against all+sort        MB held');
-  const sorted = await measured(() => readAllAndSort(index, shards, items));
-  print('read all and sort', items, sorted, sorted);
-  for (const limit of LIMITS)
-    print(`pages of ${limit}`, items, await measured(() => inPages(index, config, limit, items)), sorted);
-  print('streamed, unordered', items, await measured(() => streamed(index, config, items)), sorted);
+  const ways: Record<string, () => Promise<unknown>> = {
+    'read all and sort': () => readAllAndSort(index, shards, items),
+    ...Object.fromEntries(
+      LIMITS.map((limit) => [`pages of ${limit.toLocaleString('en')}`, () => inPages(index, config, limit, items)]),
+    ),
+    '`fanOutItems`, in no order': () => streamed(index, config, items),
+  };
+  const rows: string[][] = [];
+  let baseline: Outcome | undefined;
+  for (const [name, work] of Object.entries(ways)) {
+    const outcome = await measured(work);
+    baseline ??= outcome;
+    rows.push([
+      name,
+      (Math.round(items / outcome.seconds / 1_000) * 1_000).toLocaleString('en'),
+      (baseline.seconds / outcome.seconds).toFixed(2),
+      `${outcome.heldMegabytes.toFixed(1)} MB`,
+    ]);
+  }
+  const header = [`${items.toLocaleString('en')} items`, 'items/s', 'against read all and sort', 'held at the end'];
+  writeGuideTable('docs/guides/fan-out-query.md', 'npm run bench fan-out-paging', header, rows);
 }
 
 async function inPages(index: FakeIndex, config: ShardedIndexConfig, limit: number, items: number): Promise<unknown> {
@@ -112,18 +127,6 @@ async function measured(work: () => Promise<unknown>): Promise<Outcome> {
   const held = process.memoryUsage().heapUsed - before;
   if (result === undefined) throw new Error('nothing was read');
   return { seconds: (user + system) / 1e6, heldMegabytes: Math.max(0, held) / 2 ** 20 };
-}
-
-function print(name: string, items: number, { seconds, heldMegabytes }: Outcome, baseline: Outcome): void {
-  const cells = [
-    seconds.toFixed(1).padStart(10),
-    Math.round(items / seconds)
-      .toString()
-      .padStart(11),
-    `${(baseline.seconds / seconds).toFixed(2)}x`.padStart(19),
-    heldMegabytes.toFixed(1).padStart(15),
-  ];
-  console.log(name.padEnd(21) + cells.join(''));
 }
 
 const [items = 1_000_000, shards = 20] = process.argv.slice(2).map(Number);

@@ -1,60 +1,56 @@
-import { type Layout, type PageCost, pageCost } from './fan-out/page-cost';
+import { type PageCost, pageCost } from './fan-out/page-cost';
+import {
+  COMBINATIONS,
+  GROUP_HEADER,
+  groupRows,
+  overFloor,
+  PAGE_HEADER,
+  pageRow,
+  SHOWN,
+  SITUATION_HEADER,
+  SITUATIONS,
+  situationRow,
+} from './fan-out/read-units-tables';
+import { writeGuideTable } from './guide-table';
 
 /**
- * What an ordered page costs: read units, requests and waves, against asking every shard for a whole page and against
- * reading everything and sorting it. The index is in memory and charges as DynamoDB does, so the numbers are exact.
+ * What an ordered page costs: read units, requests and waves, against the floor, which is the least that any page can
+ * cost, and against asking every shard for a whole page. The index is in memory and charges as DynamoDB does, so the
+ * numbers are exact. It writes the tables of the guide. With "cells" it prints every combination too.
+ *
+ *     npm run bench fan-out-read-units [cells]
  */
+async function main(cells: boolean): Promise<void> {
+  const guide = 'docs/guides/fan-out-query.md';
+  const command = 'npm run bench fan-out-read-units';
+  writeGuideTable(guide, command, PAGE_HEADER, await Promise.all(SHOWN.map(pageRow)));
+  const rows: string[][] = [];
+  for (const situation of SITUATIONS) {
+    const costs: PageCost[] = [];
+    for (const combination of COMBINATIONS) {
+      costs.push(await pageCost(situation.layout, situation.warm, combination));
+    }
+    if (cells) printCells(`${situation.name}, ${situation.sizes}`, costs);
+    if (rows.length === 0) writeGuideTable(guide, `${command}, by group`, GROUP_HEADER, groupRows(costs));
+    rows.push(situationRow(situation, costs));
+  }
+  writeGuideTable(guide, `${command}, by layout`, SITUATION_HEADER, rows);
+}
 
-const SHARD_COUNTS = [10, 20, 50, 100, 200];
-const LIMITS = [25, 50, 100, 1_000];
-const ITEM_BYTES = [200, 500, 1_000, 4_000];
-
-async function table(layout: Layout, warm: boolean, quiet: boolean): Promise<PageCost[]> {
+function printCells(title: string, costs: readonly PageCost[]): void {
   const heads = ['shards', 'limit', 'bytes', 'units', 'floor', 'x floor', 'requests', 'waves', 'L each', 'all+sort'];
-  if (!quiet) console.log(`\n${layout}, ${warm ? 'warm' : 'cold'}\n${heads.map((head) => head.padStart(9)).join('')}`);
-  const cells: PageCost[] = [];
-  for (const bytes of ITEM_BYTES) {
-    for (const shards of SHARD_COUNTS) {
-      for (const limit of LIMITS) {
-        const found = await pageCost(layout, warm, { shards, limit, bytes });
-        cells.push(found);
-        const { units, floor, requests, waves, naive, all, oneBlock } = found;
-        const numbers = [
-          String(shards),
-          String(limit),
-          String(bytes),
-          units.toFixed(1),
-          floor.toFixed(1),
-          `${(units / floor).toFixed(2)}${oneBlock ? '*' : ' '}`,
-          requests.toFixed(1),
-          waves.toFixed(2),
-          `${(naive / units).toFixed(1)}x`,
-          `${(all / units).toFixed(0)}x`,
-        ];
-        if (!quiet) console.log(numbers.map((number) => number.padStart(9)).join(''));
-      }
-    }
-  }
-  return cells;
-}
-
-/** `npm run bench fan-out-read-units [cells]`: the summary of all layouts, and with "cells" every cell. */
-async function main(quiet: boolean): Promise<void> {
-  console.log('layout    sizes   worst x floor   in cell                   mean x floor   waves, mean and most');
-  for (const layout of ['uniform', 'skewed', 'runs'] as const) {
-    for (const warm of [true, false]) {
-      const cells = await table(layout, warm, quiet);
-      const over = ({ units, floor }: PageCost): number => units / floor;
-      const worst = cells.reduce((a, b) => (over(b) > over(a) ? b : a));
-      const mean = (of: (cell: PageCost) => number): string =>
-        (cells.reduce((sum, each) => sum + of(each), 0) / cells.length).toFixed(2);
-      const where = `${worst.shards} x ${worst.limit} x ${worst.bytes} B`;
-      const waves = `${mean((each) => each.waves)}, ${Math.max(...cells.map((each) => each.waves)).toFixed(2)}`;
-      console.log(
-        `${layout.padEnd(10)}${(warm ? 'known' : 'unknown').padEnd(8)}${over(worst).toFixed(2).padStart(11)}     ${where.padEnd(26)}${mean(over).padStart(11)}   ${waves.padStart(18)}`,
-      );
-    }
+  console.log(`\n${title}\n${heads.map((head) => head.padStart(9)).join('')}`);
+  for (const cost of costs) {
+    const { shards, limit, bytes, units, floor, requests, waves, naive, all } = cost;
+    const numbers = [shards, limit, bytes, units.toFixed(1), floor.toFixed(1), overFloor(cost).toFixed(2)];
+    numbers.push(
+      requests.toFixed(1),
+      waves.toFixed(2),
+      `${(naive / units).toFixed(1)}x`,
+      `${(all / units).toFixed(0)}x`,
+    );
+    console.log(numbers.map((number) => String(number).padStart(9)).join(''));
   }
 }
 
-void main(process.argv[2] !== 'cells');
+void main(process.argv[2] === 'cells');

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { type PageCost, pageCost } from '../bench/fan-out/page-cost';
+import { overFloor, pageRow, SHOWN, SITUATIONS } from '../bench/fan-out/read-units-tables';
+import { STRAGGLER_CASES, stragglersRow } from '../bench/fan-out/stragglers-table';
+import { TIE_CASES, tiesRow } from '../bench/fan-out/ties-table';
+
+/** Every table of numbers in the guide is what its bench computes. All cells of all tables would take minutes. */
+
+const guide = readFileSync('docs/guides/fan-out-query.md', 'utf8');
+
+const rowOf = (cells: readonly string[]): string => `\n| ${cells.join(' | ')} |\n`;
+
+/** The cells of the row that begins with this text. */
+function cellsOf(name: string): string[] {
+  const line = guide.split('\n').find((each) => each.startsWith(`| ${name} |`));
+  return line?.split('|').map((cell) => cell.trim()) ?? [];
+}
+
+describe('the tables of the guide to the fan-out query', () => {
+  test.each(SHOWN.filter(({ limit }) => limit < 1_000))(
+    'show what a page of $limit items of $bytes bytes from $shards shards costs',
+    async (combination) => {
+      expect(guide).toContain(rowOf(await pageRow(combination)));
+    },
+  );
+
+  test.each(SITUATIONS)(
+    'name the combinations that cost most where items lie $name, sizes $sizes',
+    async (situation) => {
+      const [units, waves] = cellsOf(`${situation.name}, ${situation.sizes}`).filter((cell) => cell.includes(' x '));
+      await expectCombination(units, situation, overFloor);
+      await expectCombination(waves, situation, (cost) => cost.waves);
+    },
+  );
+
+  test.each(TIE_CASES)('show what paging through ties costs: $name', async (each) => {
+    expect(guide).toContain(rowOf(await tiesRow(each)));
+  });
+
+  test.each(STRAGGLER_CASES.filter(({ shards }) => shards === 20))(
+    'show what hedging does for $shards shards, budget $hedgeBudget',
+    async (each) => {
+      expect(guide).toContain(rowOf(await stragglersRow(each)));
+    },
+    60_000,
+  );
+
+  test('show every number of shards with and without hedging', () => {
+    for (const { shards, hedgeBudget } of STRAGGLER_CASES) {
+      expect(cellsOf(`${shards}, ${hedgeBudget === 0 ? 'none' : `${100 * hedgeBudget} %`}`)).toHaveLength(7);
+    }
+  });
+});
+
+/** Computes a cell such as "2.34 (100 x 100 x 4,000)" again. */
+async function expectCombination(
+  cell: string | undefined,
+  { layout, warm }: (typeof SITUATIONS)[number],
+  of: (cost: PageCost) => number,
+): Promise<void> {
+  const [number, ...combination] = (cell ?? '').replaceAll(',', '').match(/[\d.]+/g) ?? [];
+  const [shards, limit, bytes] = combination.map(Number) as [number, number, number];
+  expect(of(await pageCost(layout, warm, { shards, limit, bytes })).toFixed(2)).toBe(number);
+}
