@@ -4,9 +4,15 @@ import { Annotations, type CfnElement, Stack, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { isReshardStep, planIndexReshard } from '../core/sharded-index/plan-index-reshard';
-import type { IndexShards, ShardCount, ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
+import { isTableReshardStep, planTableReshard } from '../core/sharded-index/plan-table-reshard';
+import type {
+  IndexShards,
+  ShardCount,
+  ShardedIndexConfig,
+  ShardedTableConfig,
+} from '../core/sharded-index/sharded-index-config';
 import { readGuide } from '../guide-link';
-import { SHARDED_INDEXES } from './index-metadata';
+import { KEY_SHARDING, SHARDED_INDEXES } from './index-metadata';
 
 /** The key of the context that names a folder with the template of each stack that was deployed: an earlier `cdk.out`. */
 export const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';
@@ -16,13 +22,9 @@ export const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';
  * template that the context names. A template says nothing of counts that only the deployment knows.
  */
 export function warnOfSkippedStep(table: IConstruct, { indexName, shards }: ShardedIndexConfig): void {
-  const deployed = deployedShards(table, indexName);
-  if (deployed === undefined || hasToken(deployed) || hasToken(shards) || isReshardStep(deployed, shards)) return;
-  const target = {
-    default: shards.default.write,
-    byValue: Object.fromEntries(Object.entries(shards.byValue ?? {}).map(([value, { write }]) => [value, write])),
-  };
-  const first = planIndexReshard(deployed, target).find((step) => step.action === 'deploy')!;
+  const deployed = deployedMetadata(table)?.[SHARDED_INDEXES]?.[indexName]?.shards;
+  if (!areKnown(deployed, shards) || isReshardStep(deployed, shards)) return;
+  const first = planIndexReshard(deployed, targetOf(shards)).find((step) => step.action === 'deploy')!;
   Annotations.of(table).addWarningV2(
     'cdk-even-shards:ShardedIndex.skippedStep',
     `queries of ${indexName} would miss items if its shardCounts went from ${asCode(deployed)} to ${asCode(shards)} in one ` +
@@ -30,7 +32,32 @@ export function warnOfSkippedStep(table: IConstruct, { indexName, shards }: Shar
   );
 }
 
-function deployedShards(table: IConstruct, indexName: string): IndexShards | undefined {
+/** The same of a table that is sharded by its own key. */
+export function warnOfSkippedTableStep(table: IConstruct, { shards }: ShardedTableConfig): void {
+  const deployed = deployedMetadata(table)?.[KEY_SHARDING]?.shards;
+  if (!areKnown(deployed, shards) || isTableReshardStep(deployed, shards)) return;
+  const first = planTableReshard(deployed, targetOf(shards)).find((step) => step.action === 'deploy')!;
+  Annotations.of(table).addWarningV2(
+    'cdk-even-shards:KeyShardedTable.skippedStep',
+    `items would be missed or be there twice if the shardCounts of the table went from ${asCode(deployed)} to ` +
+      `${asCode(shards)} in one deployment: deploy ${asCode(first.shards)} before.` +
+      readGuide('sharded-tables', 'a-table-sharded-by-its-own-key'),
+  );
+}
+
+/** Whether synthesis can compare what is deployed with what it says now. */
+function areKnown(deployed: IndexShards | undefined, shards: IndexShards): deployed is IndexShards {
+  return deployed !== undefined && !hasToken(deployed) && !hasToken(shards);
+}
+
+/** The counts of writers. */
+function targetOf({ default: others, byValue = {} }: IndexShards): Parameters<typeof planIndexReshard>[1] {
+  const counts = Object.entries(byValue).map(([value, { write }]) => [value, write] as const);
+  return { default: others.write, byValue: Object.fromEntries(counts) };
+}
+
+/** The metadata of the table in the template that was deployed. */
+function deployedMetadata(table: IConstruct): DeployedMetadata | undefined {
   const folder: unknown = table.node.tryGetContext(DEPLOYED_ASSEMBLY);
   if (folder === undefined) return undefined;
   const field = `context ${DEPLOYED_ASSEMBLY}`;
@@ -41,17 +68,16 @@ function deployedShards(table: IConstruct, indexName: string): IndexShards | und
   const file = join(folder, stack.templateFile);
   if (!existsSync(file)) return undefined;
   const logicalId = stack.resolve((table.node.defaultChild as CfnElement).logicalId);
-  return parsed(field, file)?.Resources?.[logicalId]?.Metadata?.[SHARDED_INDEXES]?.[indexName]?.shards;
+  return parsed(field, file)?.Resources?.[logicalId]?.Metadata;
+}
+
+interface DeployedMetadata {
+  readonly [SHARDED_INDEXES]?: { readonly [indexName: string]: Pick<ShardedIndexConfig, 'shards'> };
+  readonly [KEY_SHARDING]?: Pick<ShardedTableConfig, 'shards'>;
 }
 
 interface DeployedTemplate {
-  readonly Resources?: {
-    readonly [logicalId: string]: {
-      readonly Metadata?: {
-        readonly [SHARDED_INDEXES]?: { readonly [indexName: string]: Pick<ShardedIndexConfig, 'shards'> };
-      };
-    };
-  };
+  readonly Resources?: { readonly [logicalId: string]: { readonly Metadata?: DeployedMetadata } };
 }
 
 function parsed(field: string, file: string): DeployedTemplate {
@@ -70,11 +96,14 @@ function hasToken({ default: others, byValue = {} }: IndexShards): boolean {
 }
 
 function asCode({ default: others, byValue = {} }: IndexShards): string {
-  const counts = (side: keyof ShardCount) => {
-    const values = Object.entries(byValue).map(([value, count]) => [value, count[side]]);
-    if (values.length === 0) return `ShardCounts.uniform(${others[side]})`;
-    return `ShardCounts.byValue(${JSON.stringify(Object.fromEntries(values))}, ${others[side]})`;
+  const counts = (of: (count: ShardCount) => number) => {
+    const values = Object.entries(byValue).map(([value, count]) => [value, of(count)]);
+    if (values.length === 0) return `ShardCounts.uniform(${of(others)})`;
+    return `ShardCounts.byValue(${JSON.stringify(Object.fromEntries(values))}, ${of(others)})`;
   };
-  const [writers, readers] = [counts('write'), counts('read')];
-  return writers === readers ? writers : `${writers}.alsoReading(${readers})`;
+  const writers = counts(({ write }) => write);
+  const readers = counts(({ read }) => read);
+  const earliest = counts(({ write, since = write }) => since);
+  const reading = readers === writers ? writers : `${writers}.alsoReading(${readers})`;
+  return earliest === writers ? reading : `${reading}.since(${earliest})`;
 }

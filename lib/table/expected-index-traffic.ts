@@ -1,24 +1,24 @@
 import type { Size } from 'aws-cdk-lib';
 
-/** What a sharded index is expected to carry, in its busiest second. */
+/** What a sharded index, or a table that is sharded by its own key, is expected to carry, in its busiest second. */
 export interface ExpectedIndexTraffic {
   /**
-   * Writes to the index a second, at least 0. An item that is inserted or deleted counts once, an update that changes the
-   * value or the shard twice: the old entry goes, the new one comes.
+   * Writes to the index or the table a second, at least 0. An item that is inserted or deleted counts once. In an index, an
+   * update that changes the value or the shard counts twice: the old entry goes, the new one comes.
    */
   readonly writesPerSecond: number;
 
   /**
-   * The size of an index entry, above 0: its keys and what it projects.
+   * The size of an item of the table, or of an index entry: its keys and what it projects. Above 0.
    *
    * @default - 1 KiB
    */
   readonly itemSize?: Size;
 
   /**
-   * How many partitions the index has: its warm write units over 1,000.
+   * How many partitions there are: its warm write units over 1,000.
    *
-   * @default - as many as keep them half busy, and at least 4, as a new on-demand index has
+   * @default - as many as keep them half busy, and at least 4, as a new on-demand index or table has
    */
   readonly partitions?: number;
 

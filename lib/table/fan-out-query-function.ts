@@ -11,9 +11,9 @@ import { refuseToken } from '../refuse-token';
 import { checkOwnEnvironment } from '../stream/own-environment';
 import { FanOutQueryFunctionBase } from './fan-out-query-function-base';
 import type { IFanOutQueryFunction } from './i-fan-out-query-function';
+import type { IKeyShardedTable } from './i-key-sharded-table';
 import type { IShardedIndex } from './i-sharded-index';
 import { ImportedFanOutQueryFunction } from './imported-fan-out-query-function';
-import type { KeyShardedTable } from './key-sharded-table';
 
 /** Properties of a `FanOutQueryFunction`. */
 export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
@@ -26,12 +26,12 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   readonly indexes?: IShardedIndex[];
 
   /**
-   * The tables to query that are sharded by their own key. An event names one by its id in the app, `"table": "Invoices"`,
-   * so no two may have the same.
+   * The tables to query that are sharded by their own key, of this app or imported. An event names one by its `queryName`, such
+   * as `"table": "Invoices"`, so no two may have the same.
    *
    * @default - none, if there are `indexes`
    */
-  readonly tables?: KeyShardedTable[];
+  readonly tables?: IKeyShardedTable[];
 
   /**
    * For how long the function may answer a request from its memory that it has answered before. Each execution environment
@@ -123,7 +123,7 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
     checkNames(
       constructField(this, 'tables'),
       'tables',
-      tables.map(({ node }) => node.id),
+      tables.map(({ queryName }) => queryName),
     );
     if (indexes.length + tables.length === 0) {
       throw new InvalidArgumentError(field, indexes, 'at least one sharded index or table');
@@ -131,12 +131,12 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
     for (const { table, indexName } of indexes) {
       checkOwnEnvironment(`${field}.${indexName}`, 'an index', table, Stack.of(this));
     }
-    for (const table of tables) {
-      checkOwnEnvironment(constructField(this, `tables.${table.node.id}`), 'a table', table, Stack.of(this));
+    for (const { table, queryName } of tables) {
+      checkOwnEnvironment(constructField(this, `tables.${queryName}`), 'a table', table, Stack.of(this));
     }
     const environment = {
       ...(indexes.length > 0 && { [INDEXES]: configsByName(indexes.map((index) => [index.indexName, index])) }),
-      ...(tables.length > 0 && { [TABLES]: configsByName(tables.map((table) => [table.node.id, table])) }),
+      ...(tables.length > 0 && { [TABLES]: configsByName(tables.map((table) => [table.queryName, table])) }),
       ...(cache !== undefined && { [CACHE_MS]: String(cacheMs(constructField(this, 'cache'), cache)) }),
     };
     checkEnvironmentSize(this, field, environment, 'spread the indexes over several functions');

@@ -2,7 +2,12 @@ import { Annotations, SizeRoundingBehavior, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { inConstructTerms } from '../construct-field';
 import { planIndex } from '../core/planning/plan-index';
-import { type ShardedIndexConfig, shardCountOf } from '../core/sharded-index/sharded-index-config';
+import {
+  type ShardedConfig,
+  type ShardedIndexConfig,
+  type ShardedTableConfig,
+  shardCountOf,
+} from '../core/sharded-index/sharded-index-config';
 import type { ExpectedIndexTraffic } from './expected-index-traffic';
 import { sortedByKey } from './sorted-by-key';
 
@@ -16,12 +21,41 @@ import { sortedByKey } from './sorted-by-key';
 export function adviseOnIndexShards(
   table: IConstruct,
   config: ShardedIndexConfig,
-  { itemSize, ...traffic }: ExpectedIndexTraffic,
+  traffic: ExpectedIndexTraffic,
 ): void {
   const { indexName } = config;
+  advise(table, config, traffic, {
+    construct: 'ShardedIndex',
+    name: indexName,
+    property: `${indexName}.expectedTraffic`,
+  });
+}
+
+/** The same of a table that is sharded by its own key. */
+export function adviseOnTableShards(
+  table: IConstruct,
+  config: ShardedTableConfig,
+  traffic: ExpectedIndexTraffic,
+): void {
+  advise(table, config, traffic, { construct: 'KeyShardedTable', name: 'the table', property: 'expectedTraffic' });
+}
+
+/** What warnings call that which has the shards. */
+interface Advised {
+  readonly construct: 'ShardedIndex' | 'KeyShardedTable';
+  readonly name: string;
+  readonly property: string;
+}
+
+function advise(
+  table: IConstruct,
+  config: ShardedConfig,
+  { itemSize, ...traffic }: ExpectedIndexTraffic,
+  { construct, name, property }: Advised,
+): void {
   const numbers = [...Object.values(traffic), ...Object.values(traffic.shares ?? {})];
   if (itemSize?.isUnresolved() || numbers.some(Token.isUnresolved)) return;
-  const { shards, byValue, boundBy, notFixed } = inConstructTerms(table, `${indexName}.expectedTraffic`, () =>
+  const { shards, byValue, boundBy, notFixed } = inConstructTerms(table, property, () =>
     planIndex({
       ...traffic,
       itemKb: itemSize?.toKibibytes({ rounding: SizeRoundingBehavior.NONE }),
@@ -37,25 +71,25 @@ export function adviseOnIndexShards(
       byValue && JSON.stringify(Object.fromEntries(Object.entries(byValue).filter(([, count]) => count > 1)));
     const advice = counts === undefined ? `ShardCounts.uniform(${shards})` : `ShardCounts.byValue(${counts}, 1)`;
     Annotations.of(table).addWarningV2(
-      'cdk-even-shards:ShardedIndex.tooFewShards',
-      `${indexName} has too few shards for the expected traffic: set its shardCounts to ${advice}, as ${boundBy} needs`,
+      `cdk-even-shards:${construct}.tooFewShards`,
+      `${name} has too few shards for the expected traffic: set its shardCounts to ${advice}, as ${boundBy} needs`,
     );
   }
   for (const sentence of notFixed) {
     Annotations.of(table).addWarningV2(
-      'cdk-even-shards:ShardedIndex.notFixedByShards',
-      `no shard count of ${indexName} fixes this: ${sentence}`,
+      `cdk-even-shards:${construct}.notFixedByShards`,
+      `no shard count of ${name} fixes this: ${sentence}`,
     );
   }
 }
 
 /** A count that is only known when deployed is taken to be enough. */
-function shardsOf(config: ShardedIndexConfig, value: string | undefined): number {
+function shardsOf(config: ShardedConfig, value: string | undefined): number {
   const { write } = shardCountOf(config, value);
   return Token.isUnresolved(write) ? Number.POSITIVE_INFINITY : write;
 }
 
-function mostShards(config: ShardedIndexConfig): number {
+function mostShards(config: ShardedConfig): number {
   const values = Object.keys(config.shards.byValue ?? {});
   return Math.max(shardsOf(config, undefined), ...values.map((value) => shardsOf(config, value)));
 }

@@ -1,5 +1,5 @@
 import type { CfnResource } from 'aws-cdk-lib';
-import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
+import type { ShardedIndexConfig, ShardedTableConfig } from '../core/sharded-index/sharded-index-config';
 
 /** The key of the metadata of a table that says how its indexes are sharded. */
 export const SHARDED_INDEXES = 'EvenShards::ShardedIndexes';
@@ -11,4 +11,13 @@ export const SHARDED_INDEXES = 'EvenShards::ShardedIndexes';
 export function describeIndexes(table: CfnResource, indexes: readonly ShardedIndexConfig[]): void {
   const byName = indexes.map(({ tableName: _, tableKey: __, indexName, ...sharding }) => [indexName, sharding]);
   table.addMetadata(SHARDED_INDEXES, Object.fromEntries(byName));
+}
+
+/** The key of the metadata of a table that says how it is sharded by its own key. */
+export const KEY_SHARDING = 'EvenShards::KeySharding';
+
+/** Writes how a table is sharded by its own key into its metadata, for the same reason. */
+export function describeKeySharding(table: CfnResource, config: ShardedTableConfig): void {
+  const { tableName: _, tableKey: __, ...sharding } = config;
+  table.addMetadata(KEY_SHARDING, sharding);
 }

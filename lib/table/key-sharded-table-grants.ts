@@ -1,12 +1,16 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as iam from 'aws-cdk-lib/aws-iam';
 import { TABLE_WRITE_KEY_ACTIONS } from '../kms-actions';
+import { grantOnTable } from './grant-on-table';
 
 /**
  * The least permissions on a table that is sharded by its own key, on exactly its ARN.
  *
  * The grants of `TableV2` allow more: `readData` also scans and reads of the table's streams and all its indexes;
  * `writeData` also batches and `DescribeTable`. Grant them besides if an application uses them.
+ *
+ * A permission is added to the grantee, and for a grantee of another account to the resource policy of the table as well.
+ * Where neither is possible, synthesis warns; the id is `cdk-even-shards:KeyShardedTable.grantWithoutEffect`.
  */
 export class KeyShardedTableGrants {
   /**
@@ -14,11 +18,11 @@ export class KeyShardedTableGrants {
    *
    * @param table the table to query, or whose items are got and written
    */
-  public static fromTable(table: dynamodb.TableV2): KeyShardedTableGrants {
+  public static fromTable(table: dynamodb.ITableV2): KeyShardedTableGrants {
     return new KeyShardedTableGrants(table);
   }
 
-  private constructor(private readonly table: dynamodb.TableV2) {}
+  private constructor(private readonly table: dynamodb.ITableV2) {}
 
   /**
    * Allows `dynamodb:Query`, for `fanOutQuery`.
@@ -51,15 +55,7 @@ export class KeyShardedTableGrants {
 
   private grant(grantee: iam.IGrantable, actions: string[], keyActions: string[]): iam.Grant {
     const { table } = this;
-    // A policy of a table that names the table would be a circle, hence '*', as CDK's own grants have it.
-    const onTable = iam.Grant.addToPrincipalOrResource({
-      grantee,
-      actions,
-      resourceArns: [table.tableArn],
-      resource: table,
-      resourceSelfArns: ['*'],
-    });
-    const onKey = table.encryptionKey?.grant(grantee, ...keyActions);
-    return onKey ? onTable.combine(onKey) : onTable;
+    const permission = { grantee, actions, resourceArn: table.tableArn, keyActions };
+    return grantOnTable(table, permission, { construct: 'KeyShardedTable', name: `the table ${table.node.id}` });
   }
 }

@@ -1,61 +1,34 @@
-import { Stack } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { constructField, inConstructTerms } from '../construct-field';
-import { checkTableKey, type ShardedTableConfig } from '../core/sharded-index/sharded-index-config';
+import { constructField } from '../construct-field';
 import { InvalidIndexConfigError } from '../core/sharded-index/sharded-index-errors';
-import { bindConfig } from '../function/bind-config';
 import { given } from '../given';
-import { refuseToken } from '../refuse-token';
-import { checkOwnEnvironment } from '../stream/own-environment';
-import { KeyShardedTableGrants } from './key-sharded-table-grants';
-import type { ShardCounts } from './shard-counts';
+import { warnOfSkippedTableStep } from './deployed-shard-counts';
+import type { ExpectedIndexTraffic } from './expected-index-traffic';
+import type { IKeyShardedTable } from './i-key-sharded-table';
+import { adviseOnTableShards } from './index-advice';
+import { describeKeySharding } from './index-metadata';
+import type { KeyShardedTableAttributes } from './key-sharded-table-attributes';
+import type { KeyShardedTableGrants } from './key-sharded-table-grants';
+import { KeySharding } from './key-sharding';
+import { keyShardingConfig } from './key-sharding-config';
+import type { KeyShardingOptions } from './key-sharding-options';
 import type { ShardedIndexBindingOptions } from './sharded-index-binding-options';
 import { ShardedTable, type ShardedTableProps } from './sharded-table';
-import { ShardingStrategy } from './sharding-strategy';
 
 /** Properties of a `KeyShardedTable`. */
-export interface KeyShardedTableProps extends ShardedTableProps {
-  /** How many shards each value is spread over. */
-  readonly shardCounts: ShardCounts;
-
+export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOptions {
   /**
-   * What stands between the value and the shard in the partition key: a text without digits, which no value contains.
+   * What the table is to carry, an update as one write. Synthesis warns if it has too few shards for that, with the counts to set,
+   * and of what no count fixes; the ids are `cdk-even-shards:KeyShardedTable.tooFewShards` and
+   * `cdk-even-shards:KeyShardedTable.notFixedByShards`. Nothing is deployed for it.
    *
-   * @default "#"
+   * @default - no advice
    */
-  readonly separator?: string;
-
-  /**
-   * The number of the first shard, at least 0. The others follow.
-   *
-   * @default 0
-   */
-  readonly firstShard?: number;
-
-  /**
-   * The attribute in which writers find the value of an item.
-   *
-   * @default - the partition key: writers give an item with the value there, and the shard is added to it
-   */
-  readonly valueAttribute?: string;
-
-  /**
-   * The attributes that decide the shard of an item, at most four. Items whose values of them are the same share a shard.
-   *
-   * @default - the sort key
-   */
-  readonly shardedBy?: string[];
-
-  /**
-   * How writers pick the shard of an item. With random shards, a single item cannot be got, updated or deleted by its sort
-   * key: a query finds it.
-   *
-   * @default ShardingStrategy.CALCULATED
-   */
-  readonly strategy?: ShardingStrategy;
+  readonly expectedTraffic?: ExpectedIndexTraffic;
 }
 
 /**
@@ -73,12 +46,30 @@ export interface KeyShardedTableProps extends ShardedTableProps {
  *
  * @stateful
  */
-export class KeyShardedTable extends ShardedTable {
+export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
+  /**
+   * Imports a table that exists: one of another app, or one that was sharded by other means. Describe it as it is; nothing is
+   * created, changed or looked up.
+   *
+   * Throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other.
+   *
+   * @param attributes the table, its key, and how it is sharded
+   */
+  public static fromKeyShardedTableAttributes(attributes: KeyShardedTableAttributes): IKeyShardedTable {
+    const { table, tableKey, queryName = table.node.id } = attributes;
+    return new KeySharding(table, queryName, keyShardingConfig(table, table.tableName, tableKey, attributes));
+  }
+
+  /** The table itself. */
+  public readonly table: dynamodb.ITableV2;
+
+  /** What the event of a `FanOutQueryFunction` calls the table: its id. */
+  public readonly queryName: string;
+
   /** Permissions for whatever queries this table, gets single items of it, or writes them. */
   public readonly shardGrants: KeyShardedTableGrants;
 
-  /** @internal */
-  public readonly _config: ShardedTableConfig;
+  private readonly sharding: KeySharding;
 
   /**
    * A table whose partition key holds a value and a shard.
@@ -91,30 +82,23 @@ export class KeyShardedTable extends ShardedTable {
    * @param props the key, and how it is sharded
    */
   constructor(scope: Construct, id: string, props: KeyShardedTableProps) {
-    const { shardCounts, separator, firstShard, valueAttribute, shardedBy, strategy, ...table } = props;
+    const { shardCounts, separator, firstShard, valueAttribute, shardedBy, strategy, expectedTraffic, ...table } =
+      props;
     super(scope, id, given(table) as ShardedTableProps);
     const { partitionKey, sortKey } = props;
     if (partitionKey.type !== dynamodb.AttributeType.STRING) {
       const field = constructField(this, 'partitionKey.type');
       throw new InvalidIndexConfigError(field, partitionKey.type, 'S (string), which holds a value and a shard');
     }
-    refuseToken(constructField(this, 'firstShard'), firstShard, 'a whole number');
-    const ofStrategy = `${strategy ?? ShardingStrategy.CALCULATED}` as const;
-    this._config = {
-      tableName: this.tableName,
-      tableKey: [partitionKey, sortKey].flatMap((attribute) => attribute?.name ?? []),
-      keyLayout: 'single-attribute',
-      valueAttribute: valueAttribute ?? partitionKey.name,
-      shardAttribute: partitionKey.name,
-      sortKeyAttributes: sortKey === undefined ? [] : [sortKey.name],
-      shardedBy: shardedBy ?? (sortKey === undefined || ofStrategy === 'random' ? [] : [sortKey.name]),
-      separator: separator ?? '#',
-      firstShard: firstShard ?? 0,
-      shards: shardCounts._config,
-      strategy: ofStrategy,
-    };
-    inConstructTerms(this, 'sharding', () => checkTableKey(this._config));
-    this.shardGrants = KeyShardedTableGrants.fromTable(this);
+    const tableKey = [partitionKey, sortKey].flatMap((attribute) => attribute?.name ?? []);
+    const config = keyShardingConfig(this, this.tableName, tableKey, props);
+    if (expectedTraffic) adviseOnTableShards(this, config, expectedTraffic);
+    describeKeySharding(this.node.defaultChild as dynamodb.CfnGlobalTable, config);
+    warnOfSkippedTableStep(this, config);
+    this.table = this;
+    this.queryName = id;
+    this.sharding = new KeySharding(this, id, config);
+    this.shardGrants = this.sharding.shardGrants;
   }
 
   /**
@@ -130,8 +114,7 @@ export class KeyShardedTable extends ShardedTable {
    * @param binding how the function is told
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
-    this.bind('bindWriter', writer, binding);
-    return this.shardGrants.item(writer).combine(this.shardGrants.write(writer));
+    return this.sharding.bindWriter(writer, binding);
   }
 
   /**
@@ -145,8 +128,7 @@ export class KeyShardedTable extends ShardedTable {
    * @param binding how the function is told
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
-    this.bind('bindReader', reader, binding);
-    return this.shardGrants.query(reader).combine(this.shardGrants.item(reader));
+    return this.sharding.bindReader(reader, binding);
   }
 
   /**
@@ -154,11 +136,64 @@ export class KeyShardedTable extends ShardedTable {
    * `cdk-even-shards/core`). The name of the table is resolved when the stack is deployed.
    */
   public toConfigJson(): string {
-    return Stack.of(this).toJsonString(this._config);
+    return this.sharding.toConfigJson();
   }
 
-  private bind(method: string, bound: lambda.Function, { environmentVariable }: ShardedIndexBindingOptions): void {
-    checkOwnEnvironment(constructField(bound, method), `the table ${this.node.id}`, this, Stack.of(bound));
-    bindConfig({ name: this.node.id, config: this._config, json: this.toConfigJson() }, bound, environmentVariable);
+  /**
+   * The replica of the table in another region: for functions that run there. Transactions and conditions hold in one region
+   * of a global table only, so let all writers of an item run in one region.
+   *
+   * Throws what `TableV2.replica` throws if the table has no replica in the region.
+   *
+   * @param region the region of the replica
+   */
+  public onReplica(region: string): IKeyShardedTable {
+    return region === this.env.region ? this : this.sharding.onReplica(region);
+  }
+
+  /**
+   * Writes to the table that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sharding.metricWriteThrottleEvents(props);
+  }
+
+  /**
+   * Reads of the table that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sharding.metricReadThrottleEvents(props);
+  }
+
+  /**
+   * Writes that were throttled because a partition of the table got more than the 1,000 units a second that it takes.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sharding.metricWriteKeyRangeThroughputThrottleEvents(props);
+  }
+
+  /**
+   * Reads that were throttled because a partition of the table got more than the 3,000 units a second that it takes.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sharding.metricReadKeyRangeThroughputThrottleEvents(props);
   }
 }

@@ -1,7 +1,6 @@
-import { Annotations, Token, TokenComparison } from 'aws-cdk-lib';
-import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as iam from 'aws-cdk-lib/aws-iam';
 import { TABLE_WRITE_KEY_ACTIONS } from '../kms-actions';
+import { grantOnTable } from './grant-on-table';
 import type { IShardedIndexRef } from './i-sharded-index-ref';
 
 /**
@@ -64,30 +63,8 @@ export class ShardedIndexGrants {
   }
 
   private grant(grantee: iam.IGrantable, actions: string[], resourceArn: string, keyActions: string[]): iam.Grant {
-    const { table } = this.index;
-    const statement = { grantee, actions, resourceArns: [resourceArn] };
-    // A policy of a table that names the table would be a circle, hence '*', as CDK's own grants have it.
-    const onTable =
-      table instanceof dynamodb.TableV2
-        ? iam.Grant.addToPrincipalOrResource({ ...statement, resource: table, resourceSelfArns: ['*'] })
-        : iam.Grant.addToPrincipal(statement);
-    if (!onTable.success || isForeign(grantee, table)) warnOfNothing(grantee, this.index, actions);
-    const onKey = table.encryptionKey?.grant(grantee, ...keyActions);
-    return onKey ? onTable.combine(onKey) : onTable;
+    const { table, indexName } = this.index;
+    const permission = { grantee, actions, resourceArn, keyActions };
+    return grantOnTable(table, permission, { construct: 'ShardedIndex', name: indexName });
   }
-}
-
-/** Of another account than an imported table, whose resource policy is not this app's to change. */
-function isForeign({ grantPrincipal }: iam.IGrantable, table: dynamodb.ITableV2): boolean {
-  const { principalAccount } = grantPrincipal;
-  if (principalAccount === undefined || table instanceof dynamodb.TableV2) return false;
-  return Token.compareStrings(principalAccount, table.env.account) === TokenComparison.DIFFERENT;
-}
-
-function warnOfNothing(grantee: iam.IGrantable, { table, indexName }: IShardedIndexRef, actions: string[]): void {
-  Annotations.of(table).addWarningV2(
-    'cdk-even-shards:ShardedIndex.grantWithoutEffect',
-    `${actions.join(' and ')} could not be allowed on ${indexName} to ${grantee.grantPrincipal}: allow it in the resource ` +
-      'policy of the table, where the table is defined',
-  );
 }

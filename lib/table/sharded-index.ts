@@ -1,5 +1,5 @@
-import { Arn, ArnFormat, Stack } from 'aws-cdk-lib';
-import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import { Stack } from 'aws-cdk-lib';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct-field';
@@ -8,6 +8,7 @@ import { bindConfig } from '../function/bind-config';
 import { checkOwnEnvironment } from '../stream/own-environment';
 import type { IShardedIndex } from './i-sharded-index';
 import { indexConfig } from './index-config';
+import { replicaOf } from './replica-of';
 import type { ShardedIndexAttributes } from './sharded-index-attributes';
 import { ShardedIndexBase } from './sharded-index-base';
 import type { ShardedIndexBindingOptions } from './sharded-index-binding-options';
@@ -137,11 +138,4 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
   private checkEnvironment(method: string, bound: lambda.Function): void {
     checkOwnEnvironment(constructField(bound, method), `the index ${this.indexName}`, this.table, Stack.of(bound));
   }
-}
-
-/** A table of this app knows its replicas and their keys; of an imported table, the ARN says where a replica is. */
-function replicaOf(table: dynamodb.ITableV2, region: string): dynamodb.ITableV2 {
-  if (table instanceof dynamodb.TableV2) return table.replica(region);
-  const components = Stack.of(table).splitArn(table.tableArn, ArnFormat.SLASH_RESOURCE_NAME);
-  return dynamodb.TableV2.fromTableArn(table, `Replica${region}`, Arn.format({ ...components, region }));
 }

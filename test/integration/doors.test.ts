@@ -47,7 +47,7 @@ describe('an application that imports one name', () => {
   const LIMITS = {
     'consumer: deaggregate': 6_900,
     'producer: OrderedProducer': 44_000,
-    'sharded-index: fanOutQuery': 40_500,
+    'sharded-index: fanOutQuery': 41_000,
     'adaptive-counts: AdaptiveIndex': 6_000,
     'registry: balancedKey': 1_950,
     'resharding: planStreamReshard': 4_200,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { App, Lazy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { ShardCounts, ShardedTable } from '../../lib';
+import { KeyShardedTable, ShardCounts, ShardedTable } from '../../lib';
 
 const DEPLOYED = 'even-shards:deployedAssembly';
 
@@ -28,6 +28,22 @@ describe('synthesis that knows the deployed template', () => {
     (stackWith(deployed).node.root as App).synth();
     const stack = stackWith(next, { [DEPLOYED]: folder }, indexName);
     return Annotations.fromStack(stack)
+      .findWarning('*', Match.anyValue())
+      .map(({ entry: { data } }) => data);
+  }
+
+  function tableWarningsAfter(deployed: ShardCounts, next: ShardCounts): unknown[] {
+    const stackOf = (shardCounts: ShardCounts, context: Record<string, unknown>): Stack => {
+      const stack = new Stack(new App({ outdir: folder, context }), 'Invoices');
+      new KeyShardedTable(stack, 'Table', {
+        partitionKey: { name: 'invoice', type: AttributeType.STRING },
+        sortKey: { name: 'transaction', type: AttributeType.STRING },
+        shardCounts,
+      });
+      return stack;
+    };
+    (stackOf(deployed, {}).node.root as App).synth();
+    return Annotations.fromStack(stackOf(next, { [DEPLOYED]: folder }))
       .findWarning('*', Match.anyValue())
       .map(({ entry: { data } }) => data);
   }
@@ -97,5 +113,43 @@ describe('synthesis that knows the deployed template', () => {
     expect(() => stackWith(uniform(1), { [DEPLOYED]: folder })).toThrow(
       `context ${DEPLOYED} must be a folder whose templates are JSON`,
     );
+  });
+
+  test.each<[string, ShardCounts, ShardCounts, string]>([
+    ['is raised', uniform(5), uniform(6), 'deploy ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6)) before'],
+    [
+      'is lowered',
+      uniform(6),
+      uniform(5),
+      'went from ShardCounts.uniform(6) to ShardCounts.uniform(5) in one deployment: deploy ' +
+        'ShardCounts.uniform(6).since(ShardCounts.uniform(5)) before',
+    ],
+    [
+      'is raised, and forgets the items of the earlier count',
+      uniform(5).alsoReading(uniform(6)),
+      uniform(6),
+      'deploy ShardCounts.uniform(6).since(ShardCounts.uniform(5)) before',
+    ],
+  ])(
+    'warns when the count of a table that is sharded by its own key %s in one deployment',
+    (_, deployed, next, advice) => {
+      expect(tableWarningsAfter(deployed, next)).toEqual([
+        expect.stringMatching(/^items would be missed or be there twice .*KeyShardedTable.skippedStep\]$/),
+      ]);
+      expect(tableWarningsAfter(deployed, next)[0]).toContain(advice);
+    },
+  );
+
+  test('is silent along the whole plan of a table that is sharded by its own key', () => {
+    const plan = [
+      uniform(5),
+      uniform(5).alsoReading(uniform(6)),
+      uniform(6).since(uniform(5)),
+      uniform(6),
+      uniform(6).since(uniform(4)),
+      uniform(4).since(uniform(6)),
+      uniform(4),
+    ];
+    for (const [step, counts] of plan.slice(1).entries()) expect(tableWarningsAfter(plan[step]!, counts)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { App, Lazy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { ShardCounts, ShardedTable } from '../../lib';
+import { KeyShardedTable, ShardCounts, ShardedTable } from '../../lib';
 import { InvalidArgumentError } from '../../lib/core/foundation/errors';
 
 describe('a sharded index with expected traffic', () => {
@@ -84,6 +84,43 @@ describe('a sharded index with expected traffic', () => {
     expect(add).toThrow(InvalidArgumentError);
     expect(add).toThrow(
       'EvenShards/Jobs: byTime.expectedTraffic.writesPerSecond must be a number of at least 0, got -1',
+    );
+  });
+});
+
+describe('the traffic that a table sharded by its own key is to carry', () => {
+  const warningsOf = (shardCounts: ShardCounts, expectedTraffic: object): unknown[] => {
+    const stack = new Stack(new App(), 'EvenShards');
+    new KeyShardedTable(stack, 'Invoices', {
+      partitionKey: { name: 'invoice', type: AttributeType.STRING },
+      sortKey: { name: 'transaction', type: AttributeType.STRING },
+      shardCounts,
+      expectedTraffic: { writesPerSecond: 5_000, ...expectedTraffic },
+    });
+    return Annotations.fromStack(stack)
+      .findWarning('*', Match.anyValue())
+      .map(({ entry: { data } }) => data);
+  };
+
+  test('warns of too few shards, with the count to set', () => {
+    expect(warningsOf(ShardCounts.uniform(5), {})).toEqual([
+      'the table has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), as shards that ' +
+        'share a partition needs [ack: cdk-even-shards:KeyShardedTable.tooFewShards]',
+    ]);
+    expect(warningsOf(ShardCounts.uniform(75), {})).toEqual([]);
+  });
+
+  test('warns of what no count fixes', () => {
+    expect(warningsOf(ShardCounts.uniform(75), { partitions: 4 })).toContainEqual(
+      expect.stringMatching(
+        /^no shard count of the table fixes this: 4 partitions are 125% busy .*KeyShardedTable.notFixedByShards/,
+      ),
+    );
+  });
+
+  test('is refused out of its bounds', () => {
+    expect(() => warningsOf(ShardCounts.uniform(5), { writesPerSecond: -1 })).toThrow(
+      'Invoices: expectedTraffic.writesPerSecond must be',
     );
   });
 });

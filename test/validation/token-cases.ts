@@ -273,7 +273,7 @@ export const tokenCases: TokenCase[] = [
     refusal: `${property} must be a duration of at least a millisecond, known at synthesis, got "a token"`,
   })),
   {
-    name: 'KeyShardedTableProps.firstShard',
+    name: 'KeyShardingOptions.firstShard',
     give: (stack) =>
       new KeyShardedTable(stack, 'Invoices', {
         partitionKey: { name: 'invoice', type: AttributeType.STRING },

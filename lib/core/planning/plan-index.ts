@@ -217,7 +217,7 @@ function notFixed(index: CheckedTraffic, average: number, readUnitsOfShard: numb
     const needed = ceilOf(unitsPerSecond / utilisation);
     sentences.push(
       `${partitions} partitions are ${percent(average)} busy on average with any number of shards: ` +
-        `give the index a warm throughput of ${needed} write units a second`,
+        `a warm throughput of ${needed} write units a second has enough partitions`,
     );
   }
   if (pagesPerSecond * readUnitsOfShard > PARTITION_READ_UNITS) {

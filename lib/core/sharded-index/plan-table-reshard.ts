@@ -1,4 +1,4 @@
-import { checkTarget, eachCount, type IndexShardTarget, isSameSharding } from './shard-count-change';
+import { checkTarget, countOf, eachCount, type IndexShardTarget, isSameSharding } from './shard-count-change';
 import { checkIndexShards, type IndexShards, type ShardCount } from './sharded-index-config';
 
 /**
@@ -47,6 +47,21 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
   }
   deploy(({ write }) => counts(write, write, write), 'each item has one place');
   return steps;
+}
+
+/**
+ * Whether every reader and every writer may go from the current counts to the next ones in any order: those of now know the place
+ * where those of the next step put an item, and the other way around. Items of counts that are given up are taken to be moved.
+ */
+export function isTableReshardStep(current: IndexShards, next: IndexShards): boolean {
+  const knows = ({ write, read, since = write }: ShardCount, other: ShardCount) =>
+    since <= other.write && other.write <= read;
+  const isStep = (from: ShardCount, to: ShardCount) => knows(from, to) && knows(to, from);
+  const values = [...Object.keys(current.byValue ?? {}), ...Object.keys(next.byValue ?? {})];
+  return (
+    isStep(current.default, next.default) &&
+    values.every((value) => isStep(countOf(current, value), countOf(next, value)))
+  );
 }
 
 function counts(write: number, read: number, since: number): ShardCount {

@@ -92,7 +92,7 @@ describe('planIndex', () => {
       'too few partitions',
       { writesPerSecond: 5_000, partitions: 4 },
       '4 partitions are 125% busy on average with any number of shards: ' +
-        'give the index a warm throughput of 10000 write units a second',
+        'a warm throughput of 10000 write units a second has enough partitions',
     ],
     [
       'pages that ask every shard for more than it has',

@@ -146,6 +146,12 @@ var invoiceGrants = KeyShardedTableGrants.FromTable(invoices);
 invoiceGrants.Item(role);
 invoiceGrants.Query(role);
 invoiceGrants.Write(role);
+var importedInvoices = KeyShardedTable.FromKeyShardedTableAttributes(new KeyShardedTableAttributes {
+    Table = TableV2.FromTableName(stack, "ImportedInvoices", "invoices"),
+    TableKey = new[] { "invoice", "transaction" },
+    ShardCounts = ShardCounts.Uniform(5)
+});
+new CfnOutput(stack, "InvoicesConfig", new CfnOutputProps { Value = importedInvoices.ToConfigJson() });
 
 // queries
 var query = new FanOutQueryFunction(stack, "Query", new FanOutQueryFunctionProps { Indexes = new IShardedIndex[] { byStatus, byTime }, MemorySize = 512 });

@@ -199,6 +199,12 @@ func main() {
 	invoiceGrants.Item(role)
 	invoiceGrants.Query(role)
 	invoiceGrants.Write(role)
+	importedInvoices := shards.KeyShardedTable_FromKeyShardedTableAttributes(&shards.KeyShardedTableAttributes{
+		Table:       awsdynamodb.TableV2_FromTableName(stack, jsii.String("ImportedInvoices"), jsii.String("invoices")),
+		TableKey:    jsii.Strings("invoice", "transaction"),
+		ShardCounts: shards.ShardCounts_Uniform(jsii.Number(5)),
+	})
+	awscdk.NewCfnOutput(stack, jsii.String("InvoicesConfig"), &awscdk.CfnOutputProps{Value: importedInvoices.ToConfigJson()})
 
 	// queries
 	query := shards.NewFanOutQueryFunction(stack, jsii.String("Query"), &shards.FanOutQueryFunctionProps{

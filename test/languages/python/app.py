@@ -161,6 +161,12 @@ invoice_grants = shards.KeyShardedTableGrants.from_table(invoices)
 invoice_grants.item(role)
 invoice_grants.query(role)
 invoice_grants.write(role)
+imported_invoices = shards.KeyShardedTable.from_key_sharded_table_attributes(
+    table=dynamodb.TableV2.from_table_name(stack, "ImportedInvoices", "invoices"),
+    table_key=["invoice", "transaction"],
+    shard_counts=shards.ShardCounts.uniform(5),
+)
+cdk.CfnOutput(stack, "InvoicesConfig", value=imported_invoices.to_config_json())
 
 # queries
 query = shards.FanOutQueryFunction(stack, "Query", indexes=[by_status, by_time], memory_size=512)

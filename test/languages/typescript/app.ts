@@ -144,6 +144,12 @@ const invoiceGrants = shards.KeyShardedTableGrants.fromTable(invoices);
 invoiceGrants.item(role);
 invoiceGrants.query(role);
 invoiceGrants.write(role);
+const importedInvoices = shards.KeyShardedTable.fromKeyShardedTableAttributes({
+  table: dynamodb.TableV2.fromTableName(stack, 'ImportedInvoices', 'invoices'),
+  tableKey: ['invoice', 'transaction'],
+  shardCounts: shards.ShardCounts.uniform(5),
+});
+new cdk.CfnOutput(stack, 'InvoicesConfig', { value: importedInvoices.toConfigJson() });
 
 // queries
 const query = new shards.FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byTime], memorySize: 512 });

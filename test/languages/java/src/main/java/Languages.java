@@ -199,6 +199,15 @@ public final class Languages {
         invoiceGrants.item(role);
         invoiceGrants.query(role);
         invoiceGrants.write(role);
+        var importedInvoices = KeyShardedTable.fromKeyShardedTableAttributes(KeyShardedTableAttributes.builder()
+            .table(TableV2.fromTableName(stack, "ImportedInvoices", "invoices"))
+            .tableKey(List.of("invoice", "transaction"))
+            .shardCounts(ShardCounts.uniform(5))
+            .build());
+        new CfnOutput(
+            stack,
+            "InvoicesConfig",
+            CfnOutputProps.builder().value(importedInvoices.toConfigJson()).build());
 
         // queries
         var query = new FanOutQueryFunction(stack, "Query", FanOutQueryFunctionProps.builder()

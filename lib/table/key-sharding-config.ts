@@ -1,0 +1,38 @@
+import type { IConstruct } from 'constructs';
+import { constructField, inConstructTerms } from '../construct-field';
+import { checkTableKey, type ShardedTableConfig } from '../core/sharded-index/sharded-index-config';
+import { refuseToken } from '../refuse-token';
+import type { KeyShardingOptions } from './key-sharding-options';
+import { ShardingStrategy } from './sharding-strategy';
+
+/**
+ * What functions and applications read of a table that is sharded by its own key, its defaults filled in.
+ *
+ * Throws an error with the code `INVALID_INDEX_CONFIG` if the options contradict each other.
+ */
+export function keyShardingConfig(
+  table: IConstruct,
+  tableName: string,
+  tableKey: readonly string[],
+  options: KeyShardingOptions,
+): ShardedTableConfig {
+  const { separator = '#', firstShard = 0 } = options;
+  refuseToken(constructField(table, 'firstShard'), firstShard, 'a whole number');
+  const strategy = `${options.strategy ?? ShardingStrategy.CALCULATED}` as const;
+  const [partitionKey = '', ...sortKey] = tableKey;
+  const config: ShardedTableConfig = {
+    tableName,
+    tableKey: [...tableKey],
+    keyLayout: 'single-attribute',
+    valueAttribute: options.valueAttribute ?? partitionKey,
+    shardAttribute: partitionKey,
+    sortKeyAttributes: sortKey,
+    shardedBy: options.shardedBy ?? (strategy === 'random' ? [] : sortKey),
+    separator,
+    firstShard,
+    shards: options.shardCounts._config,
+    strategy,
+  };
+  inConstructTerms(table, 'sharding', () => checkTableKey(config));
+  return config;
+}
