@@ -13,7 +13,11 @@ import { Pool } from 'pg';
  * again by the next.
  */
 async function main(): Promise<void> {
-  const pool = new Pool({ connectionString: process.env.DATABASE_URL, keepAlive: true });
+  const pool = new Pool({
+    connectionString: process.env.DATABASE_URL,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
   pool.on('error', (error) => console.warn('connection lost:', error.message));
   const client = await pool.connect();
   await migrateOutbox(client);

@@ -1,7 +1,9 @@
 import { seededRandom } from '../../lib/testing/seeded-random';
+import { hasPostgres } from '../postgres/postgres-server';
 import { Functions } from './functions';
 import type { FuzzTarget } from './fuzz-target';
 import { INPUT_TARGETS } from './inputs';
+import { OutboxTarget } from './outbox';
 import { Dice } from './random-json';
 
 /**
@@ -13,16 +15,18 @@ export class Fuzz {
   readonly cases: Record<string, number> = {};
 
   private constructor(
-    private readonly functions: Functions,
+    private readonly parts: readonly { targets: FuzzTarget[]; stop(): Promise<void> }[],
     private readonly targets: readonly FuzzTarget[],
   ) {}
 
   /** @param only a part of the names of the targets to play */
   static async start(seed: number, only = ''): Promise<Fuzz> {
-    const functions = await Functions.start(new Dice(seededRandom(seed)));
+    const dice = new Dice(seededRandom(seed));
+    const parts = await Promise.all([Functions.start(dice), ...(hasPostgres ? [OutboxTarget.start(dice)] : [])]);
+    const targets = [...parts.flatMap((part) => part.targets), ...INPUT_TARGETS];
     return new Fuzz(
-      functions,
-      [...functions.targets, ...INPUT_TARGETS].filter(({ name }) => name.includes(only)),
+      parts,
+      targets.filter(({ name }) => name.includes(only)),
     );
   }
 
@@ -41,6 +45,6 @@ export class Fuzz {
   }
 
   async stop(): Promise<void> {
-    await this.functions.stop();
+    for (const part of this.parts) await part.stop();
   }
 }

@@ -1,3 +1,4 @@
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import type { RecordSequence } from '../foundation/record-sequence';
 import type { ProducerRecord } from '../producer';
 import {
@@ -48,10 +49,10 @@ const MOST_RANGES = 64;
 /** What Postgres says to a role without a permission. Source: its manual, error codes. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** Every statement that the relay runs, on one connection, one at a time; none any more when one had no answer in time. */
+/** Every statement that the relay runs, on one connection, one at a time; none any more when one had no answer, or one to something else. */
 export class OutboxDatabase {
   private last: Promise<unknown> = Promise.resolve();
-  private silence?: OutboxConnectionError;
+  private lost?: OutboxConnectionError;
 
   constructor(
     private readonly client: PostgresClient,
@@ -65,7 +66,7 @@ export class OutboxDatabase {
    * @throws OutboxSchemaError, OutboxPermissionError or OutboxSequenceError
    */
   async check(): Promise<void> {
-    const version = await this.unlessDenied(() => schemaVersion({ query: (query) => this.query(query) }, this.schema));
+    const version = await this.unlessDenied(() => this.version());
     if (version !== OUTBOX_SCHEMA_VERSION) throw new OutboxSchemaError(this.schema, version, OUTBOX_SCHEMA_VERSION);
     const missing = await this.missingPermissions();
     if (missing.length > 0) throw new OutboxPermissionError(await this.role(), missing, this.schema);
@@ -124,11 +125,11 @@ export class OutboxDatabase {
       [this.schema, [...held]],
     );
     for (const { number } of free) {
-      const [{ isClaimed }] = await this.rows('SELECT pg_try_advisory_lock(hashtext($1), $2) AS "isClaimed"', [
+      const claimed = await this.rows('SELECT pg_try_advisory_lock(hashtext($1), $2) AS "isClaimed"', [
         this.schema,
         number,
       ]);
-      if (!isClaimed) continue;
+      if (!this.said(() => claimed[0].isClaimed)) continue;
       const range = await this.takeOver(number);
       if (range !== undefined) return range;
       await this.release(number);
@@ -142,12 +143,12 @@ export class OutboxDatabase {
 
   /** What is committed by now, as a snapshot, and a number that no later row of an unseen transaction is below. */
   async look(): Promise<{ to: string; bound: bigint }> {
-    const [row] = await this.rows(
+    const rows = await this.rows(
       `SELECT pg_current_snapshot()::text AS snapshot, (SELECT max(id) FROM ${this.schema}.message) AS bound`,
       [],
       'look',
     );
-    return { to: row.snapshot, bound: BigInt(row.bound ?? 0) };
+    return this.said(() => ({ to: rows[0].snapshot, bound: BigInt(rows[0].bound ?? 0) }));
   }
 
   /** The next rows of a batch, in order. */
@@ -181,7 +182,7 @@ export class OutboxDatabase {
       [from, to, bound.toString(), afterId.toString(), firstBucket, lastBucket, maxRows, maxBytes],
       'window',
     );
-    const rows = found.map((row) => outboxRow(row, producerId));
+    const rows = this.said(() => found.map((row) => outboxRow(row, producerId)));
     const rowsFound = Number(found[0]?.rows_found ?? 0);
     return { rows, isLast: rowsFound < maxRows && rows.length === rowsFound };
   }
@@ -202,7 +203,7 @@ export class OutboxDatabase {
    */
   async park({ number, fence }: HeldRange, rows: readonly ReadRow[]): Promise<boolean> {
     // The row lock makes whoever takes the range over wait, and so see what was parked.
-    const [{ isHeld }] = await this.rows(
+    const held = await this.rows(
       `WITH held AS MATERIALIZED (
          SELECT number FROM ${this.schema}.range WHERE number = $1 AND fence = $2 FOR SHARE
        ), parked AS (
@@ -213,7 +214,7 @@ export class OutboxDatabase {
        SELECT count(*) = 1 AS "isHeld" FROM held`,
       [number, fence, rows.map(({ id }) => id.toString())],
     );
-    return isHeld;
+    return this.said(() => held[0].isHeld);
   }
 
   /**
@@ -271,7 +272,8 @@ export class OutboxDatabase {
       ],
     );
     if (rows.length === 0) return undefined;
-    return rows.filter(({ id }) => id !== null).map((row) => ({ ...outboxRow(row, producerId), tries: row.tries }));
+    const found = rows.filter(({ id }) => id !== null);
+    return this.said(() => found.map((row) => ({ ...outboxRow(row, producerId), tries: row.tries })));
   }
 
   /** Forgets parked rows that are acknowledged. */
@@ -347,10 +349,19 @@ export class OutboxDatabase {
       position: {
         from: row.batch_from,
         to: row.batch_to ?? undefined,
-        bound: BigInt(row.bound),
-        afterId: BigInt(row.after_id),
+        bound: this.said(() => BigInt(row.bound)),
+        afterId: this.said(() => BigInt(row.after_id)),
       },
     };
+  }
+
+  /** The version of the schema; 0 if it is not there. */
+  private async version(): Promise<number> {
+    try {
+      return await schemaVersion({ query: (query) => this.query(query) }, this.schema);
+    } catch (error) {
+      throw error instanceof TypeError ? this.lose(noAnswer(error)) : error;
+    }
   }
 
   private async missingPermissions(): Promise<string[]> {
@@ -381,8 +392,8 @@ export class OutboxDatabase {
   }
 
   private async role(): Promise<string> {
-    const [{ role }] = await this.rows('SELECT current_user::text AS role');
-    return role;
+    const rows = await this.rows('SELECT current_user::text AS role');
+    return this.said(() => rows[0].role);
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: a row's columns are the statement's
@@ -398,14 +409,33 @@ export class OutboxDatabase {
   }
 
   private async ask(query: PostgresQuery): ReturnType<PostgresClient['query']> {
-    if (this.silence !== undefined) throw this.silence;
+    if (this.lost !== undefined) throw this.lost;
     try {
       return await this.patience.for(this.client.query(query));
     } catch (error) {
-      if (error instanceof OutboxConnectionError) this.silence = error;
-      throw error;
+      // Postgres gives its errors a code, and so does the system.
+      if ((error as { code?: string }).code !== undefined && !(error instanceof OutboxConnectionError)) throw error;
+      return this.lose(error);
     }
   }
+
+  /** What the rows of an answer say. Those that do not say it are no answer to what was asked. */
+  private said<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (cause) {
+      return this.lose(noAnswer(cause));
+    }
+  }
+
+  private lose(cause: unknown): never {
+    this.lost = cause instanceof OutboxConnectionError ? cause : new OutboxConnectionError({ cause });
+    throw this.lost;
+  }
+}
+
+function noAnswer(cause: unknown): IncompleteAnswerError {
+  return new IncompleteAnswerError('a statement', 'its columns', { cause });
 }
 
 interface Row {
@@ -417,6 +447,7 @@ interface Row {
 
 function outboxRow({ id, partition_key, data, explicit_hash_key }: Row, producerId: string): OutboxRow {
   const sequenceNumber = BigInt(id);
+  if (typeof partition_key !== 'string' || !(data instanceof Uint8Array)) throw new TypeError('no row of an outbox');
   return {
     id: sequenceNumber,
     partitionKey: partition_key,

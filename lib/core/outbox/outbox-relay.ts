@@ -205,7 +205,8 @@ async function connect(pool: PostgresPool, patience: Patience): ReturnType<Postg
       (late) => late.release(true),
       () => {},
     );
-    throw error;
+    // Postgres gives its errors a code, and so does the system.
+    throw (error as { code?: string }).code === undefined ? new OutboxConnectionError({ cause: error }) : error;
   }
 }
 

@@ -175,7 +175,12 @@ class Play {
   }
 
   async cleanUp(): Promise<void> {
-    for (const worker of this.workers) await this.kill(worker);
+    for (const worker of [...this.workers]) await this.kill(worker);
+    // Those too whose worker has given them up, and that Postgres would notice only later: they hold ranges.
+    await this.admin.query(
+      `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name LIKE 'worker %'`,
+    );
     for (const holder of this.holders) await holder.end();
     for (const session of this.sessions) await session.query('ROLLBACK').catch(() => {});
   }
