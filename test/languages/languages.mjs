@@ -1,4 +1,5 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const { version, devDependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url)));
@@ -10,24 +11,22 @@ const OLDEST = { version: devDependencies['aws-cdk-lib'], constructs: devDepende
 const FOR_GO = { version: '2.260.0', constructs: '10.6.0' };
 
 /**
- * For each language: the commands that show that its tools are there, what jsii-pacmak needs besides, and its apps, each
- * with the version of the CDK that it uses.
+ * For each language: the commands that show that its tools are there, what jsii-pacmak needs besides, and the runs of
+ * its app, each of which answers the versions of the CDK and of constructs that it used.
  */
 export const LANGUAGES = {
   python: {
     tools: [['python3', '-m', 'venv', '--help']],
-    apps: ({ folder, packages, run }) => [
-      {
-        cdk: OLDEST,
-        synthesize(env) {
-          const [wheel] = readdirSync(join(packages, 'python')).filter((file) => file.endsWith('.whl'));
-          const python = join(folder, 'bin/python');
-          run('python3', ['-m', 'venv', folder]);
-          const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-          run(python, [...pip, `aws-cdk-lib==${OLDEST.version}`, `constructs==${OLDEST.constructs}`]);
-          run(python, [...pip, '--force-reinstall', '--no-deps', join(packages, 'python', wheel)]);
-          run(python, ['test/languages/python/app.py'], { env });
-        },
+    runs: ({ folder, packages, run }) => [
+      (env) => {
+        const [wheel] = readdirSync(join(packages, 'python')).filter((file) => file.endsWith('.whl'));
+        const python = join(folder, 'bin/python');
+        run('python3', ['-m', 'venv', folder]);
+        const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+        run(python, [...pip, `aws-cdk-lib==${OLDEST.version}`, `constructs==${OLDEST.constructs}`]);
+        run(python, [...pip, '--force-reinstall', '--no-deps', join(packages, 'python', wheel)]);
+        run(python, ['test/languages/python/app.py'], { env });
+        return OLDEST;
       },
     ],
   },
@@ -36,56 +35,73 @@ export const LANGUAGES = {
       ['javac', '-version'],
       ['mvn', '--version'],
     ],
-    // Without a version of the CDK, Maven takes the newest that the range of the package's POM allows.
-    apps: ({ folder, packages, run }) =>
-      [OLDEST].map((cdk) => ({
-        cdk,
-        synthesize(env) {
-          const project = join(folder, cdk.version);
-          mkdirSync(folder, { recursive: true });
-          cpSync('test/languages/java', project, { recursive: true });
-          const properties = {
-            'packages.directory': join(packages, 'java'),
-            'even-shards.version': version,
-            'cdk.version': cdk.version,
-            'constructs.version': cdk.constructs,
-          };
-          const settings = Object.entries(properties).map(([name, value]) => `-D${name}=${value}`);
-          // Map.of has an order of its own in each process: twice, to see that it does not matter.
-          for (let times = 0; times < 2; times++) {
-            run('mvn', ['--batch-mode', '--quiet', '--file', project, ...settings, 'compile', 'exec:java'], { env });
-          }
+    runs: ({ folder, packages, run }) => {
+      const project = join(folder, 'app');
+      const localRepository = join(homedir(), '.m2/repository');
+      const maven = (properties, goals, options) => {
+        const given = {
+          'maven.repo.local': localRepository,
+          'packages.directory': join(packages, 'java'),
+          ...properties,
+        };
+        const settings = Object.entries(given).map(([name, value]) => `-D${name}=${value}`);
+        run(
+          'mvn',
+          ['--batch-mode', '--quiet', '--file', project, `-Deven-shards.version=${version}`, ...settings, ...goals],
+          options,
+        );
+      };
+      const synthesize = (chosen, env) => {
+        rmSync(folder, { recursive: true, force: true });
+        cpSync('test/languages/java', project, { recursive: true });
+        // Maven would take the package of an earlier run, for it has the same version.
+        rmSync(join(localRepository, 'io/github/cdk-even-shards'), { recursive: true, force: true });
+        // Map.of has an order of its own in each process: twice, to see that it does not matter.
+        for (let times = 0; times < 2; times++) maven(chosen, ['compile', 'exec:java'], { env });
+      };
+      const resolved = () => {
+        const list = join(folder, 'dependencies.txt');
+        maven({ outputFile: list, includeArtifactIds: 'aws-cdk-lib,constructs' }, ['dependency:list']);
+        const versionOf = (artifact) => readFileSync(list, 'utf8').match(new RegExp(`:${artifact}:jar:([\\d.]+):`))[1];
+        return { version: versionOf('aws-cdk-lib'), constructs: versionOf('constructs') };
+      };
+      return [
+        (env) => {
+          synthesize({ 'cdk.version': OLDEST.version, 'constructs.version': OLDEST.constructs }, env);
+          return OLDEST;
         },
-      })),
+        // Without a version of the CDK, Maven takes the newest that the range of the package's POM allows.
+        (env) => {
+          synthesize({}, env);
+          return resolved();
+        },
+      ];
+    },
   },
   go: {
     tools: [['go', 'version']],
     // Its build would take the very versions of the bindings that the module proxy does not have.
     pacmak: ['--code-only'],
-    apps: ({ folder, run }) => [
-      {
-        cdk: FOR_GO,
-        synthesize(env) {
-          const app = join(folder, 'app');
-          mkdirSync(folder, { recursive: true });
-          run('go', ['-C', 'test/languages/go', 'build', '-o', app, '.']);
-          run(app, [], { env });
-        },
+    runs: ({ folder, run }) => [
+      (env) => {
+        const app = join(folder, 'app');
+        mkdirSync(folder, { recursive: true });
+        run('go', ['-C', 'test/languages/go', 'build', '-o', app, '.']);
+        run(app, [], { env });
+        return FOR_GO;
       },
     ],
   },
   dotnet: {
     tools: [['dotnet', '--version']],
-    apps: ({ folder, packages, run }) => [
-      {
-        cdk: OLDEST,
-        synthesize(env) {
-          const versions = [`-p:EvenShardsVersion=${version}`, `-p:CdkVersion=${OLDEST.version}`];
-          const source = `-p:RestoreAdditionalProjectSources=${join(packages, 'dotnet')}`;
-          const build = ['build', 'test/languages/dotnet', '--nologo', '--output', folder, ...versions, source];
-          run('dotnet', build);
-          run('dotnet', [join(folder, 'Languages.dll')], { env });
-        },
+    runs: ({ folder, packages, run }) => [
+      (env) => {
+        const versions = [`-p:EvenShardsVersion=${version}`, `-p:CdkVersion=${OLDEST.version}`];
+        const source = `-p:RestoreAdditionalProjectSources=${join(packages, 'dotnet')}`;
+        const build = ['build', 'test/languages/dotnet', '--nologo', '--output', folder, ...versions, source];
+        run('dotnet', build);
+        run('dotnet', [join(folder, 'Languages.dll')], { env });
+        return OLDEST;
       },
     ],
   },

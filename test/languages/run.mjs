@@ -39,11 +39,11 @@ for (const target of ['js', ...found]) pack(target, LANGUAGES[target]?.pacmak);
 const synthesized = new Map();
 for (const name of found) {
   const folder = join(CACHE, name);
-  for (const { cdk, synthesize } of LANGUAGES[name].apps({ folder, packages: PACKAGES, run })) {
-    const expected = inTypeScript(cdk);
-    const outdir = join(folder, 'cdk.out');
+  for (const synthesize of LANGUAGES[name].runs({ folder, packages: PACKAGES, run })) {
+    const outdir = join(CACHE, `${name}.cdk.out`);
     rmSync(outdir, { recursive: true, force: true });
-    synthesize({ ...ENVIRONMENT, CDK_OUTDIR: outdir });
+    const cdk = synthesize({ ...ENVIRONMENT, CDK_OUTDIR: outdir });
+    const expected = inTypeScript(cdk);
     for (const file of ['Languages.template.json', 'Languages.assets.json']) {
       if (readFileSync(join(outdir, file)).equals(readFileSync(join(expected, file)))) continue;
       fail(`${name}: ${join(outdir, file)} is not ${join(expected, file)}`);
