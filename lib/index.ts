@@ -63,6 +63,7 @@ export { StreamReshardGrants } from './stream/stream-reshard-grants';
 export { StreamResharding, type StreamReshardingProps } from './stream/stream-resharding';
 export { StreamReshardingProvider, type StreamReshardingProviderProps } from './stream/stream-resharding-provider';
 export { UniformStream, type UniformStreamProps } from './stream/uniform-stream';
+export type { AdaptiveShardCountsOptions } from './table/adaptive-shard-counts-options';
 export type { BaseShardedIndexOptions } from './table/base-sharded-index-options';
 export { DaxCluster, type DaxClusterProps } from './table/dax-cluster';
 export type { ExpectedIndexTraffic } from './table/expected-index-traffic';

@@ -15,6 +15,7 @@ const GUIDES = [
   'consuming',
   'hash-keys',
   'sharded-tables',
+  'adaptive-counts',
   'fan-out-query',
   'keyspaces',
   'outbox',

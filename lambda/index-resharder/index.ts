@@ -1,6 +1,9 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
+import { AdaptiveIndex } from '../../lib/core/adaptive-counts/adaptive-index';
+import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
+import { InvalidCursorError } from '../../lib/core/foundation/fan-out/fan-out-errors';
 import {
   INDEX,
   READ_UNITS_PER_SECOND,
@@ -42,6 +45,10 @@ const dynamoDb = new DynamoDB({
   }),
 });
 
+/** The index, if its counts grow. */
+const adaptive =
+  config.adaptive === undefined ? undefined : new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config));
+
 const metrics = metricsBy({ [TABLE_NAME_DIMENSION]: config.tableName, [INDEX_NAME_DIMENSION]: config.indexName });
 
 export const handler = loggable(handle);
@@ -67,6 +74,7 @@ async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingT
 /** A failure after some progress is a progress: the next invocation goes on from there, and fails if nothing has changed. */
 async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayReport | ReshardItemsReport> {
   const { segment, totalSegments, resumePoint } = event;
+  const counts = (await adaptive?.forReading()) ?? config;
   const share = Math.min(segmentsAtOnce, totalSegments);
   const options = {
     segment,
@@ -77,9 +85,13 @@ async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayRe
   };
   try {
     // What an audit overlooks, the next one finds. So it reads at half the price.
-    if (modeOf(event) === 'audit') return await findStrays(dynamoDb, config, { ...options, consistentRead: false });
-    return await reshardItems(dynamoDb, config, { ...options, writeUnitsPerSecond: writeUnitsPerSecond / share });
+    if (modeOf(event) === 'audit') return await findStrays(dynamoDb, counts, { ...options, consistentRead: false });
+    return await reshardItems(dynamoDb, counts, { ...options, writeUnitsPerSecond: writeUnitsPerSecond / share });
   } catch (error) {
+    // Counts that have changed since the last invocation judge every item anew.
+    if (adaptive !== undefined && error instanceof InvalidCursorError) {
+      return workOn({ ...event, resumePoint: undefined }, signal);
+    }
     if (!(error instanceof StrayScanError) || error.report.itemsScanned === 0) throw error;
     console.error(error.toJSON());
     return error.report;

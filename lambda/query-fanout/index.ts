@@ -1,6 +1,8 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
+import { AdaptiveIndex } from '../../lib/core/adaptive-counts/adaptive-index';
+import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
 import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
 import { noCost } from '../../lib/core/foundation/fan-out/fan-out-stats';
 import type { FanOutReadOptions } from '../../lib/core/foundation/fan-out/read-policy';
@@ -9,6 +11,7 @@ import { fanOutCount } from '../../lib/core/sharded-index/fan-out-count';
 import { fanOutQuery } from '../../lib/core/sharded-index/fan-out-query';
 import { itemToJson } from '../../lib/core/sharded-index/light-client/attribute-json';
 import { lightQueryClient } from '../../lib/core/sharded-index/light-client/light-query-client';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
 import { functionMetrics, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
@@ -38,8 +41,6 @@ const LAST_ANSWER_MS = 1_000;
 const HEDGE_BUDGET = 0.02;
 
 const { [INDEXES]: indexes = '{}', [TABLES]: tables = '{}', [CACHE_MS]: cacheMs } = process.env;
-const stores: Stores = { indexes: JSON.parse(indexes), tables: JSON.parse(tables) };
-
 /** The SDK makes no retries, because the fan-out query makes its own and knows throttled shards. */
 const dynamoDb = lightQueryClient(
   new DynamoDB({
@@ -53,6 +54,19 @@ const dynamoDb = lightQueryClient(
     }),
   }),
 );
+
+/** The counts of adaptive indexes are read by the same client: it may query their table. */
+const stores: Stores = {
+  indexes: Object.fromEntries(
+    Object.entries(JSON.parse(indexes) as Record<string, ShardedIndexConfig>).map(([name, config]) => [
+      name,
+      config.adaptive === undefined
+        ? config
+        : new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config)),
+    ]),
+  ),
+  tables: JSON.parse(tables),
+};
 
 /** What all invocations of one execution environment have measured. */
 const history = new FanOutHistory();

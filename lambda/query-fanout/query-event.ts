@@ -1,7 +1,7 @@
 import type { FanOutRequest } from '../../lib/core/sharded-index/fan-out-request';
 import type {
   ShardedConfig,
-  ShardedIndexConfig,
+  ShardedConfigSource,
   ShardedTableConfig,
 } from '../../lib/core/sharded-index/sharded-index-config';
 import { UnknownIndexError } from '../../lib/core/sharded-index/sharded-index-errors';
@@ -40,13 +40,13 @@ export interface QueryEvent extends FanOutRequest {
 
 /** What a function may query, by name. */
 export interface Stores {
-  indexes: Record<string, ShardedIndexConfig>;
+  indexes: Record<string, ShardedConfig | ShardedConfigSource>;
   tables: Record<string, ShardedTableConfig>;
 }
 
 /** An event after the check. */
 export interface ParsedEvent {
-  config: ShardedConfig;
+  config: ShardedConfig | ShardedConfigSource;
   fresh: boolean;
   request: FanOutRequest;
   format: 'plain' | 'dynamodb';
@@ -79,7 +79,7 @@ export function parseQueryEvent({ indexes, tables }: Stores, event: unknown): Pa
   const config =
     table === undefined && (index !== undefined || Object.keys(indexes).length > 0)
       ? named('index', indexes, index)
-      : named('table', tables, table);
+      : named<ShardedConfig | ShardedConfigSource>('table', tables, table);
   if (typeof fresh !== 'boolean') throw new InvalidEventError('fresh', fresh, 'true, false or absent');
   if (!FORMATS.includes(format)) throw new InvalidEventError('format', format, `one of ${FORMATS.join(', ')}`);
   if (!SELECTS.includes(select)) throw new InvalidEventError('select', select, `one of ${SELECTS.join(', ')}`);

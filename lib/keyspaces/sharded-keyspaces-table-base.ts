@@ -4,6 +4,7 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
+import { InvalidShardCountError } from '../core/foundation/errors';
 import { checkShardedKeyspacesConfig, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
 import { bindConfig } from '../function/bind-config';
 import { refuseToken } from '../refuse-token';
@@ -74,6 +75,10 @@ export abstract class ShardedKeyspacesTableBase extends Resource implements ISha
 /** What functions and applications read of a table, its defaults filled in, and checked. */
 function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, columns: string[]): ShardedKeyspacesConfig {
   refuseToken(`${prefix}firstShard`, options.firstShard, 'a whole number');
+  if (options.shardCounts._maximum !== undefined) {
+    const allowed = 'fixed: a table of Amazon Keyspaces does not say which partition is throttled';
+    throw new InvalidShardCountError(`${prefix}shardCounts`, 'ShardCounts.adaptive', allowed);
+  }
   const config = {
     keyspaceName: options.keyspaceName,
     tableName: options.tableName,

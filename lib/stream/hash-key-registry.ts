@@ -1,4 +1,4 @@
-import { CfnDeletionPolicy, Duration, Lazy, type RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
+import { Duration, type RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -16,6 +16,7 @@ import type { BundledFunctionOptions } from '../function/bundled-function-option
 import { TABLE_WRITE_KEY_ACTIONS } from '../kms-actions';
 import { recoveryUnlessChosen } from '../point-in-time-recovery';
 import { problemsOf } from '../problems';
+import { protectWhileRetained } from '../protect-while-retained';
 import { grantOnStream } from './grant-on-stream';
 import type { HashKeyRegistryAttributes } from './hash-key-registry-attributes';
 import { HashKeyRegistryGrants } from './hash-key-registry-grants';
@@ -214,17 +215,4 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
     this.table.encryptionKey?.grant(this.function, ...TABLE_WRITE_KEY_ACTIONS);
     grantOnStream(this.stream, this.function, ['kinesis:ListShards']);
   }
-}
-
-/**
- * Deletion protection that follows the removal policy the table has in the end, unless a blueprint has chosen:
- * `RemovalPolicies.of(scope).destroy()` sets the policy after the construction, and a protected table would make the deletion
- * of the stack fail.
- */
-function protectWhileRetained(table: dynamodb.TableV2): void {
-  const resource = table.node.defaultChild as dynamodb.CfnGlobalTable;
-  const [replica] = Stack.of(table).resolve(resource.replicas);
-  if (replica.deletionProtectionEnabled !== undefined) return;
-  const isRetained = () => resource.cfnOptions.deletionPolicy !== CfnDeletionPolicy.DELETE;
-  resource.addPropertyOverride('Replicas.0.DeletionProtectionEnabled', Lazy.any({ produce: isRetained }));
 }

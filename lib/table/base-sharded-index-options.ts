@@ -53,6 +53,15 @@ export interface BaseShardedIndexOptions {
   readonly shardCounts: ShardCounts;
 
   /**
+   * The table that holds the counts of the values that have grown, with the partition key `index` and the sort key `value`,
+   * both strings. Readers and writers overlook items if it is replaced by an empty one.
+   *
+   * @default - with `ShardCounts.adaptive`, one table that `ShardedTable` makes for all of its indexes; an imported index
+   * must name it. None with fixed counts
+   */
+  readonly shardCountTable?: dynamodb.ITableV2;
+
+  /**
    * The attribute that holds the shard: a number, or in the single-attribute layout the string "value#shard". Writers
    * set it, so it is no attribute of another key. Two indexes may share it if they have the same value attribute, layout,
    * shard counts and strategy.

@@ -21,8 +21,16 @@ export const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';
  * Warns if the shard counts of an index skip a step from those that are deployed, as far as these can be known: from the
  * template that the context names. A template says nothing of counts that only the deployment knows.
  */
-export function warnOfSkippedStep(table: IConstruct, { indexName, shards }: ShardedIndexConfig): void {
-  const deployed = deployedMetadata(table)?.[SHARDED_INDEXES]?.[indexName]?.shards;
+export function warnOfSkippedStep(table: IConstruct, { indexName, shards, adaptive }: ShardedIndexConfig): void {
+  const index = deployedMetadata(table)?.[SHARDED_INDEXES]?.[indexName];
+  if (index?.adaptive !== undefined && adaptive === undefined) {
+    Annotations.of(table).addWarningV2(
+      'cdk-even-shards:ShardedIndex.fixedAgain',
+      `queries of ${indexName} miss items of values that have grown beyond its fixed shardCounts: deploy what they have grown ` +
+        `to as initialByValue before.${readGuide('adaptive-counts', 'back-to-fixed-counts')}`,
+    );
+  }
+  const deployed = index?.shards;
   if (!areKnown(deployed, shards) || isReshardStep(deployed, shards)) return;
   const first = planIndexReshard(deployed, targetOf(shards)).find((step) => step.action === 'deploy')!;
   Annotations.of(table).addWarningV2(
@@ -72,7 +80,7 @@ function deployedMetadata(table: IConstruct): DeployedMetadata | undefined {
 }
 
 interface DeployedMetadata {
-  readonly [SHARDED_INDEXES]?: { readonly [indexName: string]: Pick<ShardedIndexConfig, 'shards'> };
+  readonly [SHARDED_INDEXES]?: { readonly [indexName: string]: Pick<ShardedIndexConfig, 'shards' | 'adaptive'> };
   readonly [KEY_SHARDING]?: Pick<ShardedTableConfig, 'shards'>;
 }
 

@@ -14,6 +14,7 @@ import type { IFanOutQueryFunction } from './i-fan-out-query-function';
 import type { IKeyShardedTable } from './i-key-sharded-table';
 import type { IShardedIndex } from './i-sharded-index';
 import { ImportedFanOutQueryFunction } from './imported-fan-out-query-function';
+import { checkIndexEnvironment } from './index-environment';
 
 /** Properties of a `FanOutQueryFunction`. */
 export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
@@ -128,8 +129,8 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
     if (indexes.length + tables.length === 0) {
       throw new InvalidArgumentError(field, indexes, 'at least one sharded index or table');
     }
-    for (const { table, indexName } of indexes) {
-      checkOwnEnvironment(`${field}.${indexName}`, 'an index', table, Stack.of(this));
+    for (const index of indexes) {
+      checkIndexEnvironment(`${field}.${index.indexName}`, 'an index', index, Stack.of(this));
     }
     for (const { table, queryName } of tables) {
       checkOwnEnvironment(constructField(this, `tables.${queryName}`), 'a table', table, Stack.of(this));

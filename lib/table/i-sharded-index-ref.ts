@@ -10,4 +10,7 @@ export interface IShardedIndexRef {
 
   /** The ARN of the index: `<table ARN>/index/<index name>`. */
   readonly indexArn: string;
+
+  /** The table that holds the counts of the values that have grown. Undefined if the counts are fixed. */
+  readonly shardCountTable?: dynamodb.ITableV2;
 }

@@ -18,7 +18,7 @@ export interface IShardedIndex extends IShardedIndexRef {
   /**
    * Lets a function write items so that they appear in this index: the function gets the index's configuration as an
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items
-   * of the table, and nothing else.
+   * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
    *
    * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
    * the variable holds another index or what you have set yourself, or if the function is known to be in another
@@ -31,8 +31,8 @@ export interface IShardedIndex extends IShardedIndexRef {
 
   /**
    * Lets a function query this index by itself: the function gets the index's configuration as an environment variable,
-   * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. Anything that is not a Node.js
-   * function invokes a `FanOutQueryFunction` instead.
+   * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. With adaptive counts it may also
+   * read them: see `AdaptiveIndex`. Anything that is not a Node.js function invokes a `FanOutQueryFunction` instead.
    *
    * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
    * the variable holds another index or what you have set yourself, or if the function is known to be in another

@@ -3,6 +3,7 @@ import type { IConstruct } from 'constructs';
 import { inConstructTerms } from '../construct-field';
 import { planIndex } from '../core/planning/plan-index';
 import {
+  isTableConfig,
   type ShardedConfig,
   type ShardedIndexConfig,
   type ShardedTableConfig,
@@ -69,7 +70,9 @@ function advise(
   if (tooFew) {
     const counts =
       byValue && JSON.stringify(Object.fromEntries(Object.entries(byValue).filter(([, count]) => count > 1)));
-    const advice = counts === undefined ? `ShardCounts.uniform(${shards})` : `ShardCounts.byValue(${counts}, 1)`;
+    const fixed = counts === undefined ? `ShardCounts.uniform(${shards})` : `ShardCounts.byValue(${counts}, 1)`;
+    const most = byValue === undefined ? shards : Math.max(...Object.values(byValue));
+    const advice = maximumOf(config) === undefined ? fixed : `ShardCounts.adaptive with a maximum of ${most}`;
     Annotations.of(table).addWarningV2(
       `cdk-even-shards:${construct}.tooFewShards`,
       `${name} has too few shards for the expected traffic: set its shardCounts to ${advice}, as ${boundBy} needs`,
@@ -83,10 +86,15 @@ function advise(
   }
 }
 
-/** A count that is only known when deployed is taken to be enough. */
+/** A count that is only known when deployed is taken to be enough. A count that grows is enough if it may grow so far. */
 function shardsOf(config: ShardedConfig, value: string | undefined): number {
-  const { write } = shardCountOf(config, value);
-  return Token.isUnresolved(write) ? Number.POSITIVE_INFINITY : write;
+  const most = maximumOf(config) ?? shardCountOf(config, value).write;
+  return Token.isUnresolved(most) ? Number.POSITIVE_INFINITY : most;
+}
+
+/** How far counts may grow. Undefined: they are fixed. */
+function maximumOf(config: ShardedConfig): number | undefined {
+  return isTableConfig(config) ? undefined : config.adaptive?.maximum;
 }
 
 function mostShards(config: ShardedConfig): number {

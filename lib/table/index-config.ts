@@ -8,9 +8,13 @@ export function indexConfig(
   tableName: string,
   tableKey: string[],
   options: BaseShardedIndexOptions,
+  countTableName?: string,
 ): ShardedIndexConfig {
   const sortKeys = [...(options.sortKey ? [options.sortKey] : []), ...(options.tieBreakers ?? [])];
+  const { _maximum: maximum } = options.shardCounts;
   return {
+    // Readers that know nothing of adaptive counts refuse version 2.
+    ...(maximum !== undefined && { version: 2 as const }),
     tableName,
     indexName: options.indexName,
     tableKey,
@@ -20,5 +24,6 @@ export function indexConfig(
     sortKeyAttributes: sortKeys.map(({ name }) => name),
     shards: options.shardCounts._config,
     strategy: `${options.strategy ?? ShardingStrategy.CALCULATED}` as const,
+    ...(maximum !== undefined && { adaptive: { tableName: countTableName ?? '', maximum } }),
   };
 }

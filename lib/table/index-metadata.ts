@@ -9,7 +9,10 @@ export const SHARDED_INDEXES = 'EvenShards::ShardedIndexes';
  * it, a change of them would leave the template of the table as it is, and `cdk diff` would show nothing.
  */
 export function describeIndexes(table: CfnResource, indexes: readonly ShardedIndexConfig[]): void {
-  const byName = indexes.map(({ tableName: _, tableKey: __, indexName, ...sharding }) => [indexName, sharding]);
+  const byName = indexes.map(({ version: _, tableName: __, tableKey: ___, indexName, adaptive, ...sharding }) => [
+    indexName,
+    { ...sharding, ...(adaptive && { adaptive: { maximum: adaptive.maximum } }) },
+  ]);
   table.addMetadata(SHARDED_INDEXES, Object.fromEntries(byName));
 }
 

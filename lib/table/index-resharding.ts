@@ -28,8 +28,8 @@ import { addBundledFunction, addLogGroup } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkEnvironmentSize } from '../function/environment-size';
 import { refuseToken } from '../refuse-token';
-import { checkOwnEnvironment } from '../stream/own-environment';
 import type { IShardedIndex } from './i-sharded-index';
+import { checkIndexEnvironment } from './index-environment';
 
 /** Properties of an `IndexResharding`. */
 export interface IndexReshardingProps extends BundledFunctionOptions {
@@ -145,7 +145,7 @@ export class IndexResharding extends Construct implements ec2.IConnectable {
     this.checkWholeNumber('maxConcurrency', maxConcurrency, 1);
     this.checkWholeNumber('toleratedFailureCount', toleratedFailureCount, 0);
     for (const field of ['readUnitsPerSecond', 'writeUnitsPerSecond'] as const) this.checkBudget(field, props[field]);
-    checkOwnEnvironment(constructField(this, 'index'), 'an index', index.table, Stack.of(this));
+    checkIndexEnvironment(constructField(this, 'index'), 'an index', index, Stack.of(this));
     const environment = {
       [INDEX]: index.toConfigJson(),
       [READ_UNITS_PER_SECOND]: Tokenization.stringifyNumber(props.readUnitsPerSecond),

@@ -1,6 +1,7 @@
 import type { IConstruct } from 'constructs';
 import { constructField, inConstructTerms } from '../construct-field';
 import { checkTableKey, type ShardedTableConfig } from '../core/sharded-index/sharded-index-config';
+import { InvalidIndexConfigError } from '../core/sharded-index/sharded-index-errors';
 import { refuseToken } from '../refuse-token';
 import type { KeyShardingOptions } from './key-sharding-options';
 import { ShardingStrategy } from './sharding-strategy';
@@ -18,6 +19,11 @@ export function keyShardingConfig(
 ): ShardedTableConfig {
   const { separator = '#', firstShard = 0 } = options;
   refuseToken(constructField(table, 'firstShard'), firstShard, 'a whole number');
+  if (options.shardCounts._maximum !== undefined) {
+    const allowed =
+      'fixed: a new count changes the keys of items, so shardKey would refuse all items of a value that grows';
+    throw new InvalidIndexConfigError(constructField(table, 'shardCounts'), 'ShardCounts.adaptive', allowed);
+  }
   const strategy = `${options.strategy ?? ShardingStrategy.CALCULATED}` as const;
   const [partitionKey = '', ...sortKey] = tableKey;
   const config: ShardedTableConfig = {

@@ -3,7 +3,11 @@ import { InvalidArgumentError, InvalidShardCountError } from '../core/foundation
 import { checkShardCount, MAX_INDEX_SHARDS } from '../core/foundation/shard-count';
 import type { IndexShards, ShardCount } from '../core/sharded-index/sharded-index-config';
 import { InvalidIndexValueError } from '../core/sharded-index/sharded-index-errors';
+import type { AdaptiveShardCountsOptions } from './adaptive-shard-counts-options';
 import { sortedByKey } from './sorted-by-key';
+
+/** Each shard takes 1,000 write units a second, and a table 40,000 by its default quota. */
+const DEFAULT_MAXIMUM = 64;
 
 /**
  * How many shards each value of an index is spread over.
@@ -21,6 +25,8 @@ import { sortedByKey } from './sorted-by-key';
  *
  * `planIndexReshard` of `cdk-even-shards/core` lists the steps of any change, and the guide "Change the shards of an index"
  * says what to wait for between them.
+ *
+ * Where nobody knows the count, `ShardCounts.adaptive` lets each value grow while applications run.
  */
 export class ShardCounts {
   /**
@@ -63,11 +69,43 @@ export class ShardCounts {
     });
   }
 
+  /**
+   * Counts that grow while applications run, each value by itself: a table of counts says how far, and readers and writers
+   * follow it without a deployment. The counts that are given here are those before any growth. For indexes only, and for
+   * readers and writers in the region of the table.
+   *
+   * They shrink as little as fixed counts do without a drain: see the guide "Counts that grow by themselves".
+   *
+   * Throws an error with the code `INVALID_SHARD_COUNT` unless every count is a whole number from 1 to 10,000 and none of them
+   * is greater than the maximum, and what `byValue` throws.
+   *
+   * @param options where counts begin and how far they may grow
+   */
+  public static adaptive(options: AdaptiveShardCountsOptions = {}): ShardCounts {
+    const { initial = 1, initialByValue, maximum = DEFAULT_MAXIMUM } = options;
+    const from =
+      initialByValue === undefined ? ShardCounts.uniform(initial) : ShardCounts.byValue(initialByValue, initial);
+    const { write } = shardCount('shardCounts.maximum', maximum);
+    for (const { read } of [from._config.default, ...Object.values(from._config.byValue ?? {})]) {
+      if (Token.isUnresolved(write) || Token.isUnresolved(read) || read <= write) continue;
+      throw new InvalidShardCountError('shardCounts.maximum', maximum, `at least ${read}, with which a value begins`);
+    }
+    return new ShardCounts(from._config, write);
+  }
+
   /** @internal */
   public readonly _config: IndexShards;
 
-  private constructor(config: IndexShards) {
+  /**
+   * How far counts may grow. Undefined: they are fixed.
+   *
+   * @internal
+   */
+  public readonly _maximum?: number;
+
+  private constructor(config: IndexShards, maximum?: number) {
     this._config = config;
+    this._maximum = maximum;
   }
 
   /**
@@ -75,7 +113,7 @@ export class ShardCounts {
    * whose shards are not drained yet, or the ones they will have next.
    *
    * Throws an error with the code `INVALID_SHARD_COUNT` if the counts are not known before deployment, for they have to
-   * be compared.
+   * be compared, and for fixed counts if the others are adaptive: nobody knows at synthesis how far those have grown.
    *
    * @param others the counts whose shards readers ask too
    */
@@ -104,6 +142,9 @@ export class ShardCounts {
 
   private combined(others: ShardCounts, combine: (writers: ShardCount, other: ShardCount) => ShardCount): ShardCounts {
     const [writers, readers] = [this._config, others._config];
+    if (this._maximum === undefined && others._maximum !== undefined) {
+      throw new InvalidShardCountError('shardCounts', others._maximum, 'a fixed number, or adaptive in both');
+    }
     const values = Object.keys(sortedByKey({ ...writers.byValue, ...readers.byValue }));
     const each = (field: string, count: ShardCount, other: ShardCount): ShardCount => {
       checkKnown(field, [count, other]);
@@ -113,10 +154,11 @@ export class ShardCounts {
       const field = `shardCounts.byValue[${JSON.stringify(value)}]`;
       return [value, each(field, countOf(writers, value), countOf(readers, value))] as const;
     });
-    return new ShardCounts({
+    const counts = {
       default: each('shardCounts', writers.default, readers.default),
       ...(byValue.length > 0 ? { byValue: Object.fromEntries(byValue) } : {}),
-    });
+    };
+    return new ShardCounts(counts, this._maximum);
   }
 }
 

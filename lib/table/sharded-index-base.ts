@@ -15,6 +15,8 @@ export abstract class ShardedIndexBase implements IShardedIndexRef {
   public abstract readonly indexName: string;
   /** The ARN of the index: `<table ARN>/index/<index name>`. */
   public abstract readonly indexArn: string;
+  /** The table that holds the counts of the values that have grown. Undefined if the counts are fixed. */
+  public abstract readonly shardCountTable?: dynamodb.ITableV2;
 
   /**
    * Any metric that DynamoDB writes of the index, by its name.

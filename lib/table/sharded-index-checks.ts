@@ -83,6 +83,20 @@ export function checkShardedIndex(
     'counts without since, which is for tables that are sharded by their own key',
   );
 
+  const { shardCounts, shardCountTable } = options;
+  refuseIf(
+    shardCounts._maximum === undefined && shardCountTable !== undefined,
+    `${indexName}.shardCountTable`,
+    shardCountTable?.node.path,
+    'absent with fixed shardCounts, use ShardCounts.adaptive to have counts in a table',
+  );
+  refuseIf(
+    shardCounts._maximum !== undefined && config.adaptive?.tableName === '',
+    `${indexName}.shardCountTable`,
+    undefined,
+    'the table of counts of an index that is imported with ShardCounts.adaptive',
+  );
+
   refuseIf(
     tieBreakers.length > 0 && sortKey === undefined,
     `${indexName}.tieBreakers`,
@@ -136,7 +150,7 @@ export function checkShardedIndex(
     sharing !== undefined && !haveSameSharding(sharing, config),
     `${indexName}.shardAttribute`,
     shardAttribute,
-    `another attribute than that of ${sharing?.indexName}, or have the same valueAttribute, keyLayout, shardCounts and strategy`,
+    `another attribute than that of ${sharing?.indexName}, or have the same valueAttribute, keyLayout, fixed shardCounts and strategy`,
   );
 }
 
@@ -164,10 +178,12 @@ function isNumber(text: string): boolean {
   return Number.isFinite(Number(text)) && String(Number(text)) === text;
 }
 
-/** Whether writers put the same into the shard attributes of both. Counts compare by what they mean for each value. */
+/** Whether writers put the same into the shard attributes of both. Fixed counts compare by what they mean for each value. */
 function haveSameSharding(a: ShardedIndexConfig, b: ShardedIndexConfig): boolean {
   const values = [a, b].flatMap(({ shards }) => Object.keys(shards.byValue ?? {}));
   return (
+    a.adaptive === undefined &&
+    b.adaptive === undefined &&
     a.keyLayout === b.keyLayout &&
     a.valueAttribute === b.valueAttribute &&
     a.strategy === b.strategy &&

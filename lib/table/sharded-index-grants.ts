@@ -1,4 +1,7 @@
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
+import { constructField } from '../construct-field';
+import { InvalidIndexConfigError } from '../core/sharded-index/sharded-index-errors';
 import { TABLE_WRITE_KEY_ACTIONS } from '../kms-actions';
 import { grantOnTable } from './grant-on-table';
 import type { IShardedIndexRef } from './i-sharded-index-ref';
@@ -23,7 +26,8 @@ export class ShardedIndexGrants {
   private constructor(private readonly index: IShardedIndexRef) {}
 
   /**
-   * Allows `dynamodb:Query` on exactly this index, and `kms:Decrypt` on the table's customer-managed key if it has one.
+   * Allows `dynamodb:Query` on exactly this index, and `kms:Decrypt` on the table's customer-managed key if it has one. With
+   * adaptive counts, the same on the table of counts.
    *
    * The permission is added to the grantee, and for a grantee of another account to the table's resource policy as well.
    * Where neither is possible, synthesis warns; the id is `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
@@ -31,12 +35,15 @@ export class ShardedIndexGrants {
    * @param grantee the role, function or other principal that queries
    */
   public query(grantee: iam.IGrantable): iam.Grant {
-    return this.grant(grantee, ['dynamodb:Query'], this.index.indexArn, ['kms:Decrypt']);
+    return this.withCounts(
+      grantee,
+      this.grant(grantee, this.index.table, ['dynamodb:Query'], this.index.indexArn, ['kms:Decrypt']),
+    );
   }
 
   /**
    * Allows `dynamodb:PutItem` and `dynamodb:UpdateItem` on exactly this table, also within transactions, and on the
-   * table's customer-managed key, if it has one, what writing takes.
+   * table's customer-managed key, if it has one, what writing takes. With adaptive counts, also to query the table of counts.
    *
    * The permission is added to the grantee, and for a grantee of another account to the table's resource policy as well.
    * Where neither is possible, synthesis warns; the id is `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
@@ -45,12 +52,14 @@ export class ShardedIndexGrants {
    */
   public write(grantee: iam.IGrantable): iam.Grant {
     const actions = ['dynamodb:PutItem', 'dynamodb:UpdateItem'];
-    return this.grant(grantee, actions, this.index.table.tableArn, TABLE_WRITE_KEY_ACTIONS);
+    const { table } = this.index;
+    return this.withCounts(grantee, this.grant(grantee, table, actions, table.tableArn, TABLE_WRITE_KEY_ACTIONS));
   }
 
   /**
    * Allows `dynamodb:Scan`, `dynamodb:GetItem` and `dynamodb:UpdateItem` on exactly this table, which `findStrays` and
-   * `reshardItems` need, and on the table's customer-managed key, if it has one, what writing takes.
+   * `reshardItems` need, and on the table's customer-managed key, if it has one, what writing takes. With adaptive counts, also
+   * to query the table of counts.
    *
    * The permission is added to the grantee, and for a grantee of another account to the table's resource policy as well.
    * Where neither is possible, synthesis warns; the id is `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
@@ -59,12 +68,42 @@ export class ShardedIndexGrants {
    */
   public reshard(grantee: iam.IGrantable): iam.Grant {
     const actions = ['dynamodb:Scan', 'dynamodb:GetItem', 'dynamodb:UpdateItem'];
-    return this.grant(grantee, actions, this.index.table.tableArn, TABLE_WRITE_KEY_ACTIONS);
+    const { table } = this.index;
+    return this.withCounts(grantee, this.grant(grantee, table, actions, table.tableArn, TABLE_WRITE_KEY_ACTIONS));
   }
 
-  private grant(grantee: iam.IGrantable, actions: string[], resourceArn: string, keyActions: string[]): iam.Grant {
-    const { table, indexName } = this.index;
+  /**
+   * Allows `dynamodb:Query` and `dynamodb:PutItem` on exactly the table of counts, which `raiseShardCount`,
+   * `lowerShardCount` and `endDrain` need, and on its customer-managed key, if it has one, what writing takes.
+   *
+   * Throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed.
+   *
+   * @param grantee the role, function or other principal that changes counts
+   */
+  public changeShardCounts(grantee: iam.IGrantable): iam.Grant {
+    const { shardCountTable: counts, table, indexName } = this.index;
+    if (counts === undefined) {
+      const field = constructField(table, `${indexName}.shardCounts`);
+      throw new InvalidIndexConfigError(field, 'fixed counts', 'ShardCounts.adaptive, whose counts can be changed');
+    }
+    const actions = ['dynamodb:Query', 'dynamodb:PutItem'];
+    return this.grant(grantee, counts, actions, counts.tableArn, TABLE_WRITE_KEY_ACTIONS);
+  }
+
+  private withCounts(grantee: iam.IGrantable, granted: iam.Grant): iam.Grant {
+    const { shardCountTable: counts } = this.index;
+    if (counts === undefined) return granted;
+    return granted.combine(this.grant(grantee, counts, ['dynamodb:Query'], counts.tableArn, ['kms:Decrypt']));
+  }
+
+  private grant(
+    grantee: iam.IGrantable,
+    table: dynamodb.ITableV2,
+    actions: string[],
+    resourceArn: string,
+    keyActions: string[],
+  ): iam.Grant {
     const permission = { grantee, actions, resourceArn, keyActions };
-    return grantOnTable(table, permission, { construct: 'ShardedIndex', name: indexName });
+    return grantOnTable(table, permission, { construct: 'ShardedIndex', name: this.index.indexName });
   }
 }

@@ -4,10 +4,11 @@ import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct-field';
 import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
+import { InvalidIndexConfigError } from '../core/sharded-index/sharded-index-errors';
 import { bindConfig } from '../function/bind-config';
-import { checkOwnEnvironment } from '../stream/own-environment';
 import type { IShardedIndex } from './i-sharded-index';
 import { indexConfig } from './index-config';
+import { checkIndexEnvironment } from './index-environment';
 import { replicaOf } from './replica-of';
 import type { ShardedIndexAttributes } from './sharded-index-attributes';
 import { ShardedIndexBase } from './sharded-index-base';
@@ -32,16 +33,20 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
    * @param attributes the table, the key of the table, and the index
    */
   public static fromShardedIndexAttributes(attributes: ShardedIndexAttributes): IShardedIndex {
-    const { table, tableKey } = attributes;
-    const config = indexConfig(table.tableName, tableKey, attributes);
+    const { table, tableKey, shardCountTable } = attributes;
+    const config = indexConfig(table.tableName, tableKey, attributes, shardCountTable?.tableName);
     checkTableKey(table, config);
     checkShardedIndex(table, attributes, config);
-    return new ShardedIndex(table, config);
+    return new ShardedIndex(table, config, shardCountTable);
   }
 
   /** @internal */
-  public static _of(table: dynamodb.ITableV2, config: ShardedIndexConfig): ShardedIndex {
-    return new ShardedIndex(table, config);
+  public static _of(
+    table: dynamodb.ITableV2,
+    config: ShardedIndexConfig,
+    shardCountTable?: dynamodb.ITableV2,
+  ): ShardedIndex {
+    return new ShardedIndex(table, config, shardCountTable);
   }
 
   /** The table the index belongs to. */
@@ -50,6 +55,8 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
   public readonly indexName: string;
   /** The ARN of the index: `<table ARN>/index/<index name>`. */
   public readonly indexArn: string;
+  /** The table that holds the counts of the values that have grown. Undefined if the counts are fixed. */
+  public readonly shardCountTable?: dynamodb.ITableV2;
   /** Permissions for whatever queries this index or writes its items. */
   public readonly grants: ShardedIndexGrants;
 
@@ -58,9 +65,10 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
 
   private readonly replicas: { [region: string]: ShardedIndex } = {};
 
-  private constructor(table: dynamodb.ITableV2, config: ShardedIndexConfig) {
+  private constructor(table: dynamodb.ITableV2, config: ShardedIndexConfig, shardCountTable?: dynamodb.ITableV2) {
     super();
     this.table = table;
+    this.shardCountTable = shardCountTable;
     this.indexName = config.indexName;
     this.indexArn = `${table.tableArn}/index/${config.indexName}`;
     this.grants = ShardedIndexGrants.fromIndex(this);
@@ -70,7 +78,7 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
   /**
    * Lets a function write items so that they appear in this index: the function gets the index's configuration as an
    * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items
-   * of the table, and nothing else.
+   * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
    *
    * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
    * the variable holds another index or what you have set yourself, or if the function is known to be in another
@@ -91,8 +99,8 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
 
   /**
    * Lets a function query this index by itself: the function gets the index's configuration as an environment variable,
-   * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. Anything that is not a Node.js
-   * function invokes a `FanOutQueryFunction` instead.
+   * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. With adaptive counts it may also
+   * read them: see `AdaptiveIndex`. Anything that is not a Node.js function invokes a `FanOutQueryFunction` instead.
    *
    * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
    * the variable holds another index or what you have set yourself, or if the function is known to be in another
@@ -125,17 +133,24 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
   /**
    * The same index of a replica of the table, in another region: for functions that run there.
    *
-   * Throws what `TableV2.replica` throws for a table of this app that has no replica in the region.
+   * Throws what `TableV2.replica` throws for a table of this app that has no replica in the region, and an error with the code
+   * `INVALID_INDEX_CONFIG` for an index with adaptive counts, which are read in one region alone.
    *
    * @param region the region of the replica
    */
   public onReplica(region: string): IShardedIndex {
     if (region === this.table.env.region) return this;
+    if (this.shardCountTable !== undefined) {
+      const field = constructField(this.table, `${this.indexName}.shardCounts`);
+      const allowed =
+        'fixed for readers and writers in another region: adaptive counts have consistent reads in one region';
+      throw new InvalidIndexConfigError(field, 'ShardCounts.adaptive', allowed);
+    }
     this.replicas[region] ??= new ShardedIndex(replicaOf(this.table, region), this._config);
     return this.replicas[region];
   }
 
   private checkEnvironment(method: string, bound: lambda.Function): void {
-    checkOwnEnvironment(constructField(bound, method), `the index ${this.indexName}`, this.table, Stack.of(bound));
+    checkIndexEnvironment(constructField(bound, method), `the index ${this.indexName}`, this, Stack.of(bound));
   }
 }

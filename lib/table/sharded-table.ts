@@ -9,6 +9,7 @@ import { adviseOnIndexShards } from './index-advice';
 import { indexConfig } from './index-config';
 import { specifyInsights } from './index-insights';
 import { describeIndexes } from './index-metadata';
+import { addShardCountTable, type KeepOptions } from './shard-count-table';
 import { ShardedIndex } from './sharded-index';
 import { checkShardedIndex } from './sharded-index-checks';
 import type { ShardedIndexOptions } from './sharded-index-options';
@@ -43,6 +44,8 @@ const THROTTLED_KEYS: dynamodb.ContributorInsightsSpecification = {
 export class ShardedTable extends dynamodb.TableV2 {
   private readonly tableKey: string[];
   private readonly shardedIndexes: ShardedIndexConfig[] = [];
+  private readonly keep: KeepOptions;
+  private shardCountTable?: dynamodb.TableV2;
 
   /**
    * A table; give it sharded indexes with `addShardedIndex`.
@@ -54,13 +57,16 @@ export class ShardedTable extends dynamodb.TableV2 {
   constructor(scope: Construct, id: string, props: ShardedTableProps) {
     super(scope, id, withDefaults(scope, dynamodb.TableV2.PROPERTY_INJECTION_ID, props, defaults));
     this.tableKey = [props.partitionKey, props.sortKey].flatMap((attribute) => attribute?.name ?? []);
+    const { encryption, removalPolicy, deletionProtection } = props;
+    this.keep = { encryption, removalPolicy, deletionProtection };
   }
 
   /**
    * Adds a global secondary index that spreads each of its values over several shards.
    *
    * DynamoDB adds one index to an existing table at a time, so add further ones in further deployments. Its key cannot
-   * change under the same name; its shard counts can.
+   * change under the same name; its shard counts can. The first index with `ShardCounts.adaptive` adds a table of counts,
+   * which is encrypted, retained and protected as this table is, and can be restored to a point in time.
    *
    * Throws an error with the code `INVALID_INDEX_CONFIG` if the properties contradict each other, the table or its
    * other indexes, and `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have.
@@ -68,7 +74,8 @@ export class ShardedTable extends dynamodb.TableV2 {
    * @param props what to shard, by how much and in which order
    */
   public addShardedIndex(props: ShardedIndexOptions): ShardedIndex {
-    const config = indexConfig(this.tableName, this.tableKey, props);
+    const countTable = this.countTableFor(props);
+    const config = indexConfig(this.tableName, this.tableKey, props, countTable?.tableName);
     checkShardedIndex(this, props, config, {
       shardedIndexes: this.shardedIndexes,
       keyAttributes: this.keyAttributes(),
@@ -94,7 +101,13 @@ export class ShardedTable extends dynamodb.TableV2 {
     const { contributorInsightsSpecification: insights } = props;
     if (insights !== undefined) specifyInsights(resource, props.indexName, insights);
     warnOfSkippedStep(this, config);
-    return ShardedIndex._of(this, config);
+    return ShardedIndex._of(this, config, countTable);
+  }
+
+  private countTableFor({ shardCounts, shardCountTable }: ShardedIndexOptions): dynamodb.ITableV2 | undefined {
+    if (shardCounts._maximum === undefined || shardCountTable !== undefined) return shardCountTable;
+    this.shardCountTable ??= addShardCountTable(this, this.keep);
+    return this.shardCountTable;
   }
 
   /** Of the table and all its indexes so far. Read from the resource: TableV2 keeps its indexes to itself. */

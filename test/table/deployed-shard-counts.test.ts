@@ -51,6 +51,24 @@ describe('synthesis that knows the deployed template', () => {
   const uniform = ShardCounts.uniform;
   const byValue = ShardCounts.byValue;
 
+  test('warns where adaptive counts become fixed, for nobody knows at synthesis how far values have grown', () => {
+    const [warning] = warningsAfter(ShardCounts.adaptive({ initial: 4 }), uniform(4));
+    expect(warning).toContain('queries of byStatus miss items of values that have grown beyond its fixed shardCounts');
+    expect(warning).toContain('adaptive-counts.md#back-to-fixed-counts');
+  });
+
+  test('says nothing where fixed counts become adaptive, or begin with the counts that were deployed', () => {
+    expect(warningsAfter(uniform(4), ShardCounts.adaptive({ initial: 4 }))).toEqual([]);
+    expect(
+      warningsAfter(ShardCounts.adaptive({ initial: 4 }), ShardCounts.adaptive({ initial: 4, maximum: 9 })),
+    ).toEqual([]);
+  });
+
+  test('warns of a skipped step in the counts that adaptive ones begin with', () => {
+    const [warning] = warningsAfter(ShardCounts.adaptive({ initial: 4 }), ShardCounts.adaptive({ initial: 2 }));
+    expect(warning).toContain('ShardCounts.uniform(4) to ShardCounts.uniform(2) in one deployment');
+  });
+
   test.each<[string, ShardCounts, ShardCounts, string]>([
     [
       'a count is raised in one deployment',

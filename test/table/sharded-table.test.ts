@@ -447,7 +447,7 @@ describe('ShardedTable', () => {
       [
         'the shard attribute of an index that shards differently',
         { shardAttribute: 'otherShard', strategy: ShardingStrategy.RANDOM },
-        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, shardCounts and strategy, got "otherShard"',
+        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts and strategy, got "otherShard"',
       ],
       [
         'counts by value without a value',

@@ -40,6 +40,12 @@ const jobsOf = (stack: Stack, encryption?: TableEncryptionV2) => {
   const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
   return { table, index };
 };
+const adaptiveOf = (stack: Stack, encryption?: TableEncryptionV2) =>
+  jobsOf(stack, encryption).table.addShardedIndex({
+    indexName: 'byStatus',
+    valueAttribute: { name: 'status', type: AttributeType.STRING },
+    shardCounts: ShardCounts.adaptive(),
+  });
 const registryOf = (stack: Stack, encryption?: TableEncryptionV2) =>
   new HashKeyRegistry(stack, 'Registry', { stream: streamOf(stack), ...(encryption && { encryption }) });
 const blogsOf = (stack: Stack, encryptionKey?: Key) =>
@@ -117,6 +123,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     cluster.grantRead(callerOf(stack, 'read'));
     cluster.grantWrite(callerOf(stack, 'write'));
   },
+  'a query with adaptive counts': (stack) => new FanOutQueryFunction(stack, 'Query', { indexes: [adaptiveOf(stack)] }),
   'a query of Amazon Keyspaces': (stack) => new KeyspacesQueryFunction(stack, 'Query', { tables: [blogsOf(stack)] }),
   'a query of Amazon Keyspaces with a key': (stack) =>
     new KeyspacesQueryFunction(stack, 'Query', { tables: [blogsOf(stack, new Key(stack, 'Key'))] }),
@@ -149,6 +156,12 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   'grants on an index': (stack) => {
     const { grants } = jobsOf(stack, customerManaged(stack)).index;
     for (const grant of ['query', 'write'] as const) {
+      grants[grant](callerOf(stack, grant));
+    }
+  },
+  'grants on an index with adaptive counts': (stack) => {
+    const { grants } = adaptiveOf(stack, customerManaged(stack));
+    for (const grant of ['query', 'write', 'reshard', 'changeShardCounts'] as const) {
       grants[grant](callerOf(stack, grant));
     }
   },

@@ -245,6 +245,11 @@ export const tokenCases: TokenCase[] = [
     give: (stack) => resharding(stack, { segments: token() }),
     refusal: 'segments must be a whole number from 1 to 256, known at synthesis, got a token',
   },
+  ...[{ initial: token }, { maximum: token }, { initialByValue: () => ({ failed: token() }) }].map((option) => {
+    const [[property, value]] = Object.entries(option) as [[string, () => unknown]];
+    const give = (stack: Stack) => index(stack, ShardCounts.adaptive({ [property]: value() }));
+    return { name: `AdaptiveShardCountsOptions.${property}`, give };
+  }),
   {
     name: 'StreamReconciliationProps.shardCount',
     give: (stack) => new StreamReconciliation(stack, 'New', { stream: imported(stack), shardCount: token() }),

@@ -41,7 +41,7 @@ const LONGEST_INVOCATION_MS = 15 * 60_000;
  * `endDrain` take the readers back:
  *
  *     const lowered = await lowerShardCount(config, store, { value: 'shipped', to: 2, reason, changedBy });
- *     // drain every segment: reshardItems(client, await index.forWriting(), { segment, totalSegments })
+ *     // drain every segment: reshardItems(client, await index.forReading(), { segment, totalSegments })
  *     await endDrain(config, store, { value: 'shipped', version: lowered.version, reason, changedBy });
  *
  * It may end at any point and be called again: it waits all of the time itself.

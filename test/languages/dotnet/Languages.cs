@@ -124,11 +124,17 @@ var importedIndex = ShardedIndex.FromShardedIndexAttributes(new ShardedIndexAttr
     TableKey = new[] { "orderId" },
     IndexName = "byState",
     ValueAttribute = text("state"),
-    ShardCounts = ShardCounts.Uniform(3)
+    ShardCounts = ShardCounts.Adaptive(new AdaptiveShardCountsOptions {
+        Initial = 1,
+        InitialByValue = new Dictionary<string, double> { ["new"] = 3 },
+        Maximum = 32
+    }),
+    ShardCountTable = TableV2.FromTableName(stack, "Counts", "counts")
 });
 var indexGrants = ShardedIndexGrants.FromIndex(importedIndex);
 indexGrants.Query(role);
 indexGrants.Write(role);
+indexGrants.ChangeShardCounts(role);
 new CfnOutput(stack, "Config", new CfnOutputProps { Value = importedIndex.ToConfigJson() });
 new CfnOutput(stack, "ReplicaConfig", new CfnOutputProps { Value = byStatus.OnReplica("us-east-1").ToConfigJson() });
 var indexResharding = new IndexResharding(stack, "IndexResharding", new IndexReshardingProps {

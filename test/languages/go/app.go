@@ -175,11 +175,17 @@ func main() {
 		TableKey:       jsii.Strings("orderId"),
 		IndexName:      jsii.String("byState"),
 		ValueAttribute: text("state"),
-		ShardCounts:    shards.ShardCounts_Uniform(jsii.Number(3)),
+		ShardCounts: shards.ShardCounts_Adaptive(&shards.AdaptiveShardCountsOptions{
+			Initial:        jsii.Number(1),
+			InitialByValue: &map[string]*float64{"new": jsii.Number(3)},
+			Maximum:        jsii.Number(32),
+		}),
+		ShardCountTable: awsdynamodb.TableV2_FromTableName(stack, jsii.String("Counts"), jsii.String("counts")),
 	})
 	indexGrants := shards.ShardedIndexGrants_FromIndex(importedIndex)
 	indexGrants.Query(role)
 	indexGrants.Write(role)
+	indexGrants.ChangeShardCounts(role)
 	awscdk.NewCfnOutput(stack, jsii.String("Config"), &awscdk.CfnOutputProps{Value: importedIndex.ToConfigJson()})
 	awscdk.NewCfnOutput(stack, jsii.String("ReplicaConfig"), &awscdk.CfnOutputProps{
 		Value: byStatus.OnReplica(jsii.String("us-east-1")).ToConfigJson(),

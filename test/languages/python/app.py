@@ -139,11 +139,13 @@ imported_index = shards.ShardedIndex.from_sharded_index_attributes(
     table_key=["orderId"],
     index_name="byState",
     value_attribute=text("state"),
-    shard_counts=shards.ShardCounts.uniform(3),
+    shard_counts=shards.ShardCounts.adaptive(initial=1, initial_by_value={"new": 3}, maximum=32),
+    shard_count_table=dynamodb.TableV2.from_table_name(stack, "Counts", "counts"),
 )
 index_grants = shards.ShardedIndexGrants.from_index(imported_index)
 index_grants.query(role)
 index_grants.write(role)
+index_grants.change_shard_counts(role)
 cdk.CfnOutput(stack, "Config", value=imported_index.to_config_json())
 cdk.CfnOutput(stack, "ReplicaConfig", value=by_status.on_replica("us-east-1").to_config_json())
 index_resharding = shards.IndexResharding(

@@ -122,11 +122,13 @@ const importedIndex = shards.ShardedIndex.fromShardedIndexAttributes({
   tableKey: ['orderId'],
   indexName: 'byState',
   valueAttribute: text('state'),
-  shardCounts: shards.ShardCounts.uniform(3),
+  shardCounts: shards.ShardCounts.adaptive({ initial: 1, initialByValue: { new: 3 }, maximum: 32 }),
+  shardCountTable: dynamodb.TableV2.fromTableName(stack, 'Counts', 'counts'),
 });
 const indexGrants = shards.ShardedIndexGrants.fromIndex(importedIndex);
 indexGrants.query(role);
 indexGrants.write(role);
+indexGrants.changeShardCounts(role);
 new cdk.CfnOutput(stack, 'Config', { value: importedIndex.toConfigJson() });
 new cdk.CfnOutput(stack, 'ReplicaConfig', { value: byStatus.onReplica('us-east-1').toConfigJson() });
 const indexResharding = new shards.IndexResharding(stack, 'IndexResharding', {

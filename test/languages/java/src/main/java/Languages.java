@@ -175,11 +175,17 @@ public final class Languages {
             .tableKey(List.of("orderId"))
             .indexName("byState")
             .valueAttribute(text("state"))
-            .shardCounts(ShardCounts.uniform(3))
+            .shardCounts(ShardCounts.adaptive(AdaptiveShardCountsOptions.builder()
+                .initial(1)
+                .initialByValue(Map.of("new", 3))
+                .maximum(32)
+                .build()))
+            .shardCountTable(TableV2.fromTableName(stack, "Counts", "counts"))
             .build());
         var indexGrants = ShardedIndexGrants.fromIndex(importedIndex);
         indexGrants.query(role);
         indexGrants.write(role);
+        indexGrants.changeShardCounts(role);
         new CfnOutput(stack, "Config", CfnOutputProps.builder().value(importedIndex.toConfigJson()).build());
         new CfnOutput(stack, "ReplicaConfig", CfnOutputProps.builder()
             .value(byStatus.onReplica("us-east-1").toConfigJson())
