@@ -16,10 +16,10 @@ export interface DynamoDbGateParts {
   readonly traffic: Traffic;
 }
 
-/** Other calls pass as they are, a Scan among them: it reads partition after partition. */
+/** Other calls pass as they are. */
 export const GATED_BY_DYNAMODB: ReadonlySet<string> = new Set([
   ...['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'],
-  ...['GetItem', 'BatchGetItem', 'Query'],
+  ...['GetItem', 'BatchGetItem', 'TransactGetItems', 'Query', 'Scan'],
   ...['CreateTable', 'UpdateTable', 'DeleteTable'],
 ]);
 
@@ -45,7 +45,9 @@ export class DynamoDbGate {
     if (operation === 'BatchWriteItem') return this.batchWrite(call, forward);
     if (operation === 'BatchGetItem') return this.batchGet(call, forward);
     if (operation === 'TransactWriteItems') return this.transactWrite(call, forward);
+    if (operation === 'TransactGetItems') return this.transactGet(call, forward);
     if (operation === 'GetItem' || operation === 'Query') return this.read(call, forward);
+    if (operation === 'Scan') return this.scan(call, forward);
     if (operation.endsWith('Table')) return this.changeTable(call, forward);
     return this.write(operation, input, forward);
   };
@@ -93,9 +95,48 @@ export class DynamoDbGate {
     const known = writes.filter((write) => write !== undefined);
     const reason = await this.takeAll(known, 2);
     if (reason === undefined) return forward(input);
-    const CancellationReasons = writes.map(() => ({ Code: 'ThrottlingError', Message: throttlingMessage(reason) }));
-    const message = 'Transaction cancelled, please refer cancellation reasons for specific reasons [ThrottlingError]';
-    return refusal('TransactionCanceledException', message, { CancellationReasons });
+    return cancelled(
+      writes.map((write) => (write?.table.arn === reason.resource.split('/index/')[0] ? reason : undefined)),
+    );
+  }
+
+  private async transactGet({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const loads: (Omit<KeyLoad, 'units'> | undefined)[] = [];
+    for (const { Get = {} } of input.TransactItems ?? []) loads.push(await this.loadOf(Get.TableName, Get.Key));
+    const reasons = loads.map((load) => load && this.refuseRead(load));
+    if (reasons.some((reason) => reason !== undefined)) return cancelled(reasons);
+    // Source: the developer guide, transactions: each item is read twice, which the consumed units count.
+    const { answer, units } = await measured(input, forward);
+    for (const load of loads) if (load) this.parts.limits?.noteRead({ ...load, units: units / loads.length });
+    return answer;
+  }
+
+  /**
+   * A page of a Scan reads the partitions of its items, those that a filter leaves out included. So the keys of the same page
+   * are read first, without the filter.
+   */
+  private async scan({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const { proxy, tables, limits } = this.parts;
+    const table = await tables.of(input.TableName ?? '');
+    if (table === undefined) return forward(input);
+    const drawn = this.drawnRead(table.arn);
+    if (drawn !== undefined) return refused(drawn);
+    if (limits === undefined) return forward(input);
+    const partition = partitionOf(table, input.IndexName);
+    const { output } = await proxy.call('Scan', keysOnly(input, partition));
+    const items: JsonItem[] = output.Items ?? [];
+    const loads = items.map((item) => ({
+      tableArn: table.arn,
+      indexName: input.IndexName,
+      key: partitionKeyOf(partition, item)!,
+    }));
+    for (const load of loads) {
+      const reason = limits.refuseRead(load);
+      if (reason !== undefined) return refused(reason);
+    }
+    const { answer, units } = await measured(input, forward);
+    for (const load of loads) limits.noteRead({ ...load, units: units / loads.length });
+    return answer;
   }
 
   private async read({ operation, input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
@@ -135,6 +176,13 @@ export class DynamoDbGate {
     const { answer, units } = await measured({ ...input, RequestItems: admitted }, forward);
     for (const load of loads) this.parts.limits?.noteRead({ ...load, units: units / loads.length });
     return withUnprocessed(answer, 'UnprocessedKeys', unprocessed, (a, b) => b ?? a);
+  }
+
+  /** What a read of an item loads; undefined for what the service is going to refuse. */
+  private async loadOf(tableName = '', item: JsonItem = {}): Promise<Omit<KeyLoad, 'units'> | undefined> {
+    const table = await this.parts.tables.of(tableName);
+    const key = table && partitionKeyOf(table.partition, item);
+    return table === undefined || key === undefined ? undefined : { tableArn: table.arn, key };
   }
 
   private async changeTable({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
@@ -182,9 +230,12 @@ export class DynamoDbGate {
   }
 
   private refuseRead(load: Omit<KeyLoad, 'units'>): ThrottlingReason | undefined {
-    const { limits, faults } = this.parts;
-    if (faults.happens('throttle')) return { reason: 'TableReadKeyRangeThroughputExceeded', resource: load.tableArn };
-    return limits?.refuseRead(load);
+    return this.drawnRead(load.tableArn) ?? this.parts.limits?.refuseRead(load);
+  }
+
+  private drawnRead(resource: string): ThrottlingReason | undefined {
+    const isDrawn = this.parts.faults.happens('throttle');
+    return isDrawn ? { reason: 'TableReadKeyRangeThroughputExceeded', resource } : undefined;
   }
 }
 
@@ -197,10 +248,34 @@ function refused(reason: ThrottlingReason): ServiceAnswer {
   return refusal(THROTTLED, throttlingMessage(reason), { ThrottlingReasons: [reason] });
 }
 
+/** Source: the API reference, TransactWriteItems: a reason for each item, without an error for those that have none. */
+function cancelled(reasons: readonly (ThrottlingReason | undefined)[]): ServiceAnswer {
+  const codes = reasons.map((reason) => (reason === undefined ? 'None' : 'ThrottlingError'));
+  const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes.join(', ')}]`;
+  const CancellationReasons = reasons.map((reason, index) => ({
+    Code: codes[index],
+    ...(reason && { Message: throttlingMessage(reason) }),
+  }));
+  return refusal('TransactionCanceledException', message, { CancellationReasons });
+}
+
+function partitionOf(table: TableShape, indexName: string | undefined): readonly string[] {
+  return (table.indexes.find(({ name }) => name === indexName) ?? table).partition;
+}
+
+/** The same page of a Scan, of which only the partition keys are given. */
+function keysOnly(input: JsonItem, partition: readonly string[]): JsonItem {
+  const { TableName, IndexName, ExclusiveStartKey, Limit, Segment, TotalSegments } = input;
+  const names = partition.map((name, index) => [`#${index}`, name]);
+  return {
+    ...{ TableName, IndexName, ExclusiveStartKey, Limit, Segment, TotalSegments },
+    ProjectionExpression: names.map(([placeholder]) => placeholder).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(names),
+  };
+}
+
 /** The partition key that a Query reads: of an equality, which it must have. */
 function queriedKey(table: TableShape, input: JsonItem): string | undefined {
-  const { partition } =
-    input.IndexName === undefined ? table : (table.indexes.find(({ name }) => name === input.IndexName) ?? table);
   const {
     KeyConditionExpression = '',
     ExpressionAttributeNames = {},
@@ -213,7 +288,7 @@ function queriedKey(table: TableShape, input: JsonItem): string | undefined {
   }
   for (const [name, condition] of Object.entries<JsonItem>(KeyConditions))
     values[name] = condition.AttributeValueList?.[0];
-  return partitionKeyOf(partition, values);
+  return partitionKeyOf(partitionOf(table, input.IndexName), values);
 }
 
 /** The answer to a read, and the units that it took; the caller sees them only if it asked. */

@@ -30,7 +30,8 @@ const MOST_ITERATORS = 10_000;
 const THROTTLED = 'ProvisionedThroughputExceededException';
 
 interface Entry {
-  Data?: string;
+  /** In base64, or as bytes in CBOR. */
+  Data?: string | Uint8Array;
   PartitionKey?: string;
   ExplicitHashKey?: string;
 }
@@ -96,7 +97,7 @@ export class KinesisGate {
   ): { ErrorCode: string; ErrorMessage: string; ShardId?: undefined } | undefined {
     if (shardId === undefined) return undefined;
     const { limits, faults, traffic } = this.parts;
-    const bytes = Buffer.byteLength(entry.Data ?? '', 'base64') + Buffer.byteLength(entry.PartitionKey ?? '');
+    const bytes = dataBytes(entry) + Buffer.byteLength(entry.PartitionKey ?? '');
     const isThrottled = faults.happens('throttle') || limits?.takeRecord({ streamName, shardId }, bytes) === false;
     traffic.note(`shards ${streamName}`, shardId, bytes, isThrottled);
     traffic.note(
@@ -118,7 +119,7 @@ export class KinesisGate {
     const answer = await forward(input);
     if (shard === undefined || answer.status !== 200) return answer;
     const { Records = [], NextShardIterator } = answer.output;
-    const bytes = Records.reduce((sum: number, { Data }: Entry) => sum + Buffer.byteLength(Data ?? '', 'base64'), 0);
+    const bytes = Records.reduce((sum: number, record: Entry) => sum + dataBytes(record), 0);
     limits?.noteRead(shard, bytes);
     this.remember(NextShardIterator, shard);
     return answer;
@@ -142,6 +143,10 @@ export class KinesisGate {
 }
 
 type Forward = Parameters<Gate>[1];
+
+function dataBytes({ Data = '' }: Entry): number {
+  return Buffer.byteLength(Data, 'base64');
+}
 
 function streamOf({ StreamName, StreamARN }: { StreamName?: string; StreamARN?: string }): string {
   return StreamName ?? StreamARN?.split(':stream/')[1] ?? '';

@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { foreignRequestProblem } from '../foreign-request';
+import { codecOf } from './codec';
 
-/** A call of a service whose API is JSON over HTTP. */
+/** A call of a service whose API is JSON, or its like in CBOR, over HTTP. */
 export interface ServiceCall {
   /** Such as `PutRecords`. */
   readonly operation: string;
@@ -58,25 +66,24 @@ export async function startServiceProxy(
   const agent = new Agent({ keepAlive: true });
   const contentType = `application/x-amz-json-${json}`;
 
-  function send(headers: Record<string, unknown>, body: Buffer): Promise<IncomingMessage> {
+  function send(headers: IncomingHttpHeaders, body: Buffer): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const { host: _, ...kept } = headers;
       const sent = httpRequest(endpoint, {
         agent,
         method: 'POST',
-        headers: { ...(kept as Record<string, string>), 'content-length': body.byteLength },
+        headers: { ...kept, 'content-length': body.byteLength },
       });
       sent.once('response', resolve).once('error', reject).end(body);
     });
   }
 
-  async function ask(operation: string, headers: Record<string, unknown>, input: unknown): Promise<ServiceAnswer> {
-    const response = await send(
-      { ...headers, 'x-amz-target': `${target}.${operation}` },
-      Buffer.from(JSON.stringify(input)),
-    );
-    const text = (await read(response)).toString();
-    return { status: response.statusCode!, output: text === '' ? {} : JSON.parse(text) };
+  async function ask(operation: string, headers: IncomingHttpHeaders, input: unknown): Promise<ServiceAnswer> {
+    const encoded = Buffer.from(codecOf(headers['content-type'])!.encode(input));
+    const response = await send({ ...headers, 'x-amz-target': `${target}.${operation}` }, encoded);
+    const body = await read(response);
+    const codec = codecOf(response.headers['content-type'] ?? headers['content-type']);
+    return { status: response.statusCode!, output: body.byteLength === 0 ? {} : codec!.decode(body) };
   }
 
   // Emulators look whether a request is signed, not by whom.
@@ -91,29 +98,35 @@ export async function startServiceProxy(
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const problem = foreignRequestProblem(request.headers);
-    if (problem !== undefined) return reply(response, refusal('AccessDeniedException', problem, {}, 403));
+    if (problem !== undefined) return reply(response, refusal('AccessDeniedException', problem, {}, 403), request);
     const body = await read(request);
     const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1] ?? '';
     if (!gated.has(operation)) return pass(await send(request.headers, body), response);
-    if (!String(request.headers['content-type']).startsWith('application/x-amz-json')) {
-      return reply(response, refusal('SerializationException', NOT_JSON));
+    const codec = codecOf(request.headers['content-type']);
+    if (codec === undefined) return reply(response, refusal('SerializationException', NOT_UNDERSTOOD));
+    let input: unknown;
+    try {
+      input = body.byteLength === 0 ? {} : codec.decode(body);
+    } catch (error) {
+      return reply(response, refusal('SerializationException', (error as Error).message), request);
     }
-    const passed = await gate({ operation, input: JSON.parse(body.toString() || '{}') }, (input) =>
-      ask(operation, request.headers, input),
-    );
+    const passed = await gate({ operation, input }, (changed) => ask(operation, request.headers, changed));
     if (passed === LOST) response.destroy();
-    else reply(response, passed);
+    else reply(response, passed, request);
   }
 
-  function reply(response: ServerResponse, { status, output }: ServiceAnswer): void {
-    response.writeHead(status, { 'content-type': contentType, 'x-amzn-requestid': randomUUID() });
-    response.end(JSON.stringify(output));
+  /** In the words of the request that it answers. */
+  function reply(response: ServerResponse, { status, output }: ServiceAnswer, request?: IncomingMessage): void {
+    const asked = request?.headers['content-type'];
+    const type = codecOf(asked) === undefined ? contentType : asked!;
+    response.writeHead(status, { 'content-type': type, 'x-amzn-requestid': randomUUID() });
+    response.end(codecOf(type)!.encode(output));
   }
 
   const server = createServer((request, response) => {
     answer(request, response).catch((error) => {
       if (response.headersSent) response.destroy();
-      else reply(response, { status: 500, output: { __type: 'InternalFailure', message: String(error) } });
+      else reply(response, refusal('InternalFailure', String(error), {}, 500), request);
     });
   });
   // A client keeps its connections longer than Node.js does by itself, and would meet closed ones.
@@ -133,8 +146,8 @@ export async function startServiceProxy(
   };
 }
 
-const NOT_JSON =
-  'with --limits and --faults the local endpoints understand JSON only: set AWS_CBOR_DISABLE=true, or your SDK’s option';
+const NOT_UNDERSTOOD =
+  'the content type must be application/x-amz-json-1.0, application/x-amz-json-1.1 or application/x-amz-cbor-1.1';
 
 /** A refusal, in the words of a service. */
 export function refusal(type: string, message: string, more: object = {}, status = 400): ServiceAnswer {

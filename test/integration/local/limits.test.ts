@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { cbor } from '@smithy/core/cbor';
 import { LOCAL_REGION } from '../../../bin/local/emulated-types';
 import { LOCAL_CREDENTIALS } from '../../../bin/local/lambda-environment';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
@@ -81,6 +82,51 @@ describe('local endpoints with limits', () => {
     const sharded = await putAll(1_000, (n) => shardAttributes(config, { status: 'pending', jobId: `job-${n}` }));
     expect(sharded.filter((error) => error !== undefined).length).toBeLessThan(errors.length / 2);
     dynamodb.destroy();
+  }, 60_000);
+
+  test('clients that speak CBOR, such as those of Java, are limited alike, and get CBOR', async () => {
+    const StreamName = stack.streams[0]!.name;
+    const cborType = 'application/x-amz-cbor-1.1';
+    const send = async (operation: string, body: Uint8Array) => {
+      const headers = {
+        'content-type': cborType,
+        'x-amz-target': `Kinesis_20131202.${operation}`,
+        'x-amz-date': '20260101T000000Z',
+        authorization:
+          'AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/kinesis/aws4_request, SignedHeaders=host, Signature=b',
+      };
+      const response = await fetch(stack.endpoints.kinesis, { method: 'POST', headers, body: Buffer.from(body) });
+      expect(response.headers.get('content-type')).toBe(cborType);
+      return { status: response.status, output: cbor.deserialize(new Uint8Array(await response.arrayBuffer())) };
+    };
+    const ask = (operation: string, input: object) => send(operation, cbor.serialize(input));
+    const PartitionKey = 'cbor';
+    const Data = Buffer.from([0, 1, 254, 255]);
+    const Records = Array.from({ length: 150 }, () => ({ PartitionKey, Data }));
+    const { output: put } = await ask('PutRecords', { StreamName, Records });
+    expect(put.FailedRecordCount).toBeGreaterThan(0);
+    expect(put.Records.filter(({ ErrorCode }: { ErrorCode?: string }) => ErrorCode)).toHaveLength(
+      put.FailedRecordCount,
+    );
+    const { ShardId, SequenceNumber } = put.Records.find((record: { ShardId?: string }) => record.ShardId);
+    const start = {
+      StreamName,
+      ShardId,
+      ShardIteratorType: 'AT_SEQUENCE_NUMBER',
+      StartingSequenceNumber: SequenceNumber,
+    };
+    const { output: iterator } = await ask('GetShardIterator', start);
+    const { output: got } = await ask('GetRecords', iterator);
+    expect(Buffer.from(got.Records[0].Data)).toEqual(Data);
+    expect(got.Records[0]).toMatchObject({ PartitionKey, SequenceNumber });
+    expect(await ask('ListShards', { StreamName: 'none' })).toMatchObject({
+      status: 400,
+      output: { __type: 'ResourceNotFoundException' },
+    });
+    expect(await send('PutRecords', Buffer.from('{}'))).toMatchObject({
+      status: 400,
+      output: { __type: 'SerializationException' },
+    });
   }, 60_000);
 
   test('all that was refused is told', () => {
