@@ -1,13 +1,15 @@
 // Explores every schedule of the scenarios of test/exhaustive, up to a bound.
 //
 //     npm run exhaustive [-- --bound test] [-- --runs 20000] [words of a scenario]
-//     npm run exhaustive -- --mutants [words of a rule]
+//     npm run exhaustive -- --mutants [--at-most 100] [--update] [words of a rule]
 //
 // With --mutants it breaks the library in one place after another, as test/exhaustive/mutants.json says, and expects the
-// named scenario to find the named promise broken. The places are replaced while esbuild reads them: no file is touched.
+// named scenario to find the named promise broken, after as many schedules as the list says. The places are replaced while
+// esbuild reads them: no file is touched. The table of the decision must be that of the list. --at-most leaves out what
+// takes more schedules, and --update writes the schedules into the list and the table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -19,10 +21,14 @@ const { values, positionals } = parseArgs({
     bound: { type: 'string', default: 'full' },
     runs: { type: 'string', default: '0' },
     mutants: { type: 'boolean', default: false },
+    'at-most': { type: 'string', default: 'Infinity' },
+    update: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
 const words = positionals.join(' ');
+const LIST = 'test/exhaustive/mutants.json';
+const DECISION = 'docs/decisions/0029-every-schedule-up-to-a-bound.md';
 const folder = mkdtempSync(join(tmpdir(), 'exhaustive-'));
 try {
   process.exitCode = (values.mutants ? await killMutants() : await exploreAll()) ? 0 : 1;
@@ -47,24 +53,53 @@ async function exploreAll() {
 }
 
 async function killMutants() {
-  const mutants = JSON.parse(readFileSync('test/exhaustive/mutants.json', 'utf8'));
-  let survivors = 0;
-  for (const mutant of mutants.filter(({ rule }) => rule.includes(words))) {
-    const { rule, scenario, promise } = mutant;
-    let found = 'nothing';
-    let schedules = 0;
-    for await (const { name, runs, broken } of explored(await bundled(mutant), scenario)) {
-      if (name !== scenario) continue;
-      schedules = runs;
-      found = broken?.promise ?? found;
-    }
+  const mutants = JSON.parse(readFileSync(LIST, 'utf8'));
+  let wrong = 0;
+  for (const mutant of mutants.filter(
+    ({ rule, schedules = 0 }) => rule.includes(words) && schedules <= values['at-most'],
+  )) {
+    const { rule, scenario, promise, schedules: expected } = mutant;
+    const { found, schedules } = await kill(mutant);
     const isKilled = found === promise;
-    survivors += isKilled ? 0 : 1;
+    if (values.update) mutant.schedules = schedules;
+    const isRight = isKilled && mutant.schedules === schedules;
+    wrong += isRight ? 0 : 1;
     console.log(`${isKilled ? 'killed  ' : 'SURVIVED'}  ${rule}`);
-    console.log(`          ${scenario}: ${isKilled ? promise : `${found}, not: ${promise}`}, ${schedules} schedules`);
+    const saidOtherwise = isRight ? '' : `, and not ${expected}`;
+    console.log(
+      `          ${scenario}: ${isKilled ? promise : `${found}, not: ${promise}`}, ${schedules} schedules${saidOtherwise}`,
+    );
   }
-  console.log(`${survivors} survived`);
-  return survivors === 0;
+  const table = tableOf(mutants);
+  const decision = readFileSync(DECISION, 'utf8');
+  const [before] = decision.match(/^\| rule \|.*\n(?:\|.*\n)+/m);
+  if (values.update) {
+    writeFileSync(LIST, `${JSON.stringify(mutants, null, 2)}\n`);
+    writeFileSync(
+      DECISION,
+      decision.replace(before, () => table),
+    );
+  } else if (before !== table) {
+    wrong += 1;
+    console.log(`the table of ${DECISION} is not that of ${LIST}: run it with --update`);
+  }
+  console.log(`${wrong} wrong`);
+  return wrong === 0;
+}
+
+/** What the scenario of a mutant finds broken, and after how many schedules. */
+async function kill(mutant) {
+  for await (const { name, runs, broken } of explored(await bundled(mutant), mutant.scenario)) {
+    if (name === mutant.scenario) return { found: broken?.promise ?? 'nothing', schedules: runs };
+  }
+  throw new Error(`there is no scenario ${mutant.scenario}`);
+}
+
+function tableOf(mutants) {
+  const rows = mutants.map(({ rule, decision, scenario, promise, schedules }) => {
+    return `| ${rule} | ${decision} | ${scenario} | ${promise} | ${schedules?.toLocaleString('en')} |\n`;
+  });
+  return `| rule | decision | scenario | promise | schedules |\n| --- | --- | --- | --- | ---: |\n${rows.join('')}`;
 }
 
 /** What each scenario with these words came to. */
@@ -73,7 +108,12 @@ async function* explored(program, scenario) {
     stdio: ['ignore', 'pipe', values.mutants ? 'ignore' : 'inherit'],
   });
   const ended = once(child, 'close');
-  for await (const line of createInterface({ input: child.stdout })) yield JSON.parse(line);
+  try {
+    for await (const line of createInterface({ input: child.stdout })) yield JSON.parse(line);
+  } finally {
+    // Whoever has heard enough does not wait for the other scenarios with these words.
+    if (child.stdout.readable) child.kill();
+  }
   const [status] = await ended;
   if (status !== 0) throw new Error(`exploring ended with ${status}`);
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { explore } from './explore';
 import mutants from './mutants.json';
@@ -33,6 +34,16 @@ test('runs that are left out end like others that are not', async () => {
     expect(some).toBeLessThan(all);
   }
 }, 120_000);
+
+/** `npm run exhaustive -- --mutants` kills the others, too. */
+const FEW_SCHEDULES = 100;
+
+test('the mutants that few schedules kill are killed as the list and the decision say', () => {
+  const script = ['scripts/exhaustive.mjs', '--mutants', '--at-most', String(FEW_SCHEDULES)];
+  const { status, stdout } = spawnSync(process.execPath, script, { encoding: 'utf8' });
+  expect(stdout).toContain('0 wrong');
+  expect(status).toBe(0);
+}, 300_000);
 
 test.each(mutants)('the mutant of a rule has its place and its scenario: $rule', ({ file, text, scenario }) => {
   expect(readFileSync(file, 'utf8').split(text)).toHaveLength(2);

@@ -3,6 +3,8 @@ import { pagesScenarios } from './fan-out/scenarios';
 import { handOverScenarios } from './hand-over/scenarios';
 import { producerScenarios } from './producer/scenarios';
 import { ledgerScenarios } from './registry/scenarios';
+import { reshardScenarios } from './resharding/scenarios';
+import { growthScenarios } from './table/scenarios';
 
 /** Where exploring ends. */
 export interface Bound {
@@ -28,5 +30,7 @@ export function scenariosOf({ faults, changes }: Bound): Scenario[] {
     ...pagesScenarios(faults, changes),
     ...ledgerScenarios(faults),
     ...handOverScenarios(faults),
+    ...growthScenarios(),
+    ...reshardScenarios(faults),
   ];
 }

@@ -24,7 +24,8 @@ export interface StreamReshardPlanOptions {
   updatesLeft?: number;
   /**
    * The shard count that the last update asked for. If it is the planned count, and the stream has that count, one more
-   * or one fewer, the update has left the stream uneven. The plan then uses splits and merges.
+   * or one fewer, and is uneven, the update has left it so. The plan then uses splits and merges. If the stream is even, the
+   * update was never made.
    * @default the stream was not updated
    */
   lastUpdateTo?: number;
@@ -51,9 +52,10 @@ export function planStreamReshard(
   { updatesLeft = DAILY_UPDATES, lastUpdateTo }: StreamReshardPlanOptions = {},
 ): ReshardOperation[] {
   const updates = updateSteps(ranges.length, shardCount);
-  if (ranges.length === shardCount && areShardsEven(ranges)) return [];
+  const areEven = areShardsEven(ranges);
+  if (ranges.length === shardCount && areEven) return [];
   const moves = boundaryMoves(ranges, shardCount);
-  const hasFailed = lastUpdateTo === shardCount && Math.abs(ranges.length - shardCount) <= 1;
+  const hasFailed = lastUpdateTo === shardCount && Math.abs(ranges.length - shardCount) <= 1 && !areEven;
   const mayUpdate = updates.length <= updatesLeft && !hasFailed;
   return mayUpdate && updates.length < moves.length
     ? updates.map((count) => ({ type: 'update', shardCount: count }))

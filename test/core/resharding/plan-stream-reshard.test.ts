@@ -140,6 +140,14 @@ describe('planStreamReshard', () => {
     }
   });
 
+  test.each([
+    [100, 101],
+    [101, 100],
+  ])('updates %d even shards to %d again if the last update to that count was never made', (count, next) => {
+    const plan = planStreamReshard(uniformRanges(count), next, { lastUpdateTo: next });
+    expect(plan).toEqual([{ type: 'update', shardCount: next }]);
+  });
+
   test('fails for a count that no stream can have', () => {
     expect(() => planStreamReshard(uniformRanges(4), 0)).toThrow(InvalidShardCountError);
   });

@@ -1,5 +1,4 @@
 import {
-  type DynamoDbItem,
   type FanOutRequest,
   fanOutCount,
   fanOutItems,
@@ -7,12 +6,12 @@ import {
   type IndexShards,
   planTableReshard,
   type ShardedTableConfig,
-  type TransactWrite,
   transactDelete,
   transactPut,
 } from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../fakes/fake-index';
+import { TransactionalTable, textOf } from '../../fakes/transactional-table';
 import { randomRuns } from '../../random-runs';
 
 /** Random histories of a table that is sharded by its own key, in memory: writers, readers, and counts that change. */
@@ -35,28 +34,6 @@ function configOf(shards: IndexShards, shardedBy: string[]): ShardedTableConfig 
     strategy: 'calculated',
   };
 }
-
-/** A table that takes the writes of a transaction together, or none of them. */
-class TransactionalTable extends FakeIndex {
-  /** Whether the transaction was not refused. */
-  transact(writes: readonly TransactWrite[]): boolean {
-    const keysOf = (item: Record<string, unknown>): string => `${item.pk}|${item.sk}`;
-    const there = new Set(this.all().map(({ pk, sk }) => keysOf({ pk: text(pk!), sk: text(sk!) })));
-    for (const write of writes) {
-      const { Item, Key, ConditionExpression } = { Item: undefined, Key: undefined, ...Object.values(write)[0] };
-      if (ConditionExpression !== undefined && there.has(keysOf((Item ?? Key)!))) return false;
-    }
-    for (const write of writes) {
-      if ('Put' in write) this.put(typed(write.Put.Item));
-      if ('Delete' in write) this.delete(typed(write.Delete.Key));
-    }
-    return true;
-  }
-}
-
-const text = (value: DynamoDbItem[string]): string => (value as { S: string }).S;
-const typed = (item: Record<string, unknown>): DynamoDbItem =>
-  Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { S: String(value) }]));
 
 function play(seed: number): void | Promise<void> {
   const random = seededRandom(seed);
@@ -95,7 +72,7 @@ function play(seed: number): void | Promise<void> {
       table.transact(transactDelete(config(), '7', key));
       oracle.delete(key.sk);
     }
-    const stored = table.all().map(({ sk, version: stored }) => [text(sk!), text(stored!)]);
+    const stored = table.all().map(({ sk, version: stored }) => [textOf(sk!), textOf(stored!)]);
     expect(stored.sort()).toEqual([...oracle].sort());
   };
   const advance = (): void => {
@@ -103,9 +80,9 @@ function play(seed: number): void | Promise<void> {
     if (stage + 1 === moveBefore) {
       const moving = configOf(stages[stage]!, shardedBy);
       for (const { sk, version } of table.all()) {
-        const key = item(Number(text(sk!).slice(1)));
+        const key = item(Number(textOf(sk!).slice(1)));
         touched.add(key.sk);
-        table.transact(transactPut(moving, { ...key, version: text(version!) }));
+        table.transact(transactPut(moving, { ...key, version: textOf(version!) }));
       }
     }
     stage += 1;
@@ -132,7 +109,7 @@ function play(seed: number): void | Promise<void> {
       do {
         const projection = random() < 0.5 ? { projection: ['sk'] } : {};
         const page = await fanOutQuery(table, config(), { ...request, ...projection, cursor });
-        shown.push(...page.items.map(({ sk }) => text(sk!)));
+        shown.push(...page.items.map(({ sk }) => textOf(sk!)));
         cursor = page.cursor;
         for (let writes = below(4); writes > 0; writes--) write();
         if (random() < 0.3) advance();
@@ -145,7 +122,7 @@ function play(seed: number): void | Promise<void> {
       if (shardedBy[0] === 'sk') expect([seed, new Set(shown).size]).toEqual([seed, shown.length]);
     }
     const all: string[] = [];
-    for await (const { sk } of fanOutItems(table, config(), { value: '7' })) all.push(text(sk!));
+    for await (const { sk } of fanOutItems(table, config(), { value: '7' })) all.push(textOf(sk!));
     expect([seed, all.sort()]).toEqual([seed, [...oracle.keys()].sort()]);
     expect(await fanOutCount(table, config(), { value: '7', consistentRead: true })).toMatchObject({
       count: oracle.size,

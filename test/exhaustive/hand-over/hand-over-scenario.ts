@@ -37,7 +37,7 @@ export function handOverScenario(name: string, bounds: HandOverBounds): Scenario
 }
 
 async function play(world: World, bounds: HandOverBounds): Promise<void> {
-  const stream = new StreamInSteps(world, new Faults(world, bounds.faults), 2);
+  const stream = new StreamInSteps(world, new Faults(world, bounds.faults), { shardCount: 2 });
   const delivered = await write(world, stream, bounds);
   const readers = new Readers(world, stream.shards.all, bounds);
   await world.until(readers.end);

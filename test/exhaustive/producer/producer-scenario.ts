@@ -4,6 +4,7 @@ import {
   EvenShardsError,
   OrderedProducer,
   type OrderedProducerOptions,
+  ProducerClosedError,
   type PutReceipt,
   RecordRejectedError,
   SequenceHistory,
@@ -22,13 +23,15 @@ export interface ProducerBounds {
   /** How many things go wrong in a run: an entry that is throttled or refused, or a request without an answer. */
   faults: number;
   /** What the caller or the stream does once, at any moment. */
-  meanwhile?: 'abort' | 'flush' | 'split' | 'merge';
+  meanwhile?: 'abort' | 'flush' | 'close' | 'split' | 'merge';
+  /** What else can go wrong with a request: its answer says nothing, or the producer gives it up after its time. */
+  requests?: 'have malformed answers' | 'time out';
   options?: Partial<OrderedProducerOptions>;
   /** Hears how each run ended: what became of each record, and what each key has in the stream. */
   onEnd?(summary: string): void;
 }
 
-/** Requests are lost by steps of their own, so their time-out need not be one. */
+/** Told apart from the other times, as it never passes by itself. */
 const REQUEST_TIMEOUT_MS = 1_000_000;
 
 /** Within the first of two hash buckets: the MD5 of a is before it, that of c behind it, as is the centre of the bucket. */
@@ -42,12 +45,24 @@ export function producerScenario(name: string, bounds: ProducerBounds): Scenario
 }
 
 async function play(world: World, bounds: ProducerBounds): Promise<void> {
-  const { records, feed, faults, meanwhile, options } = bounds;
-  const stream = new StreamInSteps(world, new Faults(world, faults), meanwhile === 'merge' ? 2 : 1);
+  const { records, feed, meanwhile, requests, options } = bounds;
+  const faults = new Faults(world, bounds.faults);
+  const stream = new StreamInSteps(world, faults, {
+    shardCount: meanwhile === 'merge' ? 2 : 1,
+    answersMalformed: requests === 'have malformed answers',
+  });
+  let timeOuts = 0;
+  const timeOut = (giveUp: () => void): (() => void) => {
+    if (requests !== 'time out') return () => {};
+    return faults.offer(`time-out ${++timeOuts}`, { writes: ['producer'] }, () => {
+      stream.answersWereLost = true;
+      giveUp();
+    });
+  };
   const abort = new AbortController();
   const producer = new OrderedProducer(stream.client, {
     streamName: 'Events',
-    clock: withoutTimeouts(world.clock),
+    clock: withTimeOuts(world.clock, timeOut),
     random: () => 0.5,
     maxRequestsInFlight: 2,
     maxAttempts: 3,
@@ -67,11 +82,16 @@ async function play(world: World, bounds: ProducerBounds): Promise<void> {
       stream.mustBeQuiet = true;
     },
     flush: () => checkFlush(producer, ends),
+    close: () => {
+      takenBeforeClose = producer.statistics().userRecordsReceived;
+      return checkClose(producer, ends);
+    },
     split: () => stream.shards.split(stream.shards.open[0]!, BETWEEN_A_AND_C),
     merge: () => stream.shards.merge(stream.shards.open[0]!, stream.shards.open[1]!),
   };
   const puts: Promise<void>[] = [];
   let flushed: unknown;
+  let takenBeforeClose: number | undefined;
   if (meanwhile !== undefined) {
     // The producer reads the shards whenever it likes.
     world.offer(meanwhile, { writes: ['producer', 'shards'] }, () => {
@@ -92,15 +112,17 @@ async function play(world: World, bounds: ProducerBounds): Promise<void> {
   await world.until(Promise.all([...puts, producer.close()]));
   await world.untilNothingIsLeft();
   await flushed;
+  const taken = producer.statistics().userRecordsReceived;
+  if (taken > (takenBeforeClose ?? taken)) throw new Error('nothing is taken after a close');
   check(bounds, ends, stream);
   bounds.onEnd?.(summaryOf(ends, stream));
 }
 
-/** Time-outs never fire: that a request has no answer is a step. */
-function withoutTimeouts(clock: Clock): Clock {
+/** The time of a request is over by a step of its own, at any moment, or never. */
+function withTimeOuts(clock: Clock, timeOut: Clock['schedule']): Clock {
   return {
     ...clock,
-    schedule: (callback, delayMs) => (delayMs === REQUEST_TIMEOUT_MS ? () => {} : clock.schedule(callback, delayMs)),
+    schedule: (callback, delayMs) => (delayMs === REQUEST_TIMEOUT_MS ? timeOut : clock.schedule)(callback, delayMs),
   };
 }
 
@@ -108,8 +130,20 @@ function withoutTimeouts(clock: Clock): Clock {
 async function checkFlush(producer: OrderedProducer, ends: ReadonlyMap<string, readonly End[]>): Promise<void> {
   const { userRecordsReceived } = producer.statistics();
   await producer.flush();
-  const ended = [...ends.values()].filter(({ length }) => length > 0).length;
-  if (ended < userRecordsReceived) throw new Error('flush ends with what was put before it');
+  if (endedOf(ends) < userRecordsReceived) throw new Error('flush ends with what was put before it');
+}
+
+/** Closing does the same. */
+async function checkClose(producer: OrderedProducer, ends: ReadonlyMap<string, readonly End[]>): Promise<void> {
+  const { userRecordsReceived } = producer.statistics();
+  await producer.close();
+  if (endedOf(ends) < userRecordsReceived) throw new Error('close ends with what was put before it');
+}
+
+/** How many records have ended, of those that were taken. */
+function endedOf(ends: ReadonlyMap<string, readonly End[]>): number {
+  const wasTaken = (end: End): boolean => 'receipt' in end || !(end.error instanceof ProducerClosedError);
+  return [...ends.values()].filter((ofRecord) => ofRecord.some(wasTaken)).length;
 }
 
 function summaryOf(ends: ReadonlyMap<string, readonly End[]>, stream: StreamInSteps): string {
@@ -143,6 +177,7 @@ function check(
     if (!isKept) throw new Error(words);
   };
   promise(stream.wasQuiet, 'nothing is sent after an abort');
+  promise(stream.namedTheRecordBefore, 'a sequential put names the record before it');
   for (const { range, records: stored } of stream.shards.all) {
     const isWhole = stored.every((each) => deaggregate(each, { range }).length === deaggregate(each).length);
     promise(isWhole, 'the range of its shard holds each record');

@@ -1,5 +1,6 @@
 import { uniformRanges } from '../../../lib/core/foundation/hash-key-ranges';
 import type {
+  PutRecordInput,
   PutRecordsClient,
   PutRecordsOutput,
   PutRecordsRequestEntry,
@@ -13,6 +14,20 @@ import type { Footprint, World } from '../world';
 
 const ENTRY_ERRORS = { throttled: 'ProvisionedThroughputExceededException', refused: 'InvalidArgumentException' };
 
+/** Answers to a request that was applied, which do not say what became of its records. */
+const MALFORMED_ANSWERS: Record<string, (results: PutRecordsResultEntry[]) => unknown[] | undefined> = {
+  'without results': () => undefined,
+  'with too few results': (results) => results.slice(1),
+  'with a result that is null': ([, ...others]) => [null, ...others],
+  'without a sequence number': ([{ ShardId } = {}, ...others]) => [{ ShardId }, ...others],
+};
+
+export interface StreamOptions {
+  shardCount: number;
+  /** Whether a request that was applied can have a malformed answer. @default false */
+  answersMalformed?: boolean;
+}
+
 type Possible = [of: World | Faults, name: string, footprint: Footprint, happen: () => void];
 
 /**
@@ -25,23 +40,44 @@ export class StreamInSteps {
   /** Set when the producer must send nothing more. */
   mustBeQuiet = false;
   wasQuiet = true;
+  /** Whether each PutRecord names the last record of its key whose answer has come. */
+  namedTheRecordBefore = true;
   readonly shards: ShardMap;
+  private readonly lastAnswered = new Map<string, string>();
   private requests = 0;
 
   constructor(
     private readonly world: World,
     private readonly faults: Faults,
-    shardCount: number,
+    private readonly options: StreamOptions,
   ) {
+    const { shardCount } = options;
     this.shards = new ShardMap(uniformRanges(shardCount), undefined, () => 0);
   }
 
   get client(): PutRecordsClient {
-    return { putRecords: ({ Records }) => this.putRecords(Records), listShards: () => this.listShards() };
+    return {
+      putRecords: ({ Records }) => this.putRecords(Records),
+      putRecord: (input) => this.putRecord(input),
+      listShards: () => this.listShards(),
+    };
   }
 
   records(): StoredRecord[] {
     return recordsAlongLineage(this.shards.all);
+  }
+
+  private async putRecord(input: PutRecordInput): Promise<PutRecordsResultEntry> {
+    const { PartitionKey: key, SequenceNumberForOrdering: before } = input;
+    this.namedTheRecordBefore &&= before === this.lastAnswered.get(key);
+    const { Records } = await this.putRecords([input]);
+    const result = Records?.[0] ?? {};
+    const { ErrorCode, SequenceNumber } = result;
+    if (ErrorCode !== undefined) {
+      throw Object.assign(new Error(ErrorCode), { name: ErrorCode, $metadata: { httpStatusCode: 400 } });
+    }
+    if (SequenceNumber !== undefined) this.lastAnswered.set(key, SequenceNumber);
+    return result;
   }
 
   private putRecords(entries: readonly PutRecordsRequestEntry[]): Promise<PutRecordsOutput> {
@@ -64,6 +100,10 @@ export class StreamInSteps {
         this.answersWereLost = true;
         reject(Object.assign(new Error('the connection was lost'), { name: 'TimeoutError' }));
       };
+      const answerMalformed = (answer: unknown): void => {
+        this.answersWereLost = true;
+        resolve({ Records: answer } as PutRecordsOutput);
+      };
       const arrive = (fault?: { entry: number; code: string }) => (): void => {
         const Records = entries.map((entry, index) =>
           index === fault?.entry ? refused(fault.code) : this.store(entry),
@@ -71,6 +111,9 @@ export class StreamInSteps {
         next([
           [this.world, 'is answered', ends, () => resolve({ Records })],
           [this.faults, 'has its answer lost', ends, lose],
+          ...this.malformedAnswers(Records).map(
+            ([fate, answer]) => [this.faults, `is answered ${fate}`, ends, () => answerMalformed(answer)] as Possible,
+          ),
         ]);
       };
       const arriveLate = (): void => {
@@ -91,6 +134,11 @@ export class StreamInSteps {
         ),
       ]);
     });
+  }
+
+  private malformedAnswers(results: PutRecordsResultEntry[]): [fate: string, answer: unknown][] {
+    if (!this.options.answersMalformed) return [];
+    return Object.entries(MALFORMED_ANSWERS).map(([fate, answerOf]) => [fate, answerOf(results)]);
   }
 
   private store(entry: PutRecordsRequestEntry): PutRecordsResultEntry {
