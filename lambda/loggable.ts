@@ -1,12 +1,15 @@
 import { EvenShardsError, framesOf } from '../lib/core/foundation/errors';
 
-/** Errors whose messages quote the request or the answer that they are about. */
+/** Errors whose messages quote the request or the answer that they are about; `error` is that of a statement of Postgres. */
 const QUOTING_ERRORS = [
   'InvalidArgumentException',
   'InvalidParameterValueException',
+  'NoHostAvailableError',
+  'ResponseError',
   'SerializationException',
   'SyntaxError',
   'ValidationException',
+  'error',
 ];
 
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -31,14 +34,13 @@ export function loggable<E, C, R>(handler: (event: E, context: C) => Promise<R>)
 }
 
 function withoutData(error: Error & { code?: unknown; $metadata?: unknown }): object {
-  const { name, message, code, $metadata } = error;
-  return {
-    errorType: name,
-    code,
-    errorMessage: QUOTING_ERRORS.includes(name)
-      ? 'withheld because it may quote data'
-      : message.slice(0, MAX_MESSAGE_LENGTH),
-    stackTrace: framesOf(error),
-    $metadata,
-  };
+  const { name, code, $metadata } = error;
+  return { errorType: name, code, errorMessage: loggableMessage(error), stackTrace: framesOf(error), $metadata };
+}
+
+/** What a log may hold of an error's message. */
+export function loggableMessage(error: Error): string {
+  if (error instanceof EvenShardsError) return error.summary;
+  const { name, message } = error;
+  return QUOTING_ERRORS.includes(name) ? 'withheld because it may quote data' : message.slice(0, MAX_MESSAGE_LENGTH);
 }

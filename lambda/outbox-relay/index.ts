@@ -17,7 +17,7 @@ import type { RelaySummary } from '../../lib/core/outbox/relay-summary';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
 import { functionMetrics } from '../embedded-metrics';
-import { loggable } from '../loggable';
+import { loggable, loggableMessage } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { credentials } from './credentials';
 import { OutboxReport } from './outbox-report';
@@ -63,7 +63,7 @@ async function handle(_event: unknown, context: Pick<Context, 'getRemainingTimeI
     maxTries,
     onRejected: ({ id, tries, isGivenUp, summary }) =>
       console.error({ message: 'row rejected', id: `${id}`, tries, isGivenUp, cause: summary }),
-    onReconnect: (error) => console.warn({ message: 'connects again', cause: error.message }),
+    onReconnect: (error) => console.warn({ message: 'connects again', cause: loggableMessage(error) }),
   });
   const report = new OutboxReport(pool, relay, metrics, schema);
   report.start();
@@ -94,7 +94,7 @@ async function connections(): Promise<Pool> {
     query_timeout: STATEMENT_TIMEOUT_MS,
     application_name: 'even-shards outbox relay',
   });
-  pool.on('error', (error) => console.warn({ message: 'connection lost', cause: error.message }));
+  pool.on('error', (error) => console.warn({ message: 'connection lost', cause: loggableMessage(error) }));
   return pool;
 }
 

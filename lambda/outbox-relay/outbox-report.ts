@@ -4,6 +4,7 @@ import { OUTBOX_METRICS } from '../../lib/core/foundation/function-metrics';
 import { DEFAULT_OUTBOX_SCHEMA } from '../../lib/core/outbox/outbox-migrations';
 import type { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
 import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
+import { loggableMessage } from '../loggable';
 
 const REPORT_MS = 30_000;
 
@@ -44,7 +45,7 @@ export class OutboxReport {
       add('waitingSeconds', rows[0].waiting_seconds, MetricUnit.Seconds);
       add('parkedRows', Number(rows[0].parked_rows));
     } catch (error) {
-      console.warn({ message: 'the lag is not known', cause: (error as Error).message });
+      console.warn({ message: 'the lag is not known', cause: loggableMessage(error as Error) });
     }
     this.metrics.publishStoredMetrics();
   }

@@ -3,7 +3,7 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 
 /** A registry that exists, as `HashKeyRegistry.fromHashKeyRegistryAttributes` takes it. */
 export interface HashKeyRegistryAttributes {
-  /** The ARN of the registry's function: `functionArn` in the app that has the registry. */
+  /** The ARN of the registry's function, without a version or an alias: `functionArn` in the app that has the registry. */
   readonly functionArn: string;
 
   /** The ARN of the registry's table: `tableArn` in the app that has the registry. */

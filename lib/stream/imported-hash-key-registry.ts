@@ -1,9 +1,11 @@
-import { Resource } from 'aws-cdk-lib';
+import { Resource, Token } from 'aws-cdk-lib';
 import { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/foundation/errors';
 import type { HashKeyRegistryAttributes } from './hash-key-registry-attributes';
 import { HashKeyRegistryGrants } from './hash-key-registry-grants';
 import type { IHashKeyRegistry } from './i-hash-key-registry';
@@ -21,6 +23,7 @@ export class ImportedHashKeyRegistry extends Resource implements IHashKeyRegistr
   constructor(scope: Construct, id: string, attributes: HashKeyRegistryAttributes) {
     const { functionArn, tableArn, encryptionKey, stream } = attributes;
     super(scope, id, { environmentFromArn: functionArn });
+    checkUnqualified(constructField(this, 'functionArn'), functionArn);
     this.functionArn = functionArn;
     this.functionName = LambdaFunction.fromFunctionArn(this, 'Function', functionArn).functionName;
     this.tableArn = tableArn;
@@ -29,4 +32,13 @@ export class ImportedHashKeyRegistry extends Resource implements IHashKeyRegistr
     this.stream = stream;
     this.grants = HashKeyRegistryGrants.fromRegistry(this);
   }
+}
+
+/** The parts of an ARN up to the name of a function; a version or an alias is one more. */
+const FUNCTION_ARN_PARTS = 7;
+
+/** Grants name an alias of the function for each kind of request; an ARN of two qualifiers is none. */
+function checkUnqualified(field: string, functionArn: string): void {
+  if (Token.isUnresolved(functionArn) || functionArn.split(':').length <= FUNCTION_ARN_PARTS) return;
+  throw new InvalidArgumentError(field, functionArn, 'the ARN of the function, without a version or an alias');
 }

@@ -3,6 +3,7 @@ import { hasPostgres } from '../postgres/postgres-server';
 import { Functions } from './functions';
 import type { FuzzTarget } from './fuzz-target';
 import { INPUT_TARGETS } from './inputs';
+import { KeyspacesTarget } from './keyspaces';
 import { OutboxTarget } from './outbox';
 import { Dice } from './random-json';
 
@@ -22,7 +23,11 @@ export class Fuzz {
   /** @param only a part of the names of the targets to play */
   static async start(seed: number, only = ''): Promise<Fuzz> {
     const dice = new Dice(seededRandom(seed));
-    const parts = await Promise.all([Functions.start(dice), ...(hasPostgres ? [OutboxTarget.start(dice)] : [])]);
+    const parts = await Promise.all([
+      Functions.start(dice),
+      KeyspacesTarget.start(dice),
+      ...(hasPostgres ? [OutboxTarget.start(dice)] : []),
+    ]);
     const targets = [...parts.flatMap((part) => part.targets), ...INPUT_TARGETS];
     return new Fuzz(
       parts,

@@ -7,7 +7,7 @@ test('hostile input and misbehaving services end in a right answer or a typed er
   const fuzz = await Fuzz.start(0);
   try {
     for (let seed = 0; seed < randomRuns(30); seed++) expect(await fuzz.play(seed)).toEqual([]);
-    expect(Object.keys(fuzz.cases)).toHaveLength(hasPostgres ? 16 : 15);
+    expect(Object.keys(fuzz.cases)).toHaveLength(hasPostgres ? 17 : 16);
   } finally {
     await fuzz.stop();
   }

@@ -242,6 +242,19 @@ describe('HashKeyRegistry', () => {
       expect(registry.env).toEqual({ account: '111111111111', region: 'eu-west-1' });
     });
 
+    test.each(['allocate', '7', '$LATEST'])(
+      'refuses the ARN of version or alias %s: grants name their own',
+      (qualifier) => {
+        expect(() => imported({ functionArn: `${functionArn}:${qualifier}` })).toThrow(
+          expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'EvenShards/Imported: functionArn' }),
+        );
+      },
+    );
+
+    test('takes an ARN that only the deployment knows', () => {
+      expect(() => imported({ functionArn: Fn.importValue('registry') })).not.toThrow();
+    });
+
     test('adds nothing to the template', () => {
       const own = new Stack(stack.node.root as App, 'Own');
       const attributes = { functionArn, tableArn, stream };

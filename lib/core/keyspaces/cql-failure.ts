@@ -17,8 +17,8 @@ const THROTTLES: unknown[] = [OVERLOADED, WRITE_TIMEOUT, READ_TIMEOUT];
 
 const TRANSIENT: unknown[] = [SERVER_ERROR, UNAVAILABLE, IS_BOOTSTRAPPING, READ_FAILURE];
 
-/** What the driver throws by itself when a connection is too slow, too busy, or lost. */
-const TRANSIENT_NAMES = ['OperationTimedOutError', 'BusyConnectionError'];
+/** What the driver throws by itself when a connection is too slow, too busy, or lost; and what an answer is that is none. */
+const TRANSIENT_NAMES = ['OperationTimedOutError', 'BusyConnectionError', 'IncompleteAnswerError'];
 
 /** Node's codes of a connection that was refused, lost or never made. */
 const LOST_CONNECTIONS: unknown[] = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'];

@@ -2,6 +2,7 @@ import type { TotalOrder } from '../foundation/fan-out/total-order';
 import { type ColumnValue, columnValue, compareValues } from './column-value';
 import type { CqlRow } from './cql-client';
 import type { RowSelect } from './row-select';
+import { incompleteRows } from './select-rows';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
 /** What a row is ordered by within its shard: the values of its clustering columns. */
@@ -13,10 +14,18 @@ export interface KeyedRow extends Keyed {
   row: CqlRow;
 }
 
-/** The row of an answer; undefined for a partition's static columns, which come as a row if it has no others. */
+/**
+ * The row of an answer; undefined for a partition's static columns, which come as a row if it has no others.
+ *
+ * @throws IncompleteAnswerError for a row without what it is ordered by
+ */
 export function keyedRow({ clusteringColumns }: ShardedKeyspacesConfig, row: CqlRow): KeyedRow | undefined {
-  if (row[clusteringColumns[0]!.name] === null) return undefined;
-  return { row, key: clusteringColumns.map((column) => columnValue(`row.${column.name}`, column, row[column.name])) };
+  if (Object(row)[clusteringColumns[0]!.name] === null) return undefined;
+  try {
+    return { row, key: clusteringColumns.map((column) => columnValue(`row.${column.name}`, column, row[column.name])) };
+  } catch (cause) {
+    throw incompleteRows({ cause });
+  }
 }
 
 /** 1 where a read meets the column's values from the least to the greatest, -1 the other way round. */

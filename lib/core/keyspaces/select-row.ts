@@ -3,6 +3,7 @@ import { columnValue } from './column-value';
 import type { CqlClient, CqlRow, ReadConsistency } from './cql-client';
 import { InvalidColumnValueError, UnknownColumnError } from './keyspaces-errors';
 import { checkProjection, consistencyLevel } from './row-select';
+import { selectRows } from './select-rows';
 import { selectStatement } from './select-statement';
 import { shardOfRow } from './shard-columns';
 import { checkShardedKeyspacesConfig, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
@@ -62,8 +63,8 @@ export async function selectRow(
   const counts = [shardsOfValue(config, partition).write, ...formerShardCounts];
   for (const shard of new Set(counts.map((count) => firstShard + shardOfRow('key', config, key, count)))) {
     const select = { partition, reversed: false };
-    const { query, parameters } = selectStatement(config, select, shard, { equal, range: {} }, projection);
-    const { rows } = await client.execute(query, parameters, { prepare: true, consistency: level, isIdempotent: true });
+    const statement = selectStatement(config, select, shard, { equal, range: {} }, projection);
+    const { rows } = await selectRows(client, statement, { prepare: true, consistency: level, isIdempotent: true });
     if (rows.length > 0) return { ...rows[0] };
   }
   return undefined;

@@ -1,10 +1,11 @@
 import type { ShardPage, ShardRead, ShardReader } from '../foundation/fan-out/shard-reader';
 import type { TotalOrder } from '../foundation/fan-out/total-order';
-import type { CqlClient, CqlRow } from './cql-client';
+import type { CqlClient } from './cql-client';
 import { compareKeys, type Keyed, type KeyedRow, keyedRow } from './keyed-row';
 import { rowBytes } from './row-bytes';
 import type { RowCursor } from './row-cursor';
 import type { RowSelect } from './row-select';
+import { selectRows } from './select-rows';
 import { type Statement, selectStatement } from './select-statement';
 import { type ShardSegment, segmentsBehind, segmentUpTo } from './shard-segment';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
@@ -61,7 +62,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     if (within === undefined && wanted === undefined) return NOTHING;
     const statement = within?.statement ?? selectStatement(config, select, this.shard, wanted!, columns);
     const fetchSize = Math.min(MOST_ROWS, limit + (from === undefined ? this.repeatedRows : 0));
-    const { rows, pageState } = await client.execute(statement.query, statement.parameters, {
+    const { rows, pageState } = await selectRows(client, statement, {
       prepare: true,
       consistency: select.consistency,
       isIdempotent: true,
@@ -70,7 +71,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     });
     const inFront: ReadOn | undefined = wantedOf(segment + 1) && { segment: segment + 1 };
     return {
-      items: (rows as CqlRow[]).flatMap((row) => keyedRow(config, row) ?? []).filter((row) => this.isBehindCursor(row)),
+      items: rows.flatMap((row) => keyedRow(config, row) ?? []).filter((row) => this.isBehindCursor(row)),
       next: pageState ? { segment, within: { statement, pageState } } : inFront,
       itemsRead: rows.length,
       consumedReadUnits: 0,

@@ -240,10 +240,34 @@ describe('a failed read', () => {
     ['final', named('ResponseError', { code: 0x2200 })],
     ['final', named('ResponseError', { code: 0x2100 })],
     ['final', named('NoHostAvailableError', { innerErrors: { a: named('AuthenticationError') } })],
+    ['transient', named('IncompleteAnswerError')],
     ['final', new TypeError('x')],
     ['final', undefined],
   ])('is %s: %p', (failure, error) => {
     expect(cqlFailure(error)).toBe(failure);
+  });
+
+  test.each<[string, (pageState: string | undefined) => unknown]>([
+    ['nothing', () => undefined],
+    ['no rows', () => ({})],
+    ['rows that are none', () => ({ rows: [undefined] })],
+    ['rows without what they are ordered by', () => ({ rows: [{ shard: 0, minute: 1 }] })],
+    ['rows with a value of another type', () => ({ rows: [{ shard: 0, minute: 1, id: 'one' }] })],
+    ['a page that leads on to itself', (pageState) => ({ rows: [], pageState: pageState ?? 'on' })],
+    ['what the driver cannot read', () => Promise.reject(new TypeError('cannot read properties of undefined'))],
+  ])('is sent again when the answer is %s, and ends in a typed error', async (_, answer) => {
+    let asked = 0;
+    const execute = async (_query: string, _parameters: unknown[], { pageState }: { pageState?: string }) => {
+      asked += 1;
+      return answer(pageState) as never;
+    };
+    const options = { attempts: 2, backoffBaseMs: 1, backoffCapMs: 1 };
+    const page = fanOutSelect({ execute }, config, { value: { day } }, options);
+    await expect(page).rejects.toMatchObject({
+      code: 'INCOMPLETE_ANSWER',
+      message: expect.not.stringContaining('one'),
+    });
+    expect(asked).toBeGreaterThan(SHARDS);
   });
 
   test('is sent again when it is a throttle, and counted', async () => {

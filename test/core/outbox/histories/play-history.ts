@@ -123,6 +123,9 @@ class Play {
   private readonly names = new Map<Client, string>();
   private readonly holders: Client[] = [];
   private writersLeft = 0;
+  /** Statements of writers that wait for a lock, or for a slow machine. */
+  private writersUnderWay = 0;
+  private writerFailure?: Error;
   private isCalm = false;
   private slowestMs: number;
   private readonly random: () => number;
@@ -153,15 +156,20 @@ class Play {
     const { writers, workers } = this.history;
     this.writersLeft = writers.length;
     writers.forEach((transactions, index) => {
-      void this.write(`writer ${index}`, this.sessions[index]!, transactions).finally(() => {
-        this.writersLeft -= 1;
-      });
+      void this.write(`writer ${index}`, this.sessions[index]!, transactions)
+        .catch((error) => {
+          this.writerFailure ??= this.violation(`a writer failed: ${error.message}`);
+        })
+        .finally(() => {
+          this.writersLeft -= 1;
+        });
     });
     for (let worker = 0; worker < workers; worker++) this.startWorker();
     while (this.writersLeft > 0) {
       await this.step();
       await this.disturb();
     }
+    if (this.writerFailure !== undefined) throw this.writerFailure;
     this.isCalm = true;
     for (const holder of this.holders.splice(0)) await holder.end();
     for (let steps = 0; !(await this.hasArrived()); steps++) {
@@ -375,8 +383,13 @@ class Play {
   private async letThrough(index: number): Promise<void> {
     const { actor } = this.gate.actions[index]!;
     const through = this.gate.letThrough(index);
-    if (actor.startsWith('writer')) await endsWithin(BLOCKED_MS, through);
-    else if (!(await endsWithin(PATIENCE_MS, through))) throw await this.stuck(`${actor} got no answer`);
+    if (actor.startsWith('writer')) {
+      this.writersUnderWay += 1;
+      const ended = through.finally(() => {
+        this.writersUnderWay -= 1;
+      });
+      await endsWithin(BLOCKED_MS, ended);
+    } else if (!(await endsWithin(PATIENCE_MS, through))) throw await this.stuck(`${actor} got no answer`);
   }
 
   private weightOf(actor: string): number {
@@ -422,6 +435,8 @@ class Play {
 
   /** As after a restore: no worker runs, and numbers come again that were given to rows which are not there any more. */
   private async restore(): Promise<void> {
+    // A statement that has taken its number, and waits for the lock below, would not have outlived it.
+    if (this.writersUnderWay > 0) return;
     for (const worker of [...this.workers]) await this.kill(worker);
     try {
       await this.admin.query('BEGIN');

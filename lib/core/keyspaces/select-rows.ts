@@ -1,0 +1,29 @@
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import type { CqlClient, CqlRow, StatementOptions, StatementResult } from './cql-client';
+
+/** Errors of the parsers that clients read answers with. */
+const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];
+
+/**
+ * What a SELECT gives: rows, and where the next page goes on.
+ *
+ * @throws IncompleteAnswerError for an answer that nobody could read, or that leads on to itself; what the client throws
+ */
+export async function selectRows(
+  client: CqlClient,
+  { query, parameters }: { query: string; parameters: unknown[] },
+  options: StatementOptions,
+): Promise<{ rows: CqlRow[]; pageState?: string }> {
+  const answer = await client.execute(query, parameters, options).catch((cause) => {
+    throw PARSER_ERRORS.includes(Object(cause).name) ? incompleteRows({ cause }) : cause;
+  });
+  const { rows, pageState }: StatementResult = Object(answer);
+  const isComplete = Array.isArray(rows) && (!pageState || pageState !== options.pageState);
+  if (!isComplete) throw incompleteRows();
+  return { rows, ...(pageState && { pageState }) };
+}
+
+/** An answer without what the order of rows and the next page depend on. */
+export function incompleteRows(options?: ErrorOptions): IncompleteAnswerError {
+  return new IncompleteAnswerError('SELECT', 'rows with their clustering columns, and lead on', options);
+}
