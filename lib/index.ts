@@ -78,6 +78,7 @@ export { KeyShardedTable, type KeyShardedTableProps } from './table/key-sharded-
 export type { KeyShardedTableAttributes } from './table/key-sharded-table-attributes';
 export { KeyShardedTableGrants } from './table/key-sharded-table-grants';
 export type { KeyShardingOptions } from './table/key-sharding-options';
+export { ShardCountController, type ShardCountControllerProps } from './table/shard-count-controller';
 export { ShardCounts } from './table/shard-counts';
 export { ShardedIndex } from './table/sharded-index';
 export type { ShardedIndexAttributes } from './table/sharded-index-attributes';

@@ -15,6 +15,11 @@ export function indexSnippet(plan: IndexPlan, valueAttribute: string | undefined
   return indented(INDEX[language](name, valueAttribute, plan));
 }
 
+/** The code of an index by a value whose shares nobody knows: each value grows by itself, up to the planned shards. */
+export function adaptiveIndexSnippet({ shards }: IndexPlan, language: Language): string[] {
+  return indented(ADAPTIVE_INDEX[language](shards));
+}
+
 /** A table of Amazon Keyspaces with as many shards as planned. */
 export function keyspacesSnippet(plan: IndexPlan, language: Language): string[] {
   return indented(KEYSPACES[language](plan));
@@ -113,6 +118,50 @@ const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: In
     '    .sortKey(Attribute.builder().name("createdAt").type(AttributeType.STRING).build())',
     ...javaShardCounts(plan),
     '    .build());',
+  ],
+};
+
+const ADAPTIVE_INDEX: Snippet<[maximum: number]> = {
+  typescript: (maximum) => [
+    "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
+    "import { ShardCountController, ShardCounts, ShardedTable } from 'cdk-even-shards';",
+    '',
+    "const table = new ShardedTable(this, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });",
+    'const index = table.addShardedIndex({',
+    "  indexName: 'byValue',",
+    "  valueAttribute: { name: 'value', type: AttributeType.STRING },",
+    "  sortKey: { name: 'createdAt', type: AttributeType.STRING },",
+    `  shardCounts: ShardCounts.adaptive({ maximum: ${maximum} }),`,
+    '});',
+    "new ShardCountController(this, 'Controller', { index });",
+  ],
+  python: (maximum) => [
+    'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
+    'from cdk_even_shards import ShardCountController, ShardCounts, ShardedTable',
+    '',
+    'table = ShardedTable(self, "Table", partition_key=Attribute(name="id", type=AttributeType.STRING))',
+    'index = table.add_sharded_index(',
+    '    index_name="byValue",',
+    '    value_attribute=Attribute(name="value", type=AttributeType.STRING),',
+    '    sort_key=Attribute(name="createdAt", type=AttributeType.STRING),',
+    `    shard_counts=ShardCounts.adaptive(maximum=${maximum}),`,
+    ')',
+    'ShardCountController(self, "Controller", index=index)',
+  ],
+  java: (maximum) => [
+    'import io.github.cdkevenshards.*;',
+    'import software.amazon.awscdk.services.dynamodb.Attribute;',
+    'import software.amazon.awscdk.services.dynamodb.AttributeType;',
+    '',
+    'Attribute id = Attribute.builder().name("id").type(AttributeType.STRING).build();',
+    'ShardedTable table = ShardedTable.Builder.create(this, "Table").partitionKey(id).build();',
+    'ShardedIndex index = table.addShardedIndex(ShardedIndexOptions.builder()',
+    '    .indexName("byValue")',
+    '    .valueAttribute(Attribute.builder().name("value").type(AttributeType.STRING).build())',
+    '    .sortKey(Attribute.builder().name("createdAt").type(AttributeType.STRING).build())',
+    `    .shardCounts(ShardCounts.adaptive(AdaptiveShardCountsOptions.builder().maximum(${maximum}).build()))`,
+    '    .build());',
+    'ShardCountController.Builder.create(this, "Controller").index(index).build();',
   ],
 };
 

@@ -2,7 +2,7 @@ import type { PlanRule } from '../../lib/core/planning/plan';
 import type { IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
 import { textTable } from '../local/sample/text-table';
-import { indexSnippet, keyspacesSnippet, type Language, streamSnippet } from './cdk-snippet';
+import { adaptiveIndexSnippet, indexSnippet, keyspacesSnippet, type Language, streamSnippet } from './cdk-snippet';
 import type { SamplePlacement } from './sample-placement';
 
 /** What was found in a sample. */
@@ -156,6 +156,19 @@ function indexLines(
     ...notFixedLines(notFixed),
     '',
     ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined), language),
+    ...unknownShares(plan, language),
+  ];
+}
+
+/** A plan without shares is of the whole table, or of one value that has all writes. */
+function unknownShares(plan: IndexPlan, language: Language): string[] {
+  if (plan.byValue !== undefined || plan.shards === 1) return [];
+  return [
+    '',
+    '  for an index by a value whose shares you do not know: each value gets the shards that it turns out to need, the',
+    `  others one, and a page of one shard takes ${plan.page.readUnitsUnsharded} read units (see the guide "Counts that grow by themselves")`,
+    '',
+    ...adaptiveIndexSnippet(plan, language),
   ];
 }
 

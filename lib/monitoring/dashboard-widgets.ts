@@ -7,6 +7,7 @@ import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-func
 import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream/shard-limits';
 import { FanOutQueryFunctionBase } from '../table/fan-out-query-function-base';
 import type { IShardedIndex } from '../table/i-sharded-index';
+import type { ShardCountController } from '../table/shard-count-controller';
 import { REPORTING_PERIOD } from './alarm-definition';
 import type { ConsumerAlarms } from './consumer-alarms';
 import type { IndexAlarms } from './index-alarms';
@@ -137,6 +138,24 @@ export function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
         index.metricWriteThrottleEvents({ label: 'writes', period }),
         index.metricReadThrottleEvents({ label: 'reads', period }),
       ]),
+    ],
+  ];
+}
+
+export function shardCountWidgets(controller: ShardCountController | undefined, alarms: IndexAlarms): Rows {
+  if (controller === undefined) return [];
+  const period = REPORTING_PERIOD;
+  return [
+    [
+      graph('Values that are throttled', [controller.metricThrottledValues({ label: 'values', period })]),
+      graph(
+        'Values that need more shards than the maximum',
+        [controller.metricValuesAtMaximum({ label: 'values', period })],
+        { leftAnnotations: lines(alarms.valuesAtMaximum, 'alarm of values at the maximum') },
+      ),
+      graph('Shard counts raised', [controller.metricShardCountRaises({ label: 'raises', period })], {
+        right: [controller.metricMostShards({ label: 'most shards of a throttled value', period })],
+      }),
     ],
   ];
 }

@@ -1,19 +1,28 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import type { IShardedIndex } from '../table/i-sharded-index';
+import type { ShardCountController } from '../table/shard-count-controller';
 import {
   type AlarmDefinition,
+  type AlarmDefinitions,
   checkThreshold,
   REPORTING_PERIOD,
   seeMonitoring,
   THREE_OF_FIVE_MINUTES,
+  THREE_TIMES_FIVE_MINUTES,
 } from './alarm-definition';
 import type { IndexMonitoringOptions } from './monitoring-options';
 
-/** The alarm of a sharded index. It is absent if it is switched off. */
+/** The alarms of a sharded index. Each is absent if it is switched off or not watched. */
 export interface IndexAlarms {
   /** A partition of the index refuses writes. */
   readonly writeThrottles?: cloudwatch.Alarm;
+
+  /** Values need more shards than the maximum of the index. */
+  readonly valuesAtMaximum?: cloudwatch.Alarm;
+
+  /** The function that raises counts does not succeed any more. */
+  readonly controllerStopped?: cloudwatch.Alarm;
 }
 
 export function writeThrottlesOfIndex(
@@ -41,5 +50,42 @@ export function writeThrottlesOfIndex(
       seeMonitoring('write-throttles-of-an-index'),
     ...THREE_OF_FIVE_MINUTES,
     threshold: maxWriteThrottles,
+  };
+}
+
+export function shardCountAlarms(
+  index: IShardedIndex,
+  controller: ShardCountController,
+): AlarmDefinitions<Pick<IndexAlarms, 'valuesAtMaximum' | 'controllerStopped'>> {
+  const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
+  const ofIndex = `of the index ${index.indexName} of the table ${index.table.tableName}`;
+  return {
+    valuesAtMaximum: {
+      metric: controller.metricValuesAtMaximum({ period: REPORTING_PERIOD }),
+      description:
+        `Values ${ofIndex} are throttled and have the most shards that its counts may grow to. Raise the maximum of its ` +
+        'ShardCounts.adaptive and deploy: the controller goes on from there. Invoke it with {"dryRun":true} to see the values.' +
+        seeMonitoring('values-at-the-maximum'),
+      ...THREE_OF_FIVE_MINUTES,
+      threshold: 0,
+    },
+    controllerStopped: {
+      metric: new cloudwatch.MathExpression({
+        expression: 'IF(runs - errors < 1, 1, 0)',
+        usingMetrics: {
+          runs: controller.function.metricInvocations({ period }),
+          errors: controller.function.metricErrors({ period }),
+        },
+        label: 'no run has succeeded',
+        period,
+      }),
+      description:
+        `The function that raises the shard counts ${ofIndex} has not succeeded for a quarter of an hour. Its log says why ` +
+        'it fails. If it logs nothing, nothing invokes it. Until it succeeds, values keep their shards.' +
+        seeMonitoring('the-controller-of-shard-counts-has-stopped'),
+      threshold: 0,
+      evaluationPeriods,
+      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
+    },
   };
 }

@@ -1,6 +1,7 @@
 import type { Duration } from 'aws-cdk-lib';
 import type { StreamAutoScaling } from '../stream/stream-auto-scaling';
 import type { StreamReconciliation } from '../stream/stream-reconciliation';
+import type { ShardCountController } from '../table/shard-count-controller';
 
 /** What is watched of a stream. */
 export interface StreamMonitoringOptions {
@@ -112,6 +113,14 @@ export interface IndexMonitoringOptions {
    * @default 0
    */
   readonly maxWriteThrottles?: number;
+
+  /**
+   * What raises the adaptive counts of the index: adds its graphs, and alarms when it has stopped and when values need more
+   * shards than the maximum of the index.
+   *
+   * @default - nothing is watched of counts
+   */
+  readonly shardCountController?: ShardCountController;
 }
 
 /** What is watched of an `OrderedProducerFunction`. */

@@ -20,9 +20,10 @@ import {
   producerWidgets,
   queryWidgets,
   queueWidgets,
+  shardCountWidgets,
   streamWidgets,
 } from './dashboard-widgets';
-import { type IndexAlarms, writeThrottlesOfIndex } from './index-alarms';
+import { type IndexAlarms, shardCountAlarms, writeThrottlesOfIndex } from './index-alarms';
 import type {
   ConsumerMonitoringOptions,
   DeadLetterQueueMonitoringOptions,
@@ -181,13 +182,17 @@ export class ShardMonitoring extends Construct {
    * @param options what to watch of it
    */
   public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): IndexAlarms {
-    const { writeThrottleAlarm = true } = options;
+    const { writeThrottleAlarm = true, shardCountController } = options;
     const alarms = this.addAlarms<IndexAlarms>(
       index.table,
-      { ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfIndex(this, index, options) }) },
+      {
+        ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfIndex(this, index, options) }),
+        ...(shardCountController && shardCountAlarms(index, shardCountController)),
+      },
       index.indexName,
     );
-    this.addRow(`Index ${index.indexName} of the table ${index.table.tableName}`, indexWidgets(index, alarms));
+    const title = `Index ${index.indexName} of the table ${index.table.tableName}`;
+    this.addRow(title, [...indexWidgets(index, alarms), ...shardCountWidgets(shardCountController, alarms)]);
     return alarms;
   }
 

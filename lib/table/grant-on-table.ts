@@ -3,12 +3,14 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 
 /** What is allowed on a table, or on an index of it. */
-interface TablePermission {
+export interface TablePermission {
   readonly grantee: iam.IGrantable;
   readonly actions: string[];
   readonly resourceArn: string;
   /** What is allowed on the customer-managed key of the table, if it has one. */
   readonly keyActions: string[];
+  /** Under what conditions it is allowed on the table. */
+  readonly conditions?: Record<string, Record<string, unknown>>;
 }
 
 /** What a warning calls the construct that grants, and what the permission is on. */
@@ -22,8 +24,8 @@ interface Granting {
  * where neither is possible.
  */
 export function grantOnTable(table: dynamodb.ITableV2, permission: TablePermission, granting: Granting): iam.Grant {
-  const { grantee, actions, resourceArn, keyActions } = permission;
-  const statement = { grantee, actions, resourceArns: [resourceArn] };
+  const { grantee, actions, resourceArn, keyActions, conditions } = permission;
+  const statement = { grantee, actions, resourceArns: [resourceArn], ...(conditions && { conditions }) };
   // A policy of a table that names the table would be a circle, hence '*', as CDK's own grants have it.
   const onTable =
     table instanceof dynamodb.TableV2

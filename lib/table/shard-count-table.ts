@@ -1,7 +1,7 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../blueprint';
-import { COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from '../core/adaptive-counts/shard-count-table';
+import { COUNT_TABLE_EXPIRY, COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from '../core/adaptive-counts/shard-count-table';
 import { recoveryUnlessChosen } from '../point-in-time-recovery';
 import { protectWhileRetained } from '../protect-while-retained';
 
@@ -19,6 +19,8 @@ export function addShardCountTable(scope: Construct, keep: KeepOptions): dynamod
       {
         partitionKey: { name: COUNT_TABLE_INDEX, type: dynamodb.AttributeType.STRING },
         sortKey: { name: COUNT_TABLE_VALUE, type: dynamodb.AttributeType.STRING },
+        // Only reports of throttled writes have it.
+        timeToLiveAttribute: COUNT_TABLE_EXPIRY,
         ...keep,
       },
       recoveryUnlessChosen,

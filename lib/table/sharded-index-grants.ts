@@ -1,9 +1,10 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import { constructField } from '../construct-field';
+import { reportsKey } from '../core/adaptive-counts/shard-count-table';
 import { InvalidIndexConfigError } from '../core/sharded-index/sharded-index-errors';
 import { TABLE_WRITE_KEY_ACTIONS } from '../kms-actions';
-import { grantOnTable } from './grant-on-table';
+import { grantOnTable, type TablePermission } from './grant-on-table';
 import type { IShardedIndexRef } from './i-sharded-index-ref';
 
 /**
@@ -81,13 +82,32 @@ export class ShardedIndexGrants {
    * @param grantee the role, function or other principal that changes counts
    */
   public changeShardCounts(grantee: iam.IGrantable): iam.Grant {
-    const { shardCountTable: counts, table, indexName } = this.index;
-    if (counts === undefined) {
-      const field = constructField(table, `${indexName}.shardCounts`);
-      throw new InvalidIndexConfigError(field, 'fixed counts', 'ShardCounts.adaptive, whose counts can be changed');
-    }
+    const counts = this.countTable();
     const actions = ['dynamodb:Query', 'dynamodb:PutItem'];
     return this.grant(grantee, counts, actions, counts.tableArn, TABLE_WRITE_KEY_ACTIONS);
+  }
+
+  /**
+   * Allows `dynamodb:UpdateItem` on the reports about this index in the table of counts, and on nothing else in it, which a
+   * `WriteReporter` needs, and on its customer-managed key, if it has one, what writing takes.
+   *
+   * Throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed.
+   *
+   * @param grantee the role, function or other principal that writes items
+   */
+  public reportWrites(grantee: iam.IGrantable): iam.Grant {
+    const counts = this.countTable();
+    const { table, indexName } = this.index;
+    const reports = reportsKey({ tableName: table.tableName, indexName });
+    const conditions = { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [reports] } };
+    return this.grant(grantee, counts, ['dynamodb:UpdateItem'], counts.tableArn, TABLE_WRITE_KEY_ACTIONS, conditions);
+  }
+
+  private countTable(): dynamodb.ITableV2 {
+    const { shardCountTable, table, indexName } = this.index;
+    if (shardCountTable !== undefined) return shardCountTable;
+    const field = constructField(table, `${indexName}.shardCounts`);
+    throw new InvalidIndexConfigError(field, 'fixed counts', 'ShardCounts.adaptive, whose counts can be changed');
   }
 
   private withCounts(grantee: iam.IGrantable, granted: iam.Grant): iam.Grant {
@@ -102,8 +122,9 @@ export class ShardedIndexGrants {
     actions: string[],
     resourceArn: string,
     keyActions: string[],
+    conditions?: TablePermission['conditions'],
   ): iam.Grant {
-    const permission = { grantee, actions, resourceArn, keyActions };
+    const permission = { grantee, actions, resourceArn, keyActions, ...(conditions && { conditions }) };
     return grantOnTable(table, permission, { construct: 'ShardedIndex', name: this.index.indexName });
   }
 }

@@ -3,7 +3,7 @@ import { writeGuideTable } from './guide-table';
 
 /**
  * What counts that raise themselves do to writes and pages, against fixed counts that are too low, right and too high. It
- * writes the table of the decision.
+ * writes the table of the guide.
  *
  *   npm run bench adaptive
  */
@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   for (const writes of WRITES) {
     for (const counts of countsOf(writes)) rows.push(await adaptiveRow(writes, counts));
   }
-  writeGuideTable('docs/decisions/0040-a-count-grows-by-what-writes-wanted.md', 'npm run bench adaptive', HEADER, rows);
+  writeGuideTable('docs/guides/adaptive-counts.md', 'npm run bench adaptive', HEADER, rows);
 }
 
 void main();

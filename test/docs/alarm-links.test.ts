@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import packageJson from '../../package.json';
+import { ControlledStack } from '../monitoring/controlled-stack';
 import { WatchedStack } from '../monitoring/watched-stack';
 import { RelayStack } from '../outbox/relay-stack';
 import { anchorsOf } from './anchors';
@@ -19,11 +20,14 @@ const alarms = descriptions();
 
 describe('the description of each alarm', () => {
   test('is looked at', () => {
-    const names = alarms.map(([id]) => id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Orders|Clicks|Outbox/g, ''));
+    const names = alarms.map(([id]) =>
+      id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Controlled|Orders|Clicks|Outbox/g, ''),
+    );
     expect([...new Set(names)].sort()).toEqual([
       'AutoScalingScaleInAlarm',
       'AutoScalingScaleOutAlarm',
       'AutoScalingSurgeAlarm',
+      'ControllerThrottledAlarm',
       'DeadLettersDepth',
       'HighLoadAtMaximum',
       'IteratorAge',
@@ -37,6 +41,8 @@ describe('the description of each alarm', () => {
       'ScalingStopped',
       'Skew',
       'WriteThrottles',
+      'byTimeControllerStopped',
+      'byTimeValuesAtMaximum',
     ]);
   });
 
@@ -66,7 +72,7 @@ function descriptions(): [string, string][] {
   const watched = new WatchedStack(app);
   const relay = new RelayStack(app);
   relay.monitoring.addOutbox(relay.relay);
-  const resources = [watched, relay].flatMap((stack) =>
+  const resources = [watched, relay, new ControlledStack(app)].flatMap((stack) =>
     Object.entries(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')),
   );
   return resources.map(([id, { Properties }]) => {

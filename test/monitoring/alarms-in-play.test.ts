@@ -5,6 +5,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   OrderedProducerFunction,
+  ShardCountController,
   ShardCounts,
   ShardedTable,
   ShardMonitoring,
@@ -140,6 +141,34 @@ const FAULTS: Fault[] = [
     well: { ConsumedWriteCapacityUnits: 900 },
     ill: () => ({ WriteKeyRangeThroughputThrottleEvents: 30 }),
     within: 6,
+  },
+  {
+    fault: 'an index with adaptive counts refuses writes',
+    alarm: 'ControllerThrottledAlarm',
+    well: { ConsumedWriteCapacityUnits: 900 },
+    ill: () => ({ WriteThrottleEvents: 30 }),
+    within: 4,
+  },
+  {
+    fault: 'a value needs more shards than the maximum',
+    alarm: 'JobsbyStatusValuesAtMaximum',
+    well: {},
+    ill: () => ({ ValuesAtMaximum: 1 }),
+    within: 6,
+  },
+  {
+    fault: 'the controller of shard counts fails',
+    alarm: 'JobsbyStatusControllerStopped',
+    well: { Invocations: 1, Errors: 0 },
+    ill: () => ({ Errors: 1 }),
+    within: 18,
+  },
+  {
+    fault: 'the controller of shard counts has stopped',
+    alarm: 'JobsbyStatusControllerStopped',
+    well: { Invocations: 1, Errors: 0 },
+    ill: () => ({ Invocations: undefined, Errors: undefined }),
+    within: 28,
   },
   {
     fault: 'a producer gives records up',
@@ -282,8 +311,9 @@ function synthesize(): Map<string, AlarmProperties> {
   const index = table.addShardedIndex({
     indexName: 'byStatus',
     valueAttribute: { name: 'status', type: AttributeType.STRING },
-    shardCounts: ShardCounts.uniform(8),
+    shardCounts: ShardCounts.adaptive(),
   });
+  const shardCountController = new ShardCountController(stack, 'Controller', { index });
   const consumer = new lambda.Function(stack, 'Consumer', {
     runtime: lambda.Runtime.NODEJS_22_X,
     handler: 'index.handler',
@@ -298,13 +328,15 @@ function synthesize(): Map<string, AlarmProperties> {
   });
   monitoring.addConsumer(stream, StreamConsumerMetrics.fromFunction(consumer));
   monitoring.addConsumer(stream, StreamConsumerMetrics.fromEnhancedFanOut(stream, 'audit'));
-  monitoring.addIndex(index);
+  monitoring.addIndex(index, { shardCountController });
   monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }));
   monitoring.addDeadLetterQueue(new Queue(stack, 'Dead'));
   const outbox = new RelayStack(app);
   outbox.monitoring.addOutbox(outbox.relay);
   const resources = [stack, outbox].map((each) => Template.fromStack(each).findResources('AWS::CloudWatch::Alarm'));
-  const named = resources.flatMap((alarms) => Object.entries(alarms)).filter(([id]) => id.startsWith('Monitoring'));
+  const named = resources
+    .flatMap((alarms) => Object.entries(alarms))
+    .filter(([id]) => /^(Monitoring|Controller)/.test(id));
   return new Map(
     named.map(([id, { Properties }]) => [id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Outbox/g, ''), Properties]),
   );

@@ -13,6 +13,7 @@ import {
   KeyspacesQueryFunction,
   OrderedProducerFunction,
   OutboxRelayFunction,
+  ShardCountController,
   ShardCounts,
   ShardedIndex,
   ShardedKeyspacesTable,
@@ -24,6 +25,7 @@ import {
   OUTBOX_METRICS,
   PRODUCER_METRICS,
   RESHARDING_METRICS,
+  SHARD_COUNT_METRICS,
   STREAM_SHARD_METRICS,
 } from '../../lib/core/foundation/function-metrics';
 import { RelayStack } from '../outbox/relay-stack';
@@ -81,6 +83,13 @@ const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; wri
     construct: new IndexResharding(stack, 'Resharding', { index, readUnitsPerSecond: 100, writeUnitsPerSecond: 50 }),
     dimensions: ['TableName', 'IndexName'],
     writes: Object.values(RESHARDING_METRICS),
+  },
+  'shard-count-controller': {
+    construct: new ShardCountController(stack, 'Controller', {
+      index: table.addShardedIndex({ indexName: 'byHour', shardCounts: ShardCounts.adaptive() }),
+    }),
+    dimensions: ['TableName', 'IndexName'],
+    writes: Object.values(SHARD_COUNT_METRICS),
   },
   'stream-scaler': {
     construct: stream.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),

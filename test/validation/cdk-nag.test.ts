@@ -4,6 +4,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { EvenShardsStack } from '../../bin/app';
 import cdkJson from '../../cdk.json';
+import { ControlledStack } from '../monitoring/controlled-stack';
 import { WatchedStack } from '../monitoring/watched-stack';
 import { RelayStack } from '../outbox/relay-stack';
 import { reshardingStack } from '../table/resharding-stack';
@@ -39,6 +40,18 @@ describe('cdk-nag, AwsSolutions', () => {
     const found = findings(stack.node.root as App);
     expect(found).toHaveLength(2);
     for (const each of found) expect(each).toMatch(/^AwsSolutions-IAM5\[Resource::arn:[^\]]*:states:.*:execution:/);
+  });
+
+  test('finds, in the controller of shard counts, that names of rules end in a time, and nothing else', () => {
+    const app = new App({ context: cdkJson.context });
+    new ControlledStack(app);
+    const found = findings(app);
+    expect(found).toHaveLength(2);
+    for (const each of found) {
+      expect(each).toMatch(
+        /^AwsSolutions-IAM5\[Resource::arn:[^\]]*:insight-rule\/DynamoDBContributorInsights-PK[CT]-.*-byTime-\*\]/,
+      );
+    }
   });
 
   test('finds, in the relay of an outbox, what Lambda asks for to connect a function to a network, and nothing else', () => {

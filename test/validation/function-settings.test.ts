@@ -14,6 +14,7 @@ import {
   HashKeyRegistry,
   IndexResharding,
   OrderedProducerFunction,
+  ShardCountController,
   ShardCounts,
   ShardedTable,
   StreamResharding,
@@ -48,6 +49,11 @@ const constructs: [string, (stack: Stack, settings: Settings) => FunctionConstru
       }),
   ],
   [
+    'ShardCountController',
+    (stack, settings) =>
+      new ShardCountController(stack, 'It', { index: indexOf(stack, ShardCounts.adaptive()), ...settings }),
+  ],
+  [
     'StreamAutoScaling',
     (stack, settings) => streamOf(stack).autoScaleShardCount({ minCapacity: 1, maxCapacity: 8, ...settings }),
   ],
@@ -66,9 +72,9 @@ function streamOf(stack: Stack): UniformStream {
   return new UniformStream(stack, 'Events', { shardCount: 4 });
 }
 
-function indexOf(stack: Stack) {
+function indexOf(stack: Stack, shardCounts = ShardCounts.uniform(2)) {
   const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
-  return table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
+  return table.addShardedIndex({ indexName: 'byTime', shardCounts });
 }
 
 describe.each(constructs)('%s', (_, make) => {

@@ -16,6 +16,7 @@ import {
   OrderedProducerFunction,
   OutboxRelayDatabase,
   OutboxRelayFunction,
+  ShardCountController,
   ShardCounts,
   ShardedKeyspacesTable,
   ShardedTable,
@@ -124,6 +125,8 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     cluster.grantWrite(callerOf(stack, 'write'));
   },
   'a query with adaptive counts': (stack) => new FanOutQueryFunction(stack, 'Query', { indexes: [adaptiveOf(stack)] }),
+  'a controller of shard counts': (stack) =>
+    new ShardCountController(stack, 'Controller', { index: adaptiveOf(stack) }),
   'a query of Amazon Keyspaces': (stack) => new KeyspacesQueryFunction(stack, 'Query', { tables: [blogsOf(stack)] }),
   'a query of Amazon Keyspaces with a key': (stack) =>
     new KeyspacesQueryFunction(stack, 'Query', { tables: [blogsOf(stack, new Key(stack, 'Key'))] }),
@@ -161,7 +164,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   },
   'grants on an index with adaptive counts': (stack) => {
     const { grants } = adaptiveOf(stack, customerManaged(stack));
-    for (const grant of ['query', 'write', 'reshard', 'changeShardCounts'] as const) {
+    for (const grant of ['query', 'write', 'reshard', 'changeShardCounts', 'reportWrites'] as const) {
       grants[grant](callerOf(stack, grant));
     }
   },

@@ -18,6 +18,7 @@ import {
   OrderedProducerFunction,
   OutboxRelayDatabase,
   OutboxRelayFunction,
+  ShardCountController,
   ShardCounts,
   ShardedKeyspacesTable,
   type ShardedKeyspacesTableProps,
@@ -129,6 +130,11 @@ const functions: [string, (stack: Stack, settings: object) => unknown][] = [
   ],
   ['FanOutQueryFunctionProps', query],
   ['IndexReshardingProps', resharding],
+  [
+    'ShardCountControllerProps',
+    (stack, settings) =>
+      new ShardCountController(stack, 'It', { index: index(stack, ShardCounts.adaptive()), ...settings }),
+  ],
   [
     'KeyspacesQueryFunctionProps',
     (stack, settings) => new KeyspacesQueryFunction(stack, 'It', { tables: [keyspacesTable(stack)], ...settings }),

@@ -29,3 +29,10 @@ export {
 } from './lower-shard-count';
 export { raiseShardCount, type ShardCountRaise } from './raise-shard-count';
 export type { ShardCountReader, ShardCountStore } from './shard-count-store';
+export { isThrottledByIndex } from './throttled-by-index';
+export {
+  type ReportUpdateItemInput,
+  type WriteReportClient,
+  WriteReporter,
+  type WriteReporterOptions,
+} from './write-reporter';

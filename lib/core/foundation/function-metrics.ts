@@ -101,3 +101,15 @@ export const RESHARDING_METRICS = {
   /** Strays that stay as they are, because DynamoDB refused the item or its value fits no key. */
   refusedItems: 'RefusedItems',
 } as const;
+
+/** Metrics of the adaptive counts of an index. Their controller writes them, while there is something to tell. */
+export const SHARD_COUNT_METRICS = {
+  /** Values of which throttled writes are known. */
+  throttledValues: 'ThrottledValues',
+  /** Counts that were raised. */
+  raises: 'ShardCountRaises',
+  /** Values that need more shards than the index may give them. */
+  valuesAtMaximum: 'ValuesAtMaximum',
+  /** The most shards of a throttled value, after a raise. */
+  mostShards: 'MostShards',
+} as const;

@@ -135,6 +135,17 @@ var indexGrants = ShardedIndexGrants.FromIndex(importedIndex);
 indexGrants.Query(role);
 indexGrants.Write(role);
 indexGrants.ChangeShardCounts(role);
+indexGrants.ReportWrites(role);
+var controller = new ShardCountController(stack, "ShardCountController", new ShardCountControllerProps {
+    Index = importedIndex,
+    Timeout = Duration.Minutes(2),
+    MemorySize = 512
+});
+controller.MetricShardCountRaises();
+controller.MetricThrottledValues();
+controller.MetricValuesAtMaximum();
+controller.MetricMostShards();
+controller.Metric("ShardCountRaises");
 new CfnOutput(stack, "Config", new CfnOutputProps { Value = importedIndex.ToConfigJson() });
 new CfnOutput(stack, "ReplicaConfig", new CfnOutputProps { Value = byStatus.OnReplica("us-east-1").ToConfigJson() });
 var indexResharding = new IndexResharding(stack, "IndexResharding", new IndexReshardingProps {
@@ -277,7 +288,10 @@ monitoring.AddProducer(producer);
 monitoring.AddProducer(importedProducer, new ProducerMonitoringOptions { FailureAlarm = false });
 monitoring.AddDeadLetterQueue(fifo.DeadLetterQueue, new DeadLetterQueueMonitoringOptions { MaxMessages = 3 });
 monitoring.AddDeadLetterQueue(failed);
-monitoring.AddIndex(byStatus, new IndexMonitoringOptions { WriteThrottleAlarm = false });
+monitoring.AddIndex(byStatus, new IndexMonitoringOptions {
+    WriteThrottleAlarm = false,
+    ShardCountController = controller
+});
 monitoring.AddQuery(query);
 monitoring.AddQuery(rows);
 monitoring.AddOutbox(relay, new OutboxMonitoringOptions { MaxLag = Duration.Minutes(3) });

@@ -186,6 +186,17 @@ func main() {
 	indexGrants.Query(role)
 	indexGrants.Write(role)
 	indexGrants.ChangeShardCounts(role)
+	indexGrants.ReportWrites(role)
+	controller := shards.NewShardCountController(stack, jsii.String("ShardCountController"), &shards.ShardCountControllerProps{
+		Index:      importedIndex,
+		Timeout:    awscdk.Duration_Minutes(jsii.Number(2)),
+		MemorySize: jsii.Number(512),
+	})
+	controller.MetricShardCountRaises(nil)
+	controller.MetricThrottledValues(nil)
+	controller.MetricValuesAtMaximum(nil)
+	controller.MetricMostShards(nil)
+	controller.Metric(jsii.String("ShardCountRaises"), nil)
 	awscdk.NewCfnOutput(stack, jsii.String("Config"), &awscdk.CfnOutputProps{Value: importedIndex.ToConfigJson()})
 	awscdk.NewCfnOutput(stack, jsii.String("ReplicaConfig"), &awscdk.CfnOutputProps{
 		Value: byStatus.OnReplica(jsii.String("us-east-1")).ToConfigJson(),
@@ -350,7 +361,10 @@ func main() {
 	monitoring.AddProducer(importedProducer, &shards.ProducerMonitoringOptions{FailureAlarm: jsii.Bool(false)})
 	monitoring.AddDeadLetterQueue(fifo.DeadLetterQueue(), &shards.DeadLetterQueueMonitoringOptions{MaxMessages: jsii.Number(3)})
 	monitoring.AddDeadLetterQueue(failed, nil)
-	monitoring.AddIndex(byStatus, &shards.IndexMonitoringOptions{WriteThrottleAlarm: jsii.Bool(false)})
+	monitoring.AddIndex(byStatus, &shards.IndexMonitoringOptions{
+		WriteThrottleAlarm:   jsii.Bool(false),
+		ShardCountController: controller,
+	})
 	monitoring.AddQuery(query)
 	monitoring.AddQuery(rows)
 	monitoring.AddOutbox(relay, &shards.OutboxMonitoringOptions{MaxLag: awscdk.Duration_Minutes(jsii.Number(3))})

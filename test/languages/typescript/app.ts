@@ -129,6 +129,17 @@ const indexGrants = shards.ShardedIndexGrants.fromIndex(importedIndex);
 indexGrants.query(role);
 indexGrants.write(role);
 indexGrants.changeShardCounts(role);
+indexGrants.reportWrites(role);
+const controller = new shards.ShardCountController(stack, 'ShardCountController', {
+  index: importedIndex,
+  timeout: cdk.Duration.minutes(2),
+  memorySize: 512,
+});
+controller.metricShardCountRaises();
+controller.metricThrottledValues();
+controller.metricValuesAtMaximum();
+controller.metricMostShards();
+controller.metric('ShardCountRaises');
 new cdk.CfnOutput(stack, 'Config', { value: importedIndex.toConfigJson() });
 new cdk.CfnOutput(stack, 'ReplicaConfig', { value: byStatus.onReplica('us-east-1').toConfigJson() });
 const indexResharding = new shards.IndexResharding(stack, 'IndexResharding', {
@@ -286,7 +297,7 @@ monitoring.addProducer(producer);
 monitoring.addProducer(importedProducer, { failureAlarm: false });
 monitoring.addDeadLetterQueue(fifo.deadLetterQueue, { maxMessages: 3 });
 monitoring.addDeadLetterQueue(failed);
-monitoring.addIndex(byStatus, { writeThrottleAlarm: false });
+monitoring.addIndex(byStatus, { writeThrottleAlarm: false, shardCountController: controller });
 monitoring.addQuery(query);
 monitoring.addQuery(rows);
 monitoring.addOutbox(relay, { maxLag: cdk.Duration.minutes(3) });

@@ -186,6 +186,17 @@ public final class Languages {
         indexGrants.query(role);
         indexGrants.write(role);
         indexGrants.changeShardCounts(role);
+        indexGrants.reportWrites(role);
+        var controller = new ShardCountController(stack, "ShardCountController", ShardCountControllerProps.builder()
+            .index(importedIndex)
+            .timeout(Duration.minutes(2))
+            .memorySize(512)
+            .build());
+        controller.metricShardCountRaises();
+        controller.metricThrottledValues();
+        controller.metricValuesAtMaximum();
+        controller.metricMostShards();
+        controller.metric("ShardCountRaises");
         new CfnOutput(stack, "Config", CfnOutputProps.builder().value(importedIndex.toConfigJson()).build());
         new CfnOutput(stack, "ReplicaConfig", CfnOutputProps.builder()
             .value(byStatus.onReplica("us-east-1").toConfigJson())
@@ -353,7 +364,10 @@ public final class Languages {
             .maxMessages(3)
             .build());
         monitoring.addDeadLetterQueue(failed);
-        monitoring.addIndex(byStatus, IndexMonitoringOptions.builder().writeThrottleAlarm(false).build());
+        monitoring.addIndex(byStatus, IndexMonitoringOptions.builder()
+            .writeThrottleAlarm(false)
+            .shardCountController(controller)
+            .build());
         monitoring.addQuery(query);
         monitoring.addQuery(rows);
         monitoring.addOutbox(relay, OutboxMonitoringOptions.builder().maxLag(Duration.minutes(3)).build());

@@ -1,0 +1,149 @@
+import { CloudWatch } from '@aws-sdk/client-cloudwatch';
+import {
+  type DescribeContributorInsightsCommandInput,
+  type DescribeContributorInsightsCommandOutput,
+  DynamoDB,
+  type PutItemCommandInput,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+} from '@aws-sdk/client-dynamodb';
+import { decideCounts, type ValueDecision, writersShards } from '../../lib/core/adaptive-counts/decide-counts';
+import { DynamoDbShardCountStore } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
+import type { GrownCount } from '../../lib/core/adaptive-counts/grown-count';
+import { insightMinutes, type ValueMinutes } from '../../lib/core/adaptive-counts/insight-minutes';
+import { raiseShardCount } from '../../lib/core/adaptive-counts/raise-shard-count';
+import { INDEX } from '../../lib/core/foundation/function-environment';
+import {
+  INDEX_NAME_DIMENSION,
+  SHARD_COUNT_METRICS,
+  TABLE_NAME_DIMENSION,
+} from '../../lib/core/foundation/function-metrics';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import { metricsBy, publishCounts } from '../embedded-metrics';
+import { loggable } from '../loggable';
+import { requiredEnvironment } from '../required-environment';
+import { ATTEMPTS_TO_LOOK, boundedHandler, inTime } from '../reshard-client';
+import { parseControllerEvent } from './controller-event';
+import { noteAlarm, readKnownWrites } from './known-writes';
+import { type InsightClient, readInsights } from './read-insights';
+
+/** What a function answers to a person who has asked. */
+export interface ControllerAnswer {
+  readonly index: string;
+  /** Each value of which something is known: what its count is, and what becomes of it. */
+  readonly values: {
+    readonly value: string | null;
+    readonly shards: number;
+    readonly decision: string;
+    readonly to: number;
+    readonly reason: string;
+  }[];
+}
+
+/** What the function asks DynamoDB for. */
+interface ControllerTables {
+  query(input: QueryCommandInput): Promise<QueryCommandOutput>;
+  putItem(input: PutItemCommandInput): Promise<object>;
+  describeContributorInsights(
+    input: DescribeContributorInsightsCommandInput,
+  ): Promise<DescribeContributorInsightsCommandOutput>;
+}
+
+const config = JSON.parse(requiredEnvironment(INDEX)) as ShardedIndexConfig;
+const changedBy = requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME').slice(0, 100);
+
+const clientOptions = { maxAttempts: ATTEMPTS_TO_LOOK, requestHandler: boundedHandler() };
+const [dynamoDbClient, cloudWatchClient] = [new DynamoDB(clientOptions), new CloudWatch(clientOptions)];
+const dynamoDb: ControllerTables = {
+  query: (input) => inTime((options) => dynamoDbClient.query(input, options)),
+  putItem: (input) => inTime((options) => dynamoDbClient.putItem(input, options)),
+  describeContributorInsights: (input) =>
+    inTime((options) => dynamoDbClient.describeContributorInsights(input, options)),
+};
+const cloudWatch: InsightClient = {
+  getInsightRuleReport: (input) => inTime((options) => cloudWatchClient.getInsightRuleReport(input, options)),
+};
+const store = new DynamoDbShardCountStore(dynamoDb, config);
+const metrics = metricsBy({ [TABLE_NAME_DIMENSION]: config.tableName, [INDEX_NAME_DIMENSION]: config.indexName });
+
+export const handler = loggable(handle);
+
+/**
+ * Runs every minute, when the alarm of the index changes, and when somebody asks. Raises the counts of values that are
+ * throttled. It remembers nothing but what the table of counts holds.
+ */
+async function handle(event: unknown): Promise<ControllerAnswer> {
+  const request = parseControllerEvent(config.indexName, event);
+  if (request.kind === 'raise') return raiseByHand(request.value, request.count);
+  if (request.kind === 'alarm') await noteAlarm(dynamoDb, config, request);
+  const decisions = await look(request.kind === 'dry run');
+  if (request.kind === 'dry run' || decisions.length === 0) return answerOf(decisions);
+  for (const decision of decisions) log(decision);
+  const raised = await Promise.allSettled(decisions.filter(({ decision }) => decision === 'raise').map(raise));
+  publishCounts(metrics, {
+    [SHARD_COUNT_METRICS.throttledValues]: decisions.filter(({ decision }) => decision !== 'calm').length,
+    [SHARD_COUNT_METRICS.valuesAtMaximum]: decisions.filter(({ decision }) => decision === 'at maximum').length,
+    [SHARD_COUNT_METRICS.raises]: raised.filter(({ status }) => status === 'fulfilled').length,
+    [SHARD_COUNT_METRICS.mostShards]: Math.max(...decisions.map(({ shards }) => shards)),
+  });
+  for (const outcome of raised) if (outcome.status === 'rejected') throw outcome.reason;
+  return answerOf(decisions);
+}
+
+/** Metrics are looked at only while they have something to say: each look at them costs. */
+async function look(always: boolean): Promise<ValueDecision[]> {
+  const now = Date.now();
+  const { reported, isAlarmed } = await readKnownWrites(dynamoDb, config, now);
+  if (reported.length === 0 && !isAlarmed && !always) return [];
+  const counts = await store.readCounts();
+  const known = isAlarmed ? [...reported, ...(await seenByInsights(counts, now))] : reported;
+  return decideCounts(config, counts, known, now);
+}
+
+async function seenByInsights(counts: readonly GrownCount[], now: number): Promise<ValueMinutes[]> {
+  const reports = await readInsights(dynamoDb, cloudWatch, config, now);
+  if (reports !== undefined) {
+    return insightMinutes(config, reports, (value) =>
+      writersShards(
+        config,
+        counts.find((count) => count.value === value),
+        value,
+      ),
+    );
+  }
+  console.warn({ indexName: config.indexName, problem: 'the index is throttled and has no Contributor Insights' });
+  return [];
+}
+
+async function raise({ value, shards, reason }: ValueDecision): Promise<void> {
+  const to = { to: shards, reason: reason.slice(0, 500), changedBy };
+  await raiseShardCount(config, store, value === undefined ? to : { ...to, value });
+}
+
+async function raiseByHand(value: string | number | undefined, count: number): Promise<ControllerAnswer> {
+  const reason = 'an invocation of the controller asked for it';
+  const to = { to: count, reason, changedBy };
+  const stored = await raiseShardCount(config, store, value === undefined ? to : { ...to, value });
+  const name = value === undefined ? undefined : String(value);
+  const shards = writersShards(config, stored, name);
+  console.info({ indexName: config.indexName, decision: 'raise', shards, reason });
+  return { index: config.indexName, values: [{ value: name ?? null, shards, decision: 'raise', to: shards, reason }] };
+}
+
+/** Values are data, and belong in no log. A dry run and the table of counts name them. */
+function log({ decision, from, shards, needed, reason }: ValueDecision): void {
+  if (decision !== 'calm') console.info({ indexName: config.indexName, decision, from, shards, needed, reason });
+}
+
+function answerOf(decisions: readonly ValueDecision[]): ControllerAnswer {
+  return {
+    index: config.indexName,
+    values: decisions.map(({ value = null, from, decision, shards, reason }) => ({
+      value,
+      shards: from,
+      decision,
+      to: shards,
+      reason,
+    })),
+  };
+}

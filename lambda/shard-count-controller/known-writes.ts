@@ -1,0 +1,78 @@
+import type { PutItemCommandInput, QueryCommandInput, QueryCommandOutput } from '@aws-sdk/client-dynamodb';
+import type { ValueMinutes } from '../../lib/core/adaptive-counts/insight-minutes';
+import { COUNT_TABLE_INDEX, COUNT_TABLE_VALUE, reportsKey } from '../../lib/core/adaptive-counts/shard-count-table';
+import { ALARM_KEY, minuteText, reportOf, type WriteReport } from '../../lib/core/adaptive-counts/write-report-table';
+import type { DynamoDbItem } from '../../lib/core/foundation/attribute-value';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+
+/** So far back reports are of interest: a count is raised by two minutes, or by ten. */
+const LOOK_BACK_MS = 20 * 60_000;
+
+const ALARM_STATE = 'state';
+const ALARM_TIME = 'changedAt';
+const RAISED = 'ALARM';
+
+/** What the table of counts holds besides counts. */
+export interface KnownWrites {
+  /** What writers have reported. */
+  readonly reported: ValueMinutes[];
+  /** Whether the alarm of the index is raised, as far as its events tell. */
+  readonly isAlarmed: boolean;
+}
+
+/** One query, of half a read unit for the most part. A report that it overlooks is there a minute later. */
+export async function readKnownWrites(
+  client: { query(input: QueryCommandInput): Promise<QueryCommandOutput> },
+  config: ShardedIndexConfig,
+  now: number,
+): Promise<KnownWrites> {
+  const values = new Map<string | undefined, WriteReport[]>();
+  let isAlarmed = false;
+  let start: QueryCommandInput['ExclusiveStartKey'];
+  do {
+    const { Items = [], LastEvaluatedKey } = await client.query({
+      TableName: config.adaptive!.tableName,
+      KeyConditionExpression: '#index = :index AND #value >= :from',
+      ExpressionAttributeNames: { '#index': COUNT_TABLE_INDEX, '#value': COUNT_TABLE_VALUE },
+      ExpressionAttributeValues: {
+        ':index': { S: reportsKey(config) },
+        ':from': { S: minuteText(now - LOOK_BACK_MS) },
+      },
+      ...(start && { ExclusiveStartKey: start }),
+    });
+    for (const item of Items) {
+      const key = item[COUNT_TABLE_VALUE]?.S ?? '';
+      if (key === ALARM_KEY) isAlarmed = item[ALARM_STATE]?.S === RAISED;
+      const report = reportOf(key, item as DynamoDbItem);
+      // Writers are still in the present minute.
+      if (report === undefined || report.start + 60_000 > now) continue;
+      values.set(report.value, [...(values.get(report.value) ?? []), report]);
+    }
+    start = LastEvaluatedKey;
+  } while (start !== undefined);
+  return { reported: [...values].map(([value, minutes]) => ({ value, minutes })), isAlarmed };
+}
+
+/** Events of an alarm may come late and twice: the one of the latest change counts. */
+export async function noteAlarm(
+  client: { putItem(input: PutItemCommandInput): Promise<object> },
+  config: ShardedIndexConfig,
+  { isRaised, at }: { isRaised: boolean; at: string },
+): Promise<void> {
+  try {
+    await client.putItem({
+      TableName: config.adaptive!.tableName,
+      Item: {
+        [COUNT_TABLE_INDEX]: { S: reportsKey(config) },
+        [COUNT_TABLE_VALUE]: { S: ALARM_KEY },
+        [ALARM_STATE]: { S: isRaised ? RAISED : 'OK' },
+        [ALARM_TIME]: { S: at },
+      },
+      ConditionExpression: 'attribute_not_exists(#at) OR #at < :at',
+      ExpressionAttributeNames: { '#at': ALARM_TIME },
+      ExpressionAttributeValues: { ':at': { S: at } },
+    });
+  } catch (error) {
+    if ((error as Error).name !== 'ConditionalCheckFailedException') throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import type { GetInsightRuleReportInput, GetInsightRuleReportOutput } from '@aws-sdk/client-cloudwatch';
+import type { InsightContributor, InsightReports } from '../../lib/core/adaptive-counts/insight-minutes';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+
+/** The part of `new DynamoDB({})` that knows the rules of an index. */
+export interface RuleClient {
+  describeContributorInsights(input: {
+    TableName: string;
+    IndexName: string;
+  }): Promise<{ ContributorInsightsRuleList?: string[] | undefined }>;
+}
+
+/** The part of `new CloudWatch({})` that is needed. */
+export interface InsightClient {
+  getInsightRuleReport(input: GetInsightRuleReportInput): Promise<GetInsightRuleReportOutput>;
+}
+
+/** The rules of an index. Source: the DynamoDB developer guide, "CloudWatch contributor insights for DynamoDB rules". */
+const ACCESSED_KEYS = 'DynamoDBContributorInsights-PKC-';
+const THROTTLED_KEYS = 'DynamoDBContributorInsights-PKT-';
+
+/** As many as a report of DynamoDB may have. */
+const MOST_CONTRIBUTORS = 25;
+
+const LOOK_BACK_MS = 20 * 60_000;
+const MINUTE_MS = 60_000;
+
+/** What the Contributor Insights of the index say of the last minutes; undefined if they are switched off. */
+export async function readInsights(
+  rules: RuleClient,
+  cloudWatch: InsightClient,
+  { tableName, indexName }: ShardedIndexConfig,
+  now: number,
+): Promise<InsightReports | undefined> {
+  const { ContributorInsightsRuleList: names = [] } = await rules.describeContributorInsights({
+    TableName: tableName,
+    IndexName: indexName,
+  });
+  const [accessed, throttled] = [ACCESSED_KEYS, THROTTLED_KEYS].map((prefix) =>
+    names.find((rule) => rule.startsWith(prefix)),
+  );
+  if (accessed === undefined && throttled === undefined) return undefined;
+  const endMs = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+  const contributorsOf = async (rule: string | undefined): Promise<InsightContributor[]> => {
+    if (rule === undefined) return [];
+    const { Contributors = [] } = await cloudWatch.getInsightRuleReport({
+      RuleName: rule,
+      StartTime: new Date(endMs - LOOK_BACK_MS),
+      EndTime: new Date(endMs),
+      Period: MINUTE_MS / 1_000,
+      MaxContributorCount: MOST_CONTRIBUTORS,
+      OrderBy: 'Maximum',
+    });
+    return Contributors;
+  };
+  return { accessed: await contributorsOf(accessed), throttled: await contributorsOf(throttled) };
+}

@@ -1,0 +1,126 @@
+import type { ShardedIndexConfig } from '../sharded-index';
+import type { WriteMinute } from './next-shard-count';
+import { uncounted, wantedWrites } from './wanted-writes';
+
+/** A key in a report of Contributor Insights, in the AWS SDK's terms. */
+export interface InsightContributor {
+  Keys?: string[] | undefined;
+  Datapoints?: { Timestamp?: Date | undefined; ApproximateValue?: number | undefined }[] | undefined;
+}
+
+/** What the reports of an index say: the keys that were used most, and those that were throttled most. */
+export interface InsightReports {
+  readonly accessed: readonly InsightContributor[];
+  readonly throttled: readonly InsightContributor[];
+}
+
+/** What is known of a value. */
+export interface ValueMinutes {
+  readonly value: string | undefined;
+  /** Oldest first. */
+  readonly minutes: readonly WriteMinute[];
+}
+
+/** The write units that a partition takes in a minute. */
+const PARTITION_MINUTE_UNITS = 60_000;
+
+/** A write unit counts three times. Source: the DynamoDB developer guide, "CloudWatch contributor insights: How it works". */
+const CONSUMED_OF_WRITE_UNIT = 3;
+
+/** A key that has used so much of what a partition takes is throttled, if any key of its index is. */
+const SATURATED = 0.95;
+
+/** A throttled key whose use nobody has counted is taken for busy from so many refused attempts a minute on. */
+const MANY_REFUSALS = PARTITION_MINUTE_UNITS / 10;
+
+/** Stands between a value and its shard where one attribute holds both. */
+const SHARD_SEPARATOR = '#';
+
+interface SeenKeys {
+  readonly consumed: number[];
+  readonly refused: number[];
+}
+
+/**
+ * What the Contributor Insights of an index tell of its values, while it is throttled. A report names 25 keys at most, so the
+ * shards of a value that it names stand for the others. Reads of a key count as a third of as many writes.
+ *
+ * A value for which refused attempts were counted has as many writes as these mean. Where nobody has counted them, which
+ * the guide of DynamoDB says of writes that an index refuses, a key that has used all that a partition takes has wanted
+ * half as much again.
+ *
+ * @param shardsOf over how many shards writers spread a value
+ */
+export function insightMinutes(
+  config: ShardedIndexConfig,
+  { accessed, throttled }: InsightReports,
+  shardsOf: (value: string | undefined) => number,
+): ValueMinutes[] {
+  const values = new Map<string | undefined, Map<number, SeenKeys>>();
+  for (const [list, contributors] of [
+    ['consumed', accessed],
+    ['refused', throttled],
+  ] as const) {
+    for (const { Keys: keys = [], Datapoints: datapoints = [] } of contributors) {
+      const named = valueOfKey(config, keys);
+      if (named === undefined) continue;
+      for (const { Timestamp: time, ApproximateValue: amount = 0 } of datapoints) {
+        if (time === undefined) continue;
+        seenAt(values, named.value, time.getTime())[list].push(amount);
+      }
+    }
+  }
+  return [...values].map(([value, seen]) => {
+    const minutes = [...seen].flatMap(([start, keys]) => {
+      const wanted = wantedOf(keys, shardsOf(value));
+      return wanted === undefined ? [] : [{ start, ...wanted }];
+    });
+    return { value, minutes: minutes.sort((a, b) => a.start - b.start) };
+  });
+}
+
+/** Undefined for keys that are not of this index, as far as the configuration tells. */
+function valueOfKey(
+  { keyLayout, valueAttribute }: ShardedIndexConfig,
+  keys: readonly string[],
+): { value: string | undefined } | undefined {
+  if (keys.length !== (keyLayout === 'multi-attribute' && valueAttribute !== undefined ? 2 : 1)) return undefined;
+  const [first] = keys as [string];
+  if (valueAttribute === undefined) return { value: undefined };
+  if (keyLayout === 'multi-attribute') return { value: first };
+  const end = first.lastIndexOf(SHARD_SEPARATOR);
+  return end > 0 ? { value: first.slice(0, end) } : undefined;
+}
+
+function seenAt(
+  values: Map<string | undefined, Map<number, SeenKeys>>,
+  value: string | undefined,
+  time: number,
+): SeenKeys {
+  let minutes = values.get(value);
+  if (minutes === undefined) {
+    minutes = new Map();
+    values.set(value, minutes);
+  }
+  let seen = minutes.get(time);
+  if (seen === undefined) {
+    seen = { consumed: [], refused: [] };
+    minutes.set(time, seen);
+  }
+  return seen;
+}
+
+function wantedOf({ consumed, refused }: SeenKeys, shards: number): Omit<WriteMinute, 'start'> | undefined {
+  const accepted = mean(consumed) / CONSUMED_OF_WRITE_UNIT;
+  const refusals = mean(refused);
+  if (consumed.length === 0) {
+    if (refusals < MANY_REFUSALS) return undefined;
+    return wantedWrites({ admitted: shards * PARTITION_MINUTE_UNITS, refused: shards * refusals });
+  }
+  if (refused.length > 0) return wantedWrites({ admitted: shards * accepted, refused: shards * refusals });
+  return accepted < SATURATED * PARTITION_MINUTE_UNITS ? undefined : uncounted(shards * accepted);
+}
+
+function mean(numbers: readonly number[]): number {
+  return numbers.length === 0 ? 0 : numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+}

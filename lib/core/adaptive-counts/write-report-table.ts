@@ -1,0 +1,42 @@
+import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+
+/** What a report holds: write units. */
+export const ADMITTED = 'admitted';
+export const THROTTLED = 'throttled';
+
+/** The sort key of what the alarm of an index said last. It comes behind all reports. */
+export const ALARM_KEY = 'alarm';
+
+const MINUTE_LENGTH = '2026-11-21T20:54'.length;
+
+/** What the sort keys of the reports of a minute begin with. */
+export function minuteText(startMs: number): string {
+  return new Date(startMs).toISOString().slice(0, MINUTE_LENGTH);
+}
+
+/** The sort key of the report of a value: undefined of an index that covers the whole table. */
+export function reportKey(startMs: number, value: string | undefined): string {
+  return `${minuteText(startMs)}${value === undefined ? '*' : `=${value}`}`;
+}
+
+/** What all writers together report of a value in a minute. */
+export interface WriteReport {
+  readonly value: string | undefined;
+  readonly start: number;
+  readonly admitted: number;
+  readonly throttled: number;
+}
+
+/** Undefined for an item that is no report. */
+export function reportOf(key: string, item: DynamoDbItem): WriteReport | undefined {
+  const start = Date.parse(`${key.slice(0, MINUTE_LENGTH)}Z`);
+  const [admitted, throttled] = [numberOf(item[ADMITTED]), numberOf(item[THROTTLED])];
+  const name = key.slice(MINUTE_LENGTH);
+  const isNamed = name === '*' || name.startsWith('=');
+  if (!isNamed || !Number.isFinite(start) || !(admitted >= 0) || !(throttled >= 0)) return undefined;
+  return { value: name === '*' ? undefined : name.slice(1), start, admitted, throttled };
+}
+
+function numberOf(attribute: AttributeValue | undefined): number {
+  return Number(Object(attribute).N);
+}

@@ -1,0 +1,154 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import type { ShardedIndexConfig } from '../sharded-index';
+import { adaptiveCountsOf, valueName } from './adaptive-config';
+import {
+  COUNT_TABLE_EXPIRY,
+  COUNT_TABLE_INDEX,
+  COUNT_TABLE_VALUE,
+  MAX_COUNT_TABLE_VALUE_BYTES,
+  reportsKey,
+} from './shard-count-table';
+import { isThrottledByIndex } from './throttled-by-index';
+import { ADMITTED, reportKey, THROTTLED } from './write-report-table';
+
+/** The input of an UpdateItem request for one report, in the AWS SDK's terms. */
+export interface ReportUpdateItemInput {
+  TableName: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's AttributeValue has a further member for unknown types
+  Key: Record<string, any>;
+  UpdateExpression: string;
+  ExpressionAttributeNames: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  ExpressionAttributeValues: Record<string, any>;
+}
+
+/** The part of a DynamoDB client that writes reports. The AWS SDK's `new DynamoDB({})` fits without an adapter. */
+export interface WriteReportClient {
+  updateItem(input: ReportUpdateItemInput): Promise<object>;
+}
+
+/** Options of a `WriteReporter`. */
+export interface WriteReporterOptions {
+  /** Called with the reason when a report cannot be written. The write that it belongs to is not affected. */
+  onUnreported?(error: unknown): void;
+  /**
+   * The time of day in milliseconds since 1970.
+   * @default Date.now
+   */
+  timeOfDay?(): number;
+}
+
+/** The writes of one value in the present minute, in write units. */
+interface Tally {
+  admitted: number;
+  /** Accepted, but not at the first attempt. */
+  retried: number;
+  refused: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** So long a report is of use, and a while more, for people. */
+const KEPT_MS = 24 * 60 * MINUTE_MS;
+
+/**
+ * Tells a `ShardCountController` of the writes of each value that its index has throttled, a minute after the fact and
+ * exactly. Metrics tell of them later, and of some not at all.
+ *
+ * Send each write of a single item through `watch`:
+ *
+ *     const reporter = new WriteReporter(dynamoDb, config);
+ *     await reporter.watch(order.status, async () => documents.put(shardPut([await byStatus.forWriting()], order)));
+ *
+ * A value costs one write of the table of counts for each minute and process in which it was throttled, and nothing
+ * otherwise. Do not watch batches: their exceptions tell of no single item.
+ */
+export class WriteReporter {
+  private readonly tableName: string;
+  private minute = 0;
+  private tallies = new Map<string | undefined, Tally>();
+
+  /**
+   * @param client writes the reports, such as `new DynamoDB({})`
+   * @param config the configuration that the index emits
+   * @throws InvalidIndexConfigError unless that index has adaptive counts
+   */
+  constructor(
+    private readonly client: WriteReportClient,
+    private readonly config: ShardedIndexConfig,
+    private readonly options: WriteReporterOptions = {},
+  ) {
+    this.tableName = adaptiveCountsOf(config).tableName;
+  }
+
+  /**
+   * Sends a write, and notes whether the index has throttled it. The first write of a minute also reports the minute before.
+   *
+   * @param value the value of the item; undefined if the index covers the whole table
+   * @param send sends the write of one item and returns what the AWS SDK answers
+   * @param units the write units that the write takes of the index: one for each started kilobyte of its entry
+   * @returns what `send` returns
+   * @throws InvalidArgumentError, or one of its subclasses, before anything is sent, if an argument is invalid
+   * @throws what `send` throws
+   */
+  async watch<T>(value: string | number | undefined, send: () => Promise<T>, units = 1): Promise<T> {
+    const name = valueName(this.config, value);
+    if (!(Number.isFinite(units) && units > 0)) {
+      throw new InvalidArgumentError('units', units, 'a number of write units greater than 0');
+    }
+    try {
+      const answer = await send();
+      await this.note(name, attemptsOf(answer) > 1 ? 'retried' : 'admitted', units);
+      return answer;
+    } catch (error) {
+      if (isThrottledByIndex(this.config, error)) await this.note(name, 'refused', units);
+      throw error;
+    }
+  }
+
+  private async note(name: string | undefined, outcome: keyof Tally, units: number): Promise<void> {
+    const minute = Math.floor((this.options.timeOfDay ?? Date.now)() / MINUTE_MS) * MINUTE_MS;
+    const reports = minute > this.minute ? this.startMinute(minute) : undefined;
+    let tally = this.tallies.get(name);
+    if (tally === undefined) {
+      tally = { admitted: 0, retried: 0, refused: 0 };
+      this.tallies.set(name, tally);
+    }
+    tally[outcome] += units;
+    await reports;
+  }
+
+  /** Only an exception says why: what was retried counts as throttled if the index has refused the value in that minute. */
+  private async startMinute(minute: number): Promise<void> {
+    const [ended, tallies] = [this.minute, this.tallies];
+    [this.minute, this.tallies] = [minute, new Map()];
+    const throttled = [...tallies].filter(([, { refused }]) => refused > 0);
+    await Promise.all(throttled.map(([name, tally]) => this.report(ended, name, tally)));
+  }
+
+  private async report(minute: number, name: string | undefined, { admitted, retried, refused }: Tally): Promise<void> {
+    const key = reportKey(minute, name);
+    // So long a value fits a sort key, but not with the minute before it.
+    if (Buffer.byteLength(key) > MAX_COUNT_TABLE_VALUE_BYTES) return;
+    try {
+      await this.client.updateItem({
+        TableName: this.tableName,
+        Key: { [COUNT_TABLE_INDEX]: { S: reportsKey(this.config) }, [COUNT_TABLE_VALUE]: { S: key } },
+        UpdateExpression: 'ADD #admitted :admitted, #throttled :throttled SET #expiry = :expiry',
+        ExpressionAttributeNames: { '#admitted': ADMITTED, '#throttled': THROTTLED, '#expiry': COUNT_TABLE_EXPIRY },
+        ExpressionAttributeValues: {
+          ':admitted': { N: String(admitted) },
+          ':throttled': { N: String(retried + refused) },
+          ':expiry': { N: String(Math.ceil((minute + KEPT_MS) / 1_000)) },
+        },
+      });
+    } catch (error) {
+      this.options.onUnreported?.(error);
+    }
+  }
+}
+
+/** The SDK says how often it has sent a request. Another client's answer counts as one attempt. */
+function attemptsOf(answer: unknown): number {
+  return Number(Object(Object(answer).$metadata).attempts ?? 1);
+}
