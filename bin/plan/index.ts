@@ -9,6 +9,7 @@ import { LANGUAGES, type Language } from './cdk-snippet';
 import { compareKeys } from './compare-keys';
 import { readFields } from './field-samples';
 import { keyLines, keyPicture } from './key-report';
+import { planItem } from './plan-item';
 import { planReport, type SampleSummary, type TradeOff } from './plan-report';
 import { pricesFile } from './prices-file';
 import { largestRate, type SamplePlacement, samplePlacement } from './sample-placement';
@@ -19,9 +20,11 @@ const COMMAND = 'even-shards plan';
 const DEFAULT_RATE = 1_000;
 
 const HELP = `usage: even-shards plan [stream | index] [options]
+       even-shards plan item --reads-per-second N [options]
 
 Says how many shards a stream or an index needs, which rule asks for them, what breaks first when traffic grows, what
-shards cannot fix, and what a month costs; and prints the CDK code. With a sample it plans both.
+shards cannot fix, and what a month costs; and prints the CDK code. With a sample it plans both. Of one item, it says
+whether it is read too often: see even-shards plan item --help.
 
 a sample of real traffic:
   --input FILE                newline-delimited JSON, one record a line, gzipped if named .gz; may be repeated
@@ -93,6 +96,7 @@ const OF_INDEX = ['item-kb', 'page-items', 'pages-per-second', 'partitions', 'sh
 
 /** `even-shards plan`. */
 export async function plan(args: string[]): Promise<void> {
+  if (args[0] === 'item') return planItem(args.slice(1));
   const { flags, target } = planFlags(args);
   const language = languageOf(flags.language);
   if (flags.help) return console.log(HELP);
@@ -118,7 +122,7 @@ function planFlags(args: string[]) {
   const { values: flags, positionals } = parsedFlags(COMMAND, config);
   const [target, ...more] = positionals;
   if (target !== undefined && target !== 'stream' && target !== 'index') {
-    throw new UsageError(`can plan a stream or an index, not "${target}"`, COMMAND);
+    throw new UsageError(`can plan a stream, an index or an item, not "${target}"`, COMMAND);
   }
   if (more.length > 0) throw new UsageError(`unexpected argument '${more[0]}'`, COMMAND);
   if (flags.help) return { flags, target };

@@ -1,4 +1,5 @@
 import { type IndexReshardStep, planIndexReshard } from '../../lib/core/sharded-index/plan-index-reshard';
+import { planTableReshard, type TableReshardStep } from '../../lib/core/sharded-index/plan-table-reshard';
 import type { IndexShards } from '../../lib/core/sharded-index/sharded-index-config';
 import { parsedFlags, UsageError } from '../flags';
 import { countsOf } from './counts-of';
@@ -7,36 +8,61 @@ import { reshardReport } from './reshard-report';
 const COMMAND = 'even-shards reshard';
 
 const HELP = `usage: even-shards reshard --from COUNT... --to COUNT... [options]
+       even-shards reshard --adopt --to COUNT... [options]
 
 Says which deployments take an index, or a table of Amazon Keyspaces, from its shard counts to others, so that readers find
-every item at every moment of the change.
+every item at every moment of the change; or with --adopt, how to adopt an index on a table that has items.
 
   --from COUNT  the counts that are deployed: N for the whole table or for every value without a count of its own, and
                 VALUE=N for a value; may be repeated; W/R if writers use W shards and readers ask R, in a change that
                 was interrupted
   --to COUNT    the counts in the end, N and VALUE=N
-  --json        print the steps as one JSON document, as planIndexReshard returns them
+  --adopt       the table has items, and its writers and readers do not know the index yet
+  --table       the counts are those of a table that is sharded by its own key
+  --json        print the steps as one JSON document, as planIndexReshard or planTableReshard returns them
   --help        show this text
 
 example: even-shards reshard --from 1 --from shipped=20 --to 1 --to shipped=40 --to pending=5`;
 
 const OPTIONS = {
+  adopt: { type: 'boolean', default: false },
   from: { type: 'string', multiple: true },
   help: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
+  table: { type: 'boolean', default: false },
   to: { type: 'string', multiple: true },
 } as const;
 
 /** `even-shards reshard`. */
 export async function reshard(args: string[]): Promise<void> {
-  const { help, json, from, to } = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
-  if (help) return console.log(HELP);
-  if (from === undefined || to === undefined) throw new UsageError('give --from and --to', COMMAND);
-  const steps = stepsOf(countsOf(COMMAND, 'from', from), countsOf(COMMAND, 'to', to));
-  console.log(json ? JSON.stringify(steps, null, 2) : reshardReport(steps).join('\n'));
+  const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
+  if (flags.help) return console.log(HELP);
+  const steps = stepsOf(flags);
+  console.log(flags.json ? JSON.stringify(steps, null, 2) : reshardReport(steps).join('\n'));
 }
 
-function stepsOf(current: IndexShards, target: IndexShards): IndexReshardStep[] {
-  const byValue = Object.entries(target.byValue ?? {}).map(([value, { write }]) => [value, write]);
-  return planIndexReshard(current, { default: target.default.write, byValue: Object.fromEntries(byValue) });
+interface Flags {
+  adopt: boolean;
+  table: boolean;
+  from?: string[];
+  to?: string[];
+}
+
+function stepsOf({ adopt, table, from, to }: Flags): (IndexReshardStep | TableReshardStep)[] {
+  if (adopt && from !== undefined)
+    throw new UsageError('--adopt says that no counts are deployed: leave --from out', COMMAND);
+  if (adopt && table)
+    throw new UsageError('--adopt is for an index: the items of a table have their shards in their key', COMMAND);
+  if (to === undefined || (from === undefined && !adopt)) {
+    throw new UsageError(adopt ? 'give --to' : 'give --from and --to', COMMAND);
+  }
+  const target = targetOf(countsOf(COMMAND, 'to', to));
+  if (from === undefined) return planIndexReshard(undefined, target);
+  const current = countsOf(COMMAND, 'from', from);
+  return table ? planTableReshard(current, target) : planIndexReshard(current, target);
+}
+
+function targetOf({ default: others, byValue = {} }: IndexShards) {
+  const counts = Object.entries(byValue).map(([value, { write }]) => [value, write] as const);
+  return { default: others.write, byValue: Object.fromEntries(counts) };
 }

@@ -173,7 +173,7 @@ describe('even-shards plan', () => {
 
   test.each([
     [[], 'give --input, --records-per-second or --writes-per-second'],
-    [['table'], 'can plan a stream or an index, not "table"'],
+    [['table'], 'can plan a stream, an index or an item, not "table"'],
     [['stream', 'index'], "unexpected argument 'index'"],
     [['index'], 'an index needs --writes-per-second'],
     [['--key', 'a'], '--key needs --input'],

@@ -3,7 +3,7 @@ import { UsageError } from '../../bin/flags';
 import { reshard } from '../../bin/reshard';
 import { shardCountsCode } from '../../bin/reshard/reshard-report';
 import { ShardCounts } from '../../lib';
-import { planIndexReshard } from '../../lib/core';
+import { planIndexReshard, planTableReshard } from '../../lib/core';
 import { randomRuns } from '../random-runs';
 
 async function printed(...args: string[]): Promise<string> {
@@ -39,6 +39,46 @@ describe('even-shards reshard', () => {
     expect(text).toMatch(/^1\. deploy: writers spread .*\n {3}shardCounts: ShardCounts\.uniform\(20\)\n\nBegin/);
   });
 
+  test('prints how to adopt an index on a table that has items', async () => {
+    expect(await printed('--adopt', '--to', '1', '--to', 'shipped=4')).toBe(
+      [
+        '1. deploy: writers must give shards to new items before old ones get theirs',
+        "   writers: shardCounts: ShardCounts.byValue({ 'shipped': 4 }, 1)",
+        '',
+        '2. backfill: items that were there before have no shard, and no query finds them',
+        '',
+        '3. deploy: the index holds every item',
+        "   readers: shardCounts: ShardCounts.byValue({ 'shipped': 4 }, 1)",
+        '',
+        'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
+        'and when reshardItems, or IndexResharding, has gone over the whole table.',
+      ].join('\n'),
+    );
+    expect(JSON.parse(await printed('--adopt', '--to', '3', '--json'))).toEqual(
+      planIndexReshard(undefined, { default: 3 }),
+    );
+  });
+
+  test('prints the deployments and the move of a table that is sharded by its own key', async () => {
+    expect(await printed('--table', '--from', '5', '--to', '6')).toBe(
+      [
+        '1. deploy: every writer must know all places of an item before another count is used',
+        '   shardCounts: ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6))',
+        '',
+        '2. deploy: writers use the new number of shards',
+        '   shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5))',
+        '',
+        '3. move: items stay where earlier counts have put them until reshardItems takes them to their places',
+        '',
+        '4. deploy: each item has one place',
+        '   shardCounts: ShardCounts.uniform(6)',
+        '',
+        'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
+        'and when reshardItems has gone over the whole table and has refused no item.',
+      ].join('\n'),
+    );
+  });
+
   test('says that nothing changes', async () => {
     expect(await printed('--from', '3', '--to', '3')).toBe('nothing changes: there is nothing to deploy');
   });
@@ -60,7 +100,7 @@ describe('even-shards reshard', () => {
     fc.assert(
       fc.property(anyCounts, anyCounts, (from, to) => {
         const counts = ShardCounts.byValue(from.byValue, from.default)._config;
-        for (const step of planIndexReshard(counts, to)) {
+        for (const step of [...planIndexReshard(counts, to), ...planTableReshard(counts, to)]) {
           if (step.action !== 'deploy') continue;
           const made = new Function('ShardCounts', `return ${shardCountsCode(step.shards)}`)(ShardCounts);
           expect(made._config).toEqual(step.shards);
@@ -73,6 +113,12 @@ describe('even-shards reshard', () => {
   test.each<[string[], string]>([
     [[], 'give --from and --to'],
     [['--from', '3'], 'give --from and --to'],
+    [['--adopt'], 'give --to'],
+    [['--adopt', '--from', '1', '--to', '3'], '--adopt says that no counts are deployed: leave --from out'],
+    [
+      ['--adopt', '--table', '--to', '3'],
+      '--adopt is for an index: the items of a table have their shards in their key',
+    ],
     [['--from', 'many', '--to', '3'], '--from must be N, VALUE=N, W/R or VALUE=W/R with whole numbers, got "many"'],
     [['--from', '3', '--to', '3/4'], '--to must be N or VALUE=N with whole numbers, got "3/4"'],
     [['--from', '0', '--to', '3'], '--from must be a whole number from 1 to 10000, got 0'],

@@ -8,9 +8,11 @@ import {
   type FanOutRequest,
   fanOutItems,
   fanOutQuery,
+  findStrays,
   type IndexShards,
   plainItem,
   planTableReshard,
+  reshardItems,
   type ShardedTableConfig,
   shardBatches,
   shardKey,
@@ -188,6 +190,92 @@ export function describeInvoiceTable(
       expect(units.slice(100, 102)).toEqual([5 * 0.5, 5]);
       expect(answers[102]).toMatchObject({ count: 120 });
     }, 60_000);
+
+    const testIfTransactional = transactional ? test : test.skip;
+
+    testIfTransactional(
+      'moves its items from 5 shards to 6 beside 8 writers, and loses none of their writes',
+      async () => {
+        const { tableName: TableName } = await filled();
+        const config = invoices(TableName, { default: { write: 6, read: 6, since: 5 } });
+        const before = await findStrays(dynamoDb, config);
+        expect(before.strays.misplaced).toBeGreaterThan(5);
+        const oracle = new Map(
+          transactions.map((each) => [each.ClientTransactionId, { ...each, version: 0, notes: 0 }]),
+        );
+        let writing = true;
+        const writer = async (number: number): Promise<void> => {
+          const own = transactions
+            .filter((_, at) => at % 8 === number)
+            .map(({ ClientTransactionId }) => ClientTransactionId);
+          for (let turn = 1; writing; turn++) {
+            const id = own[turn % own.length]!;
+            const item = { InvoiceNumber: '121212', ClientTransactionId: id, amount: turn, version: turn, notes: 0 };
+            if (turn % 3 === 0) {
+              await untilItPasses(() => documents.transactWrite({ TransactItems: transactPut(config, item) }));
+              oracle.set(id, item);
+              continue;
+            }
+            await untilItPasses(async () => {
+              const { Responses = [] } = await documents.transactGet({
+                TransactItems: transactGet(config, '121212', item),
+              });
+              const { InvoiceNumber, ClientTransactionId } = Responses.find(({ Item }) => Item !== undefined)!.Item!;
+              await documents.update({
+                TableName,
+                Key: { InvoiceNumber, ClientTransactionId },
+                UpdateExpression: 'SET version = :version ADD notes :one',
+                ConditionExpression: 'attribute_exists(InvoiceNumber)',
+                ExpressionAttributeValues: { ':version': turn, ':one': 1 },
+              });
+            });
+            const known = oracle.get(id)!;
+            oracle.set(id, { ...known, version: turn, notes: known.notes + 1 });
+          }
+        };
+        const writers = Array.from({ length: 8 }, (_, number) => writer(number));
+        const reports = await Promise.all(
+          [0, 1].map((segment) =>
+            reshardItems(dynamoDb, config, {
+              versionAttribute: 'version',
+              segment,
+              totalSegments: 2,
+              backoffBaseMs: 5,
+            }),
+          ),
+        );
+        writing = false;
+        await Promise.all(writers);
+        expect(reports.reduce((sum, { outcomes }) => sum + outcomes.moved, 0)).toBeGreaterThan(0);
+        expect(reports.reduce((sum, { outcomes }) => sum + outcomes.refused, 0)).toBe(0);
+        const after = invoices(TableName, { default: { write: 6, read: 6 } });
+        expect((await findStrays(dynamoDb, after)).strays.misplaced).toBe(0);
+        const found: object[] = [];
+        for await (const item of fanOutItems(dynamoDb, after, { value: '121212', consistentRead: true })) {
+          const { InvoiceNumber: _, ...stored } = plainItem<Transaction & { notes?: number; version?: number }>(item);
+          found.push({ version: 0, notes: 0, ...stored });
+        }
+        const expected = [...oracle.values()].map(({ InvoiceNumber: _, ...written }) => written);
+        const sorted = (items: object[]) => items.map((item) => JSON.stringify(Object.entries(item).sort())).sort();
+        expect(sorted(found)).toEqual(sorted(expected));
+      },
+    );
+
+    /** As an application does: a transaction that another one has cancelled, and an update where an item was, are sent again. */
+    async function untilItPasses(write: () => Promise<unknown>): Promise<void> {
+      for (;;) {
+        try {
+          return void (await write());
+        } catch (error) {
+          const passing = [
+            'TransactionCanceledException',
+            'TransactionConflictException',
+            'ConditionalCheckFailedException',
+          ];
+          if (!passing.includes((error as Error).name)) throw error;
+        }
+      }
+    }
 
     test(`equals an oracle in ${histories} random histories with growth between pages`, async () => {
       for (let seed = 0; seed < histories; seed++) await playHistory(seed);
