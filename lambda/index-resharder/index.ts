@@ -17,7 +17,8 @@ import {
 } from '../../lib/core/foundation/function-metrics';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
 import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
-import { type ReshardItemsReport, reshardItems } from '../../lib/core/sharded-index/strays/reshard-items';
+import { reshardItems } from '../../lib/core/sharded-index/strays/reshard-items';
+import type { ReshardItemsReport } from '../../lib/core/sharded-index/strays/stray-report';
 import { type StrayReport, StrayScanError } from '../../lib/core/sharded-index/strays/stray-report';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';

@@ -1,5 +1,4 @@
-import type { ReshardItemsReport } from '../../lib/core/sharded-index/strays/reshard-items';
-import type { StrayReport } from '../../lib/core/sharded-index/strays/stray-report';
+import type { ReshardItemsReport, StrayReport } from '../../lib/core/sharded-index/strays/stray-report';
 import { InvalidEventError } from '../invalid-event-error';
 
 /** What the state machine was started with. */

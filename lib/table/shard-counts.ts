@@ -126,9 +126,9 @@ export class ShardCounts {
    * them: of the counts that the table had before, or will have next. Readers and writers then know all places of an item.
    *
    * - to grow from 5 to 6: first `ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6))`, then
-   *   `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, and once every item was put again, `ShardCounts.uniform(6)`;
+   *   `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, and once `reshardItems` has moved every item, `ShardCounts.uniform(6)`;
    * - to shrink from 6 to 5: first `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, then
-   *   `ShardCounts.uniform(5).since(ShardCounts.uniform(6))`, and once every item was put again, `ShardCounts.uniform(5)`.
+   *   `ShardCounts.uniform(5).since(ShardCounts.uniform(6))`, and once `reshardItems` has moved every item, `ShardCounts.uniform(5)`.
    *
    * Throws an error with the code `INVALID_SHARD_COUNT` if the counts are not known before deployment.
    *

@@ -6,20 +6,25 @@ import type {
   ItemReadInput,
   ItemReadOutput,
   ItemReshardClient,
+  ItemTransferClient,
+  ItemTransferInput,
+  ItemTransferOutput,
   TableScanInput,
   TableScanOutput,
+  TransferCondition,
 } from '../../lib/core';
 import { itemBytes } from '../../lib/core/sharded-index/item-bytes';
 
 const HASH_SPACE = 2 ** 32;
 
 /**
- * A table in memory with DynamoDB's semantics, as far as a scan by segments and conditional updates go: items stand in the
+ * A table in memory with DynamoDB's semantics, as far as a scan by segments, conditional updates and transactions go: items stand in the
  * order of a hash of their key, a segment is a part of the hash space, and a start key need not exist any more.
  */
-export class FakeTable implements ItemReshardClient {
+export class FakeTable implements ItemReshardClient, ItemTransferClient {
   readonly items = new Map<string, DynamoDbItem>();
   readonly updates: ItemMoveInput[] = [];
+  readonly transactions: ItemTransferInput[] = [];
   readonly scans: TableScanInput[] = [];
 
   constructor(
@@ -64,16 +69,36 @@ export class FakeTable implements ItemReshardClient {
   async updateItem(input: ItemMoveInput): Promise<ItemMoveOutput> {
     this.updates.push(input);
     const item = this.read(input.Key);
-    for (const condition of input.ConditionExpression.split(' AND ')) {
-      if (!holds(condition, input, item ?? {})) {
-        throw Object.assign(new Error('The conditional request failed'), { name: 'ConditionalCheckFailedException' });
-      }
+    if (!allHold(input, item)) {
+      throw Object.assign(new Error('The conditional request failed'), { name: 'ConditionalCheckFailedException' });
     }
     const [, verb, name, value] = /^(SET|REMOVE) (#\w+)(?: = (:\w+))?$/.exec(input.UpdateExpression)!;
     const attribute = input.ExpressionAttributeNames[name!]!;
     const { [attribute]: _, ...rest } = item!;
     this.put(verb === 'SET' ? { ...rest, [attribute]: input.ExpressionAttributeValues![value!] } : rest);
     return { ConsumedCapacity: { CapacityUnits: 3 } };
+  }
+
+  async transactWriteItems(input: ItemTransferInput): Promise<ItemTransferOutput> {
+    this.transactions.push(input);
+    this.transact(input.TransactItems);
+    return { ConsumedCapacity: [{ CapacityUnits: 2 * input.TransactItems.length }] };
+  }
+
+  /** All of the writes, or none of them. */
+  transact(writes: readonly FakeWrite[]): void {
+    const CancellationReasons = writes.map((write) => {
+      const { Key, Item, ...condition } = Object.values(write)[0]!;
+      return { Code: allHold(condition, this.read((Key ?? Item)!)) ? 'None' : 'ConditionalCheckFailed' };
+    });
+    if (CancellationReasons.some(({ Code }) => Code !== 'None')) {
+      const error = new Error('Transaction cancelled, please refer cancellation reasons for specific reasons');
+      throw Object.assign(error, { name: 'TransactionCanceledException', CancellationReasons });
+    }
+    for (const { Put, Delete } of writes) {
+      if (Put !== undefined) this.put(Put.Item!);
+      if (Delete !== undefined) this.delete(Delete.Key!);
+    }
   }
 
   private keyAttributes(item: DynamoDbItem): DynamoDbItem {
@@ -85,25 +110,39 @@ export class FakeTable implements ItemReshardClient {
   }
 }
 
+/** One write of a transaction, by its kind. */
+export type FakeWrite = Partial<
+  Record<'Put' | 'Delete' | 'ConditionCheck', { Key?: DynamoDbItem; Item?: DynamoDbItem } & Partial<TransferCondition>>
+>;
+
+function allHold(condition: Partial<TransferCondition>, item: DynamoDbItem = {}): boolean {
+  const { ConditionExpression } = condition;
+  return (
+    ConditionExpression === undefined ||
+    ConditionExpression.split(' AND ').every((term) => holds(term, condition, item))
+  );
+}
+
 function holds(
-  condition: string,
-  { ExpressionAttributeNames, ExpressionAttributeValues }: ItemMoveInput,
-  item: object,
-) {
-  const [, negated, exists] = /^attribute_(not_)?exists\((#\w+)\)$/.exec(condition) ?? [];
+  term: string,
+  { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} }: Partial<TransferCondition>,
+  item: DynamoDbItem,
+): boolean {
+  const [, negated, exists] = /^attribute_(not_)?exists\((#\w+)\)$/.exec(term) ?? [];
   if (exists !== undefined) {
     return Object.hasOwn(item, ExpressionAttributeNames[exists]!) === (negated === undefined);
   }
-  const [name, value] = condition.split(' = ');
-  const attribute = (item as DynamoDbItem)[ExpressionAttributeNames[name!]!];
-  return JSON.stringify(attribute) === JSON.stringify(ExpressionAttributeValues![value!]);
+  const [name, value] = term.split(' = ');
+  const attribute = item[ExpressionAttributeNames[name!]!];
+  return JSON.stringify(attribute) === JSON.stringify(ExpressionAttributeValues[value!]);
 }
 
 function project(
   item: DynamoDbItem,
   { ProjectionExpression, ExpressionAttributeNames }: TableScanInput | ItemReadInput,
 ): DynamoDbItem {
-  const names = ProjectionExpression.split(', ').map((placeholder) => ExpressionAttributeNames[placeholder]!);
+  if (ProjectionExpression === undefined) return item;
+  const names = ProjectionExpression.split(', ').map((placeholder) => ExpressionAttributeNames![placeholder]!);
   return Object.fromEntries(names.filter((name) => item[name] !== undefined).map((name) => [name, item[name]!]));
 }
 

@@ -58,24 +58,30 @@ export {
 } from './sharded-index-errors';
 export type { SortKeyCondition, SortKeyValue } from './sort-key-select';
 export { type FindStraysOptions, findStrays } from './strays/find-strays';
-export {
-  type ReshardItemsOptions,
-  type ReshardItemsReport,
-  reshardItems,
-  type StrayOutcome,
-} from './strays/reshard-items';
+export { type ReshardItemsOptions, type ReshardTableItemsOptions, reshardItems } from './strays/reshard-items';
 export type { SegmentOptions } from './strays/segment-options';
 export type { Stray, StrayReason } from './strays/stray';
-export { type StrayReport, StrayScanError } from './strays/stray-report';
+export {
+  type ReshardItemsReport,
+  type StrayOutcome,
+  type StrayReport,
+  StrayScanError,
+} from './strays/stray-report';
 export type {
   ItemMoveInput,
   ItemMoveOutput,
+  ItemReadClient,
   ItemReadInput,
   ItemReadOutput,
   ItemReshardClient,
+  ItemTransferClient,
+  ItemTransferInput,
+  ItemTransferOutput,
   TableScanClient,
   TableScanInput,
   TableScanOutput,
+  TransferCondition,
+  TransferWrite,
 } from './strays/table-client';
 export {
   type TransactCondition,

@@ -7,8 +7,9 @@ import { checkIndexShards, type IndexShards, type ShardCount } from './sharded-i
  *
  * - `deploy`: give these shard counts to every reader and every writer of the table, in any order. The step is complete
  *   when all of them have the counts, and when no write with the earlier counts is still in flight.
- * - `move`: put each item again with `transactPut`, which takes it to its place under the new count. A table that has
- *   grown may leave this step and the next out: then a few items keep two possible places.
+ * - `move`: take each item to its place under the new count, with `reshardItems`. The step is complete when it has gone over all
+ *   segments and has refused none. A table that has grown may leave this step and the next out: then a few items keep two
+ *   possible places.
  */
 export type TableReshardStep =
   | { action: 'deploy'; shards: IndexShards; reason: string }
@@ -43,7 +44,10 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
   );
   deploy(({ write, read, since = write }, goal) => counts(goal, read, since), 'writers use the new number of shards');
   if ([deployed.default, ...Object.values(deployed.byValue ?? {})].some(isOpen)) {
-    steps.push({ action: 'move', reason: 'items stay where earlier counts have put them until they are put again' });
+    steps.push({
+      action: 'move',
+      reason: 'items stay where earlier counts have put them until reshardItems takes them to their places',
+    });
   }
   deploy(({ write }) => counts(write, write, write), 'each item has one place');
   return steps;

@@ -1,10 +1,9 @@
 import { checkClient } from '../client-check';
-import type { ShardedIndexConfig } from '../sharded-index-config';
+import { checkShardedConfig, type ShardedConfig } from '../sharded-index-config';
 import { type SegmentOptions, segmentPolicy } from './segment-options';
 import { decodePoint } from './segment-point';
 import { walkSegment } from './segment-walk';
 import type { Stray } from './stray';
-import { checkStrayConfig } from './stray-config';
 import { emptyReport, type StrayReport } from './stray-report';
 import type { TableScanClient } from './table-client';
 import { TableRequests } from './table-requests';
@@ -21,8 +20,8 @@ export interface FindStraysOptions extends SegmentOptions<StrayReport> {
 
 /**
  * Scans a table, or a segment of it, for items whose shard attribute is not what a writer would give them: because a plain
- * update changed the value, because the table had items before it had the index, or because the shard count has changed. It
- * writes nothing.
+ * update changed the value, because the table had items before it had the index, or because the shard count has changed. Of a
+ * table that is sharded by its own key, it looks for items that are not where a writer would put them. It writes nothing.
  *
  *     const { strays, hidden, resumePoint } = await findStrays(new DynamoDB({}), byStatus, { readUnitsPerSecond: 100 });
  *
@@ -35,11 +34,11 @@ export interface FindStraysOptions extends SegmentOptions<StrayReport> {
  */
 export async function findStrays(
   client: TableScanClient,
-  config: ShardedIndexConfig,
+  config: ShardedConfig,
   options: FindStraysOptions = {},
 ): Promise<StrayReport> {
   checkClient(client, ['scan']);
-  checkStrayConfig(config);
+  checkShardedConfig(config);
   const policy = segmentPolicy(options);
   const scanned = { purpose: 'find', config, segment: policy.segment, totalSegments: policy.totalSegments } as const;
   const startKey = decodePoint(scanned, options.resumeFrom);

@@ -1,35 +1,25 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
+import { InvalidArgumentError } from '../../foundation/errors';
 import { checkClient } from '../client-check';
-import type { ShardedIndexConfig } from '../sharded-index-config';
-import { itemMove } from './item-move';
+import {
+  checkShardedConfig,
+  isTableConfig,
+  type ShardedConfig,
+  type ShardedIndexConfig,
+  type ShardedTableConfig,
+} from '../sharded-index-config';
+import { indexMover } from './index-mover';
+import { strayOf } from './judge';
 import { checkGoingOn } from './pause';
 import { checkUnitsPerSecond, checkWholeNumber, type SegmentOptions, segmentPolicy } from './segment-options';
 import { decodePoint } from './segment-point';
 import { walkSegment } from './segment-walk';
-import { type Stray, strayOf } from './stray';
-import { checkStrayConfig } from './stray-config';
-import { emptyReport, type StrayReport } from './stray-report';
-import type { ItemReshardClient } from './table-client';
+import type { Stray } from './stray';
+import { emptyReport, type ReshardItemsReport, type StrayOutcome } from './stray-report';
+import type { ItemReshardClient, ItemTransferClient } from './table-client';
+import { tableMover } from './table-mover';
 import { TableRequests } from './table-requests';
 import { UnitBudget } from './unit-budget';
-
-/**
- * What a call has done with a stray.
- *
- * - `moved`: a request of this call gave the item its shard, or took a left-over shard off it.
- * - `settled`: the item was found in its shard, or gone, when a request had failed. Another writer did that, or an earlier
- *   request whose answer was lost.
- * - `refused`: the item is as it was. Its value has no place in the index, or DynamoDB refused the item.
- */
-export type StrayOutcome = 'moved' | 'settled' | 'refused';
-
-/** What `reshardItems` has found and done so far. */
-export interface ReshardItemsReport extends StrayReport {
-  /** How many strays ended how. The three numbers add up to that of all strays. */
-  outcomes: Record<StrayOutcome, number>;
-  /** The write units, those of the indexes included, that DynamoDB reported for the requests that were answered. */
-  consumedWriteUnits: number;
-}
 
 /** What to look at, how fast to write, and whom to tell. */
 export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> {
@@ -51,15 +41,29 @@ export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> 
   onStray?(stray: Stray, outcome: StrayOutcome, problem?: string): void | Promise<void>;
 }
 
+/** The same for a table that is sharded by its own key. */
+export interface ReshardTableItemsOptions extends ReshardItemsOptions {
+  /**
+   * The attribute that every write of an item changes, such as the time of the change, to a value that the item has not had. Or
+   * `null`, if no update adds an attribute to an item without changing another: because writers put whole items, or because
+   * their updates only change attributes that are there. A condition can compare what was read, but not see what was added.
+   */
+  versionAttribute: string | null;
+}
+
 /**
- * Scans a table, or a segment of it, and gives each stray the shard attribute that a writer would give it. Use it to adopt an
- * index on a table that has items, to drain shards before a count shrinks, and after `findStrays` has found something.
+ * Scans a table, or a segment of it, and takes each stray to the shard that a writer would give it. Use it to adopt an
+ * index on a table that has items, to drain shards before a count shrinks, for the `move` step of a table that is sharded by its own
+ * key, and after `findStrays` has found something.
  *
  *     await reshardItems(new DynamoDB({}), byStatus, { readUnitsPerSecond: 200, writeUnitsPerSecond: 100 });
+ *     await reshardItems(new DynamoDB({}), invoices, { versionAttribute: 'changedAt', writeUnitsPerSecond: 100 });
  *
- * It changes one attribute of an item, on the condition that the item still has the value and the shard that were read. So it
- * overwrites no other write, creates no item that was deleted, and may run beside any writer, more than once, and in several
- * processes. An item that another writer changed meanwhile is looked at again. In a global table with eventual consistency,
+ * For an index, it changes one attribute of an item, on the condition that the item still has the value and the shard that were
+ * read. For a table that is sharded by its own key, it puts the whole item at its place and deletes it where it was, in one
+ * transaction, on the condition that it is as it was read and that no item is at its place. So it overwrites no other write, creates
+ * no item that was deleted, and may run beside any writer that keeps to the counts of the configuration, more than once, and in
+ * several processes. An item that another writer changed meanwhile is looked at again. In a global table with eventual consistency,
  * DynamoDB checks a condition in one region only: run it in the region that takes the writes.
  *
  * Every write appears in the table's stream.
@@ -72,10 +76,20 @@ export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> 
 export async function reshardItems(
   client: ItemReshardClient,
   config: ShardedIndexConfig,
-  options: ReshardItemsOptions = {},
+  options?: ReshardItemsOptions,
+): Promise<ReshardItemsReport>;
+export async function reshardItems(
+  client: ItemTransferClient,
+  config: ShardedTableConfig,
+  options: ReshardTableItemsOptions,
+): Promise<ReshardItemsReport>;
+export async function reshardItems(
+  client: ItemReshardClient | ItemTransferClient,
+  config: ShardedConfig,
+  options: ReshardItemsOptions | ReshardTableItemsOptions = {},
 ): Promise<ReshardItemsReport> {
-  checkClient(client, ['scan', 'getItem', 'updateItem']);
-  checkStrayConfig(config);
+  checkShardedConfig(config);
+  checkClient(client, ['scan', 'getItem', isTableConfig(config) ? 'transactWriteItems' : 'updateItem']);
   const policy = segmentPolicy(options);
   const { concurrency = 8, writeUnitsPerSecond } = options;
   checkWholeNumber('concurrency', concurrency, 1);
@@ -85,6 +99,10 @@ export async function reshardItems(
   const report = { ...emptyReport(), outcomes: { moved: 0, settled: 0, refused: 0 }, consumedWriteUnits: 0 };
   const requests = new TableRequests(config, policy, report);
   const writes = new UnitBudget(writeUnitsPerSecond, policy.clock, policy.signal);
+  const context = { requests, writes, report };
+  const move = isTableConfig(config)
+    ? tableMover(client as ItemTransferClient, config, versionOf(config, options), context)
+    : indexMover(client as ItemReshardClient, config, context);
 
   const treat = async (stray: Stray): Promise<void> => {
     const [outcome, problem] = await settle(stray);
@@ -96,15 +114,8 @@ export async function reshardItems(
   const settle = async (stray: Stray): Promise<[StrayOutcome, string?]> => {
     let current: Stray | undefined = stray;
     while (current !== undefined) {
-      if (current.reason === 'invalidValue') return ['refused', 'the value is neither a non-empty string nor a number'];
-      try {
-        await move(current);
-        return ['moved'];
-      } catch (error) {
-        const { name, message } = error as Error;
-        if (name === 'ValidationException') return ['refused', message];
-        if (name !== 'ConditionalCheckFailedException') throw error;
-      }
+      const moved = await move(current);
+      if (moved !== 'changed') return moved;
       checkGoingOn(policy.signal);
       const item: DynamoDbItem | undefined = await requests.get(client, current.key);
       current = item && strayOf(config, item);
@@ -112,11 +123,16 @@ export async function reshardItems(
     return ['settled'];
   };
 
-  const move = (stray: Stray): Promise<void> =>
-    requests.persist(async () => {
-      const { ConsumedCapacity } = await writes.spend(() => client.updateItem(itemMove(config, stray)));
-      report.consumedWriteUnits += ConsumedCapacity?.CapacityUnits ?? 0;
-    });
-
   return walkSegment({ client, scanned, policy, requests, startKey, concurrency, treat, report });
+}
+
+/** @throws InvalidArgumentError unless the option says which attribute changes with every write, or that none has to */
+function versionOf({ tableKey }: ShardedTableConfig, options: Partial<ReshardTableItemsOptions>): string | null {
+  const { versionAttribute } = options;
+  const isName =
+    typeof versionAttribute === 'string' && versionAttribute !== '' && !tableKey.includes(versionAttribute);
+  if (isName || versionAttribute === null) return versionAttribute;
+  const allowed =
+    'the name of an attribute that every write of an item changes, or null if no update adds an attribute without changing another';
+  throw new InvalidArgumentError('versionAttribute', versionAttribute, allowed);
 }

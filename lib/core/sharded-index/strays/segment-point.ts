@@ -3,13 +3,13 @@ import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
 import type { SortableValue } from '../attribute-order';
 import { decodeValue, encodeValue } from '../cursor';
-import type { ShardedIndexConfig } from '../sharded-index-config';
+import { isTableConfig, type ShardedConfig } from '../sharded-index-config';
 
 /** What a resume point belongs to. */
 export interface ScannedSegment {
   /** What is done with the strays. */
   purpose: 'find' | 'reshard';
-  config: ShardedIndexConfig;
+  config: ShardedConfig;
   segment: number;
   totalSegments: number;
 }
@@ -42,10 +42,21 @@ export function decodePoint(scanned: ScannedSegment, text: unknown): DynamoDbIte
 /** An item that was judged by other counts must be judged again, so the checksum covers all that decides a shard. */
 function checksum({ purpose, config, segment, totalSegments }: ScannedSegment, payload: string): Buffer {
   const { tableName, indexName, tableKey, keyLayout, valueAttribute, shardAttribute, shards, strategy } = config;
+  const keyed = isTableConfig(config) ? [config.shardedBy, config.separator, config.firstShard] : [];
   const counts = [shards.default, ...sortedEntries(shards.byValue).flat()].map((each) =>
-    typeof each === 'string' ? each : [each.write, each.read],
+    typeof each === 'string' ? each : [each.write, each.read, ...(each.since === undefined ? [] : [each.since])],
   );
-  const judged = [tableName, indexName, tableKey, keyLayout, valueAttribute, shardAttribute, counts, strategy];
+  const judged = [
+    tableName,
+    indexName,
+    tableKey,
+    keyLayout,
+    valueAttribute,
+    shardAttribute,
+    counts,
+    strategy,
+    ...keyed,
+  ];
   const text = JSON.stringify([purpose, judged, segment, totalSegments, payload]);
   return createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);
 }

@@ -1,8 +1,9 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
+import { strayOf } from './judge';
 import { checkGoingOn, Stopped } from './pause';
 import type { SegmentPolicy } from './segment-options';
 import { encodePoint, type ScannedSegment } from './segment-point';
-import { type Stray, strayOf } from './stray';
+import type { Stray } from './stray';
 import { type StrayReport, StrayScanError } from './stray-report';
 import type { TableScanClient } from './table-client';
 import type { TableRequests } from './table-requests';

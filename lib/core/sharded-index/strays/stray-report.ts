@@ -15,6 +15,25 @@ export interface StrayReport {
   resumePoint?: string;
 }
 
+/**
+ * What a call has done with a stray.
+ *
+ * - `moved`: a request of this call gave the item its shard, or took a left-over shard off it.
+ * - `settled`: the item was found in its shard, or gone, when a request had failed. Another writer did that, or an earlier
+ *   request whose answer was lost.
+ * - `refused`: the item is as it was. Its value has no place in the index, its key says too little of it, another item is at its
+ *   place, or DynamoDB refused the item.
+ */
+export type StrayOutcome = 'moved' | 'settled' | 'refused';
+
+/** What `reshardItems` has found and done so far. */
+export interface ReshardItemsReport extends StrayReport {
+  /** How many strays ended how. The three numbers add up to that of all strays. */
+  outcomes: Record<StrayOutcome, number>;
+  /** The write units, those of the indexes included, that DynamoDB reported for the requests that were answered. */
+  consumedWriteUnits: number;
+}
+
 /** A report without a finding. */
 export function emptyReport(): StrayReport {
   return {

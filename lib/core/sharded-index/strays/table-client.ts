@@ -24,8 +24,9 @@ export interface ItemReadInput {
   TableName: string;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   Key: Record<string, any>;
-  ProjectionExpression: string;
-  ExpressionAttributeNames: Record<string, string>;
+  /** Absent: the whole item. */
+  ProjectionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
   ConsistentRead: true;
   ReturnConsumedCapacity: 'TOTAL';
 }
@@ -54,16 +55,60 @@ export interface ItemMoveOutput {
   ConsumedCapacity?: { CapacityUnits?: number };
 }
 
+/** One write of a transaction that takes an item to its place, in the AWS SDK's terms. */
+export type TransferWrite =
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  | { Put: { TableName: string; Item: Record<string, any> } & TransferCondition }
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  | { Delete: { TableName: string; Key: Record<string, any> } & TransferCondition }
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  | { ConditionCheck: { TableName: string; Key: Record<string, any> } & TransferCondition };
+
+/** The condition of such a write. */
+export interface TransferCondition {
+  ConditionExpression: string;
+  ExpressionAttributeNames: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  ExpressionAttributeValues?: Record<string, any>;
+}
+
+/** One TransactWriteItems request that takes an item to its place, in the AWS SDK's terms. */
+export interface ItemTransferInput {
+  TransactItems: TransferWrite[];
+  ReturnConsumedCapacity: 'TOTAL';
+}
+
+/** The answer to one TransactWriteItems request, in the AWS SDK's terms. */
+export interface ItemTransferOutput {
+  ConsumedCapacity?: { CapacityUnits?: number }[];
+}
+
 /** The part of a DynamoDB client that `findStrays` uses. The AWS SDK's `new DynamoDB({})` fits without an adapter. */
 export interface TableScanClient {
   /** Sends one Scan request. */
   scan(input: TableScanInput, options?: { abortSignal?: AbortSignal }): Promise<TableScanOutput>;
 }
 
-/** The part of a DynamoDB client that `reshardItems` uses. The AWS SDK's `new DynamoDB({})` fits without an adapter. */
-export interface ItemReshardClient extends TableScanClient {
+/** A client that also reads single items. */
+export interface ItemReadClient extends TableScanClient {
   /** Sends one GetItem request. */
   getItem(input: ItemReadInput, options?: { abortSignal?: AbortSignal }): Promise<ItemReadOutput>;
+}
+
+/**
+ * The part of a DynamoDB client that `reshardItems` uses for an index. The AWS SDK's `new DynamoDB({})` fits without an
+ * adapter.
+ */
+export interface ItemReshardClient extends ItemReadClient {
   /** Sends one UpdateItem request. */
   updateItem(input: ItemMoveInput): Promise<ItemMoveOutput>;
+}
+
+/**
+ * The part of a DynamoDB client that `reshardItems` uses for a table that is sharded by its own key. The AWS SDK's
+ * `new DynamoDB({})` fits without an adapter.
+ */
+export interface ItemTransferClient extends ItemReadClient {
+  /** Sends one TransactWriteItems request. */
+  transactWriteItems(input: ItemTransferInput): Promise<ItemTransferOutput>;
 }

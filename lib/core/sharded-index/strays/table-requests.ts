@@ -1,12 +1,13 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { backoffMs } from '../../foundation/backoff';
+import type { ReadFailure } from '../../foundation/fan-out/read-failure';
 import { queryFailure } from '../query-failure';
-import type { ShardedIndexConfig } from '../sharded-index-config';
+import type { ShardedConfig } from '../sharded-index-config';
+import { judgedAttributes } from './judge';
 import { checkGoingOn, pause } from './pause';
 import type { SegmentPolicy } from './segment-options';
-import { judgedAttributes } from './stray';
 import type { StrayReport } from './stray-report';
-import type { ItemReshardClient, TableScanClient, TableScanOutput } from './table-client';
+import type { ItemReadClient, TableScanClient, TableScanOutput } from './table-client';
 import { UnitBudget } from './unit-budget';
 
 /** The most read units of one page: a page ends at 1 MB. Source: the DynamoDB API reference, Scan. */
@@ -16,7 +17,7 @@ const PAGE_UNITS = 256;
 const FIRST_PAGE_ITEMS = 100;
 
 /** The attributes that are judged, as a request names them. */
-function projectionOf(config: ShardedIndexConfig) {
+function projectionOf(config: ShardedConfig) {
   const names = judgedAttributes(config).map((attribute, index) => [`#a${index}`, attribute] as const);
   return {
     ProjectionExpression: names.map(([placeholder]) => placeholder).join(', '),
@@ -24,14 +25,16 @@ function projectionOf(config: ShardedIndexConfig) {
   };
 }
 
+type Projection = ReturnType<typeof projectionOf>;
+
 /** Sends the reads of one scan within its budget, each again if it fails for a while. */
 export class TableRequests {
   private readonly reads: UnitBudget;
-  private readonly projection: ReturnType<typeof projectionOf>;
+  private readonly projection: Projection;
   private pageItems: number | undefined;
 
   constructor(
-    private readonly config: ShardedIndexConfig,
+    private readonly config: ShardedConfig,
     private readonly policy: SegmentPolicy<never>,
     private readonly report: StrayReport,
   ) {
@@ -67,33 +70,48 @@ export class TableRequests {
   }
 
   /** What an item has now, or undefined if it is gone. */
-  async get(client: ItemReshardClient, key: DynamoDbItem): Promise<DynamoDbItem | undefined> {
-    const { tableName } = this.config;
-    const { Item } = await this.read((abortSignal) =>
-      client.getItem(
-        { TableName: tableName, Key: key, ConsistentRead: true, ReturnConsumedCapacity: 'TOTAL', ...this.projection },
-        abortSignal,
-      ),
-    );
-    return Item as DynamoDbItem | undefined;
+  async get(client: ItemReadClient, key: DynamoDbItem): Promise<DynamoDbItem | undefined> {
+    return this.item(client, key, this.projection);
+  }
+
+  /** The same with all attributes of the item. */
+  async getWhole(client: ItemReadClient, key: DynamoDbItem): Promise<DynamoDbItem | undefined> {
+    return this.item(client, key, {});
   }
 
   /**
    * Sends a request again while another attempt can overcome its failure.
    *
+   * @param failureOf what a failure means
    * @throws Stopped if the request failed and the signal is aborted
    */
-  async persist<T>(request: () => Promise<T>): Promise<T> {
+  async persist<T>(request: () => Promise<T>, failureOf: (error: unknown) => ReadFailure = queryFailure): Promise<T> {
     const { attempts, clock, signal } = this.policy;
     for (let attempt = 1; ; attempt++) {
       try {
         return await request();
       } catch (error) {
         checkGoingOn(signal);
-        if (attempt === attempts || queryFailure(error) === 'final') throw error;
+        if (attempt === attempts || failureOf(error) === 'final') throw error;
       }
       await pause(backoffMs(attempt, this.policy), clock, signal);
     }
+  }
+
+  private async item(client: ItemReadClient, key: DynamoDbItem, projection: Partial<Projection>) {
+    const { Item } = await this.read((abortSignal) =>
+      client.getItem(
+        {
+          TableName: this.config.tableName,
+          Key: key,
+          ConsistentRead: true,
+          ReturnConsumedCapacity: 'TOTAL',
+          ...projection,
+        },
+        abortSignal,
+      ),
+    );
+    return Item as DynamoDbItem | undefined;
   }
 
   private read<T extends { ConsumedCapacity?: { CapacityUnits?: number } }>(

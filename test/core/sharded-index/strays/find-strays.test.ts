@@ -259,17 +259,4 @@ describe('findStrays refuses, before it reads', () => {
     await expect(findStrays(documents as never, byStatus)).rejects.toThrow('a DynamoDBDocument');
     await expect(findStrays(table, { ...byStatus, tableKey: [] })).rejects.toBeInstanceOf(InvalidIndexConfigError);
   });
-
-  test('the configuration of a table that is sharded by its own key, whose items would have to change their key', async () => {
-    const config = {
-      ...byStatus,
-      indexName: undefined,
-      tableKey: ['shard', 'id'],
-      sortKeyAttributes: ['id'],
-      shardedBy: ['id'],
-      separator: '-',
-      firstShard: 1,
-    };
-    await expect(findStrays(table, config as never)).rejects.toThrow('config.indexName must be the name of an index');
-  });
 });

@@ -1,14 +1,18 @@
 import { type PlayedReshard, playReshard } from '../../../fakes/reshard-play';
+import { playTableReshard } from '../../../fakes/table-reshard-play';
 import { randomRuns } from '../../../random-runs';
 
 /** `npm run soak reshard-items` plays as many as you like. */
 const CASES = randomRuns(100);
 
-describe(`${CASES} random cases of reshardItems beside 8 writers, with crashes and lost answers`, () => {
+describe.each([
+  ['an index', playReshard],
+  ['a table that is sharded by its own key', playTableReshard],
+])(`${CASES} random cases of reshardItems for %s beside 8 writers, with crashes and lost answers`, (_, play) => {
   const played: PlayedReshard[] = [];
 
   test('lose no write, duplicate nothing, and leave no stray', async () => {
-    for (let seed = 0; seed < CASES; seed++) played.push(await playReshard(seed));
+    for (let seed = 0; seed < CASES; seed++) played.push(await play(seed));
   }, 120_000);
 
   test('are hard: there are crashes, lost answers, and items that other writers change', () => {

@@ -1,0 +1,78 @@
+import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import { randomShard } from '../../foundation/random-shard';
+import { plainItem } from '../plain-item';
+import { shardKeys } from '../shard-key';
+import { type ShardedTableConfig, shardAttributeValue, shardCountOf } from '../sharded-index-config';
+import type { Stray } from './stray';
+import type { ItemTransferInput, TransferWrite } from './table-client';
+
+/**
+ * The most attributes that a condition compares. Source: the DynamoDB developer guide, "Quotas": 300 operators in an expression,
+ * of which each attribute takes two, and 4 KB of text.
+ */
+const MAX_COMPARED = 140;
+
+/** The place of the delete in a transfer. */
+export const DELETE = 0;
+
+/**
+ * The transaction that takes an item to its place. It deletes the item at the place where it was read, on the condition that it is
+ * as it was read, and puts it at its place, on the condition that no item is there nor at any other of its places. Undefined if the
+ * item has more attributes than a condition compares, and none of them is known to change with every write.
+ *
+ * @param item the whole item as it was read
+ * @param versionAttribute the attribute that changes with every write, or null
+ */
+export function itemTransfer(
+  config: ShardedTableConfig,
+  item: DynamoDbItem,
+  stray: Stray,
+  versionAttribute: string | null,
+): ItemTransferInput | undefined {
+  const { tableName: TableName, tableKey, shardAttribute } = config;
+  const names = Object.keys(item).filter((name) => !tableKey.includes(name) && name !== versionAttribute);
+  if (names.length > MAX_COMPARED && versionAttribute === null) return undefined;
+  const compared = [...(versionAttribute === null ? [] : [versionAttribute]), ...names].slice(0, MAX_COMPARED);
+  const [place, ...others] = placesOf(config, item, stray);
+  const at = (partitionKey: AttributeValue): DynamoDbItem => ({ ...stray.key, [shardAttribute]: partitionKey });
+  const absent = {
+    ConditionExpression: 'attribute_not_exists(#key)',
+    ExpressionAttributeNames: { '#key': shardAttribute },
+  };
+  const writes: TransferWrite[] = [
+    { Delete: { TableName, Key: stray.key, ...unchanged(config, item, compared) } },
+    { Put: { TableName, Item: { ...item, ...at(place!) }, ...absent } },
+    ...others.map((other) => ({ ConditionCheck: { TableName, Key: at(other), ...absent } })),
+  ];
+  return { TransactItems: writes, ReturnConsumedCapacity: 'TOTAL' };
+}
+
+/** The partition keys where the item may be, without that where it is: the one for writers first. */
+function placesOf(config: ShardedTableConfig, item: DynamoDbItem, { key, value }: Stray): AttributeValue[] {
+  const { shardAttribute } = config;
+  const { S: text } = value as { S: string };
+  if (config.strategy === 'random') {
+    const shard = randomShard(shardCountOf(config, text).write);
+    return [{ S: shardAttributeValue(config, text, shard) as string }];
+  }
+  const stored = (key[shardAttribute] as { S: string }).S;
+  return shardKeys(config, text, plainItem(item))
+    .map((place) => ({ S: place[shardAttribute] as string }))
+    .filter(({ S }) => S !== stored);
+}
+
+/** Holds while the item is there and these attributes are as they were read. */
+function unchanged({ tableKey }: ShardedTableConfig, item: DynamoDbItem, compared: readonly string[]) {
+  const conditions = compared.map((name, at) =>
+    item[name] === undefined ? `attribute_not_exists(#a${at})` : `#a${at} = :a${at}`,
+  );
+  const there = compared.flatMap((name, at) => (item[name] === undefined ? [] : [[`:a${at}`, item[name]] as const]));
+  return {
+    ConditionExpression: ['attribute_exists(#key)', ...conditions].join(' AND '),
+    ExpressionAttributeNames: {
+      '#key': tableKey[0]!,
+      ...Object.fromEntries(compared.map((name, at) => [`#a${at}`, name])),
+    },
+    ...(there.length > 0 && { ExpressionAttributeValues: Object.fromEntries(there) }),
+  };
+}

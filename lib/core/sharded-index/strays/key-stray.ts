@@ -1,0 +1,57 @@
+import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import { InvalidArgumentError } from '../../foundation/errors';
+import { keyValue } from '../item-text';
+import { plainItem } from '../plain-item';
+import { shardKeys } from '../shard-key';
+import { type ShardedTableConfig, shardAttributeValue, shardCountOf, valueText } from '../sharded-index-config';
+import type { Stray, StrayReason } from './stray';
+
+const WHOLE_NUMBER = /^(?:0|[1-9]\d*)$/;
+
+/** What of an item of a table that is sharded by its own key decides whether it is a stray. */
+export function judgedKeyAttributes({ tableKey, valueAttribute, shardedBy }: ShardedTableConfig): string[] {
+  return [...new Set([...tableKey, valueAttribute, ...shardedBy])];
+}
+
+/**
+ * What is wrong with the place of an item of a table that is sharded by its own key, or undefined if nothing is. The value of
+ * the item is that in its partition key, because the key says which item it is.
+ */
+export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stray | undefined {
+  const { tableKey, shardAttribute, valueAttribute, separator, firstShard, strategy } = config;
+  const stored = item[shardAttribute] as { S: string };
+  const found = (reason: StrayReason, place: { value?: AttributeValue; expected?: AttributeValue } = {}): Stray => ({
+    key: Object.fromEntries(tableKey.map((attribute) => [attribute, item[attribute]!])),
+    reason,
+    hidden: reason !== 'misplaced' && reason !== 'invalidValue',
+    stored,
+    ...place,
+  });
+  const end = stored.S.lastIndexOf(separator);
+  const text = stored.S.slice(0, Math.max(end, 0));
+  const digits = stored.S.slice(end + separator.length);
+  const shard = WHOLE_NUMBER.test(digits) ? Number(digits) - firstShard : -1;
+  if (text === '' || text.includes(separator) || shard < 0) return found('malformed');
+  const ofValue = { value: { S: text } };
+  const value = valueAttribute === shardAttribute ? text : keyValue(plainItem(item)[valueAttribute]);
+  if (value === undefined || valueText(value) !== text) return found('otherValue', ofValue);
+  const { write, read } = shardCountOf(config, value);
+  if (strategy === 'random') {
+    if (shard < write) return undefined;
+    return found(shard < read ? 'misplaced' : 'outOfRange', ofValue);
+  }
+  const place = placeOfWriters(config, value, item);
+  if (place === undefined) return found('invalidValue', ofValue);
+  if (place === shardAttributeValue(config, value, shard)) return undefined;
+  return found(shard < read ? 'misplaced' : 'outOfRange', { ...ofValue, expected: { S: place } });
+}
+
+/** The partition key that a writer would give the item. Undefined if an attribute that decides the shard is missing. */
+function placeOfWriters(config: ShardedTableConfig, value: string | number, item: DynamoDbItem): string | undefined {
+  try {
+    return shardKeys(config, value, plainItem(item))[0]![config.shardAttribute] as string;
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import type { ReadFailure } from '../../foundation/fan-out/read-failure';
+import { queryFailure } from '../query-failure';
+import type { ShardedTableConfig } from '../sharded-index-config';
+import { DELETE, itemTransfer } from './item-transfer';
+import { strayOf } from './judge';
+import type { Mover, MoverContext } from './mover';
+import type { StrayReason } from './stray';
+import type { ItemTransferClient, ItemTransferOutput } from './table-client';
+
+/** Whose place the key does not say, and why. */
+const PLACELESS: Partial<Record<StrayReason, string>> = {
+  malformed: 'the partition key is not a value, a separator and a shard',
+  otherValue: 'the partition key is of another value than the item',
+  invalidValue: 'an attribute that decides the shard is missing, or can be no key',
+};
+
+/** How often a random shard is drawn for an item whose sort key other items have, too. */
+const DRAWS = 10;
+
+/** Takes items of a table that is sharded by its own key to their places, each by one transaction. */
+export function tableMover(
+  client: ItemTransferClient,
+  config: ShardedTableConfig,
+  versionAttribute: string | null,
+  { requests, writes, report }: MoverContext,
+): Mover {
+  return async ({ key }) => {
+    for (let draw = 1; ; draw++) {
+      const item = await requests.getWhole(client, key);
+      const stray = item && strayOf(config, item);
+      if (item === undefined || stray === undefined) return ['settled'];
+      const problem = PLACELESS[stray.reason];
+      if (problem !== undefined) return ['refused', problem];
+      const transfer = itemTransfer(config, item, stray, versionAttribute);
+      if (transfer === undefined)
+        return ['refused', 'the item has too many attributes to compare, give versionAttribute'];
+      try {
+        await requests.persist(async () => {
+          const { ConsumedCapacity } = await writes.spend(async () =>
+            totalled(await client.transactWriteItems(transfer)),
+          );
+          report.consumedWriteUnits += ConsumedCapacity?.CapacityUnits ?? 0;
+        }, transferFailure);
+        return ['moved'];
+      } catch (error) {
+        const codes = cancellationCodes(error);
+        if (codes === undefined) {
+          if ((error as Error).name === 'ValidationException') return ['refused', (error as Error).message];
+          throw error;
+        }
+        if (codes[DELETE] === CONDITION_FAILED) return 'changed';
+        if (!codes.includes(CONDITION_FAILED)) return ['refused', (error as Error).message];
+      }
+      if (config.strategy === 'calculated' || draw === DRAWS)
+        return ['refused', 'an item is at one of its places already'];
+    }
+  };
+}
+
+const CONDITION_FAILED = 'ConditionalCheckFailed';
+
+/** Reasons that another attempt overcomes. Source: the DynamoDB API reference, TransactWriteItems. */
+const PASSING = new Set(['TransactionConflict', 'ProvisionedThroughputExceeded', 'ThrottlingError']);
+
+function transferFailure(error: unknown): ReadFailure {
+  const codes = cancellationCodes(error);
+  if (codes === undefined)
+    return Object(error).name === 'TransactionInProgressException' ? 'transient' : queryFailure(error);
+  return codes[DELETE] !== CONDITION_FAILED && codes.some((code) => PASSING.has(code)) ? 'throttled' : 'final';
+}
+
+/** Why each write of a transaction was cancelled. Undefined for another error. */
+function cancellationCodes(error: unknown): string[] | undefined {
+  const { name, CancellationReasons }: { name?: string; CancellationReasons?: { Code?: string }[] } = Object(error);
+  if (name !== 'TransactionCanceledException' || !Array.isArray(CancellationReasons)) return undefined;
+  return CancellationReasons.map(({ Code = 'None' }) => Code);
+}
+
+/** What a transaction has consumed of all its tables. */
+function totalled({ ConsumedCapacity }: ItemTransferOutput): { ConsumedCapacity?: { CapacityUnits: number } } {
+  if (ConsumedCapacity === undefined) return {};
+  return {
+    ConsumedCapacity: {
+      CapacityUnits: ConsumedCapacity.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0),
+    },
+  };
+}
