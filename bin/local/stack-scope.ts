@@ -73,6 +73,11 @@ export class StackScope implements Scope {
     return this.declaredResources[logicalId]!.Properties ?? {};
   }
 
+  /** What the template says about a resource beside its properties. */
+  metadata(logicalId: string): Readonly<Record<string, unknown>> {
+    return Object(this.declaredResources[logicalId]!.Metadata);
+  }
+
   /** The selected properties of a resource, resolved; its others do not matter, resolvable or not. */
   properties(logicalId: string, selection: Readonly<Record<string, Selection>>): Record<string, unknown> {
     const declared = this.declared(logicalId);

@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { nodeVersionProblem } from '../../bin/node-version';
 
 test.each([
@@ -7,4 +11,29 @@ test.each([
   ['22.0.0', undefined],
 ])('Node.js %s: %s', (version, problem) => {
   expect(nodeVersionProblem(version)).toBe(problem);
+});
+
+describe('the command', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'node-version-'));
+    copyFileSync('dist/bin/even-shards.js', join(folder, 'even-shards.js'));
+    // Loading anything of the rest would fail, as it would on an older version.
+    writeFileSync(join(folder, 'command-line.js'), 'throw new Error("loaded")');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const runOn = (version: string) => {
+    const pretend = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require('./even-shards.js')`;
+    return spawnSync(process.execPath, ['-e', pretend], { cwd: folder, encoding: 'utf8' });
+  };
+
+  test('says which version it needs before it loads anything that an older one cannot read', () => {
+    const { status, stderr } = runOn('18.20.4');
+    expect([status, stderr]).toEqual([1, 'even-shards needs Node.js 20.16 or newer, and this is 18.20.4\n']);
+  });
+
+  test('loads the rest on a version that does', () => {
+    expect(runOn('20.16.0').stderr).toContain('loaded');
+  });
 });

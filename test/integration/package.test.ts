@@ -103,7 +103,9 @@ describe('the package', () => {
         ...sources.flatMap((file) => [`dist/lib/${file}.js`, `dist/lib/${file}.d.ts`]),
         ...sources.filter((file) => /^(core|testing)\//.test(file)).map((file) => `dist/esm/${file}.js`),
         ...bundled.map(({ name }) => `dist/lambda/${name}/index.js`),
-        ...['app', 'even-shards', 'local/function-host', 'local/emulator-guard'].map((file) => `dist/bin/${file}.js`),
+        ...['app', 'command-line', 'even-shards', 'local/function-host', 'local/emulator-guard'].map(
+          (file) => `dist/bin/${file}.js`,
+        ),
         ...['html', 'css', 'js'].map((type) => `dist/bin/local/window/page.${type}`),
         ...['dist/THIRD-PARTY-LICENSES.txt', 'dist/bom.json'],
       ].sort(),

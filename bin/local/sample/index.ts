@@ -2,7 +2,7 @@ import { describeValue, type EvenShardsError } from '../../../lib/core/foundatio
 import { checkProducerRecord } from '../../../lib/core/producer/producer-record';
 import type { LocalStack } from '../run-local';
 import { eventsByTime } from './events-by-time';
-import { jobsByStatus } from './jobs-by-status';
+import { itemsByValue } from './items-by-value';
 import { keysOverShards } from './keys-over-shards';
 import { type ProducedEvent, produceEvents } from './produce-events';
 import { InvalidInputError } from './sample-error';
@@ -22,7 +22,7 @@ async function runBuiltIn(stack: LocalStack, { print }: SampleOptions): Promise<
   const byValue = sorted.find(({ config }) => config.valueAttribute !== undefined);
   const [producer] = producersOf(stack);
   if (byTime !== undefined) await eventsByTime(stack, byTime, print);
-  if (byValue !== undefined) await jobsByStatus(stack, byValue, print);
+  if (byValue !== undefined) await itemsByValue(stack, byValue, print);
   if (producer !== undefined) await keysOverShards(stack, producer, print);
   if ((byTime ?? byValue ?? producer) === undefined) {
     print('nothing to sample: the app has no OrderedProducerFunction, and no FanOutQueryFunction over string keys');

@@ -1,6 +1,7 @@
 import { OUT_OF_TIME } from '../../../lambda/producer/failure-tally';
 import type { LocalStack } from '../run-local';
 import { failedRecordsText, type RecordAnswer } from './failed-records';
+import { FIRST_SIZE, nextSize } from './invocation-size';
 import { openShards } from './open-shards';
 import { SampleFailedError } from './sample-error';
 import type { SampleProducer } from './sample-targets';
@@ -12,8 +13,7 @@ export interface ProducedEvent {
   data: string;
 }
 
-/** Bounds of one invocation, well below Lambda's 6 MB. */
-const MAX_RECORDS = 1_000;
+/** Bound of one invocation, well below Lambda's 6 MB. */
 const MAX_BYTES = 4_000_000;
 
 const PROGRESS_STEP = 5_000;
@@ -31,8 +31,11 @@ export async function produceEvents(
   const sentByKey = dataByKey(events);
   const started = performance.now();
   let sent = 0;
-  for (const records of invocations(roundRobin(sentByKey))) {
+  let size = FIRST_SIZE;
+  for (const records of invocations(roundRobin(sentByKey), () => size)) {
+    const invoked = performance.now();
     await deliver(stack, functionPath, records);
+    size = nextSize(records.length, performance.now() - invoked);
     sent += records.length;
     if (sent % PROGRESS_STEP < records.length) print(`sent ${sent} of ${events.length} events`);
   }
@@ -84,18 +87,18 @@ function* roundRobin(byKey: ReadonlyMap<string, readonly string[]>): Generator<P
   }
 }
 
-function* invocations(events: Iterable<ProducedEvent>): Generator<ProducedEvent[]> {
+function* invocations(events: Iterable<ProducedEvent>, size: () => number): Generator<ProducedEvent[]> {
   let records: ProducedEvent[] = [];
   let bytes = 0;
   for (const event of events) {
-    const size = Buffer.byteLength(JSON.stringify(event));
-    if (records.length === MAX_RECORDS || (records.length > 0 && bytes + size > MAX_BYTES)) {
+    const eventBytes = Buffer.byteLength(JSON.stringify(event));
+    if (records.length >= size() || (records.length > 0 && bytes + eventBytes > MAX_BYTES)) {
       yield records;
       records = [];
       bytes = 0;
     }
     records.push(event);
-    bytes += size;
+    bytes += eventBytes;
   }
   if (records.length > 0) yield records;
 }

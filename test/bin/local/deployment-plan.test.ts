@@ -82,6 +82,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
             },
           ],
         },
+        converted: [],
       },
     ]);
   });
@@ -133,7 +134,7 @@ test('a variable that names a resource which is not emulated is not set, and the
   expect(Object.keys(writer.environment)).toEqual(['STREAM_NAME', 'STREAM_ARN', 'TABLE_NAME', 'INDEX_ARN']);
 });
 
-test('an index with a multi-attribute key is refused with the table, the index and the layout to choose', () => {
+test('an index of somebody else with a multi-attribute key is refused with the table, the index and the layout to choose', () => {
   const stacks = readCloudAssembly(synthesize({ keyLayout: 'multi-attribute' }));
   expect(() => planDeployment(stacks)).toThrow(UnsupportedTableError);
   expect(() => planDeployment(stacks)).toThrow(

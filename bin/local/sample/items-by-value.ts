@@ -6,7 +6,7 @@ import type { SampleIndex } from './sample-targets';
 import { textTable } from './text-table';
 import { type SampleItem, writeItems } from './write-items';
 
-const JOBS = 1_000;
+const ITEMS = 1_000;
 const NEWEST = 10;
 const START = Date.UTC(2020, 1, 1);
 
@@ -15,9 +15,10 @@ const EVEN_MIX = { a: { write: 1 }, b: { write: 1 } };
 
 /**
  * The other example of "GSI Sharding in DynamoDB": jobs of few statuses, most of them in two. Each status has shards in
- * proportion to its share; the newest jobs of the first one come back in one ordered page.
+ * proportion to its share; the newest jobs of the first one come back in one ordered page. In an app with other items they are
+ * called what its table and its index call them.
  */
-export async function jobsByStatus(
+export async function itemsByValue(
   stack: LocalStack,
   index: SampleIndex,
   print: (line: string) => void,
@@ -27,28 +28,29 @@ export async function jobsByStatus(
   const weights = Object.entries(config.shards.byValue ?? EVEN_MIX).map(
     ([value, { write }]) => [value, write] as const,
   );
-  const jobs = Array.from({ length: JOBS }, (_, number): SampleItem => {
-    const name = `job-${String(number).padStart(4, '0')}`;
+  const noun = itemNoun(id);
+  const sample = Array.from({ length: ITEMS }, (_, number): SampleItem => {
+    const name = `${noun}-${String(number).padStart(4, '0')}`;
     return {
       ...Object.fromEntries([...config.sortKeyAttributes, ...config.tableKey].map((attribute) => [attribute, name])),
       [sortKey]: new Date(START + number * 60_000).toISOString(),
       [config.valueAttribute!]: weighted(weights, number),
     };
   });
-  await writeItems(stack, config.tableName, jobs);
+  await writeItems(stack, config.tableName, sample);
 
   const value = weights[0]![0];
   const { items, stats } = await queryPage(stack, index, { value, order: 'descending', limit: NEWEST });
-  const ofValue = (wanted: string) => jobs.filter((job) => job[config.valueAttribute!] === wanted);
+  const ofValue = (wanted: string) => sample.filter((item) => item[config.valueAttribute!] === wanted);
   const expected = ofValue(value).slice(-NEWEST).reverse();
-  if (items.map((item) => item[id]).join() !== expected.map((job) => job[id]).join()) {
+  if (items.map((item) => item[id]).join() !== expected.map((item) => item[id]).join()) {
     throw new SampleFailedError(`${config.indexName} did not return the newest ${NEWEST} of ${value}`);
   }
 
   print('');
-  print(`2. ${JOBS} jobs, their statuses weighted by shards in ${config.indexName}`);
-  const rows = weights.map(([status]) => [status, ofValue(status).length, shardCountOf(config, status).read]);
-  for (const line of textTable([config.valueAttribute!, 'jobs', 'shards'], rows)) print(` ${line}`);
+  print(`2. ${ITEMS} ${noun}s, of each ${config.valueAttribute} as many as its shards of ${config.indexName} are for`);
+  const rows = weights.map(([each]) => [each, ofValue(each).length, shardCountOf(config, each).read]);
+  for (const line of textTable([config.valueAttribute!, `${noun}s`, 'shards'], rows)) print(` ${line}`);
   print(`   the newest ${NEWEST} ${value}, from ${stats.shards} shards in ${stats.waves} wave(s) of requests:`);
   for (const line of textTable(
     [id, sortKey],
@@ -57,7 +59,12 @@ export async function jobsByStatus(
     print(` ${line}`);
 }
 
-/** The value of the nth job: consecutive jobs go round the values, each as often as its weight. */
+/** What an item is, by the name of its key: a job of `jobId`. */
+export function itemNoun(key: string): string {
+  return /^([a-z]+?)_?id$/i.exec(key)?.[1]?.toLowerCase() ?? 'item';
+}
+
+/** The value of the nth item: consecutive items go round the values, each as often as its weight. */
 function weighted(weights: readonly (readonly [string, number])[], number: number): string {
   const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
   // A step that shares no factor with the total visits every slot, without runs of one value.

@@ -1,0 +1,105 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+/** Where `npm run conformance deploy` put what the runtime of Lambda brings along. */
+export const RUNTIME_MODULES = 'RUNTIME_MODULES';
+
+const FOLDER = resolve('node_modules/.cache/deploy-moto-5.2.5');
+const PYTHON = join(FOLDER, 'bin/python');
+const CDK = resolve('node_modules/.bin/cdk');
+
+export const REGION = 'us-east-1';
+export const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+/** moto, fetched into a cache the first time. False without Python. */
+export function fetchEmulator(): boolean {
+  if (succeeds(PYTHON, '-c', 'import moto.moto_server.threaded_moto_server, joserfc, antlr4')) return true;
+  // A virtual environment cannot be moved, so it is made where it stays.
+  const requirements = join(__dirname, 'requirements.txt');
+  return (
+    succeeds('python3', '-m', 'venv', FOLDER) && succeeds(PYTHON, '-m', 'pip', 'install', '--quiet', '-r', requirements)
+  );
+}
+
+/** An account that moto makes up, and the real command line of the CDK, which deploys to it. */
+export class Account {
+  static async open(): Promise<Account> {
+    const modules = [process.env[RUNTIME_MODULES], resolve('node_modules')].filter(Boolean).join(delimiter);
+    const server = spawn(PYTHON, ['-m', 'emulator.serve', process.execPath, modules], {
+      cwd: __dirname,
+      env: {
+        ...process.env,
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+        AWS_DEFAULT_REGION: REGION,
+        PYTHONDONTWRITEBYTECODE: '1',
+      },
+    });
+    // Each request to moto is a line of it, too.
+    let errors = '';
+    server.stderr.setEncoding('utf8').on('data', (text) => {
+      errors = (errors + text).slice(-10_000);
+    });
+    const lines = createInterface({ input: server.stdout });
+    const [first] = await Promise.race([once(lines, 'line'), once(server, 'exit')]);
+    if (typeof first !== 'string') throw new Error(`moto did not start: ${errors}`);
+    return new Account(server, lines, JSON.parse(first).endpoint);
+  }
+
+  /** What was deployed, step by step, and what the command line was asked. */
+  readonly log: string[] = [];
+  private readonly home = mkdtempSync(join(tmpdir(), 'even-shards-account-'));
+
+  private constructor(
+    private readonly server: ChildProcess,
+    lines: ReturnType<typeof createInterface>,
+    readonly endpoint: string,
+  ) {
+    lines.on('line', (line) => this.log.push(line));
+  }
+
+  /** Runs the command line; answers whether it succeeded, and all that it printed. */
+  async cdk(...commandArguments: string[]): Promise<{ succeeded: boolean; printed: string }> {
+    this.log.push(`$ cdk ${commandArguments.map((argument) => argument.replace(`${tmpdir()}/`, '')).join(' ')}`);
+    const command = [...commandArguments, '--no-color', '--no-notices', '--progress', 'events', '--ci'];
+    const run = promisify(execFile)(CDK, command, { cwd: this.home, env: this.environment, maxBuffer: 2 ** 26 });
+    return run.then(
+      ({ stdout, stderr }) => ({ succeeded: true, printed: stdout + stderr }),
+      ({ stdout, stderr }) => ({ succeeded: false, printed: stdout + stderr }),
+    );
+  }
+
+  async close(): Promise<void> {
+    const exit = once(this.server, 'exit');
+    this.server.stdin?.end();
+    await exit;
+    rmSync(this.home, { recursive: true });
+  }
+
+  /** Nothing of the machine's own account, and nowhere to go but to the emulator. */
+  private get environment(): NodeJS.ProcessEnv {
+    return {
+      PATH: process.env.PATH,
+      HOME: this.home,
+      AWS_ENDPOINT_URL: this.endpoint,
+      // What the command line tells CloudFormation is where a template really is: moto reads bucket and key from it.
+      AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION: `https://s3.${REGION}.amazonaws.com`,
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+      AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+      AWS_REGION: REGION,
+      AWS_EC2_METADATA_DISABLED: 'true',
+      CDK_DISABLE_CLI_TELEMETRY: 'true',
+      CDK_DISABLE_VERSION_CHECK: 'true',
+    };
+  }
+}
+
+function succeeds(command: string, ...commandArguments: string[]): boolean {
+  return spawnSync(command, commandArguments, { stdio: 'ignore' }).status === 0;
+}

@@ -1,0 +1,101 @@
+"""Custom resources that are created, updated and deleted, each by a request to a function, whose answer is awaited.
+
+moto only creates them, and does not wait.
+"""
+import json
+import threading
+import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from moto.awslambda.utils import get_backend
+from moto.cloudformation.custom_model import CustomModel
+
+#: What the real CloudFormation waits for, at most.
+LONGEST_SECONDS = 3600
+
+responses = {}
+
+
+def start_receiving():
+    class Receiver(BaseHTTPRequestHandler):
+        def do_PUT(self):
+            request_id, arrived = self.path.strip("/"), json.loads(self.rfile.read(int(self.headers["content-length"])))
+            waiting = responses[request_id]
+            waiting["response"] = arrived
+            waiting["event"].set()
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    receiver = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=receiver.serve_forever, daemon=True).start()
+    return receiver.server_port
+
+
+def ask(resource, request_type, properties, account_id, region_name, **more):
+    """Sends a request, and returns the data of the answer."""
+    request_id = str(uuid.uuid4())
+    waiting = responses[request_id] = {"event": threading.Event(), "response": None}
+    event = {
+        "RequestType": request_type,
+        "ServiceToken": properties["ServiceToken"],
+        "ResponseURL": f"https://responses/{request_id}",
+        "StackId": resource.stack_id,
+        "RequestId": request_id,
+        "LogicalResourceId": resource.logical_id,
+        "ResourceType": resource.resource_type,
+        "ResourceProperties": texts(properties),
+        **more,
+    }
+    function = get_backend(account_id, region_name).get_function(properties["ServiceToken"])
+
+    def invoke():
+        payload, failed, _ = function._invoke_lambda(event)
+        # CloudFormation would not learn of it, and wait for an hour.
+        if failed:
+            waiting["response"] = {"Status": "FAILED", "Reason": payload}
+            waiting["event"].set()
+
+    threading.Thread(target=invoke, daemon=True).start()
+    if not waiting["event"].wait(LONGEST_SECONDS):
+        raise TimeoutError(f"{resource.logical_id} did not answer")
+    response = responses.pop(request_id)["response"]
+    if response["Status"] != "SUCCESS":
+        raise RuntimeError(f"{resource.logical_id}: {response['Reason']}")
+    resource.properties = properties
+    resource.resource_name = response["PhysicalResourceId"]
+    resource.set_data(response.get("Data") or {})
+
+
+def texts(value):
+    """CloudFormation hands over every number and boolean as text."""
+    if isinstance(value, dict):
+        return {name: texts(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [texts(part) for part in value]
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def install():
+    def create(cls, resource_name, cloudformation_json, account_id, region_name, LogicalId, StackId, ResourceType):
+        resource = CustomModel(region_name, "", LogicalId, resource_name)
+        resource.stack_id, resource.resource_type = StackId, ResourceType
+        ask(resource, "Create", cloudformation_json["Properties"], account_id, region_name)
+        return resource
+
+    def update(cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name):
+        more = {
+            "PhysicalResourceId": original_resource.resource_name,
+            "OldResourceProperties": texts(original_resource.properties),
+        }
+        ask(original_resource, "Update", cloudformation_json["Properties"], account_id, region_name, **more)
+        return original_resource
+
+    def delete(self, account_id, region_name):
+        ask(self, "Delete", self.properties, account_id, region_name, PhysicalResourceId=self.resource_name)
+
+    CustomModel.create_from_cloudformation_json = classmethod(create)
+    CustomModel.update_from_cloudformation_json = classmethod(update)
+    CustomModel.delete = delete

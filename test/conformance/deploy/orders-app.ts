@@ -1,0 +1,60 @@
+import '../../validation/oldest-cdk';
+import { App, CfnOutput, Stack } from 'aws-cdk-lib';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { CfnStream } from 'aws-cdk-lib/aws-kinesis';
+import {
+  FanOutQueryFunction,
+  OrderedProducerFunction,
+  ShardCounts,
+  type ShardedIndex,
+  ShardedTable,
+  UniformStream,
+} from '../../../lib';
+
+/** What the app of one deployment declares. */
+export interface OrdersAppProps {
+  readonly outdir: string;
+  readonly shardCount: number;
+  readonly deployedShardCount?: number;
+  /** Whether there is a second index, by the customer. */
+  readonly byCustomer?: boolean;
+  /** The name of a stream that exists already, so that the deployment fails when all the rest is done. */
+  readonly takenStreamName?: string;
+}
+
+/** A stream with its producer, and a table with its query, as an app would declare them. Returns the cloud assembly. */
+export function synthesizeOrdersApp({ outdir, takenStreamName, ...props }: OrdersAppProps): string {
+  const app = new App({ outdir });
+  const stack = new Stack(app, 'Orders');
+  const { shardCount, deployedShardCount } = props;
+  const events = new UniformStream(stack, 'Events', {
+    shardCount,
+    ...(deployedShardCount !== undefined && { deployedShardCount }),
+  });
+  const producer = new OrderedProducerFunction(stack, 'Producer', { stream: events });
+
+  const table = new ShardedTable(stack, 'Table', { partitionKey: text('orderId') });
+  const indexes: ShardedIndex[] = ['status', ...(props.byCustomer ? ['customer'] : [])].map((attribute) =>
+    table.addShardedIndex({
+      indexName: `by-${attribute}`,
+      valueAttribute: text(attribute),
+      sortKey: text('createdAt'),
+      shardCounts: ShardCounts.uniform(3),
+    }),
+  );
+  const query = new FanOutQueryFunction(stack, 'Query', { indexes });
+
+  if (takenStreamName !== undefined) {
+    const last = new CfnStream(stack, 'Taken', { name: takenStreamName, shardCount: 1 });
+    for (const construct of [events, events.resharding, query]) if (construct) last.node.addDependency(construct);
+  }
+  new CfnOutput(stack, 'StreamName', { value: events.streamName });
+  new CfnOutput(stack, 'TableName', { value: table.tableName });
+  new CfnOutput(stack, 'ProducerName', { value: producer.function.functionName });
+  new CfnOutput(stack, 'QueryName', { value: query.function.functionName });
+  if (events.resharding) new CfnOutput(stack, 'OpenShards', { value: events.resharding.openShardCount });
+  new CfnOutput(stack, 'Indexes', { value: `[${indexes.map((index) => index.toConfigJson()).join()}]` });
+  return app.synth().directory;
+}
+
+const text = (name: string) => ({ name, type: AttributeType.STRING });

@@ -1,0 +1,61 @@
+import '../../validation/oldest-cdk';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { BlogsStack } from '../../../examples/keyspaces-blogs/blogs-stack';
+import { synthesizeOrdersApp } from '../deploy/orders-app';
+import explained from './explained.json';
+import { CFN_GUARD, cfnGuard, cfnLint, checkov, type Finding, fetchLinters } from './linters';
+
+/**
+ * What three linters that others wrote find in the templates of the reference app, of an app whose stream is resharded, and of
+ * the example for Keyspaces: `npm run conformance linters`. Each finding that stays is explained in explained.json, and what is
+ * explained there is found.
+ */
+
+const available = fetchLinters();
+if (!available) console.log('SKIPPED: cfn-lint and checkov need python3 with venv, and the Python Package Index');
+const withGuard = process.env[CFN_GUARD] !== undefined;
+if (!withGuard) console.log('SKIPPED: the validator of cfn-guard has no program for this machine');
+
+const text = ({ linter, rule, type }: Finding) => `${linter} ${rule} ${type}`;
+
+describe('what linters find in the templates', () => {
+  let folder: string;
+  let templates: string[];
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'even-shards-linters-'));
+    const reference = join(folder, 'reference');
+    const app = { env: { ...process.env, CDK_OUTDIR: reference }, stdio: 'ignore' } as const;
+    expect(spawnSync(process.execPath, [resolve('dist/bin/app.js')], app).status).toBe(0);
+    const orders = synthesizeOrdersApp({ outdir: join(folder, 'orders'), shardCount: 32, deployedShardCount: 4 });
+    const blogs = new App({ outdir: join(folder, 'blogs') });
+    new BlogsStack(blogs, 'KeyspacesBlogs');
+    templates = [
+      join(reference, 'EvenShards.template.json'),
+      join(orders, 'Orders.template.json'),
+      join(blogs.synth().directory, 'KeyspacesBlogs.template.json'),
+    ];
+  }, 60_000);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const findings = (linter: (template: string, resources: Record<string, { Type: string }>) => Finding[]) =>
+    templates.flatMap((template) => linter(template, JSON.parse(readFileSync(template, 'utf8')).Resources)).map(text);
+
+  test.each([
+    ['cfn-lint', cfnLint, available],
+    ['checkov', checkov, available],
+    ['cfn-guard', cfnGuard, withGuard],
+  ] as const)(
+    'all that %s finds is explained, and all that is explained is found',
+    (name, linter, isThere) => {
+      if (!isThere) return;
+      const known = (explained as (Finding & { reason: string })[]).filter((finding) => finding.linter === name);
+      expect([...new Set(findings(linter))].sort()).toEqual(known.map(text).sort());
+      for (const { reason } of known) expect(reason).toMatch(/^[A-Z].{40,}\.$/);
+    },
+    300_000,
+  );
+});

@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+
+/** A rule that a linter finds broken, and the type of resource that breaks it. */
+export interface Finding {
+  readonly linter: 'cfn-lint' | 'checkov' | 'cfn-guard';
+  readonly rule: string;
+  readonly type: string;
+}
+
+/** Where `npm run conformance linters` put the validator of cfn-guard that comes with the rules of AWS Control Tower. */
+export const CFN_GUARD = 'CFN_GUARD';
+
+const FOLDER = resolve('node_modules/.cache/linters-1.58.0-3.3.30');
+const program = (name: string) => join(FOLDER, 'bin', name);
+
+type Resources = Record<string, { Type: string }>;
+
+/** cfn-lint and checkov, fetched into a cache the first time. False without Python. */
+export function fetchLinters(): boolean {
+  if (succeeds(program('cfn-lint'), '--version') && succeeds(program('checkov'), '--version')) return true;
+  const requirements = join(__dirname, 'requirements.txt');
+  // A virtual environment cannot be moved, so it is made where it stays.
+  return (
+    succeeds('python3', '-m', 'venv', FOLDER) &&
+    succeeds(program('python'), '-m', 'pip', 'install', '--quiet', '-r', requirements)
+  );
+}
+
+export function cfnLint(template: string, resources: Resources): Finding[] {
+  const found = json('cfn-lint', ['--format', 'json', '--', template]) as {
+    Rule: { Id: string };
+    Location: { Path: string[] };
+  }[];
+  return found.map(({ Rule, Location: { Path } }) => {
+    const type = Path[0] === 'Resources' ? resources[Path[1]!]!.Type : Path[0]!;
+    return { linter: 'cfn-lint', rule: Rule.Id, type };
+  });
+}
+
+export function checkov(template: string): Finding[] {
+  const options = ['--framework', 'cloudformation', '--skip-download', '--compact', '-o', 'json'];
+  const { results, summary } = json('checkov', [...options, '-f', template]) as {
+    results: { failed_checks: { check_id: string; resource: string }[] };
+    summary: { parsing_errors: number };
+  };
+  if (summary.parsing_errors > 0) throw new Error(`checkov cannot read ${template}`);
+  return results.failed_checks.map(({ check_id: rule, resource }) => ({
+    linter: 'checkov',
+    rule,
+    type: resource.slice(0, resource.lastIndexOf('.')),
+  }));
+}
+
+/** By the package's own validator, which runs its program and understands what that says. */
+export function cfnGuard(template: string, resources: Resources): Finding[] {
+  const { CfnGuardValidator } = require(process.env[CFN_GUARD]!);
+  const { violations } = new CfnGuardValidator().validate({ templatePaths: [template] }) as {
+    violations: { ruleName: string; violatingResources: { resourceLogicalId: string }[] }[];
+  };
+  return violations.flatMap(({ ruleName: rule, violatingResources }) =>
+    violatingResources.map(({ resourceLogicalId }) => ({
+      linter: 'cfn-guard' as const,
+      rule,
+      type: resources[resourceLogicalId]!.Type,
+    })),
+  );
+}
+
+function json(name: string, linterArguments: string[]): unknown {
+  const { stdout, stderr } = spawnSync(program(name), linterArguments, { encoding: 'utf8', maxBuffer: 2 ** 26 });
+  try {
+    return JSON.parse(stdout);
+  } catch {
+    throw new Error(`${name} did not answer: ${stderr}`);
+  }
+}
+
+function succeeds(command: string, ...commandArguments: string[]): boolean {
+  return spawnSync(command, commandArguments, { stdio: 'ignore' }).status === 0;
+}

@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { type LocalStack, startLocal } from '../../../bin/local/run-local';
+import { runSample } from '../../../bin/local/sample';
+import { INDEXES } from '../../../lib/core/foundation/function-environment';
+
+const root = join(__dirname, '../../..');
+
+/** Runs the app as `cdk synth` does. It is found by the name of the package, as in a project that has installed it. */
+function synthesize(source: string): string {
+  const outdir = mkdtempSync(join(tmpdir(), 'readme-example-'));
+  const { outputText } = ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.CommonJS } });
+  const env = { ...process.env, CDK_OUTDIR: outdir, JSII_DEPRECATED: 'quiet' };
+  const { status, stderr } = spawnSync(process.execPath, ['-e', outputText], { cwd: root, env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return outdir;
+}
+
+describe("README's first example", () => {
+  let app: string;
+  let stack: LocalStack;
+  const progress: string[] = [];
+
+  beforeAll(async () => {
+    const [, example] = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;
+    app = synthesize(example!);
+    stack = await startLocal({ app, onProgress: (line) => progress.push(line) });
+  }, 60_000);
+
+  afterAll(async () => {
+    await stack?.stop();
+    rmSync(app, { recursive: true, force: true });
+  });
+
+  test('is deployed with multi-attribute keys', () => {
+    expect(readFileSync(join(app, 'Orders.template.json'), 'utf8')).toContain('\\"keyLayout\\":\\"multi-attribute\\"');
+  });
+
+  test('runs on dynalite as it stands, in the other layout, and says so', async () => {
+    expect(progress).toContainEqual(
+      'index byStatus of Orders/Table has the single-attribute layout here, because dynalite lacks multi-attribute keys; ' +
+        'deployed, it keeps its own',
+    );
+    const [query] = stack.functions.filter(({ environment }) => INDEXES in environment);
+    expect(JSON.parse(query!.environment[INDEXES]!).byStatus.keyLayout).toBe('single-attribute');
+
+    const printed: string[] = [];
+    await runSample(stack, { input: [], print: (line) => printed.push(line) });
+    // Of the orders of this app, and not of the jobs of another one.
+    expect(printed.join('\n')).toContain('2. 1000 orders, of each status as many as its shards of byStatus are for');
+    expect(printed.join('\n')).toMatch(/^ *shipped +\d+ +20$/m);
+    expect(printed.join('\n')).not.toMatch(/job|succeeded/);
+  }, 60_000);
+});
