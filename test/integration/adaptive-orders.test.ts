@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { App } from 'aws-cdk-lib';
+import { buildSync } from 'esbuild';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import { AdaptiveOrdersStack } from '../../examples/adaptive-orders/adaptive-orders-stack';
+import { DynamoDbShardCountStore, type GrownCount, raiseShardCount, type ShardedIndexConfig } from '../../lib/core';
+
+/** examples/adaptive-orders on a local stack: the deployed bundles on dynalite, by the clock of the machine. */
+
+const folders: string[] = [];
+const folder = (): string => {
+  const made = mkdtempSync(join(tmpdir(), 'adaptive-orders-'));
+  folders.push(made);
+  return made;
+};
+
+let stack: LocalStack;
+let config: ShardedIndexConfig;
+
+beforeAll(async () => {
+  const code = folder();
+  buildSync({
+    entryPoints: ['examples/adaptive-orders/place-orders.ts'],
+    outfile: join(code, 'index.js'),
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+  });
+  const app = new App({ outdir: folder() });
+  new AdaptiveOrdersStack(app, 'Orders', { code });
+  stack = await startLocal({ app: app.synth().directory });
+  const query = stack.functions.find(({ path }) => path.startsWith('Orders/Query'))!;
+  config = JSON.parse(query.environment.EVEN_SHARDS_INDEXES!).byStatus;
+}, 60_000);
+
+afterAll(async () => {
+  await stack?.stop();
+  for (const each of folders) rmSync(each, { recursive: true, force: true });
+});
+
+const invoke = <T>(path: string, event: unknown): Promise<T> => {
+  const { path: found } = stack.functions.find((each) => each.path.startsWith(`Orders/${path}`))!;
+  return stack.invoke(found, event) as Promise<T>;
+};
+
+interface Page {
+  items: { orderId: string }[];
+  cursor?: string;
+  stats: { shards: number };
+}
+
+/** Every open order, page by page. */
+async function openOrders(): Promise<{ orderIds: string[]; shards: number }> {
+  const orderIds: string[] = [];
+  let [cursor, shards]: [string | undefined, number] = [undefined, 0];
+  do {
+    const page: Page = await invoke('Query', { index: 'byStatus', value: 'open', limit: 20, cursor });
+    orderIds.push(...page.items.map(({ orderId }) => orderId));
+    [cursor, shards] = [page.cursor, page.stats.shards];
+  } while (cursor !== undefined);
+  return { orderIds, shards };
+}
+
+test('readers and writers follow a raised count without a deployment, and no page misses an order meanwhile', async () => {
+  const placed: string[] = [];
+  const place = async (): Promise<number> => {
+    const orders = Array.from({ length: 5 }, (_, index) => {
+      const orderId = `order-${placed.length + index}`;
+      // Behind the orders of before, so that a page that goes on behind a cursor finds it.
+      return { orderId, status: 'open', createdAt: `2026-${String(placed.length + index).padStart(6, '0')}` };
+    });
+    const { shards } = await invoke<{ shards: number }>('PlaceOrders', { orders });
+    placed.push(...orders.map(({ orderId }) => orderId));
+    return shards;
+  };
+  const seen = new Set<string>();
+  const round = async (): Promise<number> => {
+    const writes = await place();
+    const before = [...placed];
+    const { orderIds, shards } = await openOrders();
+    expect(orderIds).toEqual(before);
+    seen.add(`${writes}/${shards}`);
+    return writes;
+  };
+  await round();
+
+  const store = new DynamoDbShardCountStore(stack.clients.dynamodb, config);
+  let raised: GrownCount | undefined;
+  const why = { reason: 'to see who follows', changedBy: 'a test' };
+  const raise = raiseShardCount(config, store, { value: 'open', to: 8, ...why }).then((counts) => {
+    raised = counts;
+  });
+
+  while ((await round()) < 8) await sleep(1_000);
+  await raise;
+
+  expect(raised).toMatchObject({ value: 'open', write: 8, read: 8, version: 2, ...why });
+  // The readers were first.
+  expect([...seen].filter((counts) => counts === '8/1')).toEqual([]);
+  expect([...seen]).toEqual(expect.arrayContaining(['1/1', '1/8', '8/8']));
+}, 180_000);
