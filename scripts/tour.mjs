@@ -24,9 +24,9 @@ await page.goto(url);
 await page.waitForSelector('.bar');
 
 console.log(`the page: ${url}`);
-const [, , , , naive] = await load('put-records');
+const [, , , , naive] = await load('PutRecords');
 console.log(`PutRecords, as people write it: ${naive} records out of order`);
-const [, , , , ordered] = await load('producer');
+const [, , , , ordered] = await load('EvenShards/Producer');
 console.log(`the ordered producer: ${ordered} records out of order`);
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -34,9 +34,9 @@ const dynamodb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: endp
 console.log(`a status with one shard: ${await write('archived', 1)} of 150 writes to the table throttled`);
 console.log(`a status with ten shards: ${await write('pending', 10)} of 150 writes to the table throttled`);
 
-await page.select('#query [name=index]', 'byStatus');
+await choose('#query [name=index]', 'byStatus');
 await page.type('#query [name=value]', 'pending');
-await page.click('#query button');
+await page.click('#query button[type=submit]');
 await page.waitForSelector('#query-result table');
 console.log('a page of the sharded status, in order');
 await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -48,26 +48,36 @@ await browser.close();
 dynamodb.destroy();
 local.kill('SIGTERM');
 
+/** Chooses the option whose text begins so. */
+async function choose(selector, start) {
+  const find = (select, text) => [...select.options].find((option) => option.text.startsWith(text)).value;
+  await page.select(selector, await page.$eval(selector, find, start));
+}
+
 /** Lets the page put a load; returns its row. */
-async function load(way) {
-  await page.select('#load select', way);
-  const before = await page.$$eval('#loads tr', (rows) => rows.length);
+async function load(through) {
+  await choose('#load select', through);
+  const before = await page.$$eval('#loads tbody tr', (rows) => rows.length);
   await page.click('#load button');
-  await page.waitForFunction((n) => document.querySelectorAll('#loads tr').length > n, { timeout: 120_000 }, before);
-  return page.$eval('#loads tr', (row) => [...row.cells].map((cell) => cell.textContent));
+  await page.waitForFunction(
+    (n) => document.querySelectorAll('#loads tbody tr').length > n,
+    { timeout: 120_000 },
+    before,
+  );
+  return page.$eval('#loads tbody tr', (row) => [...row.cells].map((cell) => cell.textContent));
 }
 
 /** Writes jobs of 5 KB with a status that has so many shards; returns how many were throttled. */
 async function write(status, shards) {
   const { indexes } = await page.evaluate(async () => (await fetch('app', { method: 'POST', body: '{}' })).json());
-  const byStatus = indexes.find(({ indexName }) => indexName === 'byStatus');
+  const byStatus = indexes.find(({ index }) => index === 'byStatus');
   const puts = Array.from({ length: 150 }, (_, n) => {
     const attributes = {
       jobId: `${status}-${n}`,
       status,
       createdAt: new Date(1_767_225_600_000 + 60_000 * n).toISOString(),
       data: 'x'.repeat(5_000),
-      [byStatus.shardAttribute]: `${status}#${n % shards}`,
+      [byStatus.partition.at(-1)]: `${status}#${n % shards}`,
     };
     const Item = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, { S: value }]));
     return dynamodb.putItem({ TableName: tables['EvenShards/Jobs'], Item });

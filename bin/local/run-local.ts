@@ -48,6 +48,8 @@ export interface LocalOptions {
 export interface LocalStack {
   readonly endpoints: Endpoints;
   readonly clients: LocalClients;
+  /** Clients of the emulators themselves, whatever stands before them. */
+  readonly ungatedClients: LocalClients;
   readonly streams: readonly LocalStream[];
   readonly tables: readonly LocalTable[];
   readonly functions: readonly LocalFunction[];
@@ -111,14 +113,14 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
 
     const clients = localClients(endpoints);
     // What the app declares is created whatever the limits are.
-    const builders = localClients({ ...endpoints, ...emulators });
-    for (const client of [...Object.values(clients), ...Object.values(builders)]) {
+    const ungatedClients = localClients({ ...endpoints, ...emulators });
+    for (const client of [...Object.values(clients), ...Object.values(ungatedClients)]) {
       parts.push({ stop: async () => client.destroy() });
     }
     const failure = Promise.race([kinesis.failure, dynamodb.failure]);
     // As with the emulators' own: that nobody waits for it must not end the process.
     failure.catch(() => {});
-    await unlessFailed(deploy(plan, builders), failure);
+    await unlessFailed(deploy(plan, ungatedClients), failure);
     for (const definition of plan.functions) {
       const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), onFunctionLog);
       pools.set(definition.name, pool);
@@ -130,6 +132,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       ...plan,
       endpoints,
       clients,
+      ungatedClients,
       gates,
       invoke: async (name, payload) => invoke(functionNamed(name, pools), payload, functionReference(name)?.qualifier),
       failure,

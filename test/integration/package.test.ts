@@ -106,7 +106,9 @@ describe('the package', () => {
         ...['app', 'command-line', 'even-shards', 'local/function-host', 'local/emulator-guard'].map(
           (file) => `dist/bin/${file}.js`,
         ),
-        ...['html', 'css', 'js'].map((type) => `dist/bin/local/window/page.${type}`),
+        ...filesOf(join(ROOT, 'bin/local/window'))
+          .filter((file) => /\.(html|css|js)$/.test(file))
+          .map((file) => `dist/bin/local/window/${file}`),
         ...['dist/THIRD-PARTY-LICENSES.txt', 'dist/bom.json'],
       ].sort(),
     );

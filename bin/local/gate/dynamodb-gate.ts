@@ -3,6 +3,7 @@ import { THROTTLED, type ThrottlingReason, throttlingMessage } from '../../../li
 import type { Faults } from './faults';
 import { itemAfterUpdate } from './item-after-update';
 import type { JsonItem } from './item-bytes';
+import type { RecentReads } from './recent-reads';
 import { type Gate, refusal, type ServiceAnswer, type ServiceCall, type ServiceProxy } from './service-proxy';
 import { partitionKeyOf, type TableShape, type TableShapes, writeLoads } from './table-shapes';
 import type { Traffic } from './traffic';
@@ -14,6 +15,7 @@ export interface DynamoDbGateParts {
   readonly limits?: DynamoDbLimits;
   readonly faults: Faults;
   readonly traffic: Traffic;
+  readonly reads: RecentReads;
 }
 
 /** Other calls pass as they are. */
@@ -145,10 +147,19 @@ export class DynamoDbGate {
       table && (operation === 'GetItem' ? partitionKeyOf(table.partition, input.Key ?? {}) : queriedKey(table, input));
     if (table === undefined || key === undefined) return forward(input);
     const load = { tableArn: table.arn, indexName: input.IndexName as string | undefined, key };
+    const fromMs = performance.now();
     const reason = this.refuseRead(load);
-    if (reason !== undefined) return refused(reason);
+    const note = (items: number, units: number) => {
+      const toMs = performance.now();
+      this.parts.reads.note({ ...load, fromMs, toMs, items, units, isThrottled: reason !== undefined });
+    };
+    if (reason !== undefined) {
+      if (operation === 'Query') note(0, 0);
+      return refused(reason);
+    }
     const { answer, units } = await measured(input, forward);
     this.parts.limits?.noteRead({ ...load, units });
+    if (operation === 'Query') note(answer.output.Count ?? 0, units);
     return answer;
   }
 

@@ -4,6 +4,7 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 import { DynamoDbGate, GATED_BY_DYNAMODB } from './dynamodb-gate';
 import { FAULTY_SERVICES, type FaultRates, Faults, type FaultyService, withFaults } from './faults';
 import { GATED_BY_KINESIS, KinesisGate } from './kinesis-gate';
+import { RecentReads } from './recent-reads';
 import { startServiceProxy } from './service-proxy';
 import { ShardMaps } from './shard-maps';
 import { TableShapes } from './table-shapes';
@@ -22,6 +23,7 @@ export interface GateOptions {
 export interface Gates {
   readonly endpoints: { readonly kinesis: string; readonly dynamodb: string };
   readonly traffic: Traffic;
+  readonly reads: RecentReads;
   readonly shards: ShardMaps;
   /** Absent: nothing is limited. */
   readonly limits?: { readonly kinesis: KinesisLimits; readonly dynamodb: DynamoDbLimits };
@@ -37,6 +39,7 @@ export async function startGates(
 ): Promise<Gates> {
   const now = () => performance.now();
   const traffic = new Traffic();
+  const reads = new RecentReads();
   const limits =
     scale === undefined
       ? undefined
@@ -57,7 +60,14 @@ export async function startGates(
       { endpoint: emulators.dynamodb, target: 'DynamoDB_20120810', json: '1.0', gated: GATED_BY_DYNAMODB },
       (proxy) => {
         const tables = new TableShapes(proxy);
-        const gate = new DynamoDbGate({ proxy, tables, limits: limits?.dynamodb, faults: faults.dynamodb, traffic });
+        const gate = new DynamoDbGate({
+          proxy,
+          tables,
+          limits: limits?.dynamodb,
+          faults: faults.dynamodb,
+          traffic,
+          reads,
+        });
         return withFaults(gate.pass, faults.dynamodb);
       },
     ),
@@ -65,6 +75,7 @@ export async function startGates(
   return {
     endpoints: { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint },
     traffic,
+    reads,
     shards,
     limits,
     report: () => [

@@ -8,11 +8,13 @@ export interface Load {
 }
 
 /** Beyond so many names of one place the quietest are forgotten: a window shows the busiest. */
-const MOST_NAMES = 2_000;
+const MOST_NAMES = 20_000;
 
 /** What passed and what did not, since the start, by place and name: a stream's shards and keys, an index's keys. */
 export class Traffic {
   private readonly places = new Map<string, Map<string, Load>>();
+  /** Of all names, those that are forgotten included. */
+  private readonly totals = new Map<string, Load>();
 
   note(place: string, name: string, amount: number, isThrottled: boolean): void {
     let loads = this.places.get(place);
@@ -26,10 +28,17 @@ export class Traffic {
       load = { count: 0, amount: 0, throttled: 0 };
       loads.set(name, load);
     }
-    if (isThrottled) load.throttled += 1;
-    else {
-      load.count += 1;
-      load.amount += amount;
+    let total = this.totals.get(place);
+    if (total === undefined) {
+      total = { count: 0, amount: 0, throttled: 0 };
+      this.totals.set(place, total);
+    }
+    for (const each of [load, total]) {
+      if (isThrottled) each.throttled += 1;
+      else {
+        each.count += 1;
+        each.amount += amount;
+      }
     }
   }
 
@@ -38,12 +47,15 @@ export class Traffic {
     return this.places.get(place) ?? new Map();
   }
 
+  /** All that a place took and throttled. */
+  total(place: string): Readonly<Load> {
+    return this.totals.get(place) ?? { count: 0, amount: 0, throttled: 0 };
+  }
+
   /** How many were throttled in all places whose name begins so. */
   throttled(prefix: string): number {
     let throttled = 0;
-    for (const [place, loads] of this.places) {
-      if (place.startsWith(prefix)) for (const load of loads.values()) throttled += load.throttled;
-    }
+    for (const [place, load] of this.totals) if (place.startsWith(prefix)) throttled += load.throttled;
     return throttled;
   }
 }

@@ -9,6 +9,8 @@ export const WAYS = ['producer', 'put-records'] as const;
 
 export interface LoadOptions {
   readonly way: (typeof WAYS)[number];
+  /** The construct path of the producer function, or of the stream that PutRecords writes to. @default the app's first */
+  readonly target?: string;
   /** 1 to 20,000. */
   readonly records: number;
   /** 1 to 10,000. */
@@ -55,20 +57,15 @@ let runs = 0;
  */
 export async function runLoad(stack: LocalStack, options: LoadOptions): Promise<LoadResult> {
   check(options);
-  const [producer] = producersOf(stack);
-  const streamName = producer?.streamName ?? stack.streams[0]?.name;
-  if (streamName === undefined) throw new InvalidArgumentError('way', options.way, 'of an app with a stream');
-  if (options.way === 'producer' && producer === undefined) {
-    throw new InvalidArgumentError('way', options.way, 'put-records, for the app has no OrderedProducerFunction');
-  }
+  const { streamName, functionPath } = targetOf(stack, options);
   const run = `load-${process.pid}-${++runs}`;
   const records = recordsOf(run, options);
   const startedAt = new Date(Date.now() - 1_000);
   const startMs = performance.now();
   const sentAgain =
-    options.way === 'producer'
-      ? await putByProducer(stack, producer!.functionPath, records)
-      : await putByPutRecords(stack, streamName, records);
+    functionPath === undefined
+      ? await putByPutRecords(stack, streamName, records)
+      : await putByProducer(stack, functionPath, records);
   const seconds = (performance.now() - startMs) / 1_000;
   return {
     records: records.length,
@@ -76,6 +73,25 @@ export async function runLoad(stack: LocalStack, options: LoadOptions): Promise<
     sentAgain,
     ...(await arrivals(stack, streamName, run, startedAt, records.length)),
   };
+}
+
+/** All that a load can be put through, as the options name it. */
+export function loadTargets(stack: LocalStack): { way: LoadOptions['way']; target: string }[] {
+  return [
+    ...producersOf(stack).map(({ functionPath }) => ({ way: 'producer' as const, target: functionPath })),
+    ...stack.streams.map(({ path }) => ({ way: 'put-records' as const, target: path })),
+  ];
+}
+
+function targetOf(stack: LocalStack, { way, target }: LoadOptions): { streamName: string; functionPath?: string } {
+  const targets = loadTargets(stack).flatMap((each) => (each.way === way ? each.target : []));
+  const found = target ?? targets[0];
+  if (targets.length === 0) throw new InvalidArgumentError('way', way, 'of an app that has what it goes through');
+  const producer = producersOf(stack).find(({ functionPath }) => way === 'producer' && functionPath === found);
+  const streamName = producer?.streamName ?? stack.streams.find(({ path }) => path === found)?.name;
+  const isKnown = targets.includes(found!) && streamName !== undefined;
+  if (!isKnown) throw new InvalidArgumentError('target', target, `one of ${targets.join(', ')}`);
+  return { streamName, functionPath: producer?.functionPath };
 }
 
 function check(options: LoadOptions): void {

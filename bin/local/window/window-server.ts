@@ -6,17 +6,23 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EvenShardsError, InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/sharded-index-config';
 import type { Gates } from '../gate/gates';
 import { FunctionFailedError, type LocalStack } from '../run-local';
 import type { FunctionLogs } from './function-logs';
-import { type LoadOptions, runLoad } from './load';
-import { queriedIndexes, windowState } from './window-state';
+import { partitionOf } from './index-entry';
+import { type LoadOptions, loadTargets, runLoad } from './load';
+import { storedItems } from './stored-items';
+import { queriedIndexes, tablePathOf, windowState } from './window-state';
 
 export interface Window {
   /** The address to open, with a token that nobody else knows. */
   readonly url: string;
   stop(): Promise<void>;
 }
+
+/** The page's modules. */
+const SCRIPTS = ['page.js', 'elements.js', 'forms.js', 'stream-view.js', 'index-view.js', 'query-view.js'];
 
 /** How often a window is told the state. */
 const EVENT_MS = 500;
@@ -34,14 +40,16 @@ type Action = (input: never) => Promise<unknown>;
 export async function startWindow(stack: LocalStack, gates: Gates, logs: FunctionLogs): Promise<Window> {
   const token = randomBytes(18).toString('base64url');
   const openStreams = new Set<ServerResponse>();
-  const files: Readonly<Record<string, [type: string, content: string]>> = {
+  const scripts = SCRIPTS.map((name) => [name, ['text/javascript', pageFile(name)]] as const);
+  const files: Readonly<Record<string, readonly [type: string, content: string]>> = {
     '': ['text/html', pageFile('page.html')],
     'page.css': ['text/css', pageFile('page.css')],
-    'page.js': ['text/javascript', pageFile('page.js')],
+    ...Object.fromEntries(scripts),
   };
   const actions: Readonly<Record<string, Action>> = {
     app: async () => describeApp(stack),
-    invoke: ({ name, event }: { name: string; event: unknown }) => invoke(stack, logs, name, event),
+    invoke: ({ name, event }: { name: string; event: unknown }) => invoke(stack, gates, logs, name, event),
+    stored: ({ path, index }: { path: string; index: string }) => storedItems(stack, configOf(stack, path, index)),
     load: (options: LoadOptions) => runLoad(stack, options),
   };
 
@@ -143,20 +151,46 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 function describeApp(stack: LocalStack): object {
   return {
     functions: stack.functions.map(({ path }) => path),
-    indexes: queriedIndexes(stack).map(({ functionPath, config: { indexName, valueAttribute, shardAttribute } }) => ({
+    loadTargets: loadTargets(stack),
+    indexes: queriedIndexes(stack).map(({ functionPath, name, config }) => ({
       functionPath,
-      indexName,
-      valueAttribute,
-      shardAttribute,
+      name,
+      path: tablePathOf(stack, config),
+      index: config.indexName ?? '',
+      valueAttribute: config.valueAttribute,
+      partition: partitionOf(config),
+      sortKeyAttributes: config.sortKeyAttributes.map((attribute) => ({
+        attribute,
+        type: attributeType(stack, config, attribute),
+      })),
     })),
   };
+}
+
+function attributeType({ tables }: LocalStack, { tableName }: ShardedIndexConfig, attribute: string): string {
+  const { AttributeDefinitions = [] } = tables.find(({ name }) => name === tableName)?.definition ?? {};
+  return AttributeDefinitions.find(({ AttributeName }) => AttributeName === attribute)?.AttributeType ?? 'S';
+}
+
+function configOf(stack: LocalStack, path: string, index: string): ShardedIndexConfig {
+  const all = queriedIndexes(stack).filter(({ config }) => config.indexName !== undefined);
+  const found = all.find(({ config }) => config.indexName === index && tablePathOf(stack, config) === path);
+  const names = all.map(({ config }) => `${config.indexName} of ${tablePathOf(stack, config)}`);
+  if (found === undefined) throw new InvalidArgumentError('index', `${index} of ${path}`, `one of ${names.join(', ')}`);
+  return found.config;
 }
 
 /** How long a thread's last lines may be on their way. */
 const LOG_DELAY_MS = 100;
 
-/** What a function answers, what it writes meanwhile, and the metrics among that. */
-async function invoke(stack: LocalStack, logs: FunctionLogs, name: string, event: unknown): Promise<object> {
+/** What a function answers, what it writes meanwhile, the metrics among that, and the Query requests that came meanwhile. */
+async function invoke(
+  stack: LocalStack,
+  gates: Gates,
+  logs: FunctionLogs,
+  name: string,
+  event: unknown,
+): Promise<object> {
   const [startMs, end] = [performance.now(), logs.end];
   const outcome = await stack.invoke(name, event).then(
     (answer) => ({ answer }),
@@ -168,7 +202,10 @@ async function invoke(stack: LocalStack, logs: FunctionLogs, name: string, event
   const ms = performance.now() - startMs;
   await sleep(LOG_DELAY_MS);
   const log = logs.since(end, name);
-  return { ...outcome, ms, log, metrics: log.flatMap(metricsOf) };
+  const reads = gates.reads
+    .since(startMs)
+    .map((read) => ({ ...read, fromMs: read.fromMs - startMs, toMs: read.toMs - startMs }));
+  return { ...outcome, ms, log, metrics: log.flatMap(metricsOf), reads };
 }
 
 /** The values of a line in the embedded metric format; none of another line. */

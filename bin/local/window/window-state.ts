@@ -5,6 +5,7 @@ import { placeOf } from '../gate/dynamodb-gate';
 import type { Gates } from '../gate/gates';
 import type { Load } from '../gate/traffic';
 import type { LocalStack } from '../run-local';
+import { entryOf, type IndexEntry } from './index-entry';
 
 /** A part of the hash key space, from 0 to 1. */
 interface ShardState extends Load {
@@ -21,10 +22,7 @@ interface KeyState extends Load {
   readonly isPlaced: boolean;
 }
 
-interface EntryState extends Load {
-  readonly value: string;
-  readonly shard: number;
-}
+type EntryState = Load & IndexEntry;
 
 /** All that a window shows at a moment; counts since the start, so that a window that missed some knows all the same. */
 export interface WindowState {
@@ -42,7 +40,9 @@ export interface WindowState {
   readonly indexes: readonly {
     readonly path: string;
     readonly index: string;
+    /** The busiest, of so many partition keys. */
     readonly entries: readonly EntryState[];
+    readonly partitionKeys: number;
     readonly shardCounts: ShardedIndexConfig['shards'];
   }[];
   readonly tables: readonly (Load & { readonly path: string })[];
@@ -78,47 +78,41 @@ export async function windowState(stack: LocalStack, gates: Gates): Promise<Wind
       })),
     ),
     indexes: queriedIndexes(stack).map(({ config }) => {
-      const path = stack.tables.find(({ name }) => name === config.tableName)?.path ?? config.tableName;
+      const path = tablePathOf(stack, config);
       const loads = traffic.of(placeOf({ tableArn: arnOf(stack, config), indexName: config.indexName }));
       const entries = busiest(loads, MOST_ENTRIES).map(([key, load]) => ({ ...entryOf(config, key), ...load }));
-      return { path, index: config.indexName ?? '', entries, shardCounts: config.shards };
+      return { path, index: config.indexName ?? '', entries, partitionKeys: loads.size, shardCounts: config.shards };
     }),
-    tables: stack.tables.map(({ path, arn }) => ({ path, ...sum(traffic.of(placeOf({ tableArn: arn }))) })),
+    tables: stack.tables.map(({ path, arn }) => ({ path, ...traffic.total(placeOf({ tableArn: arn })) })),
   };
 }
 
+interface QueriedIndex {
+  readonly functionPath: string;
+  /** What a request calls it. */
+  readonly name: string;
+  readonly config: ShardedIndexConfig;
+}
+
 /** The sharded indexes that a function of the app queries. */
-export function queriedIndexes({ functions }: LocalStack): { functionPath: string; config: ShardedIndexConfig }[] {
+export function queriedIndexes({ functions }: LocalStack): QueriedIndex[] {
   const all = functions.flatMap(({ path, environment }) => {
     const configs = JSON.parse(environment[INDEXES] ?? '{}') as Record<string, ShardedIndexConfig>;
-    return Object.values(configs).map((config) => ({ functionPath: path, config }));
+    return Object.entries(configs).map(([name, config]) => ({ functionPath: path, name, config }));
   });
   return [...new Map(all.map((index) => [`${index.config.tableName} ${index.config.indexName}`, index])).values()];
+}
+
+export function tablePathOf({ tables }: LocalStack, { tableName }: ShardedIndexConfig): string {
+  return tables.find(({ name }) => name === tableName)?.path ?? tableName;
 }
 
 function arnOf({ tables }: LocalStack, { tableName }: ShardedIndexConfig): string {
   return tables.find(({ name }) => name === tableName)?.arn ?? '';
 }
 
-/** The value and the shard of a partition key, which the single-attribute layout writes as `value#shard`. */
-function entryOf({ valueAttribute }: ShardedIndexConfig, key: string): { value: string; shard: number } {
-  if (valueAttribute === undefined) return { value: '', shard: Number(key) };
-  const [, value = key, shard = '0'] = /^([\s\S]*)[# ](\d+)$/.exec(key) ?? [];
-  return { value, shard: Number(shard) };
-}
-
 function busiest(loads: ReadonlyMap<string, Load>, most: number): [string, Load][] {
   return [...loads].sort(([, a], [, b]) => b.count + b.throttled - (a.count + a.throttled)).slice(0, most);
-}
-
-function sum(loads: ReadonlyMap<string, Load>): Load {
-  const total = { ...NOTHING };
-  for (const { count, amount, throttled } of loads.values()) {
-    total.count += count;
-    total.amount += amount;
-    total.throttled += throttled;
-  }
-  return total;
 }
 
 /** Exact to a millionth, which is more than a screen shows. */

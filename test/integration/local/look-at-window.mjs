@@ -26,28 +26,65 @@ await page.setViewport({ width: 1280, height: 900 });
 await page.goto(url);
 await until(isLive);
 
+/** Chooses the option whose text begins so. */
+const choose = (selector, start) =>
+  page.$eval(
+    selector,
+    (select, text) => {
+      select.value = [...select.options].find((option) => option.text.startsWith(text)).value;
+      select.dispatchEvent(new Event('change'));
+    },
+    start,
+  );
+const fill = (selector, text) =>
+  page.$eval(
+    selector,
+    (input, value) => {
+      input.value = value;
+    },
+    text,
+  );
+
 const loads = [];
-for (const way of ['put-records', 'producer']) {
-  await page.select('#load select', way);
-  await page.$eval('#load [name=records]', (input) => {
-    input.value = '600';
-  });
+for (const through of ['PutRecords', 'EvenShards/Producer']) {
+  await choose('#load select', through);
+  await fill('#load [name=records]', '600');
   await page.click('#load button');
-  await until((n) => document.querySelectorAll('#loads tr').length > n, loads.length);
-  loads.push(await page.$eval('#loads tr', (row) => [...row.cells].map((cell) => cell.textContent)));
+  await until((n) => document.querySelectorAll('#loads tbody tr').length > n, loads.length);
+  loads.push(await page.$eval('#loads tbody tr', (row) => [...row.cells].map((cell) => cell.textContent)));
 }
 
-await page.type('#query [name=value]', 'pending');
-await page.select('#query [name=index]', 'byStatus');
-await page.$eval('#query [name=limit]', (input) => {
-  input.value = '5';
-});
-await page.click('#query button');
-await until(() => document.querySelector('#query-result caption') !== null);
+const ask = async () => {
+  await page.$eval('#query-result', (place) => place.replaceChildren());
+  await page.click('#query button[type=submit]');
+  await until(() => document.querySelector('#query-result tbody') !== null);
+};
+const rowsOf = (selector) =>
+  page.$$eval(`${selector} tbody tr`, (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+await choose('#query [name=index]', 'byStatus');
+await fill('#query [name=value]', 'pending');
+await fill('#query [name=limit]', '5');
+await ask();
+const timeLine = await textOf('#query-result figcaption');
+const requestBars = await page.$$eval('.time-line rect', (bars) => bars.length);
 const firstPage = await textOf('#query-result tbody');
 await page.click('#next-page');
 await until((first) => document.querySelector('#query-result tbody').textContent !== first, firstPage);
-const query = await page.$$eval('#query-result caption', (captions) => captions.map(({ textContent }) => textContent));
+const query = await page.$$eval('#query-result .caption', (captions) => captions.map(({ textContent }) => textContent));
+await choose('#query [name="operator createdAt"]', 'between');
+await fill('#query [name="from createdAt"]', '2026-01-01T00:00:10Z');
+await fill('#query [name="to createdAt"]', '2026-01-01T00:00:14Z');
+await ask();
+const between = await rowsOf('#query-result > .wide-table');
+await fill('#query [name=filterAttribute]', 'jobId');
+await fill('#query [name=filterValue]', 'job-12');
+await ask();
+const filtered = await rowsOf('#query-result > .wide-table');
+
+await choose('#stored select', 'byStatus');
+await page.click('#stored button');
+await until(() => document.querySelectorAll('#stored-result table').length === 2);
+const stored = [await rowsOf('#stored-result > :nth-child(1)'), await rowsOf('#stored-result > :nth-child(2)')];
 
 // By keyboard alone.
 await page.focus('#invoke textarea');
@@ -56,11 +93,9 @@ await page.keyboard.press('Enter');
 await until(() => document.querySelector('#answer').textContent !== '');
 const answer = await textOf('#answer');
 
-await page.reload();
-await until(isLive);
 const views = [];
 for (const scheme of ['light', 'dark']) {
-  for (const width of [1400, 400]) {
+  for (const width of [1400, 800, 400]) {
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
     await page.setViewport({ width, height: 900 });
     await new Promise((resolve) => setTimeout(resolve, 700));
@@ -72,6 +107,8 @@ if (picture !== undefined) {
   await page.setViewport({ width: 1280, height: 900 });
   await page.screenshot({ path: picture });
 }
+await page.reload();
+await until(isLive);
 const seenErrors = [...errors];
 
 // A server that has gone, and comes back with 1,000 shards and as many values as it tells of.
@@ -95,6 +132,7 @@ const large = {
       path: 'Large/Table',
       index: 'byValue',
       entries: Array.from({ length: 1_000 }, (_, n) => ({ value: `value-${n}`, shard: n % 7, ...load })),
+      partitionKeys: 10_000,
       shardCounts: { default: { write: 7, read: 7 } },
     },
   ],
@@ -114,12 +152,15 @@ isGone = false;
 await until(() => document.querySelectorAll('.bar .shard').length === 1_000);
 const many = await page.evaluate(look);
 await browser.close();
-console.log(JSON.stringify({ loads, query, answer, views, requests: [...requests], errors: seenErrors, gone, many }));
+const done = { loads, query, timeLine, requestBars, between, filtered, stored, answer, views };
+console.log(JSON.stringify({ ...done, requests: [...requests], errors: seenErrors, gone, many }));
 
 /** Runs in the page. */
 function look() {
   const texts = [
-    ...document.querySelectorAll('h1, h2, h3, p, a, th, td, caption, label, button, input, select, textarea'),
+    ...document.querySelectorAll(
+      'h1, h2, h3, p, a, th, td, b, legend, figcaption, label, button, input, select, textarea, pre',
+    ),
   ];
   const contrasts = texts.map((element) => ({
     text: element.textContent || element.name,
@@ -133,6 +174,57 @@ function look() {
     leastContrast: contrasts.reduce((least, each) => (each.contrast < least.contrast ? each : least)),
     unnamed: unnamed.map(({ outerHTML }) => outerHTML.slice(0, 80)),
     shards: document.querySelectorAll('.bar .shard').length,
+    height: document.documentElement.scrollHeight,
+    ...overlaps(),
     headings: [...document.querySelectorAll('h2')].map(({ textContent }) => textContent),
   };
+
+  /** Texts that lie on one another, and texts that are cut where nothing scrolls and no dots say so. */
+  function overlaps() {
+    const places = [];
+    const cut = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { parentElement: element, textContent } = walker.currentNode;
+      if (textContent.trim() === '' || element.closest('option, script, title, textarea') !== null) continue;
+      const range = document.createRange();
+      range.selectNodeContents(walker.currentNode);
+      for (const rect of range.getClientRects()) {
+        const box = visible(rect, element);
+        if (box.right - box.left > 1 && box.bottom - box.top > 1) places.push({ element, text: textContent, ...box });
+      }
+      const style = getComputedStyle(element);
+      const isCut = element.scrollWidth > element.clientWidth + 1 && style.overflowX === 'hidden';
+      if (isCut && style.textOverflow !== 'ellipsis') cut.push(textContent.slice(0, 40));
+    }
+    for (const field of document.querySelectorAll('input, select, textarea, button, svg')) {
+      const { left, right, top, bottom } = field.getBoundingClientRect();
+      places.push({ element: field, text: field.name ?? field.tagName, left, right, top, bottom });
+    }
+    const pairs = [];
+    for (const [at, a] of places.entries()) {
+      for (const b of places.slice(at + 1)) {
+        if (a.element === b.element || a.element.contains(b.element) || b.element.contains(a.element)) continue;
+        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        // Lines of text touch: their boxes are higher than their letters.
+        if (across > 1 && down > 3) pairs.push(`${a.text.slice(0, 40)} on ${b.text.slice(0, 40)}`);
+      }
+    }
+    return { pairs, cut };
+  }
+
+  /** What is left of a box within what it is in: the rest is scrolled away or has dots in its place. */
+  function visible({ left, right, top, bottom }, element) {
+    const box = { left, right, top, bottom };
+    for (let around = element; around !== null; around = around.parentElement) {
+      if (getComputedStyle(around).overflowX === 'visible') continue;
+      const outer = around.getBoundingClientRect();
+      box.left = Math.max(box.left, outer.left);
+      box.right = Math.min(box.right, outer.right);
+      box.top = Math.max(box.top, outer.top);
+      box.bottom = Math.min(box.bottom, outer.bottom);
+    }
+    return box;
+  }
 }

@@ -1,5 +1,6 @@
 import { DynamoDbGate } from '../../../../bin/local/gate/dynamodb-gate';
 import { Faults } from '../../../../bin/local/gate/faults';
+import { RecentReads } from '../../../../bin/local/gate/recent-reads';
 import type { ServiceAnswer, ServiceCall } from '../../../../bin/local/gate/service-proxy';
 import { TableShapes } from '../../../../bin/local/gate/table-shapes';
 import { Traffic } from '../../../../bin/local/gate/traffic';
@@ -37,6 +38,7 @@ beforeEach(() => {
     limits: new DynamoDbLimits({ now: () => nowMs, scale: 0.01 }),
     faults: new Faults({}, Math.random),
     traffic: new Traffic(),
+    reads: new RecentReads(),
   });
 });
 

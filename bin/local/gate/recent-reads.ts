@@ -1,0 +1,31 @@
+/** A Query that passed, or was refused. */
+export interface Read {
+  /** By the clock of `performance.now()`. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly tableArn: string;
+  readonly indexName?: string;
+  /** The partition key that it read. */
+  readonly key: string;
+  readonly items: number;
+  readonly units: number;
+  readonly isThrottled: boolean;
+}
+
+/** A page of a query asks at most so many shards in a few rounds. */
+const MOST_READS = 4_000;
+
+/** The last reads, so that a window can show those of a query. */
+export class RecentReads {
+  private readonly reads: Read[] = [];
+
+  note(read: Read): void {
+    if (this.reads.length >= 2 * MOST_READS) this.reads.splice(0, MOST_READS);
+    this.reads.push(read);
+  }
+
+  /** Those that began since, in the order of their ends. */
+  since(fromMs: number): readonly Read[] {
+    return this.reads.filter((read) => read.fromMs >= fromMs);
+  }
+}

@@ -1,0 +1,25 @@
+// How forms ask the server.
+export async function ask(action, input = {}) {
+  const response = await fetch(action, { method: 'POST', body: JSON.stringify(input) });
+  const output = await response.json();
+  if (!response.ok) throw new Error(output.problem);
+  return output;
+}
+
+/** A form that is sent once at a time; what goes wrong is said where `problem` is. */
+export function onSubmit(form, problem, act) {
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const buttons = [...form.querySelectorAll('button')].filter(({ disabled }) => !disabled);
+    for (const button of buttons) button.disabled = true;
+    problem.textContent = '';
+    form.setAttribute('aria-busy', 'true');
+    try {
+      await act(new FormData(form));
+    } catch (error) {
+      problem.textContent = error.message;
+    }
+    form.removeAttribute('aria-busy');
+    for (const button of buttons) button.disabled = false;
+  });
+}

@@ -1,0 +1,80 @@
+import { element, hotIf, number, rateOf, table } from './elements.js';
+
+/** More shards than these have no row of their own: the bar shows them all. */
+const MOST_ROWS = 32;
+
+/** The shards of a stream as the ranges of hash keys that they are, with what they take, and where the busiest keys lie. */
+export function streamView(state, seconds, { path, shards, keys }, was) {
+  const loads = shards.map((shard, index) => ({
+    ...shard,
+    rate: rateOf(seconds, shard, was?.shards[index]?.shardId === shard.shardId ? was.shards[index] : undefined),
+  }));
+  const limit = state.limits?.recordsPerSecond;
+  const byteLimit = state.limits?.bytesPerSecond;
+  const most = limit ?? Math.max(1, ...loads.map(({ rate }) => rate.count));
+  const mean = loads.reduce((sum, { count }) => sum + count, 0) / Math.max(1, loads.length);
+  const skew = mean === 0 ? 1 : Math.max(...loads.map(({ count }) => count)) / mean;
+  const bar = element('svg', {
+    class: 'bar',
+    viewBox: '0 0 1000 72',
+    preserveAspectRatio: 'none',
+    role: 'img',
+    'aria-label': `the ${shards.length} shards of ${path} by hash key`,
+  });
+  for (const { shardId, from, to, rate } of loads) {
+    const [x, width] = [from * 1_000, (to - from) * 1_000];
+    const used = Math.min(1, Math.max(rate.count / most, byteLimit ? rate.amount / byteLimit : 0)) * 60;
+    bar.append(element('rect', { class: 'shard', x, width, y: 0, height: 60 }, element('title', {}, shardId)));
+    bar.append(
+      element('rect', { class: rate.throttled > 0 ? 'throttled' : 'used', x, width, y: 60 - used, height: used }),
+    );
+  }
+  for (const { at, isPlaced } of keys) {
+    bar.append(
+      element('line', { class: isPlaced ? 'key placed' : 'key', x1: at * 1_000, x2: at * 1_000, y1: 60, y2: 72 }),
+    );
+  }
+  const rows = loads.toSorted((a, b) => b.count + b.throttled - a.count - a.throttled).slice(0, MOST_ROWS);
+  const of = (value, bound) =>
+    bound === undefined ? number.format(value) : `${number.format(value)} of ${number.format(bound)}`;
+  return element(
+    'article',
+    {},
+    element('h3', {}, path),
+    element('p', { class: 'note' }, `${shards.length} shards; the hottest took ${number.format(skew)} times the mean`),
+    bar,
+    element(
+      'p',
+      { class: 'ends', 'aria-hidden': 'true' },
+      element('span', {}, 'hash key 0'),
+      element('span', {}, 'ticks: the busiest keys'),
+      element('span', {}, '2¹²⁸'),
+    ),
+    element(
+      'div',
+      { class: 'side-by-side' },
+      table(
+        shards.length > MOST_ROWS ? `The ${MOST_ROWS} busiest shards` : 'Shards, the busiest first',
+        ['shard', 'records/s', 'bytes/s', 'records', 'throttled'],
+        rows.map(({ shardId, rate, count, throttled }) => [
+          shardId,
+          of(rate.count, limit),
+          of(rate.amount, byteLimit),
+          number.format(count),
+          hotIf(throttled > 0, number.format(throttled)),
+        ]),
+      ),
+      table(
+        'The busiest keys',
+        ['key', 'placed by', 'at', 'records', 'throttled'],
+        keys.map(({ key, isPlaced, at, count, throttled }) => [
+          key,
+          isPlaced ? 'hash key' : 'MD5',
+          `${number.format(100 * at)} %`,
+          number.format(count),
+          hotIf(throttled > 0, number.format(throttled)),
+        ]),
+      ),
+    ),
+  );
+}
