@@ -1,4 +1,4 @@
-import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Duration, Stack, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -7,6 +7,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/foundation/errors';
 import { INDEX } from '../core/foundation/function-environment';
 import {
   INDEX_NAME_DIMENSION,
@@ -40,6 +41,8 @@ export interface ShardCountControllerProps extends BundledFunctionOptions {
   readonly memorySize?: number;
 }
 
+const LEAST_TIMEOUT = Duration.minutes(2);
+
 /**
  * Raises the shard counts of the values of an index that are throttled, as far as their writes need it: for an index with
  * `ShardCounts.adaptive`.
@@ -56,7 +59,7 @@ export interface ShardCountControllerProps extends BundledFunctionOptions {
  * the Contributor Insights of the index, and nothing else.
  *
  * Throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed, and `INVALID_ARGUMENT` if the table
- * is known to be in another account or region.
+ * is known to be in another account or region, or if the timeout is known to be less than 2 minutes.
  */
 export class ShardCountController extends Construct implements ec2.IConnectable {
   /** The function that raises counts. */
@@ -83,6 +86,7 @@ export class ShardCountController extends Construct implements ec2.IConnectable 
     this.index = index;
     const { table, indexName } = index;
     checkIndexEnvironment(constructField(this, 'index'), 'an index', index, Stack.of(this));
+    this.checkTimeout(props.timeout);
     this.function = addBundledFunction(
       this,
       {
@@ -199,6 +203,14 @@ export class ShardCountController extends Construct implements ec2.IConnectable 
    */
   public metricMostShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(SHARD_COUNT_METRICS.mostShards, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+  }
+
+  /** In less time, readers would be told to ask more shards and writers never to use them. */
+  private checkTimeout(timeout: Duration | undefined): void {
+    if (timeout === undefined || Token.isUnresolved(timeout) || timeout.isUnresolved()) return;
+    if (timeout.toSeconds({ integral: false }) >= LEAST_TIMEOUT.toSeconds()) return;
+    const allowed = `at least ${LEAST_TIMEOUT.toHumanString()}: a raise takes 45 seconds`;
+    throw new InvalidArgumentError(constructField(this, 'timeout'), timeout.toHumanString(), allowed);
   }
 
   /** DynamoDB puts the time at which it made a rule into its name. */

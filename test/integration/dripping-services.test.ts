@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
+  INDEX,
   MAX_SHARDS,
   MIN_SHARDS,
   REGISTRY_TABLE_NAME,
@@ -10,6 +11,7 @@ import {
   STREAM_NAME,
   SURGE_ALARM,
 } from '../../lib/core/foundation/function-environment';
+import { adaptiveConfig } from '../fakes/adaptive-config';
 import { LambdaFunction } from '../fuzz/lambda-function';
 
 const STREAM = { [STREAM_NAME]: 'events' };
@@ -18,6 +20,7 @@ const STREAM = { [STREAM_NAME]: 'events' };
 test.concurrent.each<[string, Record<string, string>, object]>([
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'get', owners: ['a'] }],
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'plan' }],
+  ['shard-count-controller', { [INDEX]: JSON.stringify(adaptiveConfig) }, {}],
   ['stream-reconciler', STREAM, {}],
   [
     'stream-resharder',
