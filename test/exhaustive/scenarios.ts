@@ -4,6 +4,7 @@ import { handOverScenarios } from './hand-over/scenarios';
 import { producerScenarios } from './producer/scenarios';
 import { ledgerScenarios } from './registry/scenarios';
 import { reshardScenarios } from './resharding/scenarios';
+import { straysScenarios } from './strays/scenarios';
 import { growthScenarios } from './table/scenarios';
 
 /** Where exploring ends. */
@@ -32,5 +33,6 @@ export function scenariosOf({ faults, changes }: Bound): Scenario[] {
     ...handOverScenarios(faults),
     ...growthScenarios(),
     ...reshardScenarios(faults),
+    ...straysScenarios(faults),
   ];
 }
