@@ -1,5 +1,6 @@
 import {
   type DynamoDbItem,
+  FanOutHistory,
   type FanOutPage,
   type FanOutRequest,
   fanOutQuery,
@@ -24,6 +25,10 @@ export interface PagesBounds {
   /** How many items change between pages: one goes, comes, or moves to the other shard. */
   changes: number;
   onShardFailure?: 'fail' | 'partial';
+  /** Whether a request can be late, and is then sent a second time. Two are in flight at once. */
+  hedged?: boolean;
+  /** The shards that readers ask at first, and from some page on. Items stand in the first two until then. */
+  counts?: readonly [first: number, later: number];
 }
 
 const SHARDS = 2;
@@ -42,6 +47,12 @@ const CONFIG: ShardedIndexConfig = {
 /** Waits between attempts are over at once; the deadline of a page comes by a step of its own. */
 const DEADLINE_MS = 1_000_000;
 
+/** A request is late by a step of its own. The latencies say after how long. */
+const LATENCY_MS = 100;
+const HEDGE_AFTER_MS = 3 * LATENCY_MS;
+const LATENCIES = 100;
+const HEDGE_BUDGET = 0.1;
+
 const FAILURES = { fails: 'InternalServerError', 'is throttled': 'ThrottlingException' };
 
 /** Reads an index page by page, while answers are late, fail, or come behind the deadline, and items change between pages. */
@@ -57,7 +68,10 @@ class Pages {
   /** The items of the query that did not change: each must be shown once. */
   private readonly unchanged = new Map<string, DynamoDbItem>();
   private changesLeft: number;
+  private readonly history = new FanOutHistory();
   private requests = 0;
+  private hedges = 0;
+  private count: number;
   private wasPartial = false;
 
   constructor(
@@ -66,6 +80,8 @@ class Pages {
   ) {
     this.faults = new Faults(world, bounds.faults);
     this.changesLeft = bounds.changes;
+    this.count = bounds.counts?.[0] ?? SHARDS;
+    for (let latency = 0; latency < LATENCIES; latency++) this.history.observeLatency(LATENCY_MS, HEDGE_BUDGET);
     const hasTimes = bounds.items.some(([, , time]) => time !== undefined);
     this.config = { ...CONFIG, sortKeyAttributes: hasTimes ? ['day', 'time'] : ['day'] };
     this.index = new FakeIndex(this.config, { pageItems: bounds.answerItems });
@@ -89,6 +105,7 @@ class Pages {
         if (cursor === undefined) break;
       }
       this.change(page);
+      this.changeCount(page);
     }
     this.checkEnd();
   }
@@ -98,6 +115,9 @@ class Pages {
     const deadline: { come?: () => void } = {};
     const { clock } = this.world;
     const schedule = (callback: () => void, delayMs: number): (() => void) => {
+      if (delayMs === HEDGE_AFTER_MS) {
+        return this.faults.offer(`a request is late ${++this.hedges}`, { writes: ['page'] }, callback);
+      }
       if (delayMs !== DEADLINE_MS) return clock.schedule(callback, delayMs);
       deadline.come = callback;
       return this.faults.offer(`page ${number} is at its deadline`, { writes: ['page'] }, callback);
@@ -105,7 +125,7 @@ class Pages {
     try {
       return await fanOutQuery(
         { query: (input) => this.query(input) },
-        this.config,
+        { ...this.config, shards: { default: { write: Math.min(this.count, SHARDS), read: this.count } } },
         { ...this.bounds.request, cursor },
         {
           clock: { ...clock, schedule },
@@ -113,6 +133,7 @@ class Pages {
           deadlineMs: DEADLINE_MS,
           attempts: 2,
           onShardFailure: this.bounds.onShardFailure,
+          ...(this.bounds.hedged && { hedgeBudget: HEDGE_BUDGET, history: this.history, concurrency: 2 }),
         },
       );
     } catch (error) {
@@ -179,7 +200,7 @@ class Pages {
     if (change === 'nothing changes') return;
     this.changesLeft -= 1;
     if (change === 'an item comes') {
-      this.index.put(itemOf(`late ${page}`, 0, textOf(target, 'day')));
+      this.index.put(itemOf(`late ${page}`, this.count > SHARDS ? SHARDS : 0, textOf(target, 'day')));
       return;
     }
     this.unchanged.delete(textOf(target, 'id'));
@@ -188,6 +209,14 @@ class Pages {
       const shard = 1 - Number((target.shard as { N: string }).N);
       this.index.put(itemOf(textOf(target, 'id'), shard, textOf(target, 'day'), textOf(target, 'time')));
     }
+  }
+
+  /** Readers are given another count. */
+  private changeCount(page: number): void {
+    const later = this.bounds.counts?.[1] ?? this.count;
+    if (later === this.count) return;
+    const change = this.world.choose(`the count behind page ${page}`, ['stays', 'changes']);
+    if (change === 'changes') this.count = later;
   }
 
   private checkEnd(): void {

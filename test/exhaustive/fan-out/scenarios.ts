@@ -27,6 +27,9 @@ export function pagesScenarios(faults: number, changes: number): Scenario[] {
     'of a range': { ...base, request: { limit: 2, sortKey: { lte: 'd1' } } },
     'behind few ties': { ...base, items: BEHIND_TIES, request: { limit: 3 } },
     'without shards that fail': { ...base, onShardFailure: 'partial' },
+    hedged: { ...base, hedged: true },
+    'of more shards, from some page on': { ...base, counts: [2, 3] },
+    'of fewer shards, from some page on': { ...base, counts: [3, 2] },
     'one by one': { ...base, answerItems: 2, request: { limit: 1 } },
   };
   return Object.entries(all).map(([name, bounds]) => pagesScenario(`pages, ${name}`, bounds));
