@@ -14,6 +14,8 @@ import { benchWriters } from './outbox/writers';
  *     npm run bench outbox [part...]
  *     npm run bench outbox held-hour    some minutes: not among the parts unless it is named
  *
+ * It writes its tables into `docs/guides/outbox.md`.
+ *
  * The server does not wait for its disk (`fsync` is off), and shares the processors with the relay.
  */
 const PARTS = ['throughput', 'processor-time', 'latency', 'writers', 'held-snapshot'];

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { Client } from 'pg';
 import { OrderedProducer } from '../../../lib/core';
 import { OutboxRelay } from '../../../lib/core/outbox';
-import { printTable, rounded } from '../producer/table';
+import { rounded } from '../producer/table';
 import { pause } from './approaches';
 import { fillOutbox } from './backlog';
+import { writeTable } from './guide';
 import { stubKinesis } from './stub-kinesis';
 
 const ROWS = 200_000;
@@ -24,14 +25,14 @@ export async function benchProcessorTime(client: Client, relayClient: Client): P
       const { relay, server } = await timeOf(relayClient, aggregation);
       const mostPerSecond = 1_000_000 / Math.max(relay, server);
       table.push([
-        `${rounded(keys)} keys, ${aggregation}`,
+        `${rounded(keys)} key${keys === 1 ? '' : 's'}${aggregation === 'packed' ? ', packs' : ''}`,
         rounded(relay, 1),
         rounded(server, 1),
         rounded(mostPerSecond),
       ]);
     }
   }
-  printTable(['', 'relay', 'server', 'rows a second, a core for each'], table);
+  writeTable('processor-time', ['microseconds a row', 'relay', 'server', 'rows a second, with a core for each'], table);
 }
 
 async function timeOf(client: Client, aggregation: 'per-key' | 'packed'): Promise<{ relay: number; server: number }> {

@@ -1,19 +1,18 @@
 import type { Client } from 'pg';
-import { printTable, rounded } from '../producer/table';
+import { rounded } from '../producer/table';
 import { type Approach, articleCycle, skipLocked } from './approaches';
 import { fillArticleTable, fillOutbox } from './backlog';
+import { writeTable } from './guide';
 import { relaysAtOnce } from './workers';
 
 const FOR_MS = 4_000;
 
 /** Rows a second of a backlog, against the article's cycle and against batches that skip locked rows. */
 export async function benchThroughput(client: Client, url: string): Promise<void> {
-  for (const roundTripMs of [0, 20]) {
-    console.log(
-      `rows of 100 bytes, round trip ${roundTripMs} ms, rows a second; in brackets, times the article's cycle\n`,
-    );
-    const table: string[][] = [];
-    for (const keys of [1, 10_000]) {
+  console.log("rows of 100 bytes, rows a second; in brackets, times the article's cycle\n");
+  const table: string[][] = [];
+  for (const keys of [1, 10_000]) {
+    for (const roundTripMs of [0, 20]) {
       const rows = 200_000;
       const ofArticle = async (approach: Approach): Promise<number> => {
         // Its statement reads the whole backlog for each row of a key: a small one is in its favour.
@@ -29,8 +28,8 @@ export async function benchThroughput(client: Client, url: string): Promise<void
       const row = [cycle, await ofArticle(skipLocked), await ofRelays(1), await ofRelays(4)].map(
         (rate) => `${rounded(rate)} (${rounded(rate / cycle, rate / cycle < 10 ? 1 : 0)})`,
       );
-      table.push([`${rounded(keys)} key${keys === 1 ? '' : 's'}`, ...row]);
+      table.push([`${rounded(keys)} key${keys === 1 ? '' : 's'}, round trip ${roundTripMs} ms`, ...row]);
     }
-    printTable(['', "article's cycle", 'SKIP LOCKED', 'relay, 1 worker', 'relay, 4 workers'], table);
   }
+  writeTable('throughput', ['', "article's cycle", '`SKIP LOCKED`', 'relay, 1 worker', 'relay, 4 workers'], table);
 }

@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
-import { printTable, rounded } from '../producer/table';
+import { rounded } from '../producer/table';
+import { writeTable } from './guide';
 
 const CALLS = 3_000;
 const ROUNDS = 5;
@@ -17,15 +18,15 @@ export async function benchWriters(client: Client): Promise<void> {
         text: 'INSERT INTO plain (partition_key, data) VALUES ($1, $2)',
         values: [key(n), data],
       }),
-    'outbox.put': (n) =>
+    '`outbox.put`': (n) =>
       client.query({ name: 'put', text: 'SELECT outbox.put($1, $2::bytea)', values: [key(n), data] }),
-    'insert into outbox.message': (n) =>
+    'plain insert into `outbox.message`': (n) =>
       client.query({
         name: 'insert',
         text: 'INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)',
         values: [key(n), data],
       }),
-    'lock in a statement of its own': async (n) => {
+    'the lock in a statement of its own, in a transaction': async (n) => {
       await client.query('BEGIN');
       await client.query({ name: 'lock', text: 'SELECT pg_advisory_xact_lock(hashtext($1))', values: [key(n)] });
       await client.query({
@@ -41,7 +42,7 @@ export async function benchWriters(client: Client): Promise<void> {
         text: 'INSERT INTO plain (partition_key, data) SELECT * FROM unnest($1::text[], $2::bytea[])',
         values: [Array.from({ length: 100 }, (_, i) => key(n * 100 + i)), Array(100).fill(data)],
       }),
-    'outbox.put_all of 100': (n) =>
+    '`outbox.put_all` of 100': (n) =>
       client.query({
         name: 'putall',
         text: 'SELECT outbox.put_all($1, $2)',
@@ -61,7 +62,8 @@ export async function benchWriters(client: Client): Promise<void> {
   }
   console.log('one writer, one call after the other, its round trips to a server on the same machine included\n');
   const baseOf = (name: string): number => best.get(name.endsWith('100') ? 'plain insert of 100' : 'plain insert')!;
-  printTable(
+  writeTable(
+    'writers',
     ['', 'microseconds', 'times the plain insert'],
     [...best].map(([name, time]) => [name, rounded(time), rounded(time / baseOf(name), 2)]),
   );

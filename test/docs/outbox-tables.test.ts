@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+
+/** The tables that `npm run bench outbox` writes into the guide. Tests do not time: what they hold is what the guide says of them. */
+
+const guide = readFileSync('docs/guides/outbox.md', 'utf8');
+
+/** The cells of the rows of a table, by the row's name. */
+function table(part: string): Map<string, string[]> {
+  const begin = `<!-- begin: npm run bench outbox ${part} -->`;
+  const [, rest] = guide.split(begin) as [string, string | undefined];
+  if (rest === undefined) throw new Error(`the guide has no ${begin}`);
+  const lines = rest.slice(0, rest.indexOf('<!-- end -->')).trim().split('\n').slice(2);
+  const rows = lines.map((line) =>
+    line
+      .split('|')
+      .map((cell) => cell.trim())
+      .slice(1, -1),
+  );
+  return new Map(rows.map(([name, ...cells]) => [name!, cells]));
+}
+
+const numberIn = (text: string): number => Number(text.replaceAll(',', ''));
+
+const LOADS = [
+  '1 key, round trip 0 ms',
+  '1 key, round trip 20 ms',
+  '10,000 keys, round trip 0 ms',
+  '10,000 keys, round trip 20 ms',
+];
+
+describe('the tables of the guide to the outbox', () => {
+  const throughput = table('throughput');
+  const timesTheCycle = (cell: string): number => numberIn(/\(([\d,.]+)\)$/.exec(cell)![1]!);
+
+  test('compare every load, and each number in brackets is that of its row', () => {
+    expect([...throughput.keys()]).toEqual(LOADS);
+    for (const cells of throughput.values()) {
+      const [cycle, ...others] = cells.map((cell) => numberIn(cell.split(' ')[0]!));
+      for (const [index, rate] of others.entries()) {
+        expect(timesTheCycle(cells[index + 1]!) / (rate / cycle!)).toBeCloseTo(1, 0);
+      }
+    }
+  });
+
+  test('say of a hot key at 20 ms what the text says: 100 times the cycle, and more', () => {
+    const times = timesTheCycle(throughput.get('1 key, round trip 20 ms')![2]!);
+    expect(times).toBeGreaterThanOrEqual(100);
+    expect(guide).toContain(`**A hot key** goes ${times} times as fast as the cycle at 20 ms`);
+  });
+
+  test('say of many keys what the text says: 100,000 rows a second, and more', () => {
+    const rate = throughput.get('10,000 keys, round trip 0 ms')![2]!.split(' ')[0]!;
+    expect(numberIn(rate)).toBeGreaterThanOrEqual(100_000);
+    expect(guide).toContain(`One worker relayed ${rate} rows a second`);
+  });
+
+  test('bound the rows a second by the slower of two cores', () => {
+    const rows = table('processor-time');
+    expect([...rows.keys()]).toEqual(['1 key', '1 key, packs', '10,000 keys', '10,000 keys, packs']);
+    for (const [relay, server, rate] of [...rows.values()].map((cells) => cells.map(numberIn))) {
+      expect(rate! / (1_000_000 / Math.max(relay!, server!))).toBeCloseTo(1, 1);
+    }
+  });
+
+  test('show a latency below 50 ms, beside that of a notification alone', () => {
+    const rows = table('latency');
+    expect([...rows.keys()]).toEqual(['`put` to the request to Kinesis', 'a notification alone']);
+    const [median, , ninetyNinth] = rows.get('`put` to the request to Kinesis')!.map(numberIn);
+    expect(median).toBeLessThan(50);
+    expect(ninetyNinth).toBeLessThan(50);
+  });
+
+  test('show what each way to write costs', () => {
+    expect([...table('writers').keys()]).toEqual([
+      'plain insert',
+      '`outbox.put`',
+      'plain insert into `outbox.message`',
+      'the lock in a statement of its own, in a transaction',
+      'plain insert of 100',
+      '`outbox.put_all` of 100',
+    ]);
+  });
+
+  test.each(['held-snapshot', 'held-hour'])('show no fifth of %s below 0.8 of the first', (part) => {
+    const fifths = table(part).get('relay, slots truncated')!.map(numberIn);
+    expect(fifths).toHaveLength(5);
+    expect(Math.min(...fifths)).toBeGreaterThanOrEqual(0.8);
+  });
+});
