@@ -1,8 +1,14 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { App } from 'aws-cdk-lib';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import { InvoiceStack } from '../../examples/invoice-table/invoice-stack';
+import { Invoices } from '../../examples/invoice-table/invoices';
 import {
   cachedQueryClient,
   type FanOutRequest,
@@ -23,6 +29,8 @@ import {
   transactPut,
 } from '../../lib/core';
 import { seededRandom } from '../../lib/testing/seeded-random';
+
+process.env.JSII_DEPRECATED = 'quiet';
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 const BUNDLE = join(__dirname, '../../dist/lambda/query-fanout/index.js');
@@ -192,6 +200,56 @@ export function describeInvoiceTable(
     }, 60_000);
 
     const testIfTransactional = transactional ? test : test.skip;
+
+    describe('of examples/invoice-table', () => {
+      const app = mkdtempSync(join(tmpdir(), 'invoice-table-'));
+      let stack: LocalStack;
+      let table: ShardedTableConfig;
+      beforeAll(async () => {
+        const cdkApp = new App({ outdir: app });
+        new InvoiceStack(cdkApp, 'Example', { env: { account: '111111111111', region: 'us-east-1' } });
+        cdkApp.synth();
+        stack = await startLocal({ app, dynamodbEndpoint: service.endpoint });
+        table = invoices(stack.tables[0]!.name, FIVE);
+      });
+      afterAll(async () => {
+        await stack?.stop();
+        rmSync(app, { recursive: true, force: true });
+      });
+      const page = { table: 'Invoices', value: '343434', sortKey: { beginsWith: 'Client2_' }, limit: 5 };
+      const answer = async (event: object) => (await stack.invoke('Example/Query/Function', event)) as FunctionAnswer;
+      const added = transactions.slice(0, 40).map((each) => ({ ...each, InvoiceNumber: '343434', changedAt: '1' }));
+      const ofClient2 = ids(
+        added.filter(({ ClientTransactionId }) => ClientTransactionId.startsWith('Client2_')),
+      ).sort();
+
+      test('is read by its function as it would be deployed, in order, with cursors', async () => {
+        for (const input of shardBatches([table], { put: added })) await documents.batchWrite(input);
+        const shown: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const { items, cursor: next } = await answer({ ...page, limit: 2, ...(cursor && { cursor }) });
+          shown.push(...ids(items as Transaction[]));
+          cursor = next;
+        } while (cursor !== undefined);
+        expect(shown).toEqual(ofClient2);
+        expect((await answer(page)).items).toHaveLength(ofClient2.length);
+      });
+
+      testIfTransactional('adds, finds, sums and removes transactions, and adds none twice', async () => {
+        const example = new Invoices(dynamoDb, table);
+        const transaction = { ...added[0]!, InvoiceNumber: '565656' };
+        for (const each of added) await example.add({ ...each, InvoiceNumber: '565656' });
+        await expect(example.add(transaction)).rejects.toThrow('ConditionalCheckFailed');
+        expect(await example.find('565656', transaction.ClientTransactionId)).toEqual(transaction);
+        expect((await example.ofClient('565656', 'Client2')).ids).toEqual(ofClient2);
+        const sum = added.reduce((total, { amount }) => total + amount, 0);
+        expect(await example.total('565656')).toBe(sum);
+        await example.remove('565656', added[7]!.ClientTransactionId);
+        expect(await example.find('565656', added[7]!.ClientTransactionId)).toBeUndefined();
+        expect(await example.total('565656')).toBe(sum - added[7]!.amount);
+      });
+    });
 
     testIfTransactional(
       'moves its items from 5 shards to 6 beside 8 writers, and loses none of their writes',
@@ -371,6 +429,7 @@ export function describeInvoiceTable(
 
 interface FunctionAnswer {
   items?: object[];
+  cursor?: string;
   count: number;
   stats: { consumedReadUnits: number };
 }

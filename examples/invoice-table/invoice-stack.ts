@@ -1,0 +1,20 @@
+import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { FanOutQueryFunction, KeyShardedTable, ShardCounts } from 'cdk-even-shards';
+import type { Construct } from 'constructs';
+
+/** Invoices that get 5,000 transactions of 1 KB a second each: their partition keys end in -1 to -5. */
+export class InvoiceStack extends Stack {
+  constructor(scope: Construct, id: string, props?: StackProps) {
+    super(scope, id, props);
+    const table = new KeyShardedTable(this, 'Invoices', {
+      partitionKey: { name: 'InvoiceNumber', type: AttributeType.STRING },
+      sortKey: { name: 'ClientTransactionId', type: AttributeType.STRING },
+      // suffixRange({ writesPerSecond: 5_000, itemKb: 1 }) of cdk-even-shards/planning
+      shardCounts: ShardCounts.uniform(5),
+      separator: '-',
+      firstShard: 1,
+    });
+    new FanOutQueryFunction(this, 'Query', { tables: [table], cache: Duration.seconds(1) });
+  }
+}

@@ -1,0 +1,78 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import {
+  fanOutItems,
+  fanOutQuery,
+  lightQueryClient,
+  plainItem,
+  type QueryClient,
+  type ShardedTableConfig,
+  transactDelete,
+  transactGet,
+  transactPut,
+} from 'cdk-even-shards/core';
+
+/** What a client adds to an invoice. `changedAt` changes with every write, for `reshardItems`. */
+export interface Transaction {
+  InvoiceNumber: string;
+  ClientTransactionId: string;
+  amount: number;
+  changedAt: string;
+}
+
+/**
+ * The transactions of invoices, in a table that is sharded by its own key: the invoice 121212 is spread over the partitions
+ * 121212-1 to 121212-5. Every write and every read of a single item knows its place, also while the shard count changes.
+ *
+ *     const invoices = new Invoices(new DynamoDB({}), JSON.parse(process.env.INVOICES!));
+ */
+export class Invoices {
+  private readonly documents: DynamoDBDocument;
+  private readonly queries: QueryClient;
+
+  constructor(
+    dynamoDb: DynamoDB,
+    private readonly config: ShardedTableConfig,
+  ) {
+    this.documents = DynamoDBDocument.from(dynamoDb);
+    this.queries = lightQueryClient(dynamoDb);
+  }
+
+  /** Adds a transaction. Fails if the invoice has it already. */
+  async add(transaction: Transaction): Promise<void> {
+    await this.documents.transactWrite({
+      TransactItems: transactPut(this.config, transaction, { ifAbsent: true }),
+    });
+  }
+
+  async find(invoice: string, ClientTransactionId: string): Promise<Transaction | undefined> {
+    const { Responses = [] } = await this.documents.transactGet({
+      TransactItems: transactGet(this.config, invoice, { ClientTransactionId }),
+    });
+    const item = Responses.find(({ Item }) => Item !== undefined)?.Item;
+    return item && ({ ...item, InvoiceNumber: invoice } as Transaction);
+  }
+
+  async remove(invoice: string, ClientTransactionId: string): Promise<void> {
+    await this.documents.transactWrite({
+      TransactItems: transactDelete(this.config, invoice, { ClientTransactionId }),
+    });
+  }
+
+  /** A page of the transactions of one client, in their order. */
+  async ofClient(invoice: string, client: string, cursor?: string): Promise<{ ids: string[]; cursor?: string }> {
+    const request = { value: invoice, sortKey: { beginsWith: `${client}_` }, limit: 25, consistentRead: true, cursor };
+    const page = await fanOutQuery(this.queries, this.config, request);
+    const ids = page.items.map((item) => plainItem<Transaction>(item).ClientTransactionId);
+    return { ids, cursor: page.cursor };
+  }
+
+  /** The sum of all transactions of an invoice. */
+  async total(invoice: string): Promise<number> {
+    let total = 0;
+    for await (const item of fanOutItems(this.queries, this.config, { value: invoice, consistentRead: true })) {
+      total += plainItem<Transaction>(item).amount;
+    }
+    return total;
+  }
+}
