@@ -1,7 +1,8 @@
 import { OrderedProducer, type ProducerRecord } from '../../../lib/core';
 import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
-import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
+import { SERVICE_SHARD_LIMITS, type ShardLimits } from '../../../lib/testing/shard-token-bucket';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { writeGuideTable } from '../guide-table';
 import { cycle, putRecordChain } from './baselines';
 import { printTable, rounded } from './table';
 
@@ -12,29 +13,34 @@ const ours =
   (kinesis, records, clock) =>
     new OrderedProducer(kinesis, { streamName: 'Events', clock, aggregation }).putAll(records);
 
+const APPROACHES: [string, number, Approach][] = [
+  ['the cycle of "Guaranteeing Order with Kinesis Bulk Puts"', 500, cycle],
+  ['a PutRecord chain with `SequenceNumberForOrdering`', 500, putRecordChain],
+  ['`OrderedProducer`', 5_000, ours(false)],
+  ['`OrderedProducer`, aggregation', 200_000, ours(true)],
+];
+
+export const HOT_KEY_HEADER = ['', 'records/s', 'ratio'];
+
 /** One key, records of 100 bytes with their key, 20 ms round trip: records a second of virtual time. */
-export async function benchHotKey(): Promise<void> {
-  const approaches: [string, number, Approach][] = [
-    ['the seed’s cycle', 500, cycle],
-    ['PutRecord chain', 500, putRecordChain],
-    ['OrderedProducer', 5_000, ours(false)],
-    ['OrderedProducer, aggregation', 200_000, ours(true)],
-  ];
-  for (const shardLimits of [undefined, SERVICE_SHARD_LIMITS]) {
-    console.log(
-      `one hot key, records of 100 bytes, 20 ms round trip, ${shardLimits ? 'with' : 'without'} shard limits\n`,
-    );
-    const rows: string[][] = [];
-    let baseline = 0;
-    for (const [name, count, approach] of approaches) {
-      const clock = new VirtualClock();
-      const kinesis = new FakeKinesis({ clock, shardLimits, keepRecords: false });
-      const records = Array.from({ length: count }, () => ({ partitionKey: 'hot-key', data: Buffer.alloc(93) }));
-      await clock.runUntil(approach(kinesis, records, clock));
-      const perSecond = count / (clock.nowMs / 1_000);
-      baseline ||= perSecond;
-      rows.push([name, rounded(perSecond), `${rounded(perSecond / baseline, 1)} x`]);
-    }
-    printTable(['', 'records/s', 'ratio'], rows);
+export async function hotKeyRows(shardLimits: ShardLimits | undefined): Promise<string[][]> {
+  const rows: string[][] = [];
+  let baseline = 0;
+  for (const [name, count, approach] of APPROACHES) {
+    const clock = new VirtualClock();
+    const kinesis = new FakeKinesis({ clock, shardLimits, keepRecords: false });
+    const records = Array.from({ length: count }, () => ({ partitionKey: 'hot-key', data: Buffer.alloc(93) }));
+    await clock.runUntil(approach(kinesis, records, clock));
+    const perSecond = count / (clock.nowMs / 1_000);
+    baseline ||= perSecond;
+    rows.push([name, rounded(perSecond), `${rounded(perSecond / baseline)} x`]);
   }
+  return rows;
+}
+
+export async function benchHotKey(): Promise<void> {
+  console.log('one hot key, records of 100 bytes, 20 ms round trip, without and with shard limits\n');
+  printTable(HOT_KEY_HEADER, await hotKeyRows(undefined));
+  const rows = await hotKeyRows(SERVICE_SHARD_LIMITS);
+  writeGuideTable('docs/guides/ordered-producer.md', 'npm run bench producer hot-key', HOT_KEY_HEADER, rows);
 }
