@@ -1,18 +1,32 @@
-// Plays a minute on the page of `even-shards local --serve`, in a headless browser, and takes its picture:
+// Plays two minutes on the page of `even-shards local --serve`, in a headless browser, and takes its picture:
 //
 //     npm run tour [picture]
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import chromium from '@sparticuz/chromium';
 import puppeteer from 'puppeteer-core';
 
+const require = createRequire(import.meta.url);
+const {
+  AdaptiveIndex,
+  DynamoDbShardCountStore,
+  raiseShardCount,
+} = require('../dist/lib/core/adaptive-counts/index.js');
+const { shardAttributes } = require('../dist/lib/core/sharded-index/index.js');
+
 const [picture = 'docs/guides/window.png'] = process.argv.slice(2);
-const cli = ['dist/bin/even-shards.js', 'local', '--serve', '--json', '--limits', '0.1'];
+const app = mkdtempSync(join(tmpdir(), 'tour-app-'));
+execFileSync(process.execPath, ['scripts/tour-app.mjs'], { env: { ...process.env, CDK_OUTDIR: app }, stdio: 'pipe' });
+const cli = ['dist/bin/even-shards.js', 'local', '--app', app, '--serve', '--json', '--limits', '0.1'];
 const local = spawn(process.execPath, cli, { stdio: ['ignore', 'pipe', 'ignore'] });
 const [line] = await once(createInterface({ input: local.stdout }), 'line');
-const { window: url, endpoints, tables } = JSON.parse(line);
+const { window: url, endpoints } = JSON.parse(line);
 const browser = await puppeteer.launch({
   headless: 'shell',
   args: chromium.args,
@@ -26,20 +40,34 @@ await page.waitForSelector('.bar');
 console.log(`the page: ${url}`);
 const [, , , , naive] = await load('PutRecords');
 console.log(`PutRecords, as people write it: ${naive} records out of order`);
-const [, , , , ordered] = await load('EvenShards/Producer');
+const [, , , , ordered] = await load('Tour/Producer');
 console.log(`the ordered producer: ${ordered} records out of order`);
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 const dynamodb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: endpoints.dynamodb, maxAttempts: 1 });
-console.log(`a status with one shard: ${await write('archived', 1)} of 150 writes to the table throttled`);
-console.log(`a status with ten shards: ${await write('pending', 10)} of 150 writes to the table throttled`);
+const { indexes } = await page.evaluate(async () => (await fetch('app', { method: 'POST', body: '{}' })).json());
+const { config } = indexes.find(({ index }) => index === 'byStatus');
+const store = new DynamoDbShardCountStore(dynamodb, config);
+const index = new AdaptiveIndex(config, store);
 
-await choose('#query [name=index]', 'byStatus');
+console.log(`the index has one shard: ${await write('before')} of 150 writes to its table throttled`);
+// What the controller does by itself where writes are throttled; it takes the 45 seconds in which readers follow.
+await raiseShardCount(config, store, { value: 'pending', to: 10, changedBy: 'tour', reason: 'writes throttled' });
+console.log(`its count has grown to ten: ${await write('after')} of 150 writes to its table throttled`);
+
+await choose('#stored select', 'byStatus');
+await page.click('#stored button');
+await page.waitForSelector('#stored-result table');
 await page.type('#query [name=value]', 'pending');
 await page.click('#query button[type=submit]');
 await page.waitForSelector('#query-result table');
-console.log('a page of the sharded status, in order');
-await new Promise((resolve) => setTimeout(resolve, 1_000));
+const times = await page.$$eval('#query-result > .wide-table tbody tr', (rows) =>
+  rows.map((row) =>
+    [...row.cells].map(({ textContent }) => textContent).find((text) => /^\d{4}-\d\d-\d\dT/.test(text)),
+  ),
+);
+const isOrdered = times.length > 0 && times.every((time, at) => at === 0 || times[at - 1] <= time);
+console.log(`a page of old and new shards, ${isOrdered ? 'in order' : 'OUT OF ORDER'}`);
 await page.evaluate(() => window.scrollTo(0, 0));
 await page.screenshot({ path: picture });
 console.log(`its picture: ${picture}`);
@@ -47,6 +75,8 @@ console.log(`its picture: ${picture}`);
 await browser.close();
 dynamodb.destroy();
 local.kill('SIGTERM');
+rmSync(app, { recursive: true });
+process.exitCode = isOrdered ? 0 : 1;
 
 /** Chooses the option whose text begins so. */
 async function choose(selector, start) {
@@ -59,28 +89,24 @@ async function load(through) {
   await choose('#load select', through);
   const before = await page.$$eval('#loads tbody tr', (rows) => rows.length);
   await page.click('#load button');
-  await page.waitForFunction(
-    (n) => document.querySelectorAll('#loads tbody tr').length > n,
-    { timeout: 120_000 },
-    before,
-  );
+  const isMore = (n) => document.querySelectorAll('#loads tbody tr').length > n;
+  await page.waitForFunction(isMore, { timeout: 120_000 }, before);
   return page.$eval('#loads tbody tr', (row) => [...row.cells].map((cell) => cell.textContent));
 }
 
-/** Writes jobs of 5 KB with a status that has so many shards; returns how many were throttled. */
-async function write(status, shards) {
-  const { indexes } = await page.evaluate(async () => (await fetch('app', { method: 'POST', body: '{}' })).json());
-  const byStatus = indexes.find(({ index }) => index === 'byStatus');
+/** Writes jobs of 5 KB with one status, at once, with the counts of the moment; returns how many were throttled. */
+async function write(name) {
+  const resolved = await index.forWriting();
   const puts = Array.from({ length: 150 }, (_, n) => {
-    const attributes = {
-      jobId: `${status}-${n}`,
-      status,
+    const job = {
+      jobId: `${name}-${n}`,
+      status: 'pending',
       createdAt: new Date(1_767_225_600_000 + 60_000 * n).toISOString(),
       data: 'x'.repeat(5_000),
-      [byStatus.partition.at(-1)]: `${status}#${n % shards}`,
     };
-    const Item = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, { S: value }]));
-    return dynamodb.putItem({ TableName: tables['EvenShards/Jobs'], Item });
+    const attributes = { ...job, ...shardAttributes(resolved, job) };
+    const Item = Object.fromEntries(Object.entries(attributes).map(([attribute, value]) => [attribute, { S: value }]));
+    return dynamodb.putItem({ TableName: config.tableName, Item });
   });
   const settled = await Promise.allSettled(puts);
   return settled.filter((put) => put.status === 'rejected').length;

@@ -155,6 +155,7 @@ function describeApp(stack: LocalStack): object {
     indexes: queriedIndexes(stack).map(({ functionPath, name, config }) => ({
       functionPath,
       name,
+      config,
       path: tablePathOf(stack, config),
       index: config.indexName ?? '',
       valueAttribute: config.valueAttribute,
