@@ -1,3 +1,4 @@
+import { countsScenarios } from './adaptive-counts/scenarios';
 import type { Scenario } from './explore';
 import { pagesScenarios } from './fan-out/scenarios';
 import { handOverScenarios } from './hand-over/scenarios';
@@ -31,6 +32,7 @@ export function scenariosOf({ faults, changes }: Bound): Scenario[] {
     ...pagesScenarios(faults, changes),
     ...ledgerScenarios(faults),
     ...handOverScenarios(faults),
+    ...countsScenarios(faults),
     ...growthScenarios(),
     ...reshardScenarios(faults),
     ...straysScenarios(faults),

@@ -1,0 +1,168 @@
+import {
+  AdaptiveIndex,
+  type GrownCount,
+  raiseShardCount,
+  type ShardCountReader,
+  type ShardCountStore,
+  ShardCountsUnavailableError,
+} from '../../../lib/core';
+import { adaptiveConfig } from '../../fakes/adaptive-config';
+import { FakeCountTable } from '../../fakes/fake-count-table';
+import type { Scenario } from '../explore';
+import { Faults } from '../faults';
+import type { World } from '../world';
+
+export interface CountsBounds {
+  /** How many readers there are, and as many writers. */
+  applications: 1 | 2;
+  /** How many pages each reader begins. */
+  pages: number;
+  /** How many items each writer writes. */
+  items: number;
+  /** How many processes raise the count from 1 to 2, one after the other ends. */
+  raisers: number;
+  /** How many things go wrong in a run: a write of a count that is lost before or behind the table, or the end of a raiser. */
+  faults: number;
+}
+
+const VALUE = 'open';
+
+/** Readers and writers with copies of the counts, which somebody raises meanwhile. */
+export function countsScenario(name: string, bounds: CountsBounds): Scenario {
+  return { name, play: (world) => new Counts(world, bounds).play() };
+}
+
+class Counts {
+  private readonly table = new FakeCountTable();
+  private readonly faults: Faults;
+  /** How many shards hold an item, or an empty one before it. */
+  private occupied = 0;
+  private requests = 0;
+
+  constructor(
+    private readonly world: World,
+    private readonly bounds: CountsBounds,
+  ) {
+    this.faults = new Faults(world, bounds.faults);
+  }
+
+  async play(): Promise<void> {
+    const numbers = [1, 2].slice(0, this.bounds.applications);
+    await this.world.until(
+      Promise.all([
+        ...numbers.map((number) => this.read(`reader ${number}`)),
+        ...numbers.map((number) => this.write(`writer ${number}`)),
+        this.raise(),
+      ]),
+    );
+  }
+
+  private async read(name: string): Promise<void> {
+    const index = this.application(name);
+    for (let page = 1; page <= this.bounds.pages; page++) {
+      // A page is judged by the items that are there when it begins.
+      await this.world.answer(`${name} wants page ${page}`, { reads: ['items'], writes: [name] });
+      const config = await index.forReading().catch((error) => {
+        if (error instanceof ShardCountsUnavailableError) return undefined;
+        throw error;
+      });
+      const { read } = config?.shards.byValue?.[VALUE] ?? { read: 1 };
+      if (config !== undefined && read < this.occupied) throw new Error('a reader asks every shard that holds an item');
+    }
+  }
+
+  private async write(name: string): Promise<void> {
+    const index = this.application(name);
+    for (let item = 1; item <= this.bounds.items; item++) {
+      await this.world.answer(`${name} wants to write item ${item}`, { writes: [name] });
+      const { shards } = await index.forWriting();
+      const { write } = shards.byValue?.[VALUE] ?? shards.default;
+      await this.world.answer(`item ${item} of ${name} arrives`, { writes: [name, 'items'] });
+      this.occupied = Math.max(this.occupied, write);
+    }
+  }
+
+  private async raise(): Promise<void> {
+    for (let raiser = 1; raiser <= this.bounds.raisers; raiser++) {
+      let end = (): void => {};
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const change = { value: VALUE, to: 2, reason: 'to see', changedBy: `raiser ${raiser}` };
+      const raised = raiseShardCount(adaptiveConfig, this.store(`raiser ${raiser}`, end), change, {
+        clock: this.world.clock,
+      });
+      await Promise.race([raised.then(undefined, ignoreScripted), ended]);
+    }
+  }
+
+  private application(name: string): AdaptiveIndex {
+    const reader: ShardCountReader = {
+      readCounts: () => this.request(`${name} reads the counts`, name, () => this.table.store().readCounts()),
+    };
+    // An answer comes at some moment, and nobody gives up before.
+    const clock = { ...this.world.clock, schedule: () => () => {} };
+    return new AdaptiveIndex(adaptiveConfig, reader, { clock, timeOfDay: () => 0, random: () => 0 });
+  }
+
+  private store(name: string, end: () => void): ShardCountStore {
+    const store = this.table.store();
+    return {
+      readCounts: () => this.request(`${name} reads the counts`, name, () => store.readCounts()),
+      readCount: (value) => this.request(`${name} reads the count`, name, () => store.readCount(value)),
+      writeCount: (count, expected) => this.change(name, count, () => store.writeCount(count, expected), end),
+    };
+  }
+
+  private async request<T>(what: string, name: string, apply: () => Promise<T>): Promise<T> {
+    await this.world.answer(`${what} ${++this.requests}`, { reads: ['counts', 'items'], writes: [name] });
+    return apply();
+  }
+
+  private change(
+    name: string,
+    { read, write }: GrownCount,
+    apply: () => Promise<boolean>,
+    end: () => void,
+  ): Promise<boolean> {
+    const what = `${name} writes ${write}/${read} ${++this.requests}`;
+    const footprint = { writes: ['counts', name] };
+    return new Promise((resolve, reject) => {
+      let offers: (() => void)[] = [];
+      const once = (happen: () => void) => () => {
+        for (const takeBack of offers) takeBack();
+        happen();
+      };
+      const lose = async (): Promise<void> => {
+        await apply();
+        reject(new Error('scripted'));
+      };
+      offers = [
+        this.world.offer(
+          what,
+          footprint,
+          once(() => void apply().then(resolve, reject)),
+        ),
+        this.faults.offer(
+          `${what}, and fails`,
+          footprint,
+          once(() => reject(new Error('scripted'))),
+        ),
+        this.faults.offer(
+          `${what}, and its answer is lost`,
+          footprint,
+          once(() => void lose()),
+        ),
+        this.faults.offer(
+          `${what}, and ends`,
+          footprint,
+          once(() => void apply().then(end)),
+        ),
+      ];
+    });
+  }
+}
+
+function ignoreScripted(error: Error): void {
+  if (error.message !== 'scripted') throw error;
+}

@@ -1,0 +1,22 @@
+import type { Scenario } from '../explore';
+import { countsScenario } from './counts-scenario';
+
+/** Copies of adaptive counts: so many things go wrong in a run. */
+export function countsScenarios(faults: number): Scenario[] {
+  return [
+    countsScenario('adaptive counts, stale readers and writers', {
+      applications: 2,
+      pages: 2,
+      items: 1,
+      raisers: 1,
+      faults: 0,
+    }),
+    countsScenario('adaptive counts, a raiser after another', {
+      applications: 1,
+      pages: 2,
+      items: 1,
+      raisers: 2,
+      faults,
+    }),
+  ];
+}
