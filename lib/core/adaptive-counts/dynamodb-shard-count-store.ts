@@ -32,7 +32,7 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   protected readonly index: AttributeValue;
 
   /**
-   * @param client sends the requests, such as `new DynamoDB({})` or `lightQueryClient`
+   * @param queries sends the requests, such as `new DynamoDB({})` or `lightQueryClient`
    * @param config the configuration that the index emits
    * @throws InvalidIndexConfigError unless that index has adaptive counts
    */

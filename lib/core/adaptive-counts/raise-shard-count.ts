@@ -29,7 +29,7 @@ const MAX_ATTEMPTS = 10;
  *
  * @param config the configuration that the index emits
  * @param store holds the counts of that index
- * @param options.clock the clock for the wait
+ * @param options `clock` tells the time of the wait
  * @returns the counts that are stored then; undefined if the configuration alone gives the value so many shards
  * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid or the count
  *   is greater than the maximum
