@@ -189,8 +189,8 @@ describe('the window of a local stack', () => {
         });
         expect(leastContrast.contrast).toBeGreaterThan(4.5);
         expect(headings).toHaveLength(5);
-        // One long attribute would make it ten times as high.
-        expect(height).toBeLessThan(8_000);
+        // The page is some 9,000 pixels high in the narrowest view. One long attribute that breaks nowhere made it 79,467.
+        expect(height).toBeLessThan(20_000);
       }
       expect(gone).toBe('the server has gone; it is tried again');
       expect(many).toMatchObject({ shards: 1_000, sideways: 0, unnamed: [], pairs: [], cut: [] });
