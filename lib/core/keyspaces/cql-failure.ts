@@ -20,11 +20,15 @@ const TRANSIENT: unknown[] = [SERVER_ERROR, UNAVAILABLE, IS_BOOTSTRAPPING, READ_
 /** What the driver throws by itself when a connection is too slow, too busy, or lost; and what an answer is that is none. */
 const TRANSIENT_NAMES = ['OperationTimedOutError', 'BusyConnectionError', 'IncompleteAnswerError'];
 
+/** What the driver throws without a name or a code while a host's pool has no connection: HostConnectionPool.borrowConnection. */
+const NO_CONNECTION = 'No connection available';
+
 /** Node's codes of a connection that was refused, lost or never made. */
 const LOST_CONNECTIONS: unknown[] = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'];
 
 interface DriverError {
   name?: string;
+  message?: string;
   code?: unknown;
   isSocketError?: boolean;
   innerErrors?: object;
@@ -32,13 +36,14 @@ interface DriverError {
 
 /** What a SELECT that failed with this error means. */
 export function cqlFailure(error: unknown): ReadFailure {
-  const { name = '', code, isSocketError, innerErrors }: DriverError = Object(error);
+  const { name = '', message, code, isSocketError, innerErrors }: DriverError = Object(error);
   if (THROTTLES.includes(code)) return 'throttled';
   if (name === 'NoHostAvailableError') return worstOf(Object.values(innerErrors ?? {}).map(cqlFailure));
   const transient =
     TRANSIENT.includes(code) ||
     TRANSIENT_NAMES.includes(name) ||
     LOST_CONNECTIONS.includes(code) ||
+    message === NO_CONNECTION ||
     isSocketError === true;
   return transient ? 'transient' : 'final';
 }
