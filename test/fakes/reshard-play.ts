@@ -5,24 +5,16 @@ import {
   plainItem,
   reshardItems,
   type ShardedIndexConfig,
-  type StrayReport,
   shardAttributes,
 } from '../../lib/core';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import { VirtualClock } from '../../lib/testing/virtual-clock';
+import { type PlayedReshard, reshardWithCrashes, throttled } from './crashing-reshard';
 import { FakeTable } from './fake-table';
 
 const KEYS = 60;
 const WRITERS = 8;
 const VALUES = ['new', 'paid', 'sent', '7'];
-
-/** What a case came to, for the tests that make sure that the cases are hard enough. */
-export interface PlayedReshard {
-  crashes: number;
-  lostAnswers: number;
-  settled: number;
-  moved: number;
-}
 
 /**
  * Plays one random case: `reshardItems` goes over the segments of a table of strays, while eight writers put, update and
@@ -39,7 +31,6 @@ export async function playReshard(seed: number): Promise<PlayedReshard> {
   const table = new FakeTable(config.tableKey, 1 + pick(20));
   /** What the writers have written, without the shards. */
   const written = new Map<string, DynamoDbItem>();
-  const played: PlayedReshard = { crashes: 0, lostAnswers: 0, settled: 0, moved: 0 };
   let versions = 0;
 
   const keyOf = (number: number): DynamoDbItem => ({ id: { S: `k${number}` }, part: { N: String(number) } });
@@ -94,70 +85,20 @@ export async function playReshard(seed: number): Promise<PlayedReshard> {
     }
   };
 
-  let alive = 0;
-  /** The requests of one process. After its crash, none is answered any more, but some still arrive. */
-  const clientOf = (life: number): ItemReshardClient => {
-    const send = async <T>(request: () => Promise<T>): Promise<T> => {
-      await clock.sleep(random() * 5);
-      const fate = random();
-      if (alive !== life && fate < 0.5) return forever();
-      if (fate < 0.05) throw Object.assign(new Error('too fast'), { name: 'ThrottlingException' });
-      if (fate < 0.1) throw Object.assign(new Error('lost'), { name: 'TimeoutError' });
-      if (fate < 0.13) {
-        // The client gives up, and the request arrives later.
-        void clock.sleep(random() * 60).then(() => request().catch(() => undefined));
-        throw Object.assign(new Error('late'), { name: 'TimeoutError' });
-      }
-      const answer = await request();
-      await clock.sleep(random() * 5);
-      if (fate < 0.2) {
-        played.lostAnswers += 1;
-        throw Object.assign(new Error('no answer'), { name: 'TimeoutError' });
-      }
-      return alive === life ? answer : forever();
-    };
-    return {
-      scan: (input) => send(() => table.scan(input)),
-      getItem: (input) => send(() => table.getItem(input)),
-      updateItem: (input) => send(() => table.updateItem(input)),
-    };
-  };
-
-  const totalSegments = 1 + pick(3);
-  const resharding = async (): Promise<void> => {
-    for (let segment = 0; segment < totalSegments; segment++) {
-      let saved: StrayReport | undefined;
-      do {
-        const life = alive;
-        const crashed = random() < 0.7 ? clock.sleep(random() * 150) : forever<void>();
-        const run = reshardItems(clientOf(life), config, {
-          segment,
-          totalSegments,
-          clock,
-          random,
-          attempts: 1_000,
-          concurrency: 1 + pick(6),
-          consistentRead: random() < 0.5,
-          ...(saved?.resumePoint && { resumeFrom: saved.resumePoint }),
-          onProgress: (report) => {
-            if (alive === life) saved = report;
-          },
-        });
-        const end = await Promise.race([run, crashed.then(() => 'crashed' as const)]);
-        if (end !== 'crashed') {
-          saved = end;
-          played.moved += end.outcomes.moved;
-          played.settled += end.outcomes.settled;
-        } else {
-          played.crashes += 1;
-          alive += 1;
-        }
-      } while (saved === undefined || saved.resumePoint !== undefined);
-    }
-  };
-
+  const resharding = reshardWithCrashes(
+    { clock, random },
+    (fate) => (fate < 0.05 ? throttled() : undefined),
+    (send, options) => {
+      const client: ItemReshardClient = {
+        scan: (input) => send(() => table.scan(input)),
+        getItem: (input) => send(() => table.getItem(input)),
+        updateItem: (input) => send(() => table.updateItem(input)),
+      };
+      return reshardItems(client, config, options);
+    },
+  );
   const writers = Array.from({ length: WRITERS }, () => writer(20));
-  await clock.runUntil(Promise.all([resharding(), ...writers]));
+  await clock.runUntil(Promise.all([resharding, ...writers]));
   await clock.runOut();
 
   const without = (item: DynamoDbItem): string => {
@@ -173,11 +114,7 @@ export async function playReshard(seed: number): Promise<PlayedReshard> {
   if (Object.values(strays).some((count) => count > 0)) {
     throw new Error(`seed ${seed}: strays are left: ${JSON.stringify(strays)}`);
   }
-  return played;
-}
-
-function forever<T>(): Promise<T> {
-  return new Promise(() => {});
+  return resharding;
 }
 
 function attributeOf(value: string): DynamoDbItem[string] {

@@ -4,7 +4,6 @@ import {
   type ItemTransferClient,
   reshardItems,
   type ShardedTableConfig,
-  type StrayReport,
   shardAttributes,
   shardKeys,
   type TransactWrite,
@@ -13,8 +12,8 @@ import {
 } from '../../lib/core';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import { VirtualClock } from '../../lib/testing/virtual-clock';
+import { type PlayedReshard, reshardWithCrashes, type Send, throttled } from './crashing-reshard';
 import { FakeTable, type FakeWrite } from './fake-table';
-import type { PlayedReshard } from './reshard-play';
 
 const ITEMS = 60;
 const WRITERS = 8;
@@ -39,7 +38,6 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
   const table = new FakeTable(config.tableKey, 1 + pick(20));
   /** What the writers have written, by what makes an item the same item. */
   const written = new Map<string, Body>();
-  const played: PlayedReshard = { crashes: 0, lostAnswers: 0, settled: 0, moved: 0 };
   const versionAttribute = random() < 0.5 ? 'version' : null;
   let versions = 0;
 
@@ -122,82 +120,31 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
     }
   };
 
-  let alive = 0;
-  /** The requests of one process. After its crash, none is answered any more, but some still arrive. */
-  const clientOf = (life: number): ItemTransferClient => {
-    const send = async <T>(request: () => Promise<T>): Promise<T> => {
-      await clock.sleep(random() * 5);
-      const fate = random();
-      if (alive !== life && fate < 0.5) return forever();
-      if (fate < 0.04) throw Object.assign(new Error('too fast'), { name: 'ThrottlingException' });
-      if (fate < 0.06) throw cancelled('None', 'TransactionConflict');
-      if (fate < 0.1) throw Object.assign(new Error('lost'), { name: 'TimeoutError' });
-      if (fate < 0.13) {
-        // The client gives up, and the request arrives later.
-        void clock.sleep(random() * 60).then(() => request().catch(() => undefined));
-        throw Object.assign(new Error('late'), { name: 'TimeoutError' });
-      }
-      const answer = await request();
-      await clock.sleep(random() * 5);
-      if (fate < 0.2) {
-        played.lostAnswers += 1;
-        throw Object.assign(new Error('no answer'), { name: 'TimeoutError' });
-      }
-      return alive === life ? answer : forever();
-    };
-    const reads = async <T>(request: () => Promise<T>): Promise<T> => {
-      for (;;) {
-        try {
-          return await send(request);
-        } catch (error) {
-          if ((error as Error).name !== 'TransactionCanceledException') throw error;
+  const resharding = reshardWithCrashes(
+    { clock, random },
+    (fate) => (fate < 0.04 ? throttled() : fate < 0.06 ? cancelled('None', 'TransactionConflict') : undefined),
+    async (send, options) => {
+      const reads: Send = async (request) => {
+        for (;;) {
+          try {
+            return await send(request);
+          } catch (error) {
+            if ((error as Error).name !== 'TransactionCanceledException') throw error;
+          }
         }
-      }
-    };
-    return {
-      scan: (input) => reads(() => table.scan(input)),
-      getItem: (input) => reads(() => table.getItem(input)),
-      transactWriteItems: (input) => send(() => table.transactWriteItems(input)),
-    };
-  };
-
-  const totalSegments = 1 + pick(3);
-  const resharding = async (): Promise<void> => {
-    for (let segment = 0; segment < totalSegments; segment++) {
-      let saved: StrayReport | undefined;
-      do {
-        const life = alive;
-        const crashed = random() < 0.7 ? clock.sleep(random() * 150) : forever<void>();
-        const run = reshardItems(clientOf(life), config, {
-          versionAttribute,
-          segment,
-          totalSegments,
-          clock,
-          random,
-          attempts: 1_000,
-          concurrency: 1 + pick(6),
-          consistentRead: random() < 0.5,
-          ...(saved?.resumePoint && { resumeFrom: saved.resumePoint }),
-          onProgress: (report) => {
-            if (alive === life) saved = report;
-          },
-        });
-        const end = await Promise.race([run, crashed.then(() => 'crashed' as const)]);
-        if (end !== 'crashed') {
-          saved = end;
-          played.moved += end.outcomes.moved;
-          played.settled += end.outcomes.settled;
-          if (end.outcomes.refused > 0 && !isRandom) throw new Error(`seed ${seed}: ${end.outcomes.refused} refused`);
-        } else {
-          played.crashes += 1;
-          alive += 1;
-        }
-      } while (saved === undefined || saved.resumePoint !== undefined);
-    }
-  };
-
+      };
+      const client: ItemTransferClient = {
+        scan: (input) => reads(() => table.scan(input)),
+        getItem: (input) => reads(() => table.getItem(input)),
+        transactWriteItems: (input) => send(() => table.transactWriteItems(input)),
+      };
+      const end = await reshardItems(client, config, { ...options, versionAttribute });
+      if (end.outcomes.refused > 0 && !isRandom) throw new Error(`seed ${seed}: ${end.outcomes.refused} refused`);
+      return end;
+    },
+  );
   const writers = Array.from({ length: WRITERS }, () => writer(20));
-  await clock.runUntil(Promise.all([resharding(), ...writers]));
+  await clock.runUntil(Promise.all([resharding, ...writers]));
   await clock.runOut();
 
   const contents = (bodies: Iterable<Body>): string[] =>
@@ -209,16 +156,12 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
   const { strays } = await findStrays(table, config);
   const left = Object.values(strays).reduce((sum, count) => sum + count, 0);
   if (left > 0 && !isRandom) throw new Error(`seed ${seed}: strays are left: ${JSON.stringify(strays)}`);
-  return played;
+  return resharding;
 }
 
 function cancelled(...codes: string[]): Error {
   const CancellationReasons = codes.map((Code) => ({ Code }));
   return Object.assign(new Error('cancelled'), { name: 'TransactionCanceledException', CancellationReasons });
-}
-
-function forever<T>(): Promise<T> {
-  return new Promise(() => {});
 }
 
 function plain({ pk: _, ...item }: DynamoDbItem): Body {

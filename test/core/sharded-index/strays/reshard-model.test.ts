@@ -1,4 +1,5 @@
-import { type PlayedReshard, playReshard } from '../../../fakes/reshard-play';
+import type { PlayedReshard } from '../../../fakes/crashing-reshard';
+import { playReshard } from '../../../fakes/reshard-play';
 import { playTableReshard } from '../../../fakes/table-reshard-play';
 import { randomRuns } from '../../../random-runs';
 
