@@ -162,6 +162,23 @@ describe('paging through ties', () => {
 });
 
 test.each(['ascending', 'descending'] as const)(
+  'a page that ends with the last tie of the last shard asks no other shard: %s',
+  async (order) => {
+    const config = configOf(3, ['day']);
+    const index = new FakeIndex(config);
+    for (let number = 0; number < 30; number++) {
+      const day = number < 12 ? DAY : order === 'ascending' ? '2026-11-22' : '2026-11-20';
+      index.put({ id: { S: `event-${number}` }, day: { S: day }, shard: { N: String(number % 3) } });
+    }
+    const pages = await pagesOf(index, config, { order, limit: 4 });
+    expect(pages.flatMap(idsOf)).toHaveLength(30);
+    // The third page is all ties: it asks the shard of its cursor for them, and nobody for what follows.
+    const { itemsRead, requests, consumedReadUnits } = pages[2]!.stats;
+    expect({ itemsRead, requests, consumedReadUnits }).toEqual({ itemsRead: 4, requests: 2, consumedReadUnits: 1 });
+  },
+);
+
+test.each(['ascending', 'descending'] as const)(
   'a prefix with a filter reads no further than its own items: %s',
   async (order) => {
     const config = configOf(2, ['day']);

@@ -40,6 +40,8 @@ function takeSettled<T>(
   compare: ComparePositions<T>,
   page: PageInProgress<T>,
 ): ShardBuffer<T> | undefined {
+  // The leading readers may have filled the page.
+  if (page.room === 0) return undefined;
   const unread = buffers.find((buffer) => buffer.readable && buffer.bound === undefined);
   if (unread !== undefined) return unread;
   const waiting = buffers.filter((buffer) => buffer.bound !== undefined);
