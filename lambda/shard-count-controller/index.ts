@@ -50,6 +50,9 @@ interface ControllerTables {
 }
 
 const config = JSON.parse(requiredEnvironment(INDEX)) as ShardedIndexConfig;
+/** Without them, Contributor Insights say nothing of writes that the index refuses. */
+const NO_ACCESSED_KEYS = 'the index is throttled, and no Contributor Insights name the keys that it is accessed by';
+
 const changedBy = requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME').slice(0, 100);
 
 const clientOptions = { maxAttempts: ATTEMPTS_TO_LOOK, requestHandler: boundedHandler() };
@@ -101,18 +104,15 @@ async function look(always: boolean): Promise<ValueDecision[]> {
 }
 
 async function seenByInsights(counts: readonly GrownCount[], now: number): Promise<ValueMinutes[]> {
-  const reports = await readInsights(dynamoDb, cloudWatch, config, now);
-  if (reports !== undefined) {
-    return insightMinutes(config, reports, (value) =>
-      writersShards(
-        config,
-        counts.find((count) => count.value === value),
-        value,
-      ),
-    );
-  }
-  console.warn({ indexName: config.indexName, problem: 'the index is throttled and has no Contributor Insights' });
-  return [];
+  const { hasAccessedKeys, ...reports } = await readInsights(dynamoDb, cloudWatch, config, now);
+  if (!hasAccessedKeys) console.warn({ indexName: config.indexName, problem: NO_ACCESSED_KEYS });
+  return insightMinutes(config, reports, (value) =>
+    writersShards(
+      config,
+      counts.find((count) => count.value === value),
+      value,
+    ),
+  );
 }
 
 async function raise({ value, shards, reason }: ValueDecision): Promise<void> {

@@ -25,13 +25,16 @@ const MOST_CONTRIBUTORS = 25;
 const LOOK_BACK_MS = 20 * 60_000;
 const MINUTE_MS = 60_000;
 
-/** What the Contributor Insights of the index say of the last minutes; undefined if they are switched off. */
+/**
+ * What the Contributor Insights of the index say of the last minutes, and whether they name the keys that it is accessed by:
+ * without these they say nothing of writes that the index refuses.
+ */
 export async function readInsights(
   rules: RuleClient,
   cloudWatch: InsightClient,
   { tableName, indexName }: ShardedIndexConfig,
   now: number,
-): Promise<InsightReports | undefined> {
+): Promise<InsightReports & { readonly hasAccessedKeys: boolean }> {
   const { ContributorInsightsRuleList: names = [] } = await rules.describeContributorInsights({
     TableName: tableName,
     IndexName: indexName,
@@ -39,7 +42,6 @@ export async function readInsights(
   const [accessed, throttled] = [ACCESSED_KEYS, THROTTLED_KEYS].map((prefix) =>
     names.find((rule) => rule.startsWith(prefix)),
   );
-  if (accessed === undefined && throttled === undefined) return undefined;
   const endMs = Math.floor(now / MINUTE_MS) * MINUTE_MS;
   const contributorsOf = async (rule: string | undefined): Promise<InsightContributor[]> => {
     if (rule === undefined) return [];
@@ -53,5 +55,9 @@ export async function readInsights(
     });
     return Contributors;
   };
-  return { accessed: await contributorsOf(accessed), throttled: await contributorsOf(throttled) };
+  return {
+    accessed: await contributorsOf(accessed),
+    throttled: await contributorsOf(throttled),
+    hasAccessedKeys: accessed !== undefined,
+  };
 }

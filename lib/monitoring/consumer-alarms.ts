@@ -45,7 +45,7 @@ export function consumerBehind(
     description:
       `A consumer of the stream ${stream.streamName} is ${maxIteratorAge.toHumanString()} behind or more, or does not read ` +
       'at all. It loses records once it is as far behind as the retention period. See whether it fails or has stopped. If ' +
-      'it works and is too slow, give it more parallelism, or the stream more shards.' +
+      'it works and is too slow, give it more parallelism. More shards help it only with what is written from then on.' +
       seeMonitoring('a-consumer-is-behind'),
     threshold: limit,
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,

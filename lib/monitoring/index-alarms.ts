@@ -45,8 +45,10 @@ export function writeThrottlesOfIndex(
     }),
     description:
       `A partition of the index ${index.indexName} of the table ${index.table.tableName} refuses writes, and with it the ` +
-      'table does: it gets more than 1,000 write units a second. The Contributor Insights of the index name the keys. ' +
-      'Raise the shard count of their value, in two deployments with alsoReading: in one, queries miss items for a while.' +
+      'table does: it gets more than 1,000 write units a second. The exceptions of the writers name the index, in their ' +
+      'ThrottlingReasons, and no key. Find the value by what was written, or by the keys that the index is accessed by most, ' +
+      'in its Contributor Insights. Raise its shard count, in two deployments with alsoReading: in one, queries miss items ' +
+      'for a while.' +
       seeMonitoring('write-throttles-of-an-index'),
     ...THREE_OF_FIVE_MINUTES,
     threshold: maxWriteThrottles,

@@ -32,7 +32,8 @@ export function outboxLag(
     description:
       `Rows of the outbox that ${relay.functionName} relays wait for ${maxLag.toHumanString()} or more, or nothing ` +
       'relays them. If the function fails, its log says why. If rows are parked, see the columns partition_key and ' +
-      'last_error of the table parked. If the stream refuses records, give it more shards.' +
+      'last_error of the table parked. If neither is so, more rows come than go: give the stream more shards if it refuses ' +
+      'records, else give the function more memory.' +
       seeMonitoring('rows-of-an-outbox-wait'),
     threshold: inUnit(constructField(monitoring, 'maxLag'), maxLag, 'Duration.seconds', () => maxLag.toSeconds()),
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -55,8 +56,9 @@ export function outboxFailures(
       'rows rejected and invocations failed',
     ),
     description:
-      `The outbox relay ${relay.functionName} has rows that the stream does not take, or fails. Its log says why. ` +
-      `The rows are in the tables parked and rejected of the outbox.${seeMonitoring('failures-of-an-outbox-relay')}`,
+      `The outbox relay ${relay.functionName} has rows that the stream does not take, or fails. Its log says why, in the ` +
+      'lines "row rejected" and in those of failed invocations. The rows are in the tables parked and rejected of the ' +
+      `outbox.${seeMonitoring('failures-of-an-outbox-relay')}`,
     ...ONE_OF_FIVE_MINUTES,
     threshold: maxFailures,
   };

@@ -31,8 +31,8 @@ export function producerFailures(
     ),
     description:
       `The producer ${producer.functionName} gives records up, or fails. Its log says why, in the lines "records failed" ` +
-      'and in those of failed invocations. The records are in its answers, or come again from the queue or table that ' +
-      `they came from.${seeMonitoring('producer-failures')}`,
+      'and in those of failed invocations. Who waits for its answer finds the records in it. Those of a queue or of a table ' +
+      `come again. Those of an event that nobody waits for are lost.${seeMonitoring('producer-failures')}`,
     ...ONE_OF_FIVE_MINUTES,
     threshold: maxFailures,
   };

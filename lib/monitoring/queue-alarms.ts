@@ -26,7 +26,8 @@ export function deadLetterQueueDepth(
     metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: REPORTING_PERIOD }),
     description:
       `There are messages in the dead-letter queue ${queue.queueName}: each was tried as often as it may be. Find the ` +
-      'cause in the log of the function that they were for, and redrive them before their retention period is over.' +
+      'cause in the log of the function that they were for, remove it, and redrive them before their retention period is ' +
+      'over. If the queue is the onFailure of a function or of its event source, put again what they describe.' +
       seeMonitoring('messages-in-a-dead-letter-queue'),
     ...ONE_OF_FIVE_MINUTES,
     threshold: maxMessages,

@@ -43,7 +43,8 @@ export function reconciliationAlarms(
       metric: runs.metricInvocations({ statistic: 'Sum', period: Duration.days(1) }),
       description:
         `The reconciliation of the stream ${streamName} has not run for a day or more. See whether its schedule is ` +
-        `switched off, or rarer than once a day.${seeMonitoring('reconciliation-has-stopped')}`,
+        'switched off, or rarer than once a day, and whether the account has concurrency left for it.' +
+        seeMonitoring('reconciliation-has-stopped'),
       threshold: 1,
       comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
       evaluationPeriods: 1,

@@ -34,8 +34,8 @@ export function scalingAlarms(
       }),
       description:
         `The function that scales the stream ${streamName} has not succeeded for a quarter of an hour. Its log says why ` +
-        'it fails. If it logs nothing, nothing invokes it. Until it succeeds, the stream keeps its shards, and the alarms ' +
-        `that it asks are blind.${seeMonitoring('scaling-has-stopped')}`,
+        'it fails. If it logs nothing, nothing invokes it. Until it succeeds, the stream keeps its shards. While it cannot ' +
+        `even look at the stream, the alarms that it asks are blind.${seeMonitoring('scaling-has-stopped')}`,
       threshold: 0,
       evaluationPeriods,
       treatMissingData: cloudwatch.TreatMissingData.BREACHING,

@@ -62,9 +62,11 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
 
   /**
    * Whether CloudWatch names the keys of the index that are used most, or that are throttled, in the region of the table. A
-   * replica takes it in its `globalSecondaryIndexOptions`.
+   * replica takes it in its `globalSecondaryIndexOptions`. To find the keys of writes that the index refuses, name those that
+   * are used most, with the mode `ACCESSED_AND_THROTTLED_KEYS`: refused writes of an index are not counted.
    *
-   * @default - as for the table: a `ShardedTable` has the keys named that are throttled
+   * @default - as for the table: a `ShardedTable` has the keys named whose reads are throttled
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/contributorinsights_HowItWorks.html
    */
   readonly contributorInsightsSpecification?: dynamodb.ContributorInsightsSpecification;
 

@@ -19,8 +19,8 @@ import type { ShardedIndexOptions } from './sharded-index-options';
  * with the properties does not say so:
  *
  * - `pointInTimeRecoverySpecification`: `{ pointInTimeRecoveryEnabled: true }`, where `TableV2` has none
- * - `contributorInsightsSpecification`: `{ enabled: true, mode: THROTTLED_KEYS }`, which names the keys that are throttled
- *   and costs by these alone, where `TableV2` has none
+ * - `contributorInsightsSpecification`: `{ enabled: true, mode: THROTTLED_KEYS }`, which names keys that are throttled, but
+ *   not those of writes that an index refuses, and costs by what it counts, where `TableV2` has none
  */
 export interface ShardedTableProps extends dynamodb.TablePropsV2 {}
 
@@ -34,8 +34,9 @@ const THROTTLED_KEYS: dynamodb.ContributorInsightsSpecification = {
  * partition, and its back-pressure throttles the writes to the table itself.
  *
  * Use it in place of `dynamodb.TableV2`, of which it has every method. It is billed on demand, retained when it leaves
- * the stack, can be restored to a point in time, and has CloudWatch name the keys that are throttled in it and in its
- * indexes (Contributor Insights, in the mode that sees throttled requests alone), unless its properties say otherwise.
+ * the stack, can be restored to a point in time, and has CloudWatch name keys that are throttled (Contributor Insights, in
+ * the mode that sees throttled requests alone), unless its properties say otherwise. DynamoDB does not count writes there
+ * that are refused because of an index: the mode `ACCESSED_AND_THROTTLED_KEYS` names the busiest keys of an index.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-indexes-gsi-sharding.html
  *

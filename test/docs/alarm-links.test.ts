@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import packageJson from '../../package.json';
-import { ControlledStack } from '../monitoring/controlled-stack';
-import { WatchedStack } from '../monitoring/watched-stack';
-import { RelayStack } from '../outbox/relay-stack';
+import { alarmDescriptions } from '../monitoring/alarm-descriptions';
 import { anchorsOf } from './anchors';
 
 const guides = join(__dirname, '..', '..', 'docs', 'guides');
@@ -13,10 +9,7 @@ const guides = join(__dirname, '..', '..', 'docs', 'guides');
 /** The longest description that CloudWatch takes. Source: its API reference, PutMetricAlarm. */
 const MAX_DESCRIPTION = 1_024;
 
-/** The longest name that a table, a stream or a function has. */
-const LONGEST_NAME = 'n'.repeat(255);
-
-const alarms = descriptions();
+const alarms = alarmDescriptions();
 
 describe('the description of each alarm', () => {
   test('is looked at', () => {
@@ -65,18 +58,3 @@ test('the guide to monitoring has a heading for each alarm, and no heading is le
   const section = guide.slice(guide.indexOf('\n## Alarms'), guide.indexOf('\n## Watch each consumer'));
   expect(new Set(linked)).toEqual(new Set(anchorsOf(section).filter((anchor) => anchor !== 'alarms')));
 });
-
-/** Of all alarms, by their ids. What only the deployment knows is as long as it can be. */
-function descriptions(): [string, string][] {
-  const app = new App();
-  const watched = new WatchedStack(app);
-  const relay = new RelayStack(app);
-  relay.monitoring.addOutbox(relay.relay);
-  const resources = [watched, relay, new ControlledStack(app)].flatMap((stack) =>
-    Object.entries(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')),
-  );
-  return resources.map(([id, { Properties }]) => {
-    const [, parts] = Properties.AlarmDescription['Fn::Join'] as [string, unknown[]];
-    return [id, parts.map((part) => (typeof part === 'string' ? part : LONGEST_NAME)).join('')];
-  });
-}

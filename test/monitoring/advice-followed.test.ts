@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType, ContributorInsightsMode } from 'aws-cdk-lib/aws-dynamodb';
+import { ShardCounts, ShardedTable } from '../../lib';
 import {
   areShardsEven,
   BalancedKeyAllocator,
@@ -8,21 +10,22 @@ import {
   reshardStream,
   uniformRanges,
 } from '../../lib/core';
+import { insightMinutes } from '../../lib/core/adaptive-counts/insight-minutes';
 import { scaleStream } from '../../lib/core/resharding/scale-stream';
 import {
   DynamoDbLimits,
   FakeControlPlane,
   FakeKinesis,
   type FakeKinesisOptions,
+  HotPartitionTable,
   SERVICE_SHARD_LIMITS,
   seededRandom,
   VirtualClock,
 } from '../../lib/testing';
+import { adaptiveConfig } from '../fakes/adaptive-config';
+import { adviceOf } from './advice-of';
 
 /** What the guide to monitoring says to do about an alarm is done here to its end, and the cause of the alarm is gone. */
-
-const guide = readFileSync(join(__dirname, '../../docs/guides/monitoring.md'), 'utf8');
-const adviceOf = (heading: string) => guide.split(`\n### ${heading}\n`)[1]!.split('\n##')[0]!.replaceAll(/\s+/g, ' ');
 
 const HOUR_MS = 3_600_000;
 const clockOfToday = () => {
@@ -182,5 +185,56 @@ describe('write throttles of an index', () => {
     };
     expect(refusedWith(1)).toBeGreaterThan(0);
     expect(refusedWith(shards)).toBe(0);
+  });
+
+  test('the exception of a refused write names the index and the reason, and no key', () => {
+    const advice = adviceOf('Write throttles of an index');
+    expect(advice).toContain('have the reason `IndexWriteKeyRangeThroughputExceeded` and the ARN of the index');
+    const table = new HotPartitionTable({ tablePartitions: 1_000, indexPartitions: 4, now: () => 0 });
+    const writes = () => {
+      for (let write = 0; write < 2_000; write += 1) table.putItem(`order-${write}`, 'pending');
+    };
+    expect(writes).toThrow(
+      expect.objectContaining({
+        ThrottlingReasons: [{ reason: 'IndexWriteKeyRangeThroughputExceeded', resource: table.indexArn }],
+        message: expect.not.stringContaining('pending'),
+      }),
+    );
+  });
+
+  test('the keys that an index is accessed by most are named in the mode of its own that the guide says', () => {
+    expect(adviceOf('Write throttles of an index')).toContain(
+      'give it to `addShardedIndex` as its `contributorInsightsSpecification`',
+    );
+    const stack = new Stack(new App(), 'It');
+    const table = new ShardedTable(stack, 'Orders', { partitionKey: { name: 'id', type: AttributeType.STRING } });
+    const options = { shardCounts: ShardCounts.uniform(2) };
+    table.addShardedIndex({ indexName: 'byDefault', ...options });
+    const mode = ContributorInsightsMode.ACCESSED_AND_THROTTLED_KEYS;
+    table.addShardedIndex({
+      indexName: 'byTime',
+      ...options,
+      contributorInsightsSpecification: { enabled: true, mode },
+    });
+    const insightsOf = (IndexName: string, Mode: string) =>
+      Match.objectLike({ IndexName, ContributorInsightsSpecification: { Enabled: true, Mode } });
+    Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [
+        Match.objectLike({
+          GlobalSecondaryIndexes: [insightsOf('byDefault', 'THROTTLED_KEYS'), insightsOf('byTime', mode)],
+        }),
+      ],
+    });
+  });
+
+  test('a partition that is full has 180,000 of what Contributor Insights count in a minute', () => {
+    expect(adviceOf('Write throttles of an index')).toContain('A key near 180,000 a minute is at the limit');
+    const Timestamp = new Date(Date.UTC(2026, 10, 21));
+    const minutesOf = (ApproximateValue: number) => {
+      const busiest = { Keys: ['open#0'], Datapoints: [{ Timestamp, ApproximateValue }] };
+      return insightMinutes(adaptiveConfig, { accessed: [busiest], throttled: [] }, () => 1);
+    };
+    expect(minutesOf(180_000)[0]!.minutes).toHaveLength(1);
+    expect(minutesOf(90_000)[0]!.minutes).toHaveLength(0);
   });
 });

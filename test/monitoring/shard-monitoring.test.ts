@@ -302,7 +302,7 @@ describe('ShardMonitoring', () => {
         DatapointsToAlarm: 3,
       });
       expect(description(stack, { Threshold: 0, DatapointsToAlarm: 3 })).toMatch(
-        /Raise the shard count of their value, in two deployments with alsoReading/,
+        /Raise its shard count, in two deployments with alsoReading/,
       );
     });
   });
