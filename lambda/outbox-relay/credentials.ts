@@ -1,21 +1,66 @@
 import { SecretsManager } from '@aws-sdk/client-secrets-manager';
 import { Signer } from '@aws-sdk/rds-signer';
+import { EvenShardsError } from '../../lib/core/foundation/errors';
 import { DATABASE_SECRET_ARN, DATABASE_USER } from '../../lib/core/foundation/function-environment';
 import { requiredEnvironment } from '../required-environment';
+import { boundedHandler } from '../reshard-client';
+import { callWithin } from '../time-left';
 
-/** Whom to log in as, and what says so: asked anew for each connection, for tokens last minutes and secrets rotate. */
-export async function credentials(server: { host: string; port: number }): Promise<{
-  user: string;
-  password: () => Promise<string>;
-}> {
+/** A connection waits so long for a password. */
+const PASSWORD_MS = 10_000;
+
+/** The secret is none that RDS writes. It names nothing of what the secret holds. */
+class DatabaseSecretError extends EvenShardsError {
+  constructor(problem: string, options?: ErrorOptions) {
+    super('DATABASE_SECRET', `the secret of the database ${problem}`, options);
+  }
+}
+
+interface Login {
+  readonly username: string;
+  readonly password: string;
+}
+
+/**
+ * Whom to log in as, and what says so: asked anew for each connection, for tokens last minutes and secrets rotate.
+ *
+ * @param withinMs how long it may take to ask for the user
+ */
+export async function credentials(
+  server: { host: string; port: number },
+  withinMs: number,
+): Promise<{ user: string; password: () => Promise<string> }> {
   const secretArn = process.env[DATABASE_SECRET_ARN];
   if (secretArn === undefined) {
     const user = requiredEnvironment(DATABASE_USER);
     const signer = new Signer({ hostname: server.host, port: server.port, username: user });
     return { user, password: () => signer.getAuthToken() };
   }
-  const secrets = new SecretsManager({});
-  const read = async (): Promise<{ username: string; password: string }> =>
-    JSON.parse((await secrets.getSecretValue({ SecretId: secretArn })).SecretString ?? '{}');
-  return { user: (await read()).username, password: async () => (await read()).password };
+  const secrets = new SecretsManager({ requestHandler: boundedHandler() });
+  const read = async (limitMs: number): Promise<Login> => {
+    const answer = await callWithin(limitMs, undefined, (within) =>
+      secrets.getSecretValue({ SecretId: secretArn }, within),
+    );
+    return loginOf(answer?.SecretString);
+  };
+  const { username } = await read(withinMs);
+  return { user: username, password: async () => (await read(PASSWORD_MS)).password };
+}
+
+function loginOf(secret: unknown): Login {
+  const { username, password }: Partial<Login> = Object(parsed(secret));
+  for (const [field, value] of Object.entries({ username, password })) {
+    if (typeof value === 'string' && value !== '') continue;
+    throw new DatabaseSecretError(`must be JSON with a ${field} that is a text and not empty`);
+  }
+  return { username: username!, password: password! };
+}
+
+function parsed(secret: unknown): unknown {
+  try {
+    return JSON.parse(String(secret));
+  } catch {
+    // The error of the parser quotes the secret.
+    throw new DatabaseSecretError('must be JSON with a username and a password');
+  }
 }

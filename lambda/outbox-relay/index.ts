@@ -1,7 +1,7 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import type { Context } from 'aws-lambda';
 import { Pool } from 'pg';
+import { answerWithin } from '../../lib/core/foundation/answer-within';
 import {
   AGGREGATION,
   DATABASE_HOST,
@@ -19,6 +19,7 @@ import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-recor
 import { functionMetrics } from '../embedded-metrics';
 import { loggable, loggableMessage } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
+import { callWithin, type TimedInvocation, timeLeft } from '../time-left';
 import { credentials } from './credentials';
 import { OutboxReport } from './outbox-report';
 
@@ -26,7 +27,16 @@ import { OutboxReport } from './outbox-report';
 const LAST_READ_MS = 10_000;
 
 /** From here on nothing more is sent. */
-const LAST_SEND_MS = 4_000;
+const LAST_SEND_MS = 6_000;
+
+/** Whatever becomes of a request is known by then. A statement of the relay that ends takes 3 seconds at most. */
+const LAST_ANSWER_MS = 5_000;
+
+/** What waits is asked for until then. */
+const LAST_REPORT_MS = 1_000;
+
+/** Connections that do not end by then end with the function. */
+const LAST_MS = 500;
 
 /** A request that takes longer, to the end of its answer, is given up and sent again. */
 const REQUEST_TIMEOUT_MS = 6_000;
@@ -44,18 +54,20 @@ const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandle
 export const handler = loggable(handle);
 
 /** Relays until the invocation's time is nearly up. */
-async function handle(_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<RelaySummary> {
-  const pool = await connections();
+async function handle(_event: unknown, context: TimedInvocation): Promise<RelaySummary> {
+  const leftMs = (reservedMs: number): number => timeLeft(context, reservedMs);
+  const requestMs = (): number => Math.min(REQUEST_TIMEOUT_MS, leftMs(LAST_ANSWER_MS));
+  const pool = await connections(leftMs(LAST_READ_MS));
   const producer = new OrderedProducer(
     {
-      putRecords: (input) => kinesis.putRecords(input, { abortSignal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }),
-      listShards: (input) => kinesis.listShards(input, { abortSignal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }),
+      putRecords: (input) => callWithin(requestMs(), undefined, (within) => kinesis.putRecords(input, within)),
+      listShards: (input) => callWithin(requestMs(), undefined, (within) => kinesis.listShards(input, within)),
     },
     {
       streamName: requiredEnvironment(STREAM_NAME),
       maxRecordBytes: Number(process.env[MAX_RECORD_BYTES] ?? DEFAULT_MAX_RECORD_BYTES),
       aggregation: process.env[AGGREGATION] === 'true',
-      signal: before(LAST_SEND_MS, context),
+      signal: AbortSignal.timeout(leftMs(LAST_SEND_MS)),
     },
   );
   const relay = new OutboxRelay(pool, producer, {
@@ -68,18 +80,19 @@ async function handle(_event: unknown, context: Pick<Context, 'getRemainingTimeI
   const report = new OutboxReport(pool, relay, metrics, schema);
   report.start();
   try {
-    return await relay.run({ signal: before(LAST_READ_MS, context) });
+    return await relay.run({ signal: AbortSignal.timeout(leftMs(LAST_READ_MS)) });
   } finally {
-    await report.stop();
     await producer.close();
-    await pool.end();
+    await report.stop(leftMs(LAST_REPORT_MS));
+    await answerWithin(leftMs(LAST_MS), pool.end()).catch(() => {});
   }
 }
 
-async function connections(): Promise<Pool> {
+/** @param withinMs how long it may take to ask who logs in */
+async function connections(withinMs: number): Promise<Pool> {
   const host = requiredEnvironment(DATABASE_HOST);
   const port = Number(requiredEnvironment(DATABASE_PORT));
-  const { user, password } = await credentials({ host, port });
+  const { user, password } = await credentials({ host, port }, withinMs);
   const pool = new Pool({
     host,
     port,
@@ -96,8 +109,4 @@ async function connections(): Promise<Pool> {
   });
   pool.on('error', (error) => console.warn({ message: 'connection lost', cause: loggableMessage(error) }));
   return pool;
-}
-
-function before(reservedMs: number, context: Pick<Context, 'getRemainingTimeInMillis'>): AbortSignal {
-  return AbortSignal.timeout(Math.max(1, Math.floor(context.getRemainingTimeInMillis() - reservedMs)));
 }

@@ -1,5 +1,6 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Pool } from 'pg';
+import { answerWithin } from '../../lib/core/foundation/answer-within';
 import { OUTBOX_METRICS } from '../../lib/core/foundation/function-metrics';
 import { DEFAULT_OUTBOX_SCHEMA } from '../../lib/core/outbox/outbox-migrations';
 import type { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
@@ -7,6 +8,9 @@ import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
 import { loggableMessage } from '../loggable';
 
 const REPORT_MS = 30_000;
+
+/** What waits is in a few small tables. A query that takes longer waits for a lock, or for a server that has gone. */
+const MOST_QUERY_MS = 10_000;
 
 /** Writes what the relay does and what waits, now and then, and at the end. */
 export class OutboxReport {
@@ -21,15 +25,16 @@ export class OutboxReport {
   ) {}
 
   start(): void {
-    this.timer = setInterval(() => void this.report(), REPORT_MS);
+    this.timer = setInterval(() => void this.report(MOST_QUERY_MS), REPORT_MS);
   }
 
-  async stop(): Promise<void> {
+  /** Writes the last report within so many milliseconds. */
+  async stop(withinMs: number): Promise<void> {
     clearInterval(this.timer);
-    await this.report();
+    await this.report(Math.min(withinMs, MOST_QUERY_MS));
   }
 
-  private async report(): Promise<void> {
+  private async report(withinMs: number): Promise<void> {
     const summary = this.relay.summary();
     const { relayed, rejections, givenUp } = this.reported;
     this.reported = summary;
@@ -40,15 +45,28 @@ export class OutboxReport {
     add('rejections', summary.rejections - rejections);
     add('givenUpRows', summary.givenUp - givenUp);
     try {
-      const { rows } = await this.pool.query(`SELECT * FROM ${this.schema}.lag()`);
-      add('waitingRows', Number(rows[0].waiting_rows));
-      add('waitingSeconds', rows[0].waiting_seconds, MetricUnit.Seconds);
-      add('parkedRows', Number(rows[0].parked_rows));
+      const lag = await this.lag(withinMs);
+      add('waitingRows', Number(lag.waiting_rows));
+      add('waitingSeconds', lag.waiting_seconds, MetricUnit.Seconds);
+      add('parkedRows', Number(lag.parked_rows));
     } catch (error) {
       console.warn({ message: 'the lag is not known', cause: loggableMessage(error as Error) });
     }
     this.metrics.publishStoredMetrics();
   }
+
+  /** The pool may have to connect first, and then Postgres may not answer. */
+  private async lag(withinMs: number): Promise<Lag> {
+    const query = { text: `SELECT * FROM ${this.schema}.lag()`, query_timeout: withinMs };
+    const { rows } = await answerWithin(withinMs, this.pool.query<Lag>(query));
+    return rows[0]!;
+  }
+}
+
+interface Lag {
+  waiting_rows: string;
+  waiting_seconds: number;
+  parked_rows: string;
 }
 
 type MetricUnitOf = (typeof MetricUnit)[keyof typeof MetricUnit];

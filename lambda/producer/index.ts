@@ -1,6 +1,6 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import type { Context, DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
+import type { DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import {
   AGGREGATION,
   ALLOCATE_HASH_KEYS,
@@ -15,11 +15,12 @@ import {
 import { PRODUCER_LAST_SEND_MS } from '../../lib/core/foundation/last-send';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
-import type { PutRecordsClient, RequestOptions } from '../../lib/core/producer/put-records-client';
+import type { PutRecordsClient } from '../../lib/core/producer/put-records-client';
 import { functionMetrics } from '../embedded-metrics';
 import { InvalidEventError } from '../invalid-event-error';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
+import { callWithin, type TimedInvocation, timeLeft } from '../time-left';
 import { askRegistry } from './ask-registry';
 import { deliverMessages, deliverRecords, type ProducerResponse } from './deliver';
 import { type SourceMessage, sourceMessages } from './event-source';
@@ -47,8 +48,6 @@ type Delivery = (
   failures: FailureTally,
 ) => Promise<ProducerResponse | SQSBatchResponse>;
 
-type InvocationContext = Pick<Context, 'getRemainingTimeInMillis'>;
-
 const options = {
   streamName: requiredEnvironment(STREAM_NAME),
   maxRecordBytes: Number(process.env[MAX_RECORD_BYTES] ?? DEFAULT_MAX_RECORD_BYTES),
@@ -74,7 +73,7 @@ const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandle
 
 export const handler = loggable(handle);
 
-async function handle(event: ProducerEvent, context: InvocationContext): Promise<ProducerResponse | SQSBatchResponse> {
+async function handle(event: ProducerEvent, context: TimedInvocation): Promise<ProducerResponse | SQSBatchResponse> {
   const deliver = deliveryOf(event);
   const signal = AbortSignal.timeout(timeLeft(context, PRODUCER_LAST_SEND_MS));
   const producer = new OrderedProducer(clientWithin(context), { ...options, signal });
@@ -137,13 +136,13 @@ function unknownOwner(field: string, { hashKeyOwner }: OwnedRecord): InvalidEven
 }
 
 /** The client, whose requests end before the invocation does. */
-function clientWithin(context: InvocationContext): PutRecordsClient {
-  const inTime = ({ abortSignal }: RequestOptions): RequestOptions => ({
-    abortSignal: AbortSignal.any([abortSignal, AbortSignal.timeout(timeLeft(context, LAST_ANSWER_MS))]),
-  });
+function clientWithin(context: TimedInvocation): PutRecordsClient {
+  const leftMs = (): number => timeLeft(context, LAST_ANSWER_MS);
   return {
-    putRecords: (input, options) => kinesis.putRecords(input, inTime(options!)),
-    listShards: (input, options) => kinesis.listShards(input, inTime(options!)),
+    putRecords: (input, options) =>
+      callWithin(leftMs(), options?.abortSignal, (within) => kinesis.putRecords(input, within)),
+    listShards: (input, options) =>
+      callWithin(leftMs(), options?.abortSignal, (within) => kinesis.listShards(input, within)),
   };
 }
 
@@ -153,8 +152,4 @@ function aggregationIn(text: string | undefined): boolean | 'packed' {
 
 function numberIn(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text);
-}
-
-function timeLeft(context: InvocationContext, reservedMs: number): number {
-  return Math.max(1, Math.floor(context.getRemainingTimeInMillis() - reservedMs));
 }

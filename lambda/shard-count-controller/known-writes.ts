@@ -3,6 +3,7 @@ import type { ValueMinutes } from '../../lib/core/adaptive-counts/insight-minute
 import { COUNT_TABLE_INDEX, COUNT_TABLE_VALUE, reportsKey } from '../../lib/core/adaptive-counts/shard-count-table';
 import { ALARM_KEY, minuteText, reportOf, type WriteReport } from '../../lib/core/adaptive-counts/write-report-table';
 import type { DynamoDbItem } from '../../lib/core/foundation/attribute-value';
+import { OnwardPages } from '../../lib/core/foundation/onward-pages';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
 
 /** So far back reports are of interest: a count is raised by two minutes, or by ten. */
@@ -28,9 +29,10 @@ export async function readKnownWrites(
 ): Promise<KnownWrites> {
   const values = new Map<string | undefined, WriteReport[]>();
   let isAlarmed = false;
+  const pages = new OnwardPages('Query');
   let start: QueryCommandInput['ExclusiveStartKey'];
   do {
-    const { Items = [], LastEvaluatedKey } = await client.query({
+    const { Items, LastEvaluatedKey } = await client.query({
       TableName: config.adaptive!.tableName,
       KeyConditionExpression: '#index = :index AND #value >= :from',
       ExpressionAttributeNames: { '#index': COUNT_TABLE_INDEX, '#value': COUNT_TABLE_VALUE },
@@ -40,7 +42,7 @@ export async function readKnownWrites(
       },
       ...(start && { ExclusiveStartKey: start }),
     });
-    for (const item of Items) {
+    for (const item of Items ?? []) {
       const key = item[COUNT_TABLE_VALUE]?.S ?? '';
       if (key === ALARM_KEY) isAlarmed = item[ALARM_STATE]?.S === RAISED;
       const report = reportOf(key, item as DynamoDbItem);
@@ -48,7 +50,7 @@ export async function readKnownWrites(
       if (report === undefined || report.start + 60_000 > now) continue;
       values.set(report.value, [...(values.get(report.value) ?? []), report]);
     }
-    start = LastEvaluatedKey;
+    start = pages.next(LastEvaluatedKey);
   } while (start !== undefined);
   return { reported: [...values].map(([value, minutes]) => ({ value, minutes })), isAlarmed };
 }

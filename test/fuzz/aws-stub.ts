@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import {
@@ -11,6 +11,8 @@ import {
 } from '../../lib/core';
 import { type AttributeJson, itemFromJson, itemToJson } from '../../lib/core/sharded-index/light-client/attribute-json';
 import { FakeIndex } from '../fakes/fake-index';
+import { ConditionFailed, CountTable } from './count-table';
+import type { FuzzCase } from './fuzz-case';
 import { CANARY, type Dice, mutatedJson } from './random-json';
 
 /** What becomes of a request. All but the first can befall every call of every service. */
@@ -30,13 +32,14 @@ export const FATES = [
   'refused, quoting the request',
   'slow',
   'the answer before',
+  'the same page again',
   'throttled',
   'twice',
 ] as const;
 export type Fate = (typeof FATES)[number];
 
 /** After these a service may say what is not true, and no oracle knows what is. */
-export const LIES: readonly Fate[] = ['mutated answer', 'the answer before', 'empty object'];
+export const LIES: readonly Fate[] = ['mutated answer', 'the answer before', 'the same page again', 'empty object'];
 
 interface Answer {
   status: number;
@@ -54,6 +57,29 @@ export interface StoredRecord extends Entry {
   sequenceNumber: string;
 }
 
+/** What says that there is more, of every service: whoever asks for it gets it for ever. */
+const THE_SAME_AGAIN = {
+  LastEvaluatedKey: { id: { S: CANARY }, index: { S: CANARY }, value: { S: CANARY } },
+  NextToken: CANARY,
+  HasMoreTags: true,
+};
+
+const OPERATIONS = [
+  'PutRecords',
+  'ListShards',
+  'DescribeStreamSummary',
+  'ListTagsForStream',
+  'UpdateShardCount',
+  'Query',
+  'GetItem',
+  'PutItem',
+  'Scan',
+  'Invoke',
+  'DescribeContributorInsights',
+  'GetInsightRuleReport',
+  'GetSecretValue',
+];
+
 const LATE_MS = 150;
 const DRIPS = 8;
 const DRIP_MS = 60;
@@ -69,31 +95,54 @@ export class AwsStub {
   calls = 0;
   fate: (operation: string) => Fate = () => 'honest';
   readonly items = new Map<string, Record<string, unknown>>();
+  /** The table of the shard counts, which all queries without an index ask. */
+  readonly counts = new CountTable();
+  /** What `GetInsightRuleReport` says of each rule. */
+  readonly insights: Record<string, object[]> = {};
+  readonly endpoint: string;
+  private readonly dice: Dice;
   private readonly indexes: ReadonlyMap<string, FakeIndex>;
   private readonly before = new Map<string, Answer>();
   private tags: Record<string, string> = {};
   private sequence = 0n;
   private shardCount = 4;
 
-  private constructor(
-    private readonly dice: Dice,
-    configs: readonly ShardedIndexConfig[],
-  ) {
+  private constructor(server: Server, fuzzCase: FuzzCase, configs: readonly ShardedIndexConfig[]) {
+    this.dice = fuzzCase.diceFor('AWS');
     this.indexes = new Map(configs.map((config) => [config.indexName!, new FakeIndex(config, { pageItems: 7 })]));
+    this.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.on('request', (request, response) => void this.serve(request, response));
   }
 
-  static async start(dice: Dice, configs: readonly ShardedIndexConfig[] = []) {
-    const stub = new AwsStub(dice, configs);
-    const server = createServer((request, response) => void stub.serve(request, response)).listen(0, '127.0.0.1');
+  /** Services that end with the case. */
+  static async start(fuzzCase: FuzzCase, configs: readonly ShardedIndexConfig[] = []): Promise<AwsStub> {
+    const server = createServer().listen(0, '127.0.0.1');
+    fuzzCase.with(server, () => {
+      server.close();
+      server.closeAllConnections();
+    });
     await once(server, 'listening');
-    return {
-      stub,
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      stop: () => {
-        server.close();
-        server.closeAllConnections();
-      },
+    return new AwsStub(server, fuzzCase, configs);
+  }
+
+  /**
+   * In half of the cases all requests meet an honest service. In the others half of them do, or one operation meets the same
+   * fate always.
+   */
+  befall(dice: Dice, { lies = true } = {}): void {
+    const fates = FATES.filter((fate) => lies || !LIES.includes(fate));
+    const isHostile = dice.chance(0.5);
+    const always = dice.chance(0.2) ? { operation: dice.pick(OPERATIONS), fate: dice.pick(fates) } : undefined;
+    this.fates.length = 0;
+    this.fate = (operation) => {
+      if (!isHostile) return 'honest';
+      if (always !== undefined) return operation === always.operation ? always.fate : 'honest';
+      return this.dice.chance(0.5) ? this.dice.pick(fates) : 'honest';
     };
+  }
+
+  get hasLied(): boolean {
+    return this.fates.some((fate) => LIES.includes(fate));
   }
 
   index(name: string): FakeIndex {
@@ -150,6 +199,8 @@ export class AwsStub {
         return drip(response, answer);
       case 'the answer before':
         return send(response, earlier);
+      case 'the same page again':
+        return send(response, { status, body: JSON.stringify({ ...Object(jsonOr(body)), ...THE_SAME_AGAIN }) });
       case 'twice':
         return send(response, { status, body: body + body });
       default:
@@ -182,11 +233,17 @@ export class AwsStub {
         this.shardCount = Number(input.TargetShardCount) || this.shardCount;
         return ok({});
       case 'Query':
-        return this.query(input as unknown as IndexQueryInput);
+        return input.IndexName === undefined ? ok(this.counts.query(input as never)) : this.query(input as never);
       case 'GetItem':
         return ok({ Item: this.items.get(idOf(input.Key)) });
       case 'PutItem':
-        return this.putItem(input);
+        return idOf(input.Item) === undefined ? this.putCount(input) : this.putItem(input);
+      case 'DescribeContributorInsights':
+        return ok({ ContributorInsightsStatus: 'ENABLED', ContributorInsightsRuleList: Object.keys(this.insights) });
+      case 'GetInsightRuleReport':
+        return ok({ Contributors: this.insights[String(input.RuleName)] ?? [] });
+      case 'GetSecretValue':
+        return ok({ SecretString: JSON.stringify({ username: 'postgres', password: 'postgres' }) });
       case 'Scan':
         return ok({ Items: [...this.items.values()], Count: this.items.size, ScannedCount: this.items.size });
       case 'Invoke':
@@ -237,6 +294,15 @@ export class AwsStub {
       Items: Items?.map((item) => itemToJson(item as never)),
       ...(LastEvaluatedKey && { LastEvaluatedKey: itemToJson(LastEvaluatedKey as never) }),
     });
+  }
+
+  private putCount(input: Record<string, never>): Answer {
+    try {
+      return ok(this.counts.putItem(input as never));
+    } catch (error) {
+      if (!(error instanceof ConditionFailed)) throw error;
+      return refusal(400, error.name, error.message);
+    }
   }
 
   /** The two conditions of the registry: a version that is expected, and one that must grow. */

@@ -103,7 +103,7 @@ export class CassandraStub {
         const frame = received.subarray(0, end);
         received = received.subarray(end);
         sent = sent.then(async () => {
-          const answer = await this.answer(frame[4]!, frame.subarray(HEADER));
+          const answer = await this.answer(frame[4]!, frame.subarray(HEADER)).catch(() => refusal(0x000a, 'no frame'));
           await this.send(this.fate(), answer, { socket, stream: frame.readInt16BE(2), connection });
         });
       }

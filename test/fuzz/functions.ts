@@ -15,9 +15,10 @@ import {
   STREAM_NAME,
   SURGE_ALARM,
 } from '../../lib/core/foundation/function-environment';
-import { AwsStub, FATES, LIES } from './aws-stub';
+import { AwsStub } from './aws-stub';
+import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
-import { LambdaFunction } from './lambda-function';
+import { type Invocation, LambdaFunction } from './lambda-function';
 import { checkInvocation } from './oracle';
 import { CANARY, type Dice, mutatedJson } from './random-json';
 
@@ -38,133 +39,109 @@ const ITEMS = 60;
 /** Far below the time of a real function, so that a case with a service that does not answer is short. */
 const TIMEOUT_MS = 2_500;
 
-const KINESIS = { [STREAM_NAME]: 'events', [REQUEST_TIMEOUT_MS]: '300' };
+const REGISTRY = { [STREAM_NAME]: 'events', [REGISTRY_TABLE_NAME]: 'owners' };
+const PRODUCER = {
+  [STREAM_NAME]: 'events',
+  [REQUEST_TIMEOUT_MS]: '300',
+  [SEQUENCE]: 'true',
+  [REGISTRY_FUNCTION_NAME]: 'registry',
+};
+const SCALER = {
+  [STREAM_NAME]: 'events',
+  [MIN_SHARDS]: '1',
+  [MAX_SHARDS]: '8',
+  [SURGE_ALARM]: 'surge',
+  [SCALE_OUT_ALARM]: 'out',
+  [SCALE_IN_ALARM]: 'in',
+};
 
-/** The bundled functions, and the services that they call. */
-export class Functions {
-  private constructor(
-    private readonly stub: AwsStub,
-    private readonly bundles: ReadonlyMap<string, LambdaFunction>,
-    private readonly stopStub: () => void,
-  ) {}
+/** The bundled functions, and the services that they call. A case invokes one a few times, since it keeps what it has learnt. */
+export const FUNCTION_TARGETS: readonly FuzzTarget[] = [
+  { name: 'records', play: putRecords },
+  { name: 'messages of a queue or a table', play: putMessages },
+  { name: 'queries', play: query },
+  { name: 'registry', play: registry },
+  { name: 'registry of a lying table', play: deceivedRegistry },
+  { name: 'control plane', play: controlPlane },
+];
 
-  static async start(dice: Dice): Promise<Functions> {
-    const { stub, endpoint, stop } = await AwsStub.start(dice, [INDEX]);
-    for (let number = 0; number < ITEMS; number++) {
-      const item = { id: `i${number}`, status: VALUES[number % 2]!, createdAt: number % 17, note: CANARY };
-      const attributes = shardAttributes(INDEX, item);
-      stub.index(INDEX.indexName!).put({
-        id: { S: item.id },
-        status: { S: item.status },
-        createdAt: { N: String(item.createdAt) },
-        note: { S: item.note },
-        shard: { S: String(attributes.shard) },
-      });
-    }
-    const registry = { [STREAM_NAME]: 'events', [REGISTRY_TABLE_NAME]: 'owners' };
-    const environments: Record<string, Record<string, string>> = {
-      producer: { ...KINESIS, [SEQUENCE]: 'true', [REGISTRY_FUNCTION_NAME]: 'registry' },
-      'query-fanout': { [INDEXES]: JSON.stringify({ byStatus: INDEX }) },
-      'hash-key-registry': registry,
-      'hash-key-registry of a lying table': registry,
-      'stream-scaler': {
-        [STREAM_NAME]: 'events',
-        [MIN_SHARDS]: '1',
-        [MAX_SHARDS]: '8',
-        [SURGE_ALARM]: 'surge',
-        [SCALE_OUT_ALARM]: 'out',
-        [SCALE_IN_ALARM]: 'in',
-      },
-      'stream-reconciler': { [STREAM_NAME]: 'events', [SHARD_COUNT]: '4', [REPAIR]: 'false' },
-      'stream-resharder': {},
-    };
-    const bundles = await Promise.all(
-      Object.entries(environments).map(async ([name, environment]) => {
-        const bundle = { name: name.split(' ')[0]!, environment, endpoint };
-        return [name, await LambdaFunction.start(bundle)] as const;
-      }),
-    );
-    return new Functions(stub, new Map(bundles), stop);
-  }
+const MOST_TURNS = 3;
 
-  async stop(): Promise<void> {
-    await Promise.all([...this.bundles.values()].map((bundle) => bundle.stop()));
-    this.stopStub();
-  }
+/** A function that nobody has invoked yet, and its services. */
+export async function startFunction(fuzzCase: FuzzCase, name: string, environment: Record<string, string>) {
+  const aws = await AwsStub.start(fuzzCase, [INDEX]);
+  const bundle = fuzzCase.with(await LambdaFunction.start({ name, environment, endpoint: aws.endpoint }), (each) =>
+    each.stop(),
+  );
+  const invoke = (payload: string, timeoutMs = TIMEOUT_MS): Promise<Invocation> => {
+    fuzzCase.begins(`${name} takes ${payload}`);
+    return bundle.invokeJson(payload, timeoutMs);
+  };
+  return { aws, invoke };
+}
 
-  get targets(): FuzzTarget[] {
-    return [
-      { name: 'records', play: (dice) => this.putRecords(dice) },
-      { name: 'messages of a queue or a table', play: (dice) => this.putMessages(dice) },
-      { name: 'queries', play: (dice) => this.query(dice) },
-      { name: 'registry', play: (dice) => this.registry(dice) },
-      { name: 'registry of a lying table', play: (dice) => this.deceivedRegistry(dice) },
-      { name: 'control plane', play: (dice) => this.controlPlane(dice) },
-    ];
-  }
-
-  /** Half of the requests meet an honest service, in half of the cases all do. */
-  private befall(dice: Dice, { lies = true } = {}): void {
-    const fates = FATES.filter((fate) => lies || !LIES.includes(fate));
-    const isHostile = dice.chance(0.5);
-    this.stub.fates.length = 0;
-    this.stub.fate = () => (isHostile && dice.chance(0.5) ? dice.pick(fates) : 'honest');
-  }
-
-  private async putRecords(dice: Dice): Promise<void> {
+async function putRecords(fuzzCase: FuzzCase): Promise<void> {
+  const { dice } = fuzzCase;
+  const { aws, invoke } = await startFunction(fuzzCase, 'producer', PRODUCER);
+  for (let turn = 0; turn <= dice.below(MOST_TURNS); turn++) {
     const records = Array.from({ length: 1 + dice.below(6) }, (_, number) => ({
       partitionKey: `${CANARY}-${dice.below(3)}`,
       data: `${CANARY} ${dice.random()} ${number}`,
       ...(dice.chance(0.2) && { hashKeyOwner: `${CANARY} owner ${dice.below(3)}` }),
     }));
-    this.befall(dice);
+    aws.befall(dice);
     const isMutated = dice.chance(0.5);
-    const stored = this.stub.records.length;
-    const invocation = await this.invoke(
-      'producer',
-      isMutated ? mutatedJson({ records }, dice) : JSON.stringify({ records }),
-    );
+    const stored = aws.records.length;
+    const invocation = await invoke(isMutated ? mutatedJson({ records }, dice) : JSON.stringify({ records }));
     checkInvocation(invocation);
     if (invocation.response === undefined) {
-      if (this.stub.records.length > stored) throw new Error('records were written, and the function threw');
-      return;
+      if (aws.records.length > stored) throw new Error('records were written, and the function threw');
+      continue;
     }
+    if (isMutated) continue;
     const { records: results } = JSON.parse(invocation.response) as { records: { sequenceNumber?: string }[] };
-    if (isMutated) return;
     if (results.length !== records.length) throw new Error(`${results.length} results of ${records.length} records`);
-    const data = this.stub.records.slice(stored).map(({ Data }) => Buffer.from(Data, 'base64').toString('latin1'));
+    const data = aws.records.slice(stored).map(({ Data }) => Buffer.from(Data, 'base64').toString('latin1'));
     records.forEach((record, index) => {
       const isAcknowledged = results[index]!.sequenceNumber !== undefined;
       if (isAcknowledged && !data.some((each) => each.includes(record.data))) throw new Error('acknowledged and lost');
     });
   }
+}
 
-  private async putMessages(dice: Dice): Promise<void> {
+async function putMessages(fuzzCase: FuzzCase): Promise<void> {
+  const { dice } = fuzzCase;
+  const { aws, invoke } = await startFunction(fuzzCase, 'producer', PRODUCER);
+  for (let turn = 0; turn <= dice.below(MOST_TURNS); turn++) {
     const isQueue = dice.chance(0.5);
     const Records = Array.from({ length: 1 + dice.below(5) }, (_, number) => {
       const data = `${CANARY} ${dice.random()}`;
       return isQueue ? queueMessage(number, data) : tableChange(number, data);
     });
-    this.befall(dice);
+    aws.befall(dice);
     const isMutated = dice.chance(0.6);
-    const stored = this.stub.records.length;
-    const invocation = await this.invoke(
-      'producer',
-      isMutated ? mutatedJson({ Records }, dice) : JSON.stringify({ Records }),
-    );
+    const stored = aws.records.length;
+    const invocation = await invoke(isMutated ? mutatedJson({ Records }, dice) : JSON.stringify({ Records }));
     checkInvocation(invocation);
-    if (invocation.response === undefined || isMutated) return;
+    if (invocation.response === undefined || isMutated) continue;
     const { batchItemFailures } = JSON.parse(invocation.response) as {
       batchItemFailures: { itemIdentifier: string }[];
     };
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-    const data = this.stub.records.slice(stored).map(({ Data }) => Buffer.from(Data, 'base64').toString('latin1'));
+    const data = aws.records.slice(stored).map(({ Data }) => Buffer.from(Data, 'base64').toString('latin1'));
     for (const { identifier, text } of Records.map(nameAndText)) {
       if (!failed.has(identifier) && !data.some((each) => each.includes(text))) throw new Error('a message was lost');
     }
   }
+}
 
-  private async query(dice: Dice): Promise<void> {
+async function query(fuzzCase: FuzzCase): Promise<void> {
+  const { dice } = fuzzCase;
+  const { aws, invoke } = await startFunction(fuzzCase, 'query-fanout', {
+    [INDEXES]: JSON.stringify({ byStatus: INDEX }),
+  });
+  fill(aws);
+  for (let turn = 0; turn <= dice.below(MOST_TURNS); turn++) {
     const event = {
       index: 'byStatus',
       value: dice.pick(VALUES),
@@ -177,98 +154,111 @@ export class Functions {
         expressionAttributeValues: { ':note': { S: CANARY } },
       }),
     };
-    this.befall(dice);
-    if (dice.chance(0.5)) {
-      checkInvocation(await this.invoke('query-fanout', mutatedJson(event, dice)));
-      return;
-    }
-    await this.readPages(event, dice);
+    aws.befall(dice);
+    if (dice.chance(0.5)) checkInvocation(await invoke(mutatedJson(event, dice)));
+    else await readPages(aws, event, dice, invoke);
   }
+}
 
-  /** Page after page, until the last or a typed error. A service that tells no lies gives every item once. */
-  private async readPages(
-    event: { value: string; sortKey?: object | undefined; order?: string | undefined },
-    dice: Dice,
-  ) {
-    const ids: string[] = [];
-    const sortKeys: number[] = [];
-    let cursor: string | undefined;
-    for (let pages = 0; pages < 2 * ITEMS; pages++) {
-      const altered = cursor !== undefined && dice.chance(0.1);
-      const sent = altered ? `${cursor!.slice(0, -3)}${dice.pick(['', 'AAA', CANARY])}` : cursor;
-      const invocation = await this.invoke('query-fanout', JSON.stringify({ ...event, cursor: sent }));
-      checkInvocation(invocation);
-      if (altered && invocation.response !== undefined && sent !== cursor) throw new Error('an altered cursor passed');
-      if (invocation.response === undefined) return;
-      const page = JSON.parse(invocation.response) as { items: { id: string; createdAt: number }[]; cursor?: string };
-      ids.push(...page.items.map(({ id }) => id));
-      sortKeys.push(...page.items.map(({ createdAt }) => createdAt));
-      cursor = page.cursor;
-      if (cursor === undefined) break;
-    }
-    if (this.stub.fates.some((fate) => LIES.includes(fate))) return;
-    const expected = this.stub
-      .index('byStatus')
-      .all()
-      .filter(({ status }) => (status as { S: string }).S === event.value);
-    const wanted = expected.filter(({ createdAt }) => matches(Number((createdAt as { N: string }).N), event.sortKey));
-    if (ids.length !== wanted.length || new Set(ids).size !== ids.length) {
-      throw new Error(`${ids.length} items, ${new Set(ids).size} different, of ${wanted.length}`);
-    }
-    const direction = event.order === 'descending' ? -1 : 1;
-    const isSorted = sortKeys.every((key, index) => index === 0 || (key - sortKeys[index - 1]!) * direction >= 0);
-    if (event.order !== 'unordered' && !isSorted) throw new Error(`out of order: ${sortKeys}`);
+function fill(aws: AwsStub): void {
+  for (let number = 0; number < ITEMS; number++) {
+    const item = { id: `i${number}`, status: VALUES[number % 2]!, createdAt: number % 17, note: CANARY };
+    const attributes = shardAttributes(INDEX, item);
+    aws.index(INDEX.indexName!).put({
+      id: { S: item.id },
+      status: { S: item.status },
+      createdAt: { N: String(item.createdAt) },
+      note: { S: item.note },
+      shard: { S: String(attributes.shard) },
+    });
   }
+}
 
-  private async registry(dice: Dice): Promise<void> {
-    const event = registryEvent(dice);
-    this.befall(dice, { lies: false });
-    const isMutated = dice.chance(0.4);
-    const invocation = await this.invoke(
-      'hash-key-registry',
-      isMutated ? mutatedJson(event, dice) : JSON.stringify(event),
-    );
+/** Page after page, until the last or a typed error. A service that tells no lies gives every item once. */
+async function readPages(
+  aws: AwsStub,
+  event: { value: string; sortKey?: object | undefined; order?: string | undefined },
+  dice: Dice,
+  invoke: (payload: string) => Promise<Invocation>,
+): Promise<void> {
+  const ids: string[] = [];
+  const sortKeys: number[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < 2 * ITEMS; pages++) {
+    const altered = cursor !== undefined && dice.chance(0.1);
+    const sent = altered ? `${cursor!.slice(0, -3)}${dice.pick(['', 'AAA', CANARY])}` : cursor;
+    const invocation = await invoke(JSON.stringify({ ...event, cursor: sent }));
     checkInvocation(invocation);
-    this.stub.fate = () => 'honest';
-    const list = await this.invoke('hash-key-registry', '{"action":"list"}');
+    if (altered && invocation.response !== undefined && sent !== cursor) throw new Error('an altered cursor passed');
+    if (invocation.response === undefined) return;
+    const page = JSON.parse(invocation.response) as { items: { id: string; createdAt: number }[]; cursor?: string };
+    ids.push(...page.items.map(({ id }) => id));
+    sortKeys.push(...page.items.map(({ createdAt }) => createdAt));
+    cursor = page.cursor;
+    if (cursor === undefined) break;
+  }
+  if (aws.hasLied) return;
+  const expected = aws
+    .index('byStatus')
+    .all()
+    .filter(({ status }) => (status as { S: string }).S === event.value);
+  const wanted = expected.filter(({ createdAt }) => matches(Number((createdAt as { N: string }).N), event.sortKey));
+  if (ids.length !== wanted.length || new Set(ids).size !== ids.length) {
+    throw new Error(`${ids.length} items, ${new Set(ids).size} different, of ${wanted.length}`);
+  }
+  const direction = event.order === 'descending' ? -1 : 1;
+  const isSorted = sortKeys.every((key, index) => index === 0 || (key - sortKeys[index - 1]!) * direction >= 0);
+  if (event.order !== 'unordered' && !isSorted) throw new Error(`out of order: ${sortKeys}`);
+}
+
+async function registry(fuzzCase: FuzzCase): Promise<void> {
+  const { dice } = fuzzCase;
+  const { aws, invoke } = await startFunction(fuzzCase, 'hash-key-registry', REGISTRY);
+  for (let turn = 0; turn <= dice.below(2 * MOST_TURNS); turn++) {
+    const event = registryEvent(dice);
+    aws.befall(dice, { lies: false });
+    const isMutated = dice.chance(0.4);
+    const invocation = await invoke(isMutated ? mutatedJson(event, dice) : JSON.stringify(event));
+    checkInvocation(invocation);
+    aws.fate = () => 'honest';
+    const list = await invoke('{"action":"list"}');
     checkInvocation(list);
     const owners = JSON.parse(list.response!).owners as { owner: string; hashKey: string }[];
     const keys = new Map(owners.map(({ owner, hashKey }) => [owner, hashKey]));
     if (new Set(keys.values()).size !== owners.length) throw new Error('two owners have one key');
-    if (invocation.response === undefined || event.action !== 'allocate' || isMutated) return;
+    if (invocation.response === undefined || event.action !== 'allocate' || isMutated) continue;
     for (const { owner, hashKey } of JSON.parse(invocation.response).owners) {
       if (keys.get(owner) !== hashKey) throw new Error('an allocated key was lost');
     }
   }
+}
 
-  /** Nobody can say what is right here, only that the function says something in time. */
-  private async deceivedRegistry(dice: Dice): Promise<void> {
-    const before = new Map(this.stub.items);
-    this.befall(dice);
-    checkInvocation(await this.invoke('hash-key-registry of a lying table', JSON.stringify(registryEvent(dice))));
-    this.stub.items.clear();
-    for (const [id, item] of before) this.stub.items.set(id, item);
+/** Nobody can say what is right here, only that the function says something in time. */
+async function deceivedRegistry(fuzzCase: FuzzCase): Promise<void> {
+  const { dice } = fuzzCase;
+  const { aws, invoke } = await startFunction(fuzzCase, 'hash-key-registry', REGISTRY);
+  for (let turn = 0; turn <= dice.below(2 * MOST_TURNS); turn++) {
+    aws.befall(dice);
+    checkInvocation(await invoke(JSON.stringify(registryEvent(dice))));
   }
+}
 
-  private async controlPlane(dice: Dice): Promise<void> {
-    const [name, event] = dice.pick<[string, object]>([
-      ['stream-scaler', {}],
-      ['stream-reconciler', { repair: dice.pick([undefined, false]) }],
-      ['stream-resharder', { RequestType: 'Create', ResourceProperties: { StreamName: 'events', ShardCount: '4' } }],
-    ]);
-    this.befall(dice);
-    const invocation = await this.invoke(
-      name,
-      dice.chance(0.4) ? mutatedJson(event, dice) : JSON.stringify(event),
-      20_000,
-    );
-    // These functions handle no data of users: what a service says of a stream may be in their logs.
-    checkInvocation(invocation, { mayLogService: true });
-  }
-
-  private invoke(name: string, payload: string, timeoutMs = TIMEOUT_MS) {
-    return this.bundles.get(name)!.invokeJson(payload, timeoutMs);
-  }
+async function controlPlane(fuzzCase: FuzzCase): Promise<void> {
+  const { dice } = fuzzCase;
+  const [name, environment, event] = dice.pick<[string, Record<string, string>, object]>([
+    ['stream-scaler', SCALER, {}],
+    [
+      'stream-reconciler',
+      { [STREAM_NAME]: 'events', [SHARD_COUNT]: '4', [REPAIR]: 'false' },
+      { repair: dice.pick([undefined, false]) },
+    ],
+    ['stream-resharder', {}, { RequestType: 'Create', ResourceProperties: { StreamName: 'events', ShardCount: '4' } }],
+  ]);
+  const { aws, invoke } = await startFunction(fuzzCase, name, environment);
+  aws.befall(dice);
+  const invocation = await invoke(dice.chance(0.4) ? mutatedJson(event, dice) : JSON.stringify(event), 20_000);
+  // These functions handle no data of users: what a service says of a stream may be in their logs.
+  checkInvocation(invocation, { mayLogService: true });
 }
 
 function registryEvent(dice: Dice): { action: string } {

@@ -1,11 +1,35 @@
-import { seededRandom } from '../../lib/testing/seeded-random';
 import { hasPostgres } from '../postgres/postgres-server';
-import { Functions } from './functions';
+import { ADAPTIVE_TARGETS } from './adaptive-counts';
+import { FUNCTION_TARGETS } from './functions';
+import { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 import { INPUT_TARGETS } from './inputs';
-import { KeyspacesTarget } from './keyspaces';
-import { OutboxTarget } from './outbox';
-import { Dice } from './random-json';
+import { KEYSPACES_TARGET } from './keyspaces';
+import { OutboxTargets } from './outbox';
+import { Watchdog } from './watchdog';
+
+/** A case that did not end as the oracle says. */
+export class FuzzFailure extends Error {
+  constructor({ seed, target, command }: FuzzCase, cause: unknown) {
+    super(`seed ${seed}, ${target}: ${(cause as Error)?.message}\nonce more: ${command}`, { cause });
+  }
+}
+
+export interface FuzzOptions {
+  /** The only target to play. */
+  only?: string | undefined;
+  /** Is told of each failure at once. */
+  onFailure: (failure: FuzzFailure) => void;
+  /** Other targets than those of the library. */
+  targets?: readonly FuzzTarget[];
+  /** A case that takes so long, and much longer than any does on a busy machine, hangs. */
+  mostSeconds?: number;
+}
+
+/** Cases wait more than they work: for services that are slow, or that say nothing. */
+const CASES_AT_ONCE = 4;
+
+const MOST_SECONDS = 90;
 
 /**
  * Plays seeded cases of hostile input and of misbehaving services: a case ends with a typed error or with the right answer, in
@@ -14,42 +38,61 @@ import { Dice } from './random-json';
 export class Fuzz {
   /** Cases played, by target. */
   readonly cases: Record<string, number> = {};
+  private readonly watchdog: Watchdog;
 
   private constructor(
-    private readonly parts: readonly { targets: FuzzTarget[]; stop(): Promise<void> }[],
     private readonly targets: readonly FuzzTarget[],
-  ) {}
-
-  /** @param only a part of the names of the targets to play */
-  static async start(seed: number, only = ''): Promise<Fuzz> {
-    const dice = new Dice(seededRandom(seed));
-    const parts = await Promise.all([
-      Functions.start(dice),
-      KeyspacesTarget.start(dice),
-      ...(hasPostgres ? [OutboxTarget.start(dice)] : []),
-    ]);
-    const targets = [...parts.flatMap((part) => part.targets), ...INPUT_TARGETS];
-    return new Fuzz(
-      parts,
-      targets.filter(({ name }) => name.includes(only)),
-    );
+    private readonly options: FuzzOptions,
+    private readonly outbox?: OutboxTargets,
+  ) {
+    this.watchdog = new Watchdog(options.mostSeconds ?? MOST_SECONDS);
   }
 
-  /** One case of each target: what failed. The seed and the name of the target say all of it, unless time decides. */
-  async play(seed: number): Promise<Error[]> {
-    const failures: Error[] = [];
-    for (const [number, { name, play }] of this.targets.entries()) {
-      try {
-        await play(new Dice(seededRandom(seed * 1_000 + number)));
-      } catch (cause) {
-        failures.push(new Error(`seed ${seed}, ${name}: ${(cause as Error).message}`, { cause }));
-      }
-      this.cases[name] = (this.cases[name] ?? 0) + 1;
-    }
-    return failures;
+  static async start(options: FuzzOptions): Promise<Fuzz> {
+    if (options.targets !== undefined) return new Fuzz(options.targets, options);
+    const outbox = hasPostgres ? new OutboxTargets() : undefined;
+    const targets = [
+      ...FUNCTION_TARGETS,
+      KEYSPACES_TARGET,
+      ...ADAPTIVE_TARGETS,
+      ...(outbox?.targets ?? []),
+      ...INPUT_TARGETS,
+    ].filter(({ name }) => options.only === undefined || name === options.only);
+    if (targets.length === 0) throw new Error(`no target has the name ${options.only}`);
+    return new Fuzz(targets, options, outbox);
+  }
+
+  /** Plays a case of each target for each seed, a few at a time. */
+  async play(seeds: Iterable<number>): Promise<void> {
+    const cases = casesOf(this.targets, seeds);
+    const player = async () => {
+      for (const { target, seed } of cases) await this.playCase(target, seed);
+    };
+    await Promise.all(Array.from({ length: CASES_AT_ONCE }, player));
   }
 
   async stop(): Promise<void> {
-    for (const part of this.parts) await part.stop();
+    await this.watchdog.stop();
+    await this.outbox?.stop();
   }
+
+  private async playCase({ name, play }: FuzzTarget, seed: number): Promise<void> {
+    const fuzzCase = new FuzzCase(name, seed);
+    try {
+      await this.watchdog.watch(fuzzCase, play(fuzzCase));
+    } catch (cause) {
+      this.options.onFailure(new FuzzFailure(fuzzCase, cause));
+    } finally {
+      this.cases[name] = (this.cases[name] ?? 0) + 1;
+      await this.watchdog.watch(fuzzCase, fuzzCase.end()).catch(() => {});
+    }
+  }
+}
+
+/** One iterator for all players. */
+function* casesOf(
+  targets: readonly FuzzTarget[],
+  seeds: Iterable<number>,
+): Generator<{ target: FuzzTarget; seed: number }> {
+  for (const seed of seeds) for (const target of targets) yield { target, seed };
 }

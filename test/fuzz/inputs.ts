@@ -28,18 +28,10 @@ import {
 import { AggregateBuilder } from '../../lib/core/producer/aggregate-builder';
 import { FakeCassandra } from '../fakes/fake-cassandra';
 import { FakeIndex } from '../fakes/fake-index';
+import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 import { typed } from './oracle';
-import {
-  CANARY,
-  type Dice,
-  hostileValue,
-  jsonText,
-  mutated,
-  mutatedBytes,
-  mutatedJson,
-  mutatedText,
-} from './random-json';
+import { CANARY, hostileValue, jsonText, mutated, mutatedBytes, mutatedJson, mutatedText } from './random-json';
 
 const INDEX: ShardedIndexConfig = {
   tableName: 'Jobs',
@@ -81,7 +73,7 @@ export const INPUT_TARGETS: readonly FuzzTarget[] = [
   { name: 'flags of the command line', play: flags },
 ];
 
-async function aggregates(dice: Dice): Promise<void> {
+async function aggregates({ dice }: FuzzCase): Promise<void> {
   const builder = new AggregateBuilder({ maxBytes: 10_000 });
   for (let number = 0; number <= dice.below(4); number++) {
     builder.tryAdd({ partitionKey: 'k', data: Buffer.from(CANARY.repeat(dice.below(5) + number)) });
@@ -95,7 +87,7 @@ async function aggregates(dice: Dice): Promise<void> {
     throw new Error('more than there was');
 }
 
-async function requests(dice: Dice): Promise<void> {
+async function requests({ dice }: FuzzCase): Promise<void> {
   const jobs = indexOfJobs();
   const refuse = ({ message }: Error) => {
     throw Object.assign(new Error(message), { code: 'REFUSED_BY_THE_SERVICE' });
@@ -127,7 +119,7 @@ function withoutOrder(request: FanOutRequest): FanOutRequest {
   return rest;
 }
 
-async function configurations(dice: Dice): Promise<void> {
+async function configurations({ dice }: FuzzCase): Promise<void> {
   const config = mutated(INDEX, dice) as ShardedIndexConfig;
   const item = { id: 'i1', status: 'open', createdAt: 1, note: CANARY };
   await typed(() => shardAttributes(config, item));
@@ -138,7 +130,7 @@ async function configurations(dice: Dice): Promise<void> {
   );
 }
 
-async function keyspaces(dice: Dice): Promise<void> {
+async function keyspaces({ dice }: FuzzCase): Promise<void> {
   const client = new FakeCassandra({
     partitionKey: ['author', 'shard'],
     clusteringColumns: [
@@ -161,7 +153,7 @@ async function keyspaces(dice: Dice): Promise<void> {
   await typed(() => queryPage(environment, mutated(event, dice) as never, { getRemainingTimeInMillis: () => 5_000 }));
 }
 
-async function plans(dice: Dice): Promise<void> {
+async function plans({ dice }: FuzzCase): Promise<void> {
   const stream = {
     recordsPerSecond: 2_000,
     bytesPerSecond: 1e6,
@@ -184,7 +176,7 @@ async function plans(dice: Dice): Promise<void> {
   );
 }
 
-async function histories(dice: Dice): Promise<void> {
+async function histories({ dice }: FuzzCase): Promise<void> {
   const history = new SequenceHistory();
   for (const sequenceNumber of [5n, 7n])
     history.add({ partitionKey: 'a', sequence: { producerId: 'p', sequenceNumber } });
@@ -254,7 +246,7 @@ const MANIFEST = {
 
 const ASSETS = { files: { code: { source: { path: 'code' }, destinations: { here: { objectKey: 'code.zip' } } } } };
 
-async function assemblies(dice: Dice): Promise<void> {
+async function assemblies({ dice }: FuzzCase): Promise<void> {
   await inFolder(async (folder) => {
     const text = (json: unknown) =>
       dice.chance(0.1)
@@ -272,7 +264,7 @@ async function assemblies(dice: Dice): Promise<void> {
   });
 }
 
-async function files(dice: Dice): Promise<void> {
+async function files({ dice }: FuzzCase): Promise<void> {
   await inFolder(async (folder) => {
     const lines = Array.from({ length: dice.below(30) }, (_, number) => {
       const event = { account: `${CANARY} ${dice.below(4)}`, id: number };
@@ -307,7 +299,7 @@ const FLAGS = [
   'index',
 ];
 
-async function flags(dice: Dice): Promise<void> {
+async function flags({ dice }: FuzzCase): Promise<void> {
   const args = FLAGS.filter(() => dice.chance(0.3)).map((flag) => (dice.chance(0.25) ? mutatedText(flag, dice) : flag));
   const { log } = console;
   console.log = () => {};

@@ -77,13 +77,14 @@ parentPort.on('message', async ({ payload, timeoutMs }) => {
   };
   try {
     const response = JSON.stringify((await handler(JSON.parse(payload), context)) ?? null);
-    parentPort.postMessage({ response, log: written.join('\n') });
+    parentPort.postMessage({ response, log: written.join('\n'), leftMs: deadline - performance.now() });
   } catch (error) {
     logUncaught(error);
     const { name = typeof error, message = String(error), code } = Object(error);
     // The SDK marks every error that it throws, or the attempt behind it.
     const isOfService = '$metadata' in Object(error) || '$response' in Object(error);
-    parentPort.postMessage({ error: { name, message, code, isOfService }, log: written.join('\n') });
+    const leftMs = deadline - performance.now();
+    parentPort.postMessage({ error: { name, message, code, isOfService }, log: written.join('\n'), leftMs });
   }
 });
 process.on('unhandledRejection', (reason) => {
@@ -91,6 +92,7 @@ process.on('unhandledRejection', (reason) => {
   parentPort.postMessage({
     error: { name: 'UnhandledPromiseRejection', message: String(reason) },
     log: written.join('\n'),
+    leftMs: 0,
   });
 });
 parentPort.postMessage('ready');

@@ -1,8 +1,8 @@
 import type { Invocation } from './lambda-function';
 import { CANARY } from './random-json';
 
-/** The codes of this library's errors. */
-const CODE = /^[A-Z][A-Z_]+$/;
+/** The codes of this library's errors, of the system's, and of those of Postgres. */
+const CODE = /^([A-Z][A-Z_]+|[0-9A-Z]{5})$/;
 
 /** Much more than any case takes on a busy machine, and much less than what hangs. */
 const MOST_MS = 20_000;

@@ -3,34 +3,54 @@ import { textTable } from '../../bin/local/sample/text-table';
 import { Fuzz } from '../fuzz/fuzz';
 
 /**
- * Hostile events, answers, cursors, aggregates, configurations, cloud assemblies and files, after `npm run build`:
+ * Hostile events, answers, cursors, aggregates, configurations, cloud assemblies and files, after `npm run build`, an hour of
+ * them, or of those of one target; or one case:
  *
- *     npm run soak fuzz -- --minutes 60 --seed 0
- *     npm run soak fuzz -- --seed 1234 --cases 1 --only registry
+ *     npm run soak fuzz -- --minutes 60 --from 0
+ *     npm run soak fuzz -- --minutes 10 --only registry
+ *     npm run soak fuzz -- --only registry --seed 1234
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
-    seed: { type: 'string', default: '0' },
-    cases: { type: 'string', default: 'Infinity' },
-    only: { type: 'string', default: '' },
+    from: { type: 'string', default: '0' },
+    only: { type: 'string' },
+    seed: { type: 'string' },
   },
 });
 
+const PROGRESS_MS = 60_000;
+
 async function main(): Promise<void> {
-  const first = Number(values.seed);
-  const until = performance.now() + Number(values.minutes) * 60_000;
-  const failures: Error[] = [];
-  const fuzz = await Fuzz.start(first, values.only);
+  const begunAt = performance.now();
+  let failures = 0;
+  let rounds = 0;
+  const fuzz = await Fuzz.start({
+    only: values.only,
+    onFailure: (failure) => {
+      failures += 1;
+      console.error(failure);
+    },
+  });
+  function* seeds(): Generator<number> {
+    if (values.seed !== undefined) return yield Number(values.seed);
+    const first = Number(values.from);
+    for (; performance.now() < begunAt + Number(values.minutes) * 60_000; rounds++) yield first + rounds;
+  }
+  const progress = setInterval(() => {
+    const cases = Object.values(fuzz.cases).reduce((sum, count) => sum + count, 0);
+    const minutes = Math.round((performance.now() - begunAt) / 60_000);
+    console.error(`${minutes} minutes, ${rounds} rounds, ${cases} cases, ${failures} failures`);
+  }, PROGRESS_MS);
   try {
-    for (let seed = first; performance.now() < until && seed < first + Number(values.cases); seed++) {
-      failures.push(...(await fuzz.play(seed)));
-    }
+    await fuzz.play(seeds());
   } finally {
+    clearInterval(progress);
     console.log(textTable(['target', 'cases'], Object.entries(fuzz.cases)).join('\n'));
     await fuzz.stop();
   }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} cases failed`);
+  console.log(`${failures} failures`);
+  process.exitCode = failures === 0 ? 0 : 1;
 }
 
 main().catch((error) => {

@@ -13,21 +13,24 @@ async function main(): Promise<void> {
   const server = await PostgresServer.start();
   const startedAt = performance.now();
   const totals: Record<string, number> = {};
+  const failed: number[] = [];
   let [begun, done] = [0, 0];
 
   async function play(database: string): Promise<void> {
     const player = await HistoryPlayer.start(await server.createDatabase(database), mutant);
     try {
       while (begun < count) {
-        const { counts } = await player.play(firstSeed + begun++);
-        for (const [name, value] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + value;
+        const seed = firstSeed + begun++;
+        try {
+          const { counts } = await player.play(seed);
+          for (const [name, value] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + value;
+        } catch (error) {
+          failed.push(seed);
+          console.error(error, `\nonce more: npm run soak outbox ${[1, seed, mutant].join(' ')}`);
+        }
         done += 1;
         if (done % PROGRESS_EVERY === 0 || done === count) report();
       }
-    } catch (error) {
-      // The others end their histories: they need the server.
-      begun = count;
-      throw error;
     } finally {
       await player.end();
     }
@@ -36,13 +39,15 @@ async function main(): Promise<void> {
   function report(): void {
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     const summed = Object.entries(totals).map(([name, value]) => `${value} ${name}`);
-    console.log(`${done} histories, ${summed.join(', ')}, ${seconds} s`);
+    console.log(`${done} histories, ${failed.length} failed, ${summed.join(', ')}, ${seconds} s`);
   }
 
-  const ended = await Promise.allSettled(Array.from({ length: PLAYERS }, (_, index) => play(`soak_${index}`)));
-  await server.stop();
-  const failures = ended.flatMap((player) => (player.status === 'rejected' ? [player.reason] : []));
-  if (failures.length > 0) throw new AggregateError(failures);
+  try {
+    await Promise.all(Array.from({ length: Math.min(PLAYERS, count) }, (_, index) => play(`soak_${index}`)));
+  } finally {
+    await server.stop();
+  }
+  if (failed.length > 0) throw new Error(`${failed.length} histories failed: seeds ${failed.join(', ')}`);
 }
 
 main().catch((error) => {

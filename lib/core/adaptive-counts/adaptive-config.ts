@@ -27,7 +27,17 @@ export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
     throw new InvalidIndexConfigError('config.adaptive.tableName', adaptive.tableName, 'a non-empty string');
   }
   checkShardCount('config.adaptive.maximum', adaptive.maximum, MAX_INDEX_SHARDS);
+  const { shards } = config;
+  checkCounts('config.shards.default', shards?.default);
+  for (const [value, count] of Object.entries(shards.byValue ?? {})) {
+    checkCounts(`config.shards.byValue[${JSON.stringify(value)}]`, count);
+  }
   return adaptive;
+}
+
+function checkCounts(field: string, count: ShardCount): void {
+  checkShardCount(`${field}.write`, count?.write, MAX_INDEX_SHARDS);
+  checkShardCount(`${field}.read`, count?.read, MAX_INDEX_SHARDS);
 }
 
 /** The text of a value, which counts are kept by. Undefined if the index covers the whole table. */

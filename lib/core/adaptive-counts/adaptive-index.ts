@@ -1,3 +1,4 @@
+import { answerWithin } from '../foundation/answer-within';
 import { backoffMs } from '../foundation/backoff';
 import { type Clock, systemClock } from '../foundation/clock';
 import type { IndexShards, ShardCount, ShardedConfigSource, ShardedIndexConfig } from '../sharded-index';
@@ -171,14 +172,9 @@ export class AdaptiveIndex implements ShardedConfigSource {
 
   private async answered(): Promise<GrownCount[]> {
     const abort = new AbortController();
-    let cancel = (): void => {};
-    const silence = new Promise<never>((_, reject) => {
-      cancel = this.clock.schedule(() => reject(new Error(`no answer within ${ANSWER_MS} ms`)), ANSWER_MS);
-    });
     try {
-      return await Promise.race([this.store.readCounts({ abortSignal: abort.signal }), silence]);
+      return await answerWithin(ANSWER_MS, this.store.readCounts({ abortSignal: abort.signal }), this.clock);
     } finally {
-      cancel();
       abort.abort();
     }
   }

@@ -1,6 +1,7 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
-import type { IndexQueryInput, QueryClient, ShardedIndexConfig } from '../sharded-index';
+import { OnwardPages } from '../foundation/onward-pages';
+import type { IndexQueryInput, IndexQueryOutput, QueryClient, ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf } from './adaptive-config';
 import { CorruptShardCountError } from './adaptive-count-errors';
 import { checkGrownCount, type GrownCount } from './grown-count';
@@ -67,16 +68,15 @@ export class DynamoDbShardCountReader implements ShardCountReader {
       ConsistentRead: true,
       ReturnConsumedCapacity: 'TOTAL',
     };
+    const pages = new OnwardPages('Query');
     let start: object | undefined;
     do {
-      const { Items: items, LastEvaluatedKey } = await this.queries.query(
-        { ...input, ...(start && { ExclusiveStartKey: start }) },
-        options,
-      );
+      const answer = await this.queries.query({ ...input, ...(start && { ExclusiveStartKey: start }) }, options);
+      const { Items: items, LastEvaluatedKey }: IndexQueryOutput = Object(answer);
       // An answer without items would be taken for an index of which no value has grown.
       if (!Array.isArray(items)) throw new IncompleteAnswerError('Query', 'Items');
-      counts.push(...(items as DynamoDbItem[]).map(countOf));
-      start = LastEvaluatedKey;
+      counts.push(...items.map(countOf));
+      start = pages.next(LastEvaluatedKey);
     } while (start !== undefined);
     return counts;
   }
@@ -132,14 +132,22 @@ function itemOf({ value, write, read, version, ...texts }: GrownCount): DynamoDb
   return { [COUNT_TABLE_VALUE]: { S: keyOf(value) }, ...Object.fromEntries([...numbers, ...rest]) };
 }
 
+const WHOLE_NUMBER = /^\d{1,16}$/;
+
 /** @throws CorruptShardCountError for an item that this library has not written */
-function countOf(item: DynamoDbItem): GrownCount {
+function countOf(item: unknown): GrownCount {
+  const attributes: DynamoDbItem = Object(item);
   const text = (name: string): string => {
-    const { S: stored } = Object(item[name]);
+    const { S: stored } = Object(attributes[name]);
     if (typeof stored !== 'string') throw new CorruptShardCountError(`the attribute ${name}`);
     return stored;
   };
-  const number = (name: string): number => Number(Object(item[name]).N);
+  const number = (name: string): number => {
+    const { N: stored } = Object(attributes[name]);
+    const isWhole = typeof stored === 'string' && WHOLE_NUMBER.test(stored);
+    if (!isWhole) throw new CorruptShardCountError(`the attribute ${name}`);
+    return Number(stored);
+  };
   const key = text(COUNT_TABLE_VALUE);
   if (key !== WHOLE_TABLE && !key.startsWith(BEFORE_VALUE)) throw new CorruptShardCountError('the key of a value');
   const count: GrownCount = {

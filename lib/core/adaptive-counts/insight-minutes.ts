@@ -61,11 +61,11 @@ export function insightMinutes(
     ['consumed', accessed],
     ['refused', throttled],
   ] as const) {
-    for (const { Keys: keys = [], Datapoints: datapoints = [] } of contributors) {
-      const named = valueOfKey(config, keys);
+    for (const { Keys: keys, Datapoints: datapoints } of contributors) {
+      const named = valueOfKey(config, keys ?? []);
       if (named === undefined) continue;
-      for (const { Timestamp: time, ApproximateValue: amount = 0 } of datapoints) {
-        if (time === undefined) continue;
+      for (const { Timestamp: time, ApproximateValue: amount = 0 } of datapoints ?? []) {
+        if (time === undefined || !Number.isFinite(amount)) continue;
         seenAt(values, named.value, time.getTime())[list].push(amount);
       }
     }

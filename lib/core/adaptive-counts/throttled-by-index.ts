@@ -14,6 +14,7 @@ export function isThrottledByIndex({ tableName, indexName }: ShardedIndexConfig,
   if (!Array.isArray(reasons)) return false;
   return reasons.some((entry) => {
     const { reason, resource } = Object(entry);
-    return reason === HOT_INDEX_PARTITION && String(resource).endsWith(`:table/${tableName}/index/${indexName}`);
+    if (reason !== HOT_INDEX_PARTITION || typeof resource !== 'string') return false;
+    return resource.endsWith(`:table/${tableName}/index/${indexName}`);
   });
 }

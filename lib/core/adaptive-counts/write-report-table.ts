@@ -33,10 +33,12 @@ export function reportOf(key: string, item: DynamoDbItem): WriteReport | undefin
   const [admitted, throttled] = [numberOf(item[ADMITTED]), numberOf(item[THROTTLED])];
   const name = key.slice(MINUTE_LENGTH);
   const isNamed = name === '*' || name.startsWith('=');
-  if (!isNamed || !Number.isFinite(start) || !(admitted >= 0) || !(throttled >= 0)) return undefined;
+  const isCounted = [start, admitted, throttled].every((number) => Number.isFinite(number) && number >= 0);
+  if (!isNamed || !isCounted) return undefined;
   return { value: name === '*' ? undefined : name.slice(1), start, admitted, throttled };
 }
 
 function numberOf(attribute: AttributeValue | undefined): number {
-  return Number(Object(attribute).N);
+  const { N: number } = Object(attribute);
+  return typeof number === 'string' ? Number(number) : Number.NaN;
 }

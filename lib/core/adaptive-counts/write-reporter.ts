@@ -1,3 +1,5 @@
+import { answerWithin } from '../foundation/answer-within';
+import type { Clock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
 import type { ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, valueName } from './adaptive-config';
@@ -29,13 +31,21 @@ export interface WriteReportClient {
 
 /** Options of a `WriteReporter`. */
 export interface WriteReporterOptions {
-  /** Called with the reason when a report cannot be written. The write that it belongs to is not affected. */
+  /**
+   * Called with the reason when a report cannot be written, or is not answered within a second. The write that it belongs to
+   * is not affected.
+   */
   onUnreported?(error: unknown): void;
   /**
    * The time of day in milliseconds since 1970.
    * @default Date.now
    */
   timeOfDay?(): number;
+  /**
+   * The clock for the wait for the answer to a report.
+   * @default the clock of the system
+   */
+  clock?: Clock;
 }
 
 /** The writes of one value in the present minute, in write units. */
@@ -47,6 +57,9 @@ interface Tally {
 }
 
 const MINUTE_MS = 60_000;
+
+/** A small table answers within milliseconds. A write does not wait longer for the answer to the reports before it. */
+const ANSWER_MS = 1_000;
 
 /** So long a report is of use, and a while more, for people. */
 const KEPT_MS = 24 * 60 * MINUTE_MS;
@@ -131,7 +144,7 @@ export class WriteReporter {
     // So long a value fits a sort key, but not with the minute before it.
     if (Buffer.byteLength(key) > MAX_COUNT_TABLE_VALUE_BYTES) return;
     try {
-      await this.client.updateItem({
+      const answer = this.client.updateItem({
         TableName: this.tableName,
         Key: { [COUNT_TABLE_INDEX]: { S: reportsKey(this.config) }, [COUNT_TABLE_VALUE]: { S: key } },
         UpdateExpression: 'ADD #admitted :admitted, #throttled :throttled SET #expiry = :expiry',
@@ -142,6 +155,7 @@ export class WriteReporter {
           ':expiry': { N: String(Math.ceil((minute + KEPT_MS) / 1_000)) },
         },
       });
+      await answerWithin(ANSWER_MS, answer, this.options.clock);
     } catch (error) {
       this.options.onUnreported?.(error);
     }
@@ -150,5 +164,6 @@ export class WriteReporter {
 
 /** The SDK says how often it has sent a request. Another client's answer counts as one attempt. */
 function attemptsOf(answer: unknown): number {
-  return Number(Object(Object(answer).$metadata).attempts ?? 1);
+  const { attempts }: { attempts?: unknown } = Object(Object(answer).$metadata);
+  return typeof attempts === 'number' ? attempts : 1;
 }

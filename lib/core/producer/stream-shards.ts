@@ -1,4 +1,4 @@
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { OnwardPages } from '../foundation/onward-pages';
 import type { PutRecordsClient, ShardDescription, StreamIdentity } from './put-records-client';
 import { inTime, type RequestTime } from './request-timeout';
 import { ShardMap } from './shard-map';
@@ -48,17 +48,13 @@ export class StreamShards {
 
   private async openShards(): Promise<ShardDescription[]> {
     const shards: ShardDescription[] = [];
-    const tokens = new Set<string>();
+    const pages = new OnwardPages('ListShards');
     let token: string | undefined;
     do {
       const input = token === undefined ? { ...this.stream, ShardFilter: OPEN } : { NextToken: token };
       const page = await inTime(this.time, (options) => this.client.listShards!(input, options));
       shards.push(...(page.Shards ?? []));
-      token = page.NextToken ?? undefined;
-      // A page that leads to one before it would be read for ever.
-      if (token !== undefined && tokens.has(token))
-        throw new IncompleteAnswerError('ListShards', 'shards, and lead on');
-      if (token !== undefined) tokens.add(token);
+      token = pages.next(page.NextToken);
     } while (token !== undefined);
     return shards;
   }

@@ -1,6 +1,7 @@
 import type { HashKeyRange } from '../foundation/hash-key-ranges';
 import { HASH_KEY_SPACE, parseHashKey } from '../foundation/hash-key-space';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { OnwardPages } from '../foundation/onward-pages';
 import type { ListedShard, ReshardClient } from './reshard-client';
 
 /** A shard that accepts writes. */
@@ -14,7 +15,7 @@ export async function listOpenShards(
   streamName: string,
 ): Promise<OpenShard[]> {
   const listed: ListedShard[] = [];
-  const tokens = new Set<string>();
+  const pages = new OnwardPages('ListShards');
   let token: string | undefined;
   do {
     const page = await client.listShards(
@@ -22,10 +23,7 @@ export async function listOpenShards(
     );
     if (!Array.isArray(page?.Shards)) throw incomplete();
     listed.push(...page.Shards);
-    token = page.NextToken ?? undefined;
-    // A page that leads to one before it would be read for ever.
-    if (token !== undefined && tokens.has(token)) throw incomplete();
-    if (token !== undefined) tokens.add(token);
+    token = pages.next(page.NextToken);
   } while (token !== undefined);
   return listed
     .map(openShard)
@@ -34,7 +32,7 @@ export async function listOpenShards(
 }
 
 function incomplete(): IncompleteAnswerError {
-  return new IncompleteAnswerError('ListShards', 'shards with ids and hash key ranges, and lead on');
+  return new IncompleteAnswerError('ListShards', 'shards with ids and hash key ranges');
 }
 
 /** Whether the shards hold every hash key once. This can be false for a list that was read while the shards changed. */

@@ -3,6 +3,7 @@ import {
   type AdaptiveIndexOptions,
   CorruptShardCountError,
   type GrownCount,
+  InvalidShardCountError,
   type ShardCountReader,
   ShardCountsUnavailableError,
   type ShardedIndexConfig,
@@ -47,6 +48,16 @@ const down = async () => {
 };
 
 describe('the configuration of an adaptive index', () => {
+  test.each<[string, object | undefined]>([
+    ['config.shards.default.write', undefined],
+    ['config.shards.default.write', {}],
+    ['config.shards.default.read', { default: { write: 1 } }],
+    ['config.shards.byValue["open"].write', { default: { write: 1, read: 1 }, byValue: { open: null } }],
+  ])('is refused without %s', (field, shards) => {
+    expect(() => make({}, { ...adaptiveConfig, shards } as never)).toThrow(InvalidShardCountError);
+    expect(() => make({}, { ...adaptiveConfig, shards } as never)).toThrow(field);
+  });
+
   test('has fixed counts, those that values have grown to', async () => {
     expect(await make().forReading()).toEqual({
       ...adaptiveConfig,

@@ -1,4 +1,5 @@
 import { WriteReporter } from '../../../lib/core/adaptive-counts/write-reporter';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../fakes/adaptive-config';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -66,6 +67,7 @@ describe('a WriteReporter', () => {
     ['of what is provisioned', refusal('IndexWriteProvisionedThroughputExceeded')],
     ['without reasons', new Error('no')],
     ['with reasons of another kind', Object.assign(new Error('no'), { ThrottlingReasons: [null, 3, {}] })],
+    ['of a resource that is no text', refusal(undefined, { toString: 'x' } as never)],
   ])('reports no refusal %s', async (_, error) => {
     const { reports, clock, succeed, fail } = reporterAt();
     await fail('open', error);
@@ -106,6 +108,27 @@ describe('a WriteReporter', () => {
     clock.now += 60_000;
     await expect(reporter.watch('open', async () => 'written')).resolves.toBe('written');
     expect(problems).toEqual([new Error('not allowed')]);
+  });
+
+  test('takes a number of attempts that is none for one', async () => {
+    const { reporter } = reporterAt();
+    const answer = { $metadata: { attempts: { valueOf: 'x', toString: 'x' } } };
+    await expect(reporter.watch('open', async () => answer)).resolves.toBe(answer);
+  });
+
+  test('does not hold a write up for longer than a second while a report is not answered', async () => {
+    const clock = new VirtualClock();
+    const problems: unknown[] = [];
+    const reporter = new WriteReporter({ updateItem: () => new Promise(() => {}) }, adaptiveConfig, {
+      clock,
+      timeOfDay: () => NOON + clock.nowMs,
+      onUnreported: (error) => problems.push(error),
+    });
+    await reporter.watch('open', () => Promise.reject(refusal())).catch(() => {});
+    clock.nowMs = 60_000;
+    expect(await clock.runUntil(reporter.watch('open', async () => 'written'))).toBe('written');
+    expect(clock.nowMs).toBe(61_000);
+    expect(problems).toEqual([new Error('no answer within 1000 ms')]);
   });
 
   test('refuses a value that the index cannot have, and units that are none, before it sends anything', async () => {

@@ -25,7 +25,7 @@ describe('what the relay reports', () => {
     jest.restoreAllMocks();
   });
 
-  function report(statements: string[] = []): OutboxReport {
+  function report(statements: object[] = []): OutboxReport {
     const metrics = new Metrics({ namespace: 'EvenShards' });
     jest.spyOn(metrics, 'publishStoredMetrics').mockImplementation(() => {
       lines.push(metrics.serializeMetrics() as never);
@@ -34,8 +34,8 @@ describe('what the relay reports', () => {
     });
     return new OutboxReport(
       {
-        query: (text: string) => {
-          statements.push(text);
+        query: (query: object) => {
+          statements.push(query);
           return lag();
         },
       } as unknown as Pool,
@@ -46,25 +46,25 @@ describe('what the relay reports', () => {
   }
 
   test('is what it did since the last report, twice a minute and at the end, and what waits', async () => {
-    const statements: string[] = [];
+    const statements: object[] = [];
     const running = report(statements);
     running.start();
     summary = { ...NOTHING, relayed: 100, rejections: 3 };
     await jest.advanceTimersByTimeAsync(30_000);
     summary = { ...NOTHING, relayed: 150, rejections: 3, givenUp: 1 };
-    await running.stop();
+    await running.stop(5_000);
     await jest.advanceTimersByTimeAsync(120_000);
     expect(lines).toMatchObject([
       { RelayedRows: 100, Rejections: 3, GivenUpRows: 0, WaitingRows: 7, WaitingSeconds: 1.5, ParkedRows: 2 },
       { RelayedRows: 50, Rejections: 0, GivenUpRows: 1 },
     ]);
-    expect(statements).toEqual(Array(2).fill('SELECT * FROM orders.lag()'));
+    expect(statements).toMatchObject(Array(2).fill({ text: 'SELECT * FROM orders.lag()' }));
   });
 
   test('goes out without the lag when the database does not answer', async () => {
     lag = () => Promise.reject(new Error('connection lost'));
     summary = { ...NOTHING, relayed: 5 };
-    await report().stop();
+    await report().stop(5_000);
     expect(lines).toMatchObject([{ RelayedRows: 5 }]);
     expect(lines[0]).not.toHaveProperty('WaitingRows');
     expect(warnings).toEqual(['the lag is not known']);

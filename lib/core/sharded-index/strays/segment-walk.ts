@@ -1,4 +1,5 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
+import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error';
 import { strayOf } from './judge';
 import { checkGoingOn, Stopped } from './pause';
 import type { SegmentPolicy } from './segment-options';
@@ -37,9 +38,14 @@ export async function walkSegment<Report extends StrayReport>(walk: SegmentWalk<
       checkGoingOn(policy.signal);
       const page = await requests.scan(client, startKey);
       await treatPage(walk, (page.Items ?? []) as DynamoDbItem[]);
-      startKey = page.LastEvaluatedKey as DynamoDbItem | undefined;
-      if (startKey === undefined) delete report.resumePoint;
-      else report.resumePoint = encodePoint(scanned, startKey);
+      startKey = (page.LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined;
+      const point = startKey && encodePoint(scanned, startKey);
+      // A page that leads to itself would be read for ever.
+      if (point !== undefined && point === report.resumePoint) {
+        throw new IncompleteAnswerError('Scan', 'a key that leads on');
+      }
+      if (point === undefined) delete report.resumePoint;
+      else report.resumePoint = point;
       await policy.onProgress?.(structuredClone(report));
     } while (startKey !== undefined);
   } catch (error) {

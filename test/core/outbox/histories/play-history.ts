@@ -497,11 +497,15 @@ class Play {
   }
 
   private async hasArrived(): Promise<boolean> {
-    this.buryFailed();
-    if (this.workers.length === 0) this.startWorker();
+    this.replaceFailed();
     if (this.late.length > 0 || this.counts.steps % 10 > 0) return false;
     const seen = new Set([...this.seen().values()].flat());
     return [...(await this.expected()).values()].flat().every((data) => seen.has(data));
+  }
+
+  private replaceFailed(): void {
+    this.buryFailed();
+    if (this.workers.length === 0) this.startWorker();
   }
 
   /** A worker whose first connection is lost fails; whoever runs it starts it again. Nothing else may fail. */
@@ -548,6 +552,7 @@ class Play {
     };
     for (let steps = 0; this.counts.steps % 20 > 0 || (await left()) > 0; steps++) {
       if (steps > MOST_CALM_STEPS) throw await this.stuck(`${await left()} rows are left`);
+      this.replaceFailed();
       await this.step();
     }
     await this.endWorkers();
@@ -564,7 +569,7 @@ class Play {
       waiting: this.gate.actions.map(({ actor }) => actor),
       timers: this.gate.timers.map(({ actor, atMs }) => `${actor} ${atMs}`),
       late: this.late.length,
-      workers: this.workers.map(({ name, hasEnded }) => `${name}${hasEnded ? ' has ended' : ''}`),
+      workers: this.workers.map(({ name, hasEnded, failure }) => ({ name, hasEnded, failure })),
       ranges: await rows('SELECT * FROM outbox.range'),
       parked: await rows('SELECT partition_key, id, tries, last_error FROM outbox.parked'),
       messages: await rows('SELECT id, partition_key, xid, slot FROM outbox.message'),

@@ -198,6 +198,15 @@ describe('findStrays', () => {
     expect(await findStrays(table, byStatus, { resumeFrom: report.resumePoint! })).toMatchObject({ itemsScanned: 10 });
   });
 
+  test('fails at a page that leads to itself, which it would read for ever', async () => {
+    const client = {
+      scan: async () => ({ Items: [], Count: 0, ScannedCount: 0, LastEvaluatedKey: { id: { S: 'o-1' } } }),
+    };
+    const failure = await findStrays(client, byStatus).catch((error) => error);
+    expect(failure).toBeInstanceOf(StrayScanError);
+    expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+  });
+
   test('hands on what a callback throws, before the stray counts as seen', async () => {
     const failure = await findStrays(tableOf(3), byStatus, {
       onStray: () => {

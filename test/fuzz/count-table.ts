@@ -1,0 +1,56 @@
+type Item = Record<string, { S?: string; N?: string }>;
+
+interface CountQuery {
+  readonly ExpressionAttributeValues: Item;
+}
+
+interface CountPut {
+  readonly Item: Item;
+  readonly ConditionExpression: string;
+  readonly ExpressionAttributeNames: Record<string, string>;
+  readonly ExpressionAttributeValues?: Item;
+}
+
+/** The condition of a write was not met. */
+export class ConditionFailed extends Error {
+  override readonly name = 'ConditionalCheckFailedException';
+}
+
+/** The table of shard counts, as much of DynamoDB as this library asks of it. Items go in and come out as they are. */
+export class CountTable {
+  readonly items: Item[] = [];
+
+  /** The key conditions of readers, and of a controller: one value, or all from one on. */
+  query({ ExpressionAttributeValues: values }: CountQuery): { Items: Item[]; Count: number } {
+    const { ':index': index, ':value': value, ':from': from } = values;
+    const Items = this.items.filter((item) => {
+      const [ofIndex, ofValue] = keyOf(item);
+      if (ofIndex !== index?.S || (value !== undefined && ofValue !== value.S)) return false;
+      return from === undefined || String(ofValue) >= from.S!;
+    });
+    return { Items: structuredClone(Items), Count: Items.length };
+  }
+
+  /** Writes if there is no such item, or if the attribute of the condition is what it says. */
+  putItem(input: CountPut): object {
+    const key = String(keyOf(input.Item));
+    const at = this.items.findIndex((other) => String(keyOf(other)) === key);
+    if (!isMet(this.items[at], input)) throw new ConditionFailed('The conditional request failed');
+    this.items.splice(at < 0 ? this.items.length : at, 1, input.Item);
+    return {};
+  }
+}
+
+function keyOf(item: Item): [index: string | undefined, value: string | undefined] {
+  const { index, value } = Object(item) as Item;
+  return [index?.S, value?.S];
+}
+
+function isMet(stored: Item | undefined, input: CountPut): boolean {
+  const { ConditionExpression: condition, ExpressionAttributeNames: names } = input;
+  const [attribute] = Object.values(names);
+  const [wanted] = Object.values(input.ExpressionAttributeValues ?? {});
+  const [now, then] = [stored?.[attribute!], wanted].map((value) => value?.S ?? value?.N);
+  if (now === undefined) return condition.includes('attribute_not_exists');
+  return condition.includes(' = ') ? now === then : condition.includes(' < ') && now < then!;
+}
