@@ -39,9 +39,10 @@ try {
 async function exploreAll() {
   const program = await bundled();
   const [start, totals] = [performance.now(), { scenarios: 0, schedules: 0, broken: 0 }];
-  for await (const { name, runs, pruned, depth, isComplete, seconds, broken } of explored(program, words)) {
+  for await (const { name, runs, pruned, covered, depth, isComplete, seconds, broken } of explored(program, words)) {
     const end = isComplete ? 'complete' : 'ended at its bound';
-    console.log(`${name}: ${runs} schedules, ${pruned} left out, ${depth} deep, ${end}, ${seconds} s`);
+    const played = `${runs} played and ${pruned} left stand for ${covered} schedules`;
+    console.log(`${name}: ${played}, ${depth} deep, ${end}, ${seconds} s`);
     if (broken) console.log(`BROKEN: ${broken.promise}\n\n${broken.test}\n`);
     totals.scenarios += 1;
     totals.schedules += runs;

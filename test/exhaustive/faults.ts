@@ -9,6 +9,11 @@ export class Faults {
     private left: number,
   ) {}
 
+  /** How many the run may still have. */
+  get rest(): number {
+    return this.left;
+  }
+
   /** A step that is one of the faults, and can happen as long as the run may have more. Returns what takes it back. */
   offer(name: string, { reads = [], writes }: Footprint, happen: () => void): () => void {
     if (this.left === 0) return () => {};

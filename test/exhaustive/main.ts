@@ -15,9 +15,9 @@ async function main(): Promise<void> {
     const startedAt = performance.now();
     const seconds = (): number => Math.round((performance.now() - startedAt) / 100) / 10;
     const onProgress = (runs: number): void => console.error(`  ${scenario.name}: ${runs} schedules, ${seconds()} s`);
-    const { runs, pruned, depth, isComplete, failure } = await explore(scenario, { maxRuns, shortest, onProgress });
+    const { failure, ...found } = await explore(scenario, { maxRuns, shortest, onProgress });
     const broken = failure && { promise: failure.error.message, test: asTest(JSON.stringify(scenario.name), failure) };
-    console.log(JSON.stringify({ name: scenario.name, runs, pruned, depth, isComplete, seconds: seconds(), broken }));
+    console.log(JSON.stringify({ name: scenario.name, ...found, seconds: seconds(), broken }));
   }
 }
 

@@ -35,6 +35,24 @@ test('runs that are left out end like others that are not', async () => {
   }
 }, 120_000);
 
+/** Small ones, of each domain whose scenarios say their states. */
+test.each([
+  'pages, of a range',
+  'pages, hedged',
+  'ledgers, two allocate for one owner',
+  'ledgers, one allocates, one releases',
+  'a reshard, by one shard',
+])(
+  'runs that go on once from each state stand for all: %s',
+  async (name) => {
+    const scenario = SCENARIOS.find((each) => each.name === name)!;
+    const [some, all] = [await explore(scenario), await explore(scenario, { onceFromEachState: false })];
+    expect(some).toMatchObject({ covered: all.runs, depth: all.depth, isComplete: true });
+    expect(some.runs).toBeLessThan(all.runs);
+  },
+  120_000,
+);
+
 /** `npm run exhaustive -- --mutants` kills the others, too. */
 const FEW_SCHEDULES = 100;
 

@@ -23,8 +23,12 @@ interface Timer {
 
 /** Decides what happens next. Each question has at least one option. */
 export interface Decider {
-  /** Which of these steps happens, by its position; undefined if this run need not go on. */
-  step(steps: readonly Step[]): number | undefined;
+  /**
+   * Which of these steps happens, by its position; undefined if this run need not go on.
+   *
+   * @param state says what the rest of the run depends on; undefined if the scenario does not say it
+   */
+  step(steps: readonly Step[], state: () => string | undefined): number | undefined;
   /** Which of these options holds, by its position. */
   choice(name: string, options: readonly string[]): number;
 }
@@ -39,6 +43,8 @@ export class World {
   private readonly offers = new Map<string, Offer>();
   private readonly timers: Timer[] = [];
   private nowMs = 0;
+  private stateOf?: () => string;
+  private forgetsState = false;
 
   /** @param timerFootprint what a timer of the clock reads and writes */
   constructor(
@@ -50,6 +56,18 @@ export class World {
       schedule: (callback, delayMs) => this.schedule(callback, delayMs),
       sleep: (delayMs) => new Promise((resolve) => this.schedule(resolve, delayMs)),
     };
+  }
+
+  /**
+   * The scenario can say its state: all that the rest of a run depends on, but for what is offered and the time, which the
+   * world knows. Runs that come to the same state can go on in the same ways.
+   *
+   * @param stateOf may be asked before each step
+   * @param until whether it knows the state until the next step only
+   */
+  says(stateOf: () => string, until?: 'the next step'): void {
+    this.stateOf = stateOf;
+    this.forgetsState = until === 'the next step';
   }
 
   /** Takes one of several options, without a step. */
@@ -101,12 +119,20 @@ export class World {
       steps.push({ name: `time ${timer.atMs}`, footprint: this.timerFootprint, happen: () => this.fire(timer) });
     }
     if (steps.length === 0) return false;
-    const position = this.decider.step(steps);
+    const position = this.decider.step(steps, () => this.state(steps));
     if (position === undefined) return new Promise<never>(() => {});
+    if (this.forgetsState) this.stateOf = undefined;
     const { name, happen } = steps[position]!;
     this.offers.delete(name);
     happen();
     return true;
+  }
+
+  private state(steps: readonly Step[]): string | undefined {
+    const state = this.stateOf?.();
+    if (state === undefined) return undefined;
+    const times = this.timers.map(({ atMs }) => atMs);
+    return JSON.stringify([state, steps.map(({ name }) => name).sort(), this.nowMs, times]);
   }
 
   private schedule(callback: () => void, delayMs: number): () => void {
@@ -137,7 +163,10 @@ function writesInto(writer: Footprint, { reads = [], writes }: Footprint): boole
   return writer.writes.some((place) => place === '*' || reads.includes(place) || writes.includes(place));
 }
 
-/** Resolves when no promise is left to settle by itself: Node.js runs the queue of nextTick after that of promises. */
+/**
+ * Resolves when no promise is left to settle by itself: from a promise's turn on, Node.js runs the queue of nextTick behind
+ * that of promises. From the turn of a program that starts, it would run it before.
+ */
 function everythingThatRunsByItself(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
+  return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
 }

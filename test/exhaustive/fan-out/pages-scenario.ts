@@ -6,9 +6,11 @@ import {
   fanOutQuery,
   type IndexQueryInput,
   type IndexQueryOutput,
+  InvalidCursorError,
   type ShardedIndexConfig,
   ShardsUnavailableError,
 } from '../../../lib/core';
+import { storePath } from '../../../lib/core/sharded-index/sharded-index-config';
 import { FakeIndex } from '../../fakes/fake-index';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
@@ -32,6 +34,9 @@ export interface PagesBounds {
 }
 
 const SHARDS = 2;
+
+/** Behind every other day, so that an item of it is still to come whatever page was shown. */
+const LAST_DAY = 'd9';
 
 const CONFIG: ShardedIndexConfig = {
   tableName: 'Events',
@@ -98,6 +103,7 @@ class Pages {
     let cursor: string | undefined;
     for (let page = 1; ; page++) {
       promise(page <= mostPages, 'pages come to an end');
+      this.says(page, cursor);
       const answer = await this.world.until(this.page(page, cursor));
       if (answer !== undefined) {
         this.show(answer, cursor);
@@ -108,6 +114,17 @@ class Pages {
       this.changeCount(page);
     }
     this.checkEnd();
+  }
+
+  /** Before a page has asked for anything, its cursor and what is there decide all that can follow. */
+  private says(page: number, cursor: string | undefined): void {
+    this.requests = 0;
+    this.hedges = 0;
+    const { faults, history, count, changesLeft, wasPartial, shown, unchanged, index } = this;
+    const sizes = page === 1 ? undefined : history.sizesOf(storePath(this.config));
+    const ids = shown.map((item) => textOf(item, 'id')).sort();
+    const before = [page, cursor, faults.rest, count, changesLeft, wasPartial, sizes, ids, shown.at(-1)];
+    this.world.says(() => JSON.stringify([...before, [...unchanged.values()], index.all()]), 'the next step');
   }
 
   /** A page; undefined if its deadline came, or a shard failed, before anything was certain. */
@@ -124,7 +141,7 @@ class Pages {
     };
     try {
       return await fanOutQuery(
-        { query: (input) => this.query(input) },
+        { query: (input, options) => this.query(input, options?.abortSignal) },
         { ...this.config, shards: { default: { write: Math.min(this.count, SHARDS), read: this.count } } },
         { ...this.bounds.request, cursor },
         {
@@ -137,22 +154,29 @@ class Pages {
         },
       );
     } catch (error) {
+      promise(!(error instanceof InvalidCursorError), 'a page takes the cursor of the page before');
       const isExpected = error instanceof ShardsUnavailableError || (error as Error).message === 'scripted';
       if (!isExpected) throw error;
       return undefined;
     }
   }
 
-  private query(input: IndexQueryInput): Promise<IndexQueryOutput> {
+  private query(input: IndexQueryInput, abortSignal: AbortSignal | undefined): Promise<IndexQueryOutput> {
     const request = `request ${++this.requests}`;
     const footprint = { writes: [request, 'page'] };
     return new Promise((resolve, reject) => {
-      const fail = (name: string) => () => {
+      const end = (): void => {
         for (const takeBack of offers) takeBack();
+        abortSignal?.removeEventListener('abort', abort);
+      };
+      const fail = (name: string) => () => {
+        end();
         reject(Object.assign(new Error('scripted'), { name, $metadata: {} }));
       };
+      // As the SDK does: whoever gives a request up hears no answer of it.
+      const abort = fail('AbortError');
       const answer = (): void => {
-        for (const takeBack of offers) takeBack();
+        end();
         this.index.query(input).then(resolve, reject);
       };
       const offers = [
@@ -161,6 +185,7 @@ class Pages {
           this.faults.offer(`${request} ${fate}`, footprint, fail(name)),
         ),
       ];
+      abortSignal?.addEventListener('abort', abort);
     });
   }
 
@@ -196,11 +221,18 @@ class Pages {
       'an item goes',
       'an item moves',
       'an item comes',
+      ...(this.grows ? (['an item comes into the last shard'] as const) : []),
     ]);
     if (change === 'nothing changes') return;
     this.changesLeft -= 1;
     if (change === 'an item comes') {
-      this.index.put(itemOf(`late ${page}`, this.count > SHARDS ? SHARDS : 0, textOf(target, 'day')));
+      this.index.put(itemOf(`late ${page}`, 0, textOf(target, 'day')));
+      return;
+    }
+    if (change === 'an item comes into the last shard') {
+      const item = itemOf(`late ${page}`, this.count - 1, LAST_DAY);
+      this.unchanged.set(textOf(item, 'id'), item);
+      this.index.put(item);
       return;
     }
     this.unchanged.delete(textOf(target, 'id'));
@@ -209,6 +241,12 @@ class Pages {
       const shard = 1 - Number((target.shard as { N: string }).N);
       this.index.put(itemOf(textOf(target, 'id'), shard, textOf(target, 'day'), textOf(target, 'time')));
     }
+  }
+
+  /** Whether readers are given a higher count at some time: writers then use it. */
+  private get grows(): boolean {
+    const [first, later] = this.bounds.counts ?? [SHARDS, SHARDS];
+    return later > first;
   }
 
   /** Readers are given another count. */

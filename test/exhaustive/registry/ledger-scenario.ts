@@ -10,6 +10,7 @@ import {
 import { HASH_KEY_SPACE } from '../../../lib/core/foundation/hash-key-space';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
+import { Heard, stateText } from '../heard';
 import type { World } from '../world';
 
 /** What a process does with its ledger, once. */
@@ -51,13 +52,14 @@ async function play(world: World, { owners, skewed = false, work, faults }: Ledg
   if (skewed)
     await first.release(before.flatMap(({ owner, hashKey }) => (hashKey < RANGES[1]!.startingHashKey ? owner : [])));
   const some = new Faults(world, faults);
+  const heard = new Heard((part) => table.text(part));
+  const processes = work.map((_, index) => new Process(world, some, heard, `process ${index + 1}`, table));
+  world.says(() => {
+    const written = processes.map((process) => process.written.map(({ version }) => version));
+    return table.text([heard.all(), written, some.rest, table.heads, table.entries]);
+  });
   await world.until(
-    Promise.all(
-      work.map((what, index) => {
-        const process = new Process(world, some, `process ${index + 1}`, table);
-        return Promise.race([run(what, process, before), process.end]);
-      }),
-    ),
+    Promise.all(processes.map((process, index) => Promise.race([run(work[index]!, process, before), process.end]))),
   );
   await world.untilNothingIsLeft();
   check(await new HashKeyLedger(table.store()).list(), table);
@@ -106,6 +108,15 @@ async function run(what: LedgerWork, process: Process, before: readonly HashKeyO
 class Table {
   readonly heads: RegistryHead[] = [];
   readonly entries = new Map<string, RegistryEntry>();
+  /** The ids that ledgers drew for their commits, and the number of each commit. */
+  private readonly ids = new Map<string, string>();
+
+  /** A part of a state as text, with numbers in place of drawn ids. */
+  text(part: unknown): string {
+    let text = stateText(part);
+    for (const [id, commit] of this.ids) text = text.replaceAll(id, commit);
+    return text;
+  }
 
   /** A way to the table without steps. */
   store(): RegistryStore {
@@ -121,6 +132,7 @@ class Table {
   writeHead(head: RegistryHead, expected: number): boolean {
     if ((this.heads.at(-1)?.version ?? 0) !== expected) return false;
     this.heads.push(head);
+    this.ids.set(head.commits!.at(-1)!, `commit ${head.version}`);
     return true;
   }
 
@@ -141,6 +153,7 @@ class Process {
   constructor(
     private readonly world: World,
     private readonly faults: Faults,
+    private readonly heard: Heard,
     private readonly name: string,
     private readonly table: Table,
   ) {
@@ -151,8 +164,10 @@ class Process {
 
   /** It sleeps until its turn comes: the waits between attempts at a commit have any length. */
   get clock() {
-    const sleep = (): Promise<void> =>
-      this.world.answer(`${this.name} wakes ${++this.requests}`, { writes: [this.name] });
+    const sleep = async (): Promise<void> => {
+      await this.world.answer(`${this.name} wakes ${++this.requests}`, { writes: [this.name] });
+      this.heard.hear(this.name, 'wakes');
+    };
     return { now: () => 0, schedule: () => () => {}, sleep };
   }
 
@@ -194,19 +209,23 @@ class Process {
         for (const takeBack of offers) takeBack();
         happen();
       };
-      const fail = (): void => reject(new Error('scripted'));
+      const fail = (): void => {
+        this.heard.hear(this.name, 'failed');
+        reject(new Error('scripted'));
+      };
+      const answer = (): void => {
+        const said = apply();
+        this.heard.hear(this.name, said);
+        resolve(said);
+      };
+      const end = (): void => {
+        this.heard.hear(this.name, 'ended');
+        this.stop();
+      };
       offers = [
-        this.world.offer(
-          name,
-          footprint,
-          once(() => resolve(apply())),
-        ),
+        this.world.offer(name, footprint, once(answer)),
         this.faults.offer(`${name}, and fails`, footprint, once(fail)),
-        this.faults.offer(
-          `${name}, and ends`,
-          footprint,
-          once(() => this.stop()),
-        ),
+        this.faults.offer(`${name}, and ends`, footprint, once(end)),
       ];
       if (fates.includes('lost')) {
         const lose = (): void => {
@@ -215,7 +234,7 @@ class Process {
         };
         const applyAndEnd = (): void => {
           apply();
-          this.stop();
+          end();
         };
         offers.push(this.faults.offer(`${name}, and its answer is lost`, footprint, once(lose)));
         offers.push(this.faults.offer(`${name}, and then ends`, footprint, once(applyAndEnd)));
@@ -224,7 +243,7 @@ class Process {
         // The SDK sends the request again, at once or after others have written.
         const retry = (): void => {
           apply();
-          this.world.offer(`${name}, again`, footprint, () => resolve(apply()));
+          this.world.offer(`${name}, again`, footprint, answer);
         };
         offers.push(this.faults.offer(`${name}, and its answer is lost to the SDK`, footprint, once(retry)));
       }

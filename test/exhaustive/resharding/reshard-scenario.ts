@@ -2,11 +2,12 @@ import type { HashKeyRange } from '../../../lib/core/foundation/hash-key-ranges'
 import { planStreamReshard } from '../../../lib/core/resharding/plan-stream-reshard';
 import type { ReshardClient } from '../../../lib/core/resharding/reshard-client';
 import { ReshardSupersededError } from '../../../lib/core/resharding/reshard-errors';
-import { advanceDeployment, reshardStream } from '../../../lib/core/resharding/reshard-stream';
+import { advanceDeployment, advanceReshard } from '../../../lib/core/resharding/reshard-stream';
 import { areShardsEven } from '../../../lib/core/resharding/skew';
 import { answerLost, serviceError } from '../../../lib/testing/service-error';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
+import { Heard, stateText } from '../heard';
 import type { Footprint, World } from '../world';
 import { ReshardedStream } from './resharded-stream';
 
@@ -24,7 +25,10 @@ export interface ReshardBounds {
   work: readonly ReshardWork[];
   /** Whether others have used up the updates of the day. */
   updatesAreUsedUp?: boolean;
-  /** How many requests fail, are throttled, or lose their answers. A process ends with such a request, and starts again. */
+  /**
+   * How many requests fail, are throttled, lose their answers, or arrive late, though before their process looks again. A
+   * process ends with such a request, and starts again.
+   */
   faults: number;
 }
 
@@ -44,9 +48,9 @@ async function play(world: World, { ranges, work, updatesAreUsedUp = false, faul
   if (updatesAreUsedUp) await stream.useUpUpdates();
   const looks = new Looks(world, stream);
   const some = new Faults(world, faults);
-  await world.until(
-    Promise.all(work.map((each, number) => new Process(world, some, stream, looks, `process ${number + 1}`).run(each))),
-  );
+  const processes = work.map((_, number) => new Process(world, some, stream, looks, `process ${number + 1}`));
+  world.says(() => stateText([processes.map(({ state }) => state), some.rest, stream.state, looks.state]));
+  await world.until(Promise.all(processes.map((process, number) => process.run(work[number]!))));
   await world.untilNothingIsLeft();
   const [last, ...others] = work.toSorted((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0));
   const { openRanges, changes, fewest } = stream;
@@ -64,9 +68,8 @@ async function play(world: World, { ranges, work, updatesAreUsedUp = false, faul
  * during the look of another wakes behind it. To look again where nothing has changed shows nothing new.
  */
 class Looks {
-  private readonly current = new Map<string, number>();
-  private readonly waiting = new Set<() => void>();
-  private count = 0;
+  private readonly looking = new Set<string>();
+  private readonly asleep = new Map<string, { behind: Set<string>; seenVersion: number; wake: () => void }>();
 
   constructor(
     private readonly world: World,
@@ -75,48 +78,54 @@ class Looks {
     stream.onChange = () => this.reconsider();
   }
 
+  /** Who looks, who sleeps behind whose look, and whether there is something new to see. */
+  get state(): unknown {
+    const asleep = [...this.asleep].map(([process, { behind, seenVersion }]) => [
+      process,
+      [...behind].sort(),
+      this.stream.version > seenVersion,
+    ]);
+    return [[...this.looking].sort(), asleep.sort()];
+  }
+
   begin(process: string): void {
-    this.current.set(process, ++this.count);
+    this.looking.add(process);
   }
 
   end(process: string): void {
-    this.current.delete(process);
+    this.looking.delete(process);
+    for (const { behind } of this.asleep.values()) behind.delete(process);
     this.reconsider();
   }
 
   /** The time from one look to the next. */
   async wait(process: string, seenVersion: number): Promise<void> {
     const footprint = { writes: [process, 'looks'] };
-    await this.world.answer(`${process} sleeps ${++this.count}`, footprint);
+    await this.world.answer(`${process} sleeps`, footprint);
     this.end(process);
-    const others = [...this.current];
-    await this.when(
-      () => this.stream.version > seenVersion && others.every(([other, look]) => this.current.get(other) !== look),
-    );
-    await this.world.answer(`${process} wakes ${++this.count}`, footprint);
+    await new Promise<void>((wake) => {
+      this.asleep.set(process, { behind: new Set(this.looking), seenVersion, wake });
+      this.reconsider();
+    });
+    await this.world.answer(`${process} wakes`, footprint);
     this.begin(process);
   }
 
-  private when(isSo: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (!isSo()) return;
-        this.waiting.delete(look);
-        resolve();
-      };
-      this.waiting.add(look);
-      look();
-    });
-  }
-
   private reconsider(): void {
-    for (const look of [...this.waiting]) look();
+    for (const [process, { behind, seenVersion, wake }] of this.asleep) {
+      if (behind.size > 0 || this.stream.version <= seenVersion) continue;
+      this.asleep.delete(process);
+      wake();
+    }
   }
 }
 
 class Process {
   private requests = 0;
   private looks = 0;
+  private readonly heard = new Heard();
+  /** Requests that were given up and have not arrived. */
+  private readonly late = new Set<() => void>();
   /** What of the stream the last look can have seen. Less, if a request to change it was throttled. */
   private seenVersion = 0;
 
@@ -128,6 +137,11 @@ class Process {
     private readonly name: string,
   ) {}
 
+  /** All that it does from now on depends on this: each look is a call of its own, and what the last one heard is over. */
+  get state(): unknown {
+    return [this.heard.all(), this.requests, this.looks, this.stream.version > this.seenVersion];
+  }
+
   async run(work: ReshardWork): Promise<void> {
     for (;;) {
       this.schedule.begin(this.name);
@@ -136,27 +150,30 @@ class Process {
       } catch (error) {
         if (error instanceof ReshardSupersededError) return;
         const isExpected = (error as Error).message === 'scripted' || (error as Error).name === 'TimeoutError';
+        const isRefusal = (error as Error).name.endsWith('Exception');
+        promise(!isRefusal, 'a process goes on whatever others have changed');
         if (!isExpected) throw error;
       } finally {
         this.schedule.end(this.name);
       }
-      await this.world.answer(`${this.name} starts again ${++this.requests}`, { writes: [this.name, 'looks'] });
+      await this.world.answer(`${this.name} starts again`, { writes: [this.name, 'looks', 'stream'] });
+      for (const neverArrives of this.late) neverArrives();
+      this.late.clear();
     }
   }
 
   private async work({ shardCount, startedAt }: ReshardWork): Promise<void> {
     const target = { streamName: 'Events', shardCount };
-    const sleep = (): Promise<void> => this.schedule.wait(this.name, this.seenVersion);
-    if (startedAt === undefined) {
-      const clock = { now: () => NOW, schedule: () => () => {}, sleep };
-      await reshardStream(this.client, target, { clock, timeOfDay: () => NOW });
-      return;
-    }
     const onTagFailure = (): void => {};
     for (;;) {
-      const { state } = await advanceDeployment(this.client, target, NOW, { startedAt, onTagFailure });
+      this.requests = 0;
+      this.heard.forget(this.name);
+      const { state } =
+        startedAt === undefined
+          ? await advanceReshard(this.client, target, NOW)
+          : await advanceDeployment(this.client, target, NOW, { startedAt, onTagFailure });
       if (state === 'even') return;
-      await sleep();
+      await this.schedule.wait(this.name, this.seenVersion);
     }
   }
 
@@ -199,26 +216,43 @@ class Process {
         for (const takeBack of offers) takeBack();
         happen();
       };
+      const answer = (said: unknown): void => {
+        this.heard.hear(this.name, said);
+        resolve(said);
+      };
+      const fail = (error: Error): void => {
+        this.heard.hear(this.name, error);
+        reject(error);
+      };
       offers = [
         this.world.offer(
           name,
           footprint,
-          once(() => apply().then(resolve, reject)),
+          once(() => apply().then(answer, fail)),
         ),
         this.faults.offer(
           `${name} fails`,
           footprint,
-          once(() => reject(new Error('scripted'))),
+          once(() => fail(new Error('scripted'))),
         ),
       ];
       if (!isWrite) return;
       const throttle = (): void => {
         this.seenVersion = -1;
-        reject(serviceError('LimitExceededException', 'Rate exceeded'));
+        fail(serviceError('LimitExceededException', 'Rate exceeded'));
       };
-      const lose = (): void => void apply().then(() => reject(answerLost()), reject);
+      const lose = (): void => void apply().then(() => fail(answerLost()), fail);
+      const arriveLate = (): void => {
+        fail(answerLost());
+        const takeBack = this.world.offer(`${name} arrives late`, footprint, () => {
+          this.late.delete(takeBack);
+          apply().catch(() => {});
+        });
+        this.late.add(takeBack);
+      };
       offers.push(this.faults.offer(`${name} is throttled`, footprint, once(throttle)));
       offers.push(this.faults.offer(`${name}, and its answer is lost`, footprint, once(lose)));
+      offers.push(this.faults.offer(`${name} is late`, footprint, once(arriveLate)));
     });
   }
 }

@@ -20,7 +20,8 @@ export class ReshardedStream {
   private readonly kinesis: FakeControlPlane;
   private updates = 0;
   private isPast = false;
-  private steps = 0;
+  /** What the stream was asked for last. */
+  private underWay: unknown;
 
   constructor(
     private readonly world: World,
@@ -34,6 +35,13 @@ export class ReshardedStream {
 
   get openRanges(): HashKeyRange[] {
     return this.kinesis.openShards.map(({ range }) => range);
+  }
+
+  /** All that it does from now on depends on this, and on what it is asked. */
+  get state(): unknown {
+    const { status, shards, tags } = this.kinesis;
+    const described = shards.map((shard) => shard.describe());
+    return [described, status, tags, this.underWay, this.updates, this.changes, this.fewest];
   }
 
   /** Others have updated the stream all day, and left it as it was. */
@@ -56,7 +64,10 @@ export class ReshardedStream {
     input: never,
   ): Promise<unknown> {
     const answer = await (this.kinesis as ReshardClient)[operation](input);
-    if (operation !== 'addTagsToStream') this.changes += 1;
+    if (operation !== 'addTagsToStream') {
+      this.changes += 1;
+      this.underWay = [operation, input];
+    }
     if (operation === 'updateShardCount') {
       this.updates += 1;
       const history = parseUpdateHistory(this.kinesis.tags.get(UPDATE_HISTORY_TAG), this.nowMs);
@@ -68,7 +79,7 @@ export class ReshardedStream {
 
   private schedule(goOn: () => void): () => void {
     if (!this.isPast) {
-      return this.world.offer(`the stream goes on ${++this.steps}`, { writes: ['stream'] }, () => {
+      return this.world.offer('the stream goes on', { writes: ['stream'] }, () => {
         goOn();
         this.fewest = Math.min(this.fewest, this.kinesis.openShards.length);
         this.changed();
