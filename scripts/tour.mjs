@@ -13,11 +13,7 @@ import chromium from '@sparticuz/chromium';
 import puppeteer from 'puppeteer-core';
 
 const require = createRequire(import.meta.url);
-const {
-  AdaptiveIndex,
-  DynamoDbShardCountStore,
-  raiseShardCount,
-} = require('../dist/lib/core/adaptive-counts/index.js');
+const { AdaptiveIndex, DynamoDbShardCountReader } = require('../dist/lib/core/adaptive-counts/index.js');
 const { shardAttributes } = require('../dist/lib/core/sharded-index/index.js');
 
 const [picture = 'docs/guides/window.png'] = process.argv.slice(2);
@@ -40,19 +36,27 @@ await page.waitForSelector('.bar');
 console.log(`the page: ${url}`);
 const [, , , , naive] = await load('PutRecords');
 console.log(`PutRecords, as people write it: ${naive} records out of order`);
-const [, , , , ordered] = await load('Tour/Producer');
+const [, , , , ordered] = await load('Tour/Producer/Function');
 console.log(`the ordered producer: ${ordered} records out of order`);
+const [, , , , owned] = await load('Tour/Producer/Function, by registry');
+console.log(`with a registry, which places the keys evenly: ${owned} records out of order`);
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 const dynamodb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: endpoints.dynamodb, maxAttempts: 1 });
 const { indexes } = await page.evaluate(async () => (await fetch('app', { method: 'POST', body: '{}' })).json());
 const { config } = indexes.find(({ index }) => index === 'byStatus');
-const store = new DynamoDbShardCountStore(dynamodb, config);
-const index = new AdaptiveIndex(config, store);
+const index = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamodb, config));
 
 console.log(`the index has one shard: ${await write('before')} of 150 writes to its table throttled`);
-// What the controller does by itself where writes are throttled; it takes the 45 seconds in which readers follow.
-await raiseShardCount(config, store, { value: 'pending', to: 10, changedBy: 'tour', reason: 'writes throttled' });
+// What the controller does by itself once it is deployed; it takes the 45 seconds in which readers follow.
+await choose('#invoke select', 'Tour/Controller');
+await page.$eval('#invoke textarea', (event) => {
+  event.value = '{"value":"pending","count":10}';
+});
+await page.click('#invoke button');
+await page.waitForFunction(() => document.querySelector('#answer').textContent.includes('"shards": 10'), {
+  timeout: 90_000,
+});
 console.log(`its count has grown to ten: ${await write('after')} of 150 writes to its table throttled`);
 
 await choose('#stored select', 'byStatus');
@@ -91,6 +95,8 @@ async function load(through) {
   await page.click('#load button');
   const isMore = (n) => document.querySelectorAll('#loads tbody tr').length > n;
   await page.waitForFunction(isMore, { timeout: 120_000 }, before);
+  const isDone = () => document.querySelector('#loads td:nth-of-type(2)').textContent !== 'running';
+  await page.waitForFunction(isDone, { timeout: 120_000 });
   return page.$eval('#loads tbody tr', (row) => [...row.cells].map((cell) => cell.textContent));
 }
 

@@ -106,6 +106,9 @@ export class KinesisGate {
       bytes,
       isThrottled,
     );
+    if (entry.ExplicitHashKey !== undefined) {
+      traffic.note(`hash keys ${streamName}`, entry.ExplicitHashKey, bytes, isThrottled);
+    }
     if (!isThrottled) return undefined;
     return { ErrorCode: THROTTLED, ErrorMessage: `Rate exceeded for shard ${shardId} in stream ${streamName}.` };
   }

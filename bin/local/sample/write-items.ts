@@ -1,4 +1,7 @@
+import { AdaptiveIndex } from '../../../lib/core/adaptive-counts/adaptive-index';
+import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
 import { shardAttributes } from '../../../lib/core/sharded-index/shard-attributes';
+import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/sharded-index-config';
 import { toAttributeValue } from '../../../lib/core/sharded-index/sort-key-select';
 import type { LocalStack } from '../run-local';
 import { configsOfTable } from './sample-targets';
@@ -16,8 +19,9 @@ export async function writeItems(
   items: readonly SampleItem[],
   onProgress: (written: number) => void = () => {},
 ): Promise<void> {
-  const configs = configsOfTable(stack, tableName);
+  const writers = configsOfTable(stack, tableName).map((config) => configForWriting(stack, config));
   for (let start = 0; start < items.length; start += MAX_BATCH) {
+    const configs = await Promise.all(writers.map((writer) => writer()));
     let requests = items.slice(start, start + MAX_BATCH).map((item) => {
       const withShards = Object.assign({}, item, ...configs.map((config) => shardAttributes(config, item)));
       const attributes = Object.entries(withShards as SampleItem).map(([name, value]) => [
@@ -34,4 +38,14 @@ export async function writeItems(
     }
     onProgress(Math.min(start + MAX_BATCH, items.length));
   }
+}
+
+/** Gives the configuration of the moment, which changes where counts are adaptive. */
+function configForWriting(
+  { clients: { dynamodb } }: LocalStack,
+  config: ShardedIndexConfig,
+): () => Promise<ShardedIndexConfig> {
+  if (config.adaptive === undefined) return async () => config;
+  const index = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamodb, config));
+  return () => index.forWriting();
 }

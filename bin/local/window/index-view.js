@@ -1,79 +1,85 @@
+import { countsView } from './counts-view.js';
 import { element, hotIf, number, rateOf, table } from './elements.js';
 
 /** More values than these are not shown: the busiest are. */
 const MOST_VALUES = 40;
 
-/** The writes of each shard of each value as a heat map. */
-export function indexView(seconds, { path, index, entries, partitionKeys, shardCounts }, was) {
+/** The writes of each shard of each value as a heat map, and how far counts have grown. */
+export function indexView(state, seconds, of, was) {
+  const { path, index, entries, shardCounts, counts } = of;
   const values = Map.groupBy(entries, ({ value }) => value);
-  const old = new Map((was?.entries ?? []).map((entry) => [`${entry.value} ${entry.shard}`, entry]));
-  const busiest = Math.max(1, ...entries.map(({ count }) => count));
   const rows = [...values].slice(0, MOST_VALUES);
-  const heat = element('div', { class: 'heat', 'aria-hidden': 'true' });
-  for (const [value, ofValue] of rows) {
-    const shards = Math.max(
-      shardCounts.byValue?.[value]?.read ?? shardCounts.default.read,
-      ...ofValue.map(({ shard }) => shard + 1),
-    );
-    const svg = element('svg', { viewBox: `0 0 ${shards} 1`, preserveAspectRatio: 'none' });
-    for (let shard = 0; shard < shards; shard++)
-      svg.append(element('rect', { class: 'cold', x: shard, y: 0, width: 0.92, height: 1 }));
-    for (const entry of ofValue) {
-      const isThrottled = rateOf(seconds, entry, old.get(`${value} ${entry.shard}`)).throttled > 0;
-      svg.append(
-        element('rect', {
-          class: isThrottled ? 'throttled' : 'hot',
-          x: entry.shard,
-          y: 0,
-          width: 0.92,
-          height: 1,
-          opacity: 0.15 + (0.85 * entry.count) / busiest,
-        }),
-      );
-    }
-    heat.append(element('span', {}, value === '' ? 'all' : value), svg);
-  }
-  const sum = (of, field) => of.reduce((total, each) => total + each[field], 0);
-  const perSecond = (value, ofValue) =>
-    sum(
-      ofValue.map((entry) => rateOf(seconds, entry, old.get(`${value} ${entry.shard}`))),
-      'count',
-    );
+  const rateOfEntry = rates(seconds, was);
+  const heat = rows.flatMap(([value, ofValue]) => [
+    element('span', {}, value === '' ? 'all' : value),
+    heatRow(
+      ofValue,
+      shardsOf(value, shardCounts, counts),
+      Math.max(1, ...entries.map(({ count }) => count)),
+      rateOfEntry,
+    ),
+  ]);
+  const sum = (loads, field) => loads.reduce((total, each) => total + each[field], 0);
+  const writes = table(
+    'Writes by value',
+    ['value', 'shards written', 'writes/s', 'writes', 'busiest shard', 'throttled'],
+    rows.map(([value, ofValue]) => [
+      value === '' ? 'all' : value,
+      `${ofValue.length}`,
+      number.format(sum(ofValue.map(rateOfEntry), 'count')),
+      number.format(sum(ofValue, 'count')),
+      number.format(Math.max(...ofValue.map(({ count }) => count))),
+      hotIf(sum(ofValue, 'throttled') > 0, number.format(sum(ofValue, 'throttled'))),
+    ]),
+  );
   return element(
     'article',
     {},
     element('h3', {}, index === '' ? path : `${index} of ${path}`),
-    element('p', { class: 'note' }, noteOf(rows.length, values.size, entries.length, partitionKeys)),
-    ...(rows.length === 0
-      ? []
-      : [
-          heat,
-          table(
-            'Writes by value',
-            ['value', 'shards written', 'writes/s', 'writes', 'busiest shard', 'throttled'],
-            rows.map(([value, ofValue]) => [
-              value === '' ? 'all' : value,
-              `${ofValue.length}`,
-              number.format(perSecond(value, ofValue)),
-              number.format(sum(ofValue, 'count')),
-              number.format(Math.max(...ofValue.map(({ count }) => count))),
-              hotIf(sum(ofValue, 'throttled') > 0, number.format(sum(ofValue, 'throttled'))),
-            ]),
-          ),
-        ]),
+    element('p', { class: 'note' }, noteOf(state.search, rows.length, values.size, of)),
+    ...(rows.length === 0 ? [] : [element('div', { class: 'heat', 'aria-hidden': 'true' }, ...heat), writes]),
+    ...(counts === undefined ? [] : countsView(state.atMs, shardCounts, counts)),
   );
 }
 
-function noteOf(shown, values, entries, partitionKeys) {
-  if (partitionKeys === 0) return 'nothing was written yet';
-  if (entries < partitionKeys) return `the ${shown} busiest values, of ${number.format(partitionKeys)} partition keys`;
-  return shown < values
-    ? `the ${shown} busiest of ${number.format(values)} values`
-    : 'a cell is a shard: the fuller, the more writes; red throttles';
+/** What an entry took a second; nothing if it is not known whether it took it since. */
+function rates(seconds, was) {
+  const old = new Map((was?.entries ?? []).map((entry) => [`${entry.value} ${entry.shard}`, entry]));
+  const knowsAll = was?.entries.length === was?.partitionKeys;
+  return (entry) => rateOf(seconds, entry, old.get(`${entry.value} ${entry.shard}`) ?? (knowsAll ? undefined : entry));
 }
 
-/** What an index holds: items by value and shard, what is a stray, and which counts have grown. */
-export function storedView({ values, strays, hidden, grown }) {
+function heatRow(entries, shards, busiest, rateOfEntry) {
+  const most = Math.max(shards, ...entries.map(({ shard }) => shard + 1));
+  const svg = element('svg', { viewBox: `0 0 ${most} 1`, preserveAspectRatio: 'none' });
+  const cell = (kind, x, more = {}) => element('rect', { class: kind, x, y: 0, width: 0.92, height: 1, ...more });
+  for (let shard = 0; shard < most; shard++) svg.append(cell('cold', shard));
+  for (const entry of entries) {
+    const kind = rateOfEntry(entry).throttled > 0 ? 'throttled' : 'hot';
+    svg.append(cell(kind, entry.shard, { opacity: 0.15 + (0.85 * entry.count) / busiest }));
+  }
+  return svg;
+}
+
+/** How many shards readers ask: as many as are configured, or more if the count has grown. */
+function shardsOf(value, { default: fallback, byValue }, counts) {
+  const grown = counts?.latest.find((history) => history.value === value)?.steps.at(-1).read ?? 1;
+  return Math.max(byValue?.[value]?.read ?? fallback.read, grown);
+}
+
+function noteOf(search, shown, values, { entries, found, partitionKeys }) {
+  if (partitionKeys === 0) return 'nothing was written yet';
+  const isPart = entries.length < found;
+  const all = isPart ? `${number.format(found)} partition keys` : `${number.format(values)} values`;
+  if (search !== '' && found === 0) {
+    return `none of ${number.format(partitionKeys)} partition keys has a value that contains “${search}”`;
+  }
+  if (shown < values || isPart) return `the ${shown} busiest${search === '' ? '' : ' found'}, of ${all}`;
+  return 'a cell is a shard: the fuller, the more writes; red throttles';
+}
+
+/** What an index holds: items by value and shard, and what is a stray. */
+export function storedView({ values, strays, hidden }) {
   const rows = values.slice(0, MOST_VALUES).map(({ value, itemsOfShards }) => {
     const counts = Object.values(itemsOfShards);
     const items = counts.reduce((sum, count) => sum + count, 0);
@@ -96,16 +102,5 @@ export function storedView({ values, strays, hidden, grown }) {
       ['what is wrong', 'items'],
       [...kinds, ['found by no query for their value', hotIf(hidden > 0, number.format(hidden))]],
     ),
-    ...(grown === undefined
-      ? []
-      : [
-          table(
-            'Counts that have grown',
-            ['value', 'write', 'read', 'version', 'changed', 'by', 'why'],
-            grown.map(({ value = 'all', write, read, version, changedAt, changedBy, reason }) => [
-              ...[value, write, read, version, changedAt, changedBy, reason],
-            ]),
-          ),
-        ]),
   ];
 }

@@ -4,8 +4,11 @@ import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
 import type { LocalStack } from '../run-local';
 import { producersOf } from '../sample/sample-targets';
 
-/** How records are put: by the app's producer function, or by PutRecords with what failed sent again, as people write it. */
-export const WAYS = ['producer', 'put-records'] as const;
+/**
+ * How records are put: by the app's producer function, by it with an owner of its registry for each key, or by PutRecords with
+ * what failed sent again, as people write it.
+ */
+export const WAYS = ['producer', 'registry', 'put-records'] as const;
 
 export interface LoadOptions {
   readonly way: (typeof WAYS)[number];
@@ -19,6 +22,8 @@ export interface LoadOptions {
   readonly skew: number;
   /** Bytes of each record, 1 to 100,000. */
   readonly bytes: number;
+  /** Records a second, 1 to 20,000. @default as fast as they are taken */
+  readonly rate?: number;
 }
 
 export interface LoadResult {
@@ -32,7 +37,13 @@ export interface LoadResult {
   readonly missing: number;
 }
 
-const BOUNDS = { records: [1, 20_000], keys: [1, 10_000], skew: [0, 5], bytes: [1, 100_000] } as const;
+const BOUNDS = {
+  records: [1, 20_000],
+  keys: [1, 10_000],
+  skew: [0, 5],
+  bytes: [1, 100_000],
+  rate: [1, 20_000],
+} as const;
 
 /** Source: the API reference, PutRecords. */
 const BATCH = 500;
@@ -43,9 +54,13 @@ const INVOCATION_BYTES = 4_000_000;
 /** How long PutRecords waits, as people write it, when some of a request failed. */
 const RETRY_MS = 100;
 
+/** A load with a rate is put in so many requests a second. */
+const REQUESTS_PER_SECOND = 5;
+
 interface LoadRecord {
   readonly partitionKey: string;
   readonly data: string;
+  readonly hashKeyOwner?: string;
 }
 
 let runs = 0;
@@ -56,48 +71,65 @@ let runs = 0;
  * @throws InvalidArgumentError before anything is put
  */
 export async function runLoad(stack: LocalStack, options: LoadOptions): Promise<LoadResult> {
-  check(options);
-  const { streamName, functionPath } = targetOf(stack, options);
+  const { streamName, functionPath } = checkedTarget(stack, options);
   const run = `load-${process.pid}-${++runs}`;
   const records = recordsOf(run, options);
+  const pace = new Pace(options.rate);
   const startedAt = new Date(Date.now() - 1_000);
   const startMs = performance.now();
-  const sentAgain =
+  const { sentAgain, shardIds } =
     functionPath === undefined
-      ? await putByPutRecords(stack, streamName, records)
-      : await putByProducer(stack, functionPath, records);
+      ? await putByPutRecords(stack, streamName, records, pace)
+      : await putByProducer(stack, functionPath, records, pace);
   const seconds = (performance.now() - startMs) / 1_000;
   return {
     records: records.length,
     seconds,
     sentAgain,
-    ...(await arrivals(stack, streamName, run, startedAt, records.length)),
+    ...(await arrivals(stack, { streamName, shardIds, run, since: startedAt }, records.length)),
   };
 }
 
-/** All that a load can be put through, as the options name it. */
-export function loadTargets(stack: LocalStack): { way: LoadOptions['way']; target: string }[] {
+interface LoadTarget {
+  readonly way: LoadOptions['way'];
+  /** The construct path of a producer function or of a stream. */
+  readonly target: string;
+  readonly streamName: string;
+  readonly functionPath?: string;
+}
+
+/** All that a load can be put through. */
+export function loadTargets(stack: LocalStack): LoadTarget[] {
   return [
-    ...producersOf(stack).map(({ functionPath }) => ({ way: 'producer' as const, target: functionPath })),
-    ...stack.streams.map(({ path }) => ({ way: 'put-records' as const, target: path })),
+    ...producersOf(stack).flatMap(({ functionPath, streamName, hasRegistry }) =>
+      (hasRegistry ? (['producer', 'registry'] as const) : (['producer'] as const)).map((way) => ({
+        ...{ way, target: functionPath, streamName, functionPath },
+      })),
+    ),
+    ...stack.streams.map(({ path, name }) => ({ way: 'put-records' as const, target: path, streamName: name })),
   ];
 }
 
-function targetOf(stack: LocalStack, { way, target }: LoadOptions): { streamName: string; functionPath?: string } {
-  const targets = loadTargets(stack).flatMap((each) => (each.way === way ? each.target : []));
-  const found = target ?? targets[0];
+/**
+ * What a load goes through.
+ *
+ * @throws InvalidArgumentError if there is no such thing, or if a number is out of its bounds
+ */
+export function checkedTarget(stack: LocalStack, options: LoadOptions): LoadTarget {
+  check(options);
+  const { way, target } = options;
+  const targets = loadTargets(stack).filter((each) => each.way === way);
   if (targets.length === 0) throw new InvalidArgumentError('way', way, 'of an app that has what it goes through');
-  const producer = producersOf(stack).find(({ functionPath }) => way === 'producer' && functionPath === found);
-  const streamName = producer?.streamName ?? stack.streams.find(({ path }) => path === found)?.name;
-  const isKnown = targets.includes(found!) && streamName !== undefined;
-  if (!isKnown) throw new InvalidArgumentError('target', target, `one of ${targets.join(', ')}`);
-  return { streamName, functionPath: producer?.functionPath };
+  const found = target === undefined ? targets[0] : targets.find((each) => each.target === target);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError('target', target, `one of ${targets.map((each) => each.target).join(', ')}`);
 }
 
 function check(options: LoadOptions): void {
   if (!WAYS.includes(options.way)) throw new InvalidArgumentError('way', options.way, WAYS.join(' or '));
   for (const [field, [least, most]] of Object.entries(BOUNDS)) {
     const value = options[field as keyof typeof BOUNDS];
+    if (field === 'rate' && value === undefined) continue;
     const isIn = typeof value === 'number' && value >= least && value <= most;
     if (isIn && (field === 'skew' || Number.isInteger(value))) continue;
     throw new InvalidArgumentError(
@@ -109,7 +141,7 @@ function check(options: LoadOptions): void {
 }
 
 /** Keys take turns as their shares have it, so that the same options give the same load. */
-function recordsOf(run: string, { records, keys, skew, bytes }: LoadOptions): LoadRecord[] {
+function recordsOf(run: string, { way, records, keys, skew, bytes }: LoadOptions): LoadRecord[] {
   const shares = Array.from({ length: keys }, (_, key) => 1 / (key + 1) ** skew);
   const total = shares.reduce((sum, share) => sum + share, 0);
   const credit = shares.map(() => 0);
@@ -120,36 +152,77 @@ function recordsOf(run: string, { records, keys, skew, bytes }: LoadOptions): Lo
       if (credit[key]! > credit[next]!) next = key;
     }
     credit[next]! -= 1;
-    return { partitionKey: `${run} ${next}`, data: `${n}`.padEnd(bytes, ' ') };
+    return {
+      partitionKey: `${run} ${next}`,
+      data: `${n}`.padEnd(bytes, ' '),
+      // The same owners for every load: a registry remembers them all.
+      ...(way === 'registry' && { hashKeyOwner: `owner-${next}` }),
+    };
   });
+}
+
+/** Lets no more through than a rate: a fifth of a second's records at a time. */
+class Pace {
+  private readonly startMs = performance.now();
+
+  constructor(private readonly rate = Number.POSITIVE_INFINITY) {}
+
+  /** How many records go at once, of as many as there is room for. */
+  batchOf(most: number): number {
+    return Math.max(1, Math.min(BATCH, most, Math.ceil(this.rate / REQUESTS_PER_SECOND)));
+  }
+
+  /** Waits until so many may have been sent. */
+  async wait(sent: number): Promise<void> {
+    const dueMs = this.startMs + (1_000 * sent) / this.rate;
+    await sleep(Math.max(0, dueMs - performance.now()));
+  }
+}
+
+/** What of a load is known before it is read. */
+interface PutOutcome {
+  readonly sentAgain?: number;
+  /** Where its records are. */
+  readonly shardIds: ReadonlySet<string>;
+}
+
+interface ProducerAnswer {
+  readonly records: readonly { readonly shardId?: string; readonly errorCode?: string }[];
 }
 
 async function putByProducer(
   stack: LocalStack,
   functionPath: string,
   records: readonly LoadRecord[],
-): Promise<undefined> {
-  const perInvocation = Math.max(1, Math.min(BATCH, Math.floor(INVOCATION_BYTES / (records[0]!.data.length + 200))));
+  pace: Pace,
+): Promise<PutOutcome> {
+  const shardIds = new Set<string>();
+  const perInvocation = pace.batchOf(Math.floor(INVOCATION_BYTES / (records[0]!.data.length + 200)));
   for (let start = 0; start < records.length; start += perInvocation) {
+    await pace.wait(start);
     let rest = records.slice(start, start + perInvocation);
     while (rest.length > 0) {
-      const answer = (await stack.invoke(functionPath, { records: rest })) as { records: { errorCode?: string }[] };
+      const answer = (await stack.invoke(functionPath, { records: rest })) as ProducerAnswer;
+      for (const { shardId } of answer.records) if (shardId !== undefined) shardIds.add(shardId);
       // In order: what could not be sent in the invocation's time is a key's last records.
       rest = rest.filter((_, index) => answer.records[index]!.errorCode !== undefined);
     }
   }
-  return undefined;
+  return { shardIds };
 }
 
 async function putByPutRecords(
   { clients }: LocalStack,
   StreamName: string,
   records: readonly LoadRecord[],
-): Promise<number> {
+  pace: Pace,
+): Promise<PutOutcome> {
+  const shardIds = new Set<string>();
   let sentAgain = 0;
   let failed: LoadRecord[] = [];
   for (let sent = 0; sent < records.length || failed.length > 0; ) {
-    const fresh = records.slice(sent, sent + BATCH - failed.length);
+    await pace.wait(sent);
+    const fresh = records.slice(sent, sent + Math.min(pace.batchOf(BATCH), BATCH - failed.length));
     sent += fresh.length;
     // What failed goes along with the next: behind later records of its key that did not fail.
     const batch = [...fresh, ...failed];
@@ -157,26 +230,24 @@ async function putByPutRecords(
       StreamName,
       Records: batch.map(({ partitionKey, data }) => ({ PartitionKey: partitionKey, Data: Buffer.from(data) })),
     });
+    for (const { ShardId } of Records) if (ShardId !== undefined) shardIds.add(ShardId);
     failed = batch.filter((_, index) => Records[index]!.ErrorCode !== undefined);
     sentAgain += failed.length;
     if (failed.length > 0) await sleep(RETRY_MS);
   }
-  return sentAgain;
+  return { sentAgain, shardIds };
 }
 
 async function arrivals(
   { clients: { kinesis } }: LocalStack,
-  StreamName: string,
-  run: string,
-  since: Date,
+  { streamName, shardIds, run, since }: { streamName: string; shardIds: Iterable<string>; run: string; since: Date },
   records: number,
 ): Promise<{ orderViolations: number; missing: number }> {
   const lastOf = new Map<string, number>();
   const seen = new Set<number>();
   let orderViolations = 0;
-  const { Shards = [] } = await kinesis.listShards({ StreamName });
-  for (const { ShardId } of Shards) {
-    const start = { StreamName, ShardId, ShardIteratorType: 'AT_TIMESTAMP', Timestamp: since } as const;
+  for (const ShardId of shardIds) {
+    const start = { StreamName: streamName, ShardId, ShardIteratorType: 'AT_TIMESTAMP', Timestamp: since } as const;
     let { ShardIterator } = await kinesis.getShardIterator(start);
     for (let isEmpty = false; !isEmpty && ShardIterator !== undefined; ) {
       const answer = await kinesis.getRecords({ ShardIterator });

@@ -2,12 +2,15 @@
 import { byId, element, hotIf, number, replace, table } from './elements.js';
 import { ask, onSubmit } from './forms.js';
 import { indexView, storedView } from './index-view.js';
+import { loadsView, throughText } from './load-view.js';
 import { conditionFields, eventOf, pageView } from './query-view.js';
 import { streamView } from './stream-view.js';
 
 let before;
 
 function show(state) {
+  // What another search has found tells nothing of what happened since.
+  if (before?.search !== state.search) before = undefined;
   const seconds = before === undefined ? 0 : (state.atMs - before.atMs) / 1_000;
   replace(
     byId('stream-list'),
@@ -15,7 +18,7 @@ function show(state) {
   );
   replace(
     byId('index-list'),
-    ...state.indexes.map((index, at) => indexView(seconds, index, before?.indexes[at])),
+    ...state.indexes.map((index, at) => indexView(state, seconds, index, before?.indexes[at])),
     table(
       'Tables',
       ['table', 'writes', 'write units', 'throttled'],
@@ -27,30 +30,19 @@ function show(state) {
       ]),
     ),
   );
+  replace(byId('loads'), ...loadsView(state.loads));
+  const found = state.indexes.reduce((sum, index) => sum + index.found, 0);
+  const finding = state.search === '' ? '' : `${number.format(found)} partition keys found`;
+  if (byId('found').textContent !== finding) byId('found').textContent = finding;
   before = state;
 }
 
-/** What came of each load, the last first. */
-const loads = [];
-
 onSubmit(byId('load'), byId('load-problem'), async (data) => {
-  const { through, ...numbers } = Object.fromEntries(data);
-  const { way, target } = app.loadTargets[Number(through)];
-  const options = {
-    ...{ way, target },
-    ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, Number(value)])),
-  };
-  const { records, seconds, sentAgain = 'by itself', orderViolations, missing } = await ask('load', options);
-  const counts = [records, seconds, sentAgain].map((count) =>
-    typeof count === 'string' ? count : number.format(count),
-  );
-  const wrong = [orderViolations, missing].map((count) => hotIf(count > 0, number.format(count)));
-  loads.unshift([throughText({ way, target }), ...counts, ...wrong]);
-  const head = ['through', 'records', 'seconds', 'sent again', 'out of order', 'missing'];
-  replace(byId('loads'), table('What came of it', head, loads));
+  const { through, ...texts } = Object.fromEntries(data);
+  const given = Object.entries(texts).filter(([, text]) => text !== '');
+  const numbers = Object.fromEntries(given.map(([name, text]) => [name, Number(text)]));
+  await ask('load', { ...app.loadTargets[Number(through)], ...numbers });
 });
-
-const throughText = ({ way, target }) => (way === 'producer' ? target : `PutRecords into ${target}`);
 
 onSubmit(byId('stored'), byId('stored-problem'), async (data) => {
   const { path, index } = app.indexes[Number(data.get('index'))];
@@ -61,7 +53,7 @@ let app;
 let nextPage;
 
 async function query({ index, event }) {
-  const outcome = await ask('invoke', { name: index.functionPath, event });
+  const outcome = await ask('invoke', { name: index.query.functionPath, event });
   if (outcome.error !== undefined) throw new Error(outcome.error);
   const { cursor } = outcome.answer;
   nextPage = cursor === undefined ? undefined : { index, event: { ...event, cursor } };
@@ -69,7 +61,8 @@ async function query({ index, event }) {
   replace(byId('query-result'), ...pageView(index, event, outcome));
 }
 
-const queriedIndex = () => app.indexes[Number(document.querySelector('#query [name=index]').value)];
+const queriedIndex = () => queried()[Number(document.querySelector('#query [name=index]').value)];
+const queried = () => app.indexes.filter(({ query: found }) => found !== undefined);
 
 function showConditions() {
   const index = queriedIndex();
@@ -96,21 +89,38 @@ onSubmit(byId('invoke'), byId('answer'), async (data) => {
   byId('answer').textContent = JSON.stringify(outcome, undefined, 2);
 });
 
+let events;
+
+/** Listens to the server, which tells of the values that are searched for. */
 function connect() {
-  const events = new EventSource('events');
+  events?.close();
+  const opened = new EventSource(`events?${new URLSearchParams({ search: searchField.value })}`);
   const connection = byId('connection');
-  events.onmessage = ({ data }) => {
+  events = opened;
+  opened.onmessage = ({ data }) => {
     connection.className = '';
     connection.textContent = 'live';
     show(JSON.parse(data));
   };
   // The browser connects again by itself, until the server is there.
-  events.onerror = () => {
+  opened.onerror = () => {
     connection.className = 'lost';
     connection.textContent = 'the server has gone; it is tried again';
-    if (events.readyState === EventSource.CLOSED) setTimeout(connect, 2_000);
+    if (opened.readyState === EventSource.CLOSED && opened === events) setTimeout(connect, 2_000);
   };
 }
+
+const searchField = document.querySelector('#find [name=search]');
+
+/** So long a person who types is waited for. */
+const TYPING_MS = 250;
+
+let typing;
+searchField.addEventListener('input', () => {
+  clearTimeout(typing);
+  typing = setTimeout(connect, TYPING_MS);
+});
+byId('find').addEventListener('submit', (event) => event.preventDefault());
 
 function offer(form, name, texts) {
   const options = texts.map((text, value) => element('option', { value }, text));
@@ -119,12 +129,12 @@ function offer(form, name, texts) {
 
 ask('app').then((described) => {
   app = described;
-  const indexNames = app.indexes.map(({ index, path }) => (index === '' ? path : `${index} of ${path}`));
+  const nameOf = ({ index, path }) => (index === '' ? path : `${index} of ${path}`);
   const functions = app.functions.map((path) => element('option', {}, path));
   document.querySelector('#invoke [name=name]').replaceChildren(...functions);
   offer('load', 'through', app.loadTargets.map(throughText));
-  offer('query', 'index', indexNames);
-  offer('stored', 'index', indexNames);
+  offer('query', 'index', queried().map(nameOf));
+  offer('stored', 'index', app.indexes.map(nameOf));
   showConditions();
 });
 connect();

@@ -35,7 +35,7 @@ export function conditionFields({ sortKeyAttributes }) {
 }
 
 /** The event of the query function that the form describes. */
-export function eventOf(data, { name, valueAttribute, sortKeyAttributes }) {
+export function eventOf(data, { query, valueAttribute, sortKeyAttributes }) {
   const sortKey = {};
   for (const { attribute, type } of sortKeyAttributes) {
     const operator = data.get(`operator ${attribute}`);
@@ -46,7 +46,7 @@ export function eventOf(data, { name, valueAttribute, sortKeyAttributes }) {
   }
   const [attribute, value] = [data.get('filterAttribute'), data.get('filterValue')];
   return {
-    index: name,
+    ...query.event,
     ...(valueAttribute !== undefined && { value: data.get('value') }),
     ...(Object.keys(sortKey).length > 0 && { sortKey }),
     ...(attribute !== '' && {
@@ -78,7 +78,7 @@ export function pageView(index, event, { answer: { items, stats }, reads, ms }) 
     ['read units, the naive way', naiveReadUnits],
     ['milliseconds', ms],
   ].map(([name, value]) => [name, number.format(value)]);
-  const { index: _, ...call } = event;
+  const { index: _, table: __, ...call } = event;
   const copied = (title, text) => [
     element('h3', {}, title),
     element('pre', { tabindex: '0', role: 'region', 'aria-label': title }, text),

@@ -1,8 +1,7 @@
 import type { AttributeValue, DynamoDB } from '@aws-sdk/client-dynamodb';
 import { AdaptiveIndex } from '../../../lib/core/adaptive-counts/adaptive-index';
 import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
-import type { GrownCount } from '../../../lib/core/adaptive-counts/grown-count';
-import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/sharded-index-config';
+import type { ShardedConfig } from '../../../lib/core/sharded-index/sharded-index-config';
 import { findStrays } from '../../../lib/core/sharded-index/strays/find-strays';
 import type { StrayReport } from '../../../lib/core/sharded-index/strays/stray-report';
 import { partitionKeyOf } from '../gate/table-shapes';
@@ -16,23 +15,24 @@ export interface StoredItems {
   readonly strays: StrayReport['strays'];
   /** Items that no query for their value finds. */
   readonly hidden: number;
-  /** Counts that have grown, of an index whose counts are adaptive. */
-  readonly grown?: readonly GrownCount[];
 }
 
-/** Counts the items of an index by value and shard, and looks for strays in its table. Reads all of both. */
-export async function storedItems({ ungatedClients }: LocalStack, config: ShardedIndexConfig): Promise<StoredItems> {
+/** Counts the items of an index or a table by value and shard, and looks for strays in the table. Reads all of both. */
+export async function storedItems({ ungatedClients }: LocalStack, config: ShardedConfig): Promise<StoredItems> {
   const { dynamodb } = ungatedClients;
-  const reader = config.adaptive && new DynamoDbShardCountReader(dynamodb, config);
-  const [values, grown, report] = await Promise.all([
+  const [values, { strays, hidden }] = await Promise.all([
     itemsByValue(dynamodb, config),
-    reader?.readCounts(),
-    findStrays(dynamodb, reader === undefined ? config : await new AdaptiveIndex(config, reader).forReading()),
+    findStrays(dynamodb, await withCountsOfNow(dynamodb, config)),
   ]);
-  return { values, strays: report.strays, hidden: report.hidden, ...(grown && { grown }) };
+  return { values, strays, hidden };
 }
 
-async function itemsByValue(dynamodb: DynamoDB, config: ShardedIndexConfig): Promise<StoredItems['values']> {
+async function withCountsOfNow(dynamodb: DynamoDB, config: ShardedConfig): Promise<ShardedConfig> {
+  if (config.indexName === undefined || config.adaptive === undefined) return config;
+  return new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamodb, config)).forReading();
+}
+
+async function itemsByValue(dynamodb: DynamoDB, config: ShardedConfig): Promise<StoredItems['values']> {
   const values = new Map<string, Record<number, number>>();
   const partition = partitionOf(config);
   let ExclusiveStartKey: Record<string, AttributeValue> | undefined;

@@ -16,7 +16,7 @@ export function streamView(state, seconds, { path, shards, keys }, was) {
   const skew = mean === 0 ? 1 : Math.max(...loads.map(({ count }) => count)) / mean;
   const bar = element('svg', {
     class: 'bar',
-    viewBox: '0 0 1000 72',
+    viewBox: '0 0 1000 84',
     preserveAspectRatio: 'none',
     role: 'img',
     'aria-label': `the ${shards.length} shards of ${path} by hash key`,
@@ -29,10 +29,10 @@ export function streamView(state, seconds, { path, shards, keys }, was) {
       element('rect', { class: rate.throttled > 0 ? 'throttled' : 'used', x, width, y: 60 - used, height: used }),
     );
   }
-  for (const { at, isPlaced } of keys) {
-    bar.append(
-      element('line', { class: isPlaced ? 'key placed' : 'key', x1: at * 1_000, x2: at * 1_000, y1: 60, y2: 72 }),
-    );
+  const tick = (kind, at, y1) => element('line', { class: kind, x1: at * 1_000, x2: at * 1_000, y1, y2: y1 + 11 });
+  for (const { at, md5At, placedBy } of keys) {
+    bar.append(tick(placedBy === 'MD5' ? 'key' : 'key placed', at, 61));
+    if (placedBy !== 'MD5') bar.append(tick('key md5', md5At, 73));
   }
   const rows = loads.toSorted((a, b) => b.count + b.throttled - a.count - a.throttled).slice(0, MOST_ROWS);
   const of = (value, bound) =>
@@ -47,7 +47,7 @@ export function streamView(state, seconds, { path, shards, keys }, was) {
       'p',
       { class: 'ends', 'aria-hidden': 'true' },
       element('span', {}, 'hash key 0'),
-      element('span', {}, 'ticks: the busiest keys'),
+      element('span', {}, ticksText(keys)),
       element('span', {}, '2¹²⁸'),
     ),
     element(
@@ -65,16 +65,30 @@ export function streamView(state, seconds, { path, shards, keys }, was) {
         ]),
       ),
       table(
-        'The busiest keys',
-        ['key', 'placed by', 'at', 'records', 'throttled'],
-        keys.map(({ key, isPlaced, at, count, throttled }) => [
-          key,
-          isPlaced ? 'hash key' : 'MD5',
-          `${number.format(100 * at)} %`,
+        'The busiest keys and owners',
+        ['name', 'placed by', 'in shard', 'by MD5 in', 'records', 'throttled'],
+        keys.map(({ name, placedBy, at, md5At, count, throttled }) => [
+          name,
+          placedBy,
+          shardAt(shards, at),
+          shardAt(shards, md5At),
           number.format(count),
           hotIf(throttled > 0, number.format(throttled)),
         ]),
       ),
     ),
   );
+}
+
+function ticksText(keys) {
+  const isPlaced = keys.some(({ placedBy }) => placedBy !== 'MD5');
+  return isPlaced
+    ? 'ticks: the busiest keys and owners; below, where MD5 would put those that are placed'
+    : 'ticks: the busiest keys';
+}
+
+/** The number at the end of the id of a shard. */
+function shardAt(shards, at) {
+  const { shardId } = shards.find(({ to }) => at < to) ?? shards.at(-1) ?? { shardId: '' };
+  return /([1-9]\d*|0)$/.exec(shardId)?.[0] ?? shardId;
 }

@@ -6,14 +6,15 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EvenShardsError, InvalidArgumentError } from '../../../lib/core/foundation/errors';
-import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/sharded-index-config';
+import type { ShardedConfig } from '../../../lib/core/sharded-index/sharded-index-config';
 import type { Gates } from '../gate/gates';
 import { FunctionFailedError, type LocalStack } from '../run-local';
 import type { FunctionLogs } from './function-logs';
 import { partitionOf } from './index-entry';
-import { type LoadOptions, loadTargets, runLoad } from './load';
+import { type LoadOptions, loadTargets } from './load';
 import { storedItems } from './stored-items';
-import { queriedIndexes, tablePathOf, windowState } from './window-state';
+import { WatchedStack } from './watched-stack';
+import { busiestHashKeys, windowState } from './window-state';
 
 export interface Window {
   /** The address to open, with a token that nobody else knows. */
@@ -22,7 +23,10 @@ export interface Window {
 }
 
 /** The page's modules. */
-const SCRIPTS = ['page.js', 'elements.js', 'forms.js', 'stream-view.js', 'index-view.js', 'query-view.js'];
+const SCRIPTS = [
+  ...['page.js', 'elements.js', 'forms.js'],
+  ...['stream-view.js', 'index-view.js', 'counts-view.js', 'load-view.js', 'query-view.js'],
+];
 
 /** How often a window is told the state. */
 const EVENT_MS = 500;
@@ -39,7 +43,9 @@ type Action = (input: never) => Promise<unknown>;
  */
 export async function startWindow(stack: LocalStack, gates: Gates, logs: FunctionLogs): Promise<Window> {
   const token = randomBytes(18).toString('base64url');
-  const openStreams = new Set<ServerResponse>();
+  const watched = new WatchedStack(stack, gates);
+  /** The windows that are open, and what each searches for. */
+  const openStreams = new Map<ServerResponse, string>();
   const scripts = SCRIPTS.map((name) => [name, ['text/javascript', pageFile(name)]] as const);
   const files: Readonly<Record<string, readonly [type: string, content: string]>> = {
     '': ['text/html', pageFile('page.html')],
@@ -47,10 +53,10 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
     ...Object.fromEntries(scripts),
   };
   const actions: Readonly<Record<string, Action>> = {
-    app: async () => describeApp(stack),
+    app: async () => describeApp(watched),
     invoke: ({ name, event }: { name: string; event: unknown }) => invoke(stack, gates, logs, name, event),
-    stored: ({ path, index }: { path: string; index: string }) => storedItems(stack, configOf(stack, path, index)),
-    load: (options: LoadOptions) => runLoad(stack, options),
+    stored: ({ path, index }: { path: string; index: string }) => storedItems(stack, configOf(watched, path, index)),
+    load: (options: LoadOptions) => watched.loads.start(options),
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -58,10 +64,11 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
     const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     if (host !== address || origin !== `http://${address}`)
       return refuse(response, 403, 'ask at the address that was printed');
-    const [, given = '', ...rest] = new URL(request.url ?? '/', `http://${address}`).pathname.split('/');
+    const { pathname, searchParams } = new URL(request.url ?? '/', `http://${address}`);
+    const [, given = '', ...rest] = pathname.split('/');
     if (!isSame(given, token)) return refuse(response, 404, 'no such page');
     const name = rest.join('/');
-    if (name === 'events') return streamState(response);
+    if (name === 'events') return streamState(response, searchParams.get('search') ?? '');
     const file = Object.hasOwn(files, name) ? files[name] : undefined;
     if (request.method === 'GET' && file !== undefined) return send(response, 200, ...file);
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
@@ -71,17 +78,18 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
   }
 
   /** Whole states, not changes: who missed some, while a laptop was closed, has all again with the next. */
-  function streamState(response: ServerResponse): void {
+  function streamState(response: ServerResponse, search: string): void {
     response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' });
-    openStreams.add(response);
+    openStreams.set(response, search);
     response.once('close', () => openStreams.delete(response));
-    void tellState();
+    void tell([[response, search]]).catch(() => {});
   }
 
-  async function tellState(): Promise<void> {
-    if (openStreams.size === 0) return;
-    const event = `data: ${JSON.stringify(await windowState(stack, gates))}\n\n`;
-    for (const response of openStreams) {
+  async function tell(windows: Iterable<[ServerResponse, string]>): Promise<void> {
+    const events = new Map<string, string>();
+    for (const [response, search] of windows) {
+      const event = events.get(search) ?? `data: ${JSON.stringify(await windowState(watched, search))}\n\n`;
+      events.set(search, event);
       // A window that does not read gets the next state when it has read this one.
       if (response.writableLength === 0) response.write(event);
     }
@@ -95,16 +103,34 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const timer = setInterval(() => tellState().catch(() => {}), EVENT_MS);
+  // It looks whether a window is open or not, because what it shows has a history.
+  const stopLooking = repeat(() => watched.look((streamName) => busiestHashKeys(watched, streamName)));
+  const stopTelling = repeat(() => tell(openStreams));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${token}/`,
     stop: async () => {
-      clearInterval(timer);
+      await Promise.all([stopLooking(), stopTelling()]);
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
       await closed;
     },
+  };
+}
+
+/** Acts again and again, a while after each act has ended; returns what stops it, and waits for the act that runs. */
+function repeat(act: () => Promise<void>): () => Promise<void> {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const acting = (async () => {
+    while (!signal.aborted) {
+      await act().catch(() => {});
+      await sleep(EVENT_MS, undefined, { signal }).catch(() => {});
+    }
+  })();
+  return () => {
+    stopped.abort();
+    return acting;
   };
 }
 
@@ -148,15 +174,14 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 }
 
 /** What the forms of the page offer. */
-function describeApp(stack: LocalStack): object {
+function describeApp({ stack, sharded }: WatchedStack): object {
   return {
     functions: stack.functions.map(({ path }) => path),
-    loadTargets: loadTargets(stack),
-    indexes: queriedIndexes(stack).map(({ functionPath, name, config }) => ({
-      functionPath,
-      name,
+    loadTargets: loadTargets(stack).map(({ way, target }) => ({ way, target })),
+    indexes: sharded.map(({ config, path, query }) => ({
+      query,
       config,
-      path: tablePathOf(stack, config),
+      path,
       index: config.indexName ?? '',
       valueAttribute: config.valueAttribute,
       partition: partitionOf(config),
@@ -168,17 +193,20 @@ function describeApp(stack: LocalStack): object {
   };
 }
 
-function attributeType({ tables }: LocalStack, { tableName }: ShardedIndexConfig, attribute: string): string {
+function attributeType({ tables }: LocalStack, { tableName }: ShardedConfig, attribute: string): string {
   const { AttributeDefinitions = [] } = tables.find(({ name }) => name === tableName)?.definition ?? {};
   return AttributeDefinitions.find(({ AttributeName }) => AttributeName === attribute)?.AttributeType ?? 'S';
 }
 
-function configOf(stack: LocalStack, path: string, index: string): ShardedIndexConfig {
-  const all = queriedIndexes(stack).filter(({ config }) => config.indexName !== undefined);
-  const found = all.find(({ config }) => config.indexName === index && tablePathOf(stack, config) === path);
-  const names = all.map(({ config }) => `${config.indexName} of ${tablePathOf(stack, config)}`);
-  if (found === undefined) throw new InvalidArgumentError('index', `${index} of ${path}`, `one of ${names.join(', ')}`);
-  return found.config;
+function configOf({ sharded }: WatchedStack, path: string, index: string): ShardedConfig {
+  const named = (each: { path: string; config: ShardedConfig }) => nameOf(each.path, each.config.indexName);
+  const found = sharded.find((each) => named(each) === nameOf(path, index));
+  if (found !== undefined) return found.config;
+  throw new InvalidArgumentError('index', nameOf(path, index), `one of ${sharded.map(named).join(', ')}`);
+}
+
+function nameOf(path: string, index = ''): string {
+  return index === '' ? path : `${index} of ${path}`;
 }
 
 /** How long a thread's last lines may be on their way. */

@@ -1,11 +1,12 @@
-import { INDEXES } from '../../../lib/core/foundation/function-environment';
 import { HASH_KEY_SPACE, hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
-import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/sharded-index-config';
+import type { IndexShards } from '../../../lib/core/sharded-index/sharded-index-config';
 import { placeOf } from '../gate/dynamodb-gate';
-import type { Gates } from '../gate/gates';
 import type { Load } from '../gate/traffic';
-import type { LocalStack } from '../run-local';
+import type { ValueHistory } from './count-history';
 import { entryOf, type IndexEntry } from './index-entry';
+import type { LoadRun } from './load-runs';
+import type { Sharded } from './sharded-configs';
+import type { WatchedStack } from './watched-stack';
 
 /** A part of the hash key space, from 0 to 1. */
 interface ShardState extends Load {
@@ -14,19 +15,48 @@ interface ShardState extends Load {
   readonly to: number;
 }
 
+/** A partition key, or the owner of a hash key with all partition keys that it has. */
 interface KeyState extends Load {
-  readonly key: string;
+  readonly name: string;
+  readonly placedBy: 'MD5' | 'hash key' | 'registry';
   /** Where it lies in the hash key space, from 0 to 1. */
   readonly at: number;
-  /** Whether an explicit hash key puts it there, such as a registry's, and not its MD5. */
-  readonly isPlaced: boolean;
+  /** Where the MD5 of its name puts it. */
+  readonly md5At: number;
 }
 
 type EntryState = Load & IndexEntry;
 
+/** How far counts have grown since the start. */
+interface CountsState {
+  readonly maximum: number;
+  /** So many values have grown. */
+  readonly values: number;
+  /** Those whose counts have changed last. */
+  readonly latest: readonly ValueHistory[];
+  /** Why the counts cannot be read. */
+  readonly problem?: string;
+}
+
+interface IndexState {
+  readonly path: string;
+  /** Empty for a table that is sharded by its own key. */
+  readonly index: string;
+  /** The busiest that the search finds. */
+  readonly entries: readonly EntryState[];
+  /** So many partition keys the search finds. */
+  readonly found: number;
+  readonly partitionKeys: number;
+  readonly shardCounts: IndexShards;
+  /** Absent if the counts are fixed. */
+  readonly counts?: CountsState;
+}
+
 /** All that a window shows at a moment; counts since the start, so that a window that missed some knows all the same. */
 export interface WindowState {
   readonly atMs: number;
+  /** What values are searched for; empty for all. */
+  readonly search: string;
   readonly limits?: {
     readonly recordsPerSecond: number;
     readonly bytesPerSecond: number;
@@ -37,26 +67,23 @@ export interface WindowState {
     readonly shards: readonly ShardState[];
     readonly keys: readonly KeyState[];
   }[];
-  readonly indexes: readonly {
-    readonly path: string;
-    readonly index: string;
-    /** The busiest, of so many partition keys. */
-    readonly entries: readonly EntryState[];
-    readonly partitionKeys: number;
-    readonly shardCounts: ShardedIndexConfig['shards'];
-  }[];
+  readonly indexes: readonly IndexState[];
   readonly tables: readonly (Load & { readonly path: string })[];
+  readonly loads: readonly LoadRun[];
 }
 
 const BUSIEST_KEYS = 10;
 const MOST_ENTRIES = 1_000;
+const MOST_HISTORIES = 20;
 const NOTHING: Load = { count: 0, amount: 0, throttled: 0 };
 
-/** The state of a stack whose endpoints are behind gates. */
-export async function windowState(stack: LocalStack, gates: Gates): Promise<WindowState> {
+/** The state of a stack whose endpoints are behind gates, of its indexes the values that contain a text. */
+export async function windowState(watched: WatchedStack, search = ''): Promise<WindowState> {
+  const { stack, gates, nowMs } = watched;
   const { traffic, shards, limits } = gates;
   return {
-    atMs: Math.round(performance.now()),
+    atMs: Math.round(nowMs()),
+    search,
     limits: limits && {
       ...limits.kinesis.shardLimits,
       writeUnitsPerSecond: limits.dynamodb.keyLimits.writeUnitsPerSecond,
@@ -70,49 +97,82 @@ export async function windowState(stack: LocalStack, gates: Gates): Promise<Wind
           to: part(range.endingHashKey + 1n),
           ...(traffic.of(`shards ${name}`).get(shardId) ?? NOTHING),
         })),
-        keys: busiest(traffic.of(`keys ${name}`), BUSIEST_KEYS).map(([text, load]) => {
-          const [key, explicitHashKey] = JSON.parse(text);
-          const at = part(explicitHashKey === null ? hashPartitionKey(key) : BigInt(explicitHashKey));
-          return { key, at, isPlaced: explicitHashKey !== null, ...load };
-        }),
+        keys: busiestKeys(watched, name),
       })),
     ),
-    indexes: queriedIndexes(stack).map(({ config }) => {
-      const path = tablePathOf(stack, config);
-      const loads = traffic.of(placeOf({ tableArn: arnOf(stack, config), indexName: config.indexName }));
-      const entries = busiest(loads, MOST_ENTRIES).map(([key, load]) => ({ ...entryOf(config, key), ...load }));
-      return { path, index: config.indexName ?? '', entries, partitionKeys: loads.size, shardCounts: config.shards };
-    }),
+    indexes: watched.sharded.map((sharded) => indexState(watched, sharded, search)),
     tables: stack.tables.map(({ path, arn }) => ({ path, ...traffic.total(placeOf({ tableArn: arn })) })),
+    loads: watched.loads.latest,
   };
 }
 
-interface QueriedIndex {
-  readonly functionPath: string;
-  /** What a request calls it. */
-  readonly name: string;
-  readonly config: ShardedIndexConfig;
+/** The hash keys that records named, the busiest ones first. */
+export function busiestHashKeys({ gates: { traffic } }: WatchedStack, streamName: string): bigint[] {
+  return busiest(traffic.of(`hash keys ${streamName}`), BUSIEST_KEYS).map(([hashKey]) => BigInt(hashKey));
 }
 
-/** The sharded indexes that a function of the app queries. */
-export function queriedIndexes({ functions }: LocalStack): QueriedIndex[] {
-  const all = functions.flatMap(({ path, environment }) => {
-    const configs = JSON.parse(environment[INDEXES] ?? '{}') as Record<string, ShardedIndexConfig>;
-    return Object.entries(configs).map(([name, config]) => ({ functionPath: path, name, config }));
+/** The busiest owners of hash keys, and the busiest partition keys that have no owner. */
+function busiestKeys(watched: WatchedStack, streamName: string): KeyState[] {
+  const { traffic } = watched.gates;
+  const owners = busiest(traffic.of(`hash keys ${streamName}`), BUSIEST_KEYS).flatMap(([text, load]): KeyState[] => {
+    const owner = watched.ownerOf(streamName, BigInt(text));
+    return owner === undefined ? [] : [keyState(owner, 'registry', BigInt(text), load)];
   });
-  return [...new Map(all.map((index) => [`${index.config.tableName} ${index.config.indexName}`, index])).values()];
+  const keys: KeyState[] = [];
+  for (const [text, load] of busiest(traffic.of(`keys ${streamName}`))) {
+    if (keys.length === BUSIEST_KEYS) break;
+    const [key, hashKey]: [string, string | null] = JSON.parse(text);
+    if (hashKey === null) keys.push(keyState(key, 'MD5', hashPartitionKey(key), load));
+    else if (watched.ownerOf(streamName, BigInt(hashKey)) === undefined) {
+      keys.push(keyState(key, 'hash key', BigInt(hashKey), load));
+    }
+  }
+  return [...owners, ...keys].sort((a, b) => loadOf(b) - loadOf(a)).slice(0, BUSIEST_KEYS);
 }
 
-export function tablePathOf({ tables }: LocalStack, { tableName }: ShardedIndexConfig): string {
-  return tables.find(({ name }) => name === tableName)?.path ?? tableName;
+function keyState(name: string, placedBy: KeyState['placedBy'], hashKey: bigint, load: Load): KeyState {
+  return { name, placedBy, at: part(hashKey), md5At: part(hashPartitionKey(name)), ...load };
 }
 
-function arnOf({ tables }: LocalStack, { tableName }: ShardedIndexConfig): string {
-  return tables.find(({ name }) => name === tableName)?.arn ?? '';
+function indexState(watched: WatchedStack, sharded: Sharded, search: string): IndexState {
+  const { stack, gates } = watched;
+  const { config, path } = sharded;
+  const tableArn = stack.tables.find(({ name }) => name === config.tableName)?.arn ?? '';
+  const loads = gates.traffic.of(placeOf({ tableArn, indexName: config.indexName }));
+  const entries = busiest(loads).map(([key, load]): EntryState => ({ ...entryOf(config, key), ...load }));
+  const found = search === '' ? entries : searched(entries, search);
+  const history = watched.historyOf(sharded);
+  return {
+    path,
+    index: config.indexName ?? '',
+    entries: found.slice(0, MOST_ENTRIES),
+    found: found.length,
+    partitionKeys: loads.size,
+    shardCounts: config.shards,
+    ...(history && {
+      counts: {
+        maximum: config.indexName === undefined ? 0 : config.adaptive!.maximum,
+        values: history.size,
+        latest: history.latest(MOST_HISTORIES),
+        problem: history.problem,
+      },
+    }),
+  };
 }
 
-function busiest(loads: ReadonlyMap<string, Load>, most: number): [string, Load][] {
-  return [...loads].sort(([, a], [, b]) => b.count + b.throttled - (a.count + a.throttled)).slice(0, most);
+/** The entries of the value that is searched for, and behind them those whose value contains the text in any case. */
+function searched(entries: readonly EntryState[], search: string): EntryState[] {
+  const text = search.toLowerCase();
+  const found = entries.filter(({ value }) => value.toLowerCase().includes(text));
+  return [...found.filter(({ value }) => value === search), ...found.filter(({ value }) => value !== search)];
+}
+
+function busiest(loads: ReadonlyMap<string, Load>, most?: number): [string, Load][] {
+  return [...loads].sort(([, a], [, b]) => loadOf(b) - loadOf(a)).slice(0, most);
+}
+
+function loadOf({ count, throttled }: Load): number {
+  return count + throttled;
 }
 
 /** Exact to a millionth, which is more than a screen shows. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
+import { runSample } from '../../../bin/local/sample';
 import { FanOutQueryFunction, KeyLayout, ShardCountController, ShardCounts, ShardedTable } from '../../../lib';
 import { DynamoDbShardCountStore, type ShardedIndexConfig } from '../../../lib/core';
 import { adaptiveConfig } from '../../fakes/adaptive-config';
@@ -56,3 +57,9 @@ test('the local run takes a count that is raised by hand, and queries follow', a
   expect(await store.readCounts()).toMatchObject([{ value: 'open', write: 4, read: 4 }]);
   expect(await invoke('Query', { index: 'byStatus', value: 'open' })).toMatchObject({ stats: { shards: 4 } });
 }, 120_000);
+
+test('the sample goes through an index with adaptive counts, as they are at the moment', async () => {
+  const lines: string[] = [];
+  await runSample(stack, { input: [], print: (line) => lines.push(line) });
+  expect(lines.join('\n')).toMatch(/1000 orders, of each status as many as its shards of byStatus are for/);
+}, 60_000);

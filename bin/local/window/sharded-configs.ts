@@ -1,0 +1,50 @@
+import { INDEXES, TABLES } from '../../../lib/core/foundation/function-environment';
+import type { ShardedConfig } from '../../../lib/core/sharded-index/sharded-index-config';
+import type { LocalFunction } from '../deployment-plan';
+import type { LocalStack } from '../run-local';
+
+/** A sharded index, or a table that is sharded by its own key. */
+export interface Sharded {
+  readonly config: ShardedConfig;
+  /** The construct path of its table. */
+  readonly path: string;
+  /** Which function queries it, and what an event names; absent if no query function does. */
+  readonly query?: { readonly functionPath: string; readonly event: { index: string } | { table: string } };
+}
+
+/** All that is sharded in an app, as its functions were told: by a query function, or by a variable of their own. */
+export function shardedConfigs({ functions, tables }: LocalStack): Sharded[] {
+  const pathOf = ({ tableName }: ShardedConfig) => tables.find(({ name }) => name === tableName)?.path ?? tableName;
+  const found = new Map<string, Sharded>();
+  // Of one that several functions know, the first that can query it counts.
+  for (const { config, query } of functions.flatMap(configsOf)) {
+    const name = `${config.tableName} ${config.indexName}`;
+    if (found.get(name)?.query === undefined) found.set(name, { config, path: pathOf(config), query });
+  }
+  return [...found.values()];
+}
+
+function configsOf({ path, environment }: LocalFunction): Omit<Sharded, 'path'>[] {
+  return Object.entries(environment).flatMap(([variable, text]) => {
+    const value = jsonOf(text);
+    if (isConfig(value)) return [{ config: value }];
+    if (variable !== INDEXES && variable !== TABLES) return [];
+    return Object.entries(Object(value)).map(([name, config]) => ({
+      config: config as ShardedConfig,
+      query: { functionPath: path, event: variable === INDEXES ? { index: name } : { table: name } },
+    }));
+  });
+}
+
+function isConfig(value: unknown): value is ShardedConfig {
+  const { tableName, shardAttribute, shards } = Object(value);
+  return typeof tableName === 'string' && typeof shardAttribute === 'string' && typeof shards === 'object';
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
+import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../../lib/core/foundation/function-environment';
+import { DynamoDbRegistryStore } from '../../../lib/core/registry/dynamodb-registry-store';
+import type { Gates } from '../gate/gates';
+import type { LocalStack } from '../run-local';
+import { CountHistory } from './count-history';
+import { HashKeyNames } from './hash-key-names';
+import { LoadRuns } from './load-runs';
+import { type Sharded, shardedConfigs } from './sharded-configs';
+
+/** A stack, and what a window remembers of it and has to ask it for again and again. */
+export class WatchedStack {
+  readonly sharded: readonly Sharded[];
+  readonly loads: LoadRuns;
+  private readonly histories: ReadonlyMap<Sharded, CountHistory>;
+  private readonly names: ReadonlyMap<string, HashKeyNames>;
+
+  constructor(
+    readonly stack: LocalStack,
+    readonly gates: Gates,
+    readonly nowMs: () => number = () => performance.now(),
+  ) {
+    const { dynamodb } = stack.ungatedClients;
+    this.sharded = shardedConfigs(stack);
+    this.loads = new LoadRuns(stack);
+    this.histories = new Map(
+      this.sharded.flatMap((sharded) => {
+        const { config } = sharded;
+        if (config.indexName === undefined || config.adaptive === undefined) return [];
+        return [[sharded, new CountHistory(new DynamoDbShardCountReader(dynamodb, config), nowMs)]];
+      }),
+    );
+    this.names = new Map(
+      stack.functions.flatMap(({ environment: { [STREAM_NAME]: stream, [REGISTRY_TABLE_NAME]: table } }) =>
+        stream === undefined || table === undefined
+          ? []
+          : [[stream, new HashKeyNames(new DynamoDbRegistryStore(dynamodb, table), nowMs)]],
+      ),
+    );
+  }
+
+  /** What became of the counts of an index; undefined unless they are adaptive. */
+  historyOf(sharded: Sharded): CountHistory | undefined {
+    return this.histories.get(sharded);
+  }
+
+  ownerOf(streamName: string, hashKey: bigint): string | undefined {
+    return this.names.get(streamName)?.ownerOf(hashKey);
+  }
+
+  /** Asks for the counts, and for the owners of the busiest hash keys. */
+  async look(busiestHashKeys: (streamName: string) => readonly bigint[]): Promise<void> {
+    await Promise.allSettled([
+      ...[...this.histories.values()].map((history) => history.look()),
+      ...[...this.names].map(([streamName, names]) => names.look(busiestHashKeys(streamName))),
+    ]);
+  }
+}

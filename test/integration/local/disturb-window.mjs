@@ -1,0 +1,83 @@
+// What a page goes through in a day: many values, many shards, reloads, a lost network, a closed laptop; prints what it saw.
+import { createInterface } from 'node:readline';
+import { look, openWindow } from './window-browser.mjs';
+
+const [url] = process.argv.slice(2);
+const { browser, page, requests, errors, until, isLive, textOf, rowsOf, choose, fill } = await openWindow(url);
+
+/** Whoever has started this writes to the stack meanwhile, and says so. */
+const said = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+async function tell(what) {
+  console.log(JSON.stringify({ what }));
+  await said.next();
+}
+
+/** How many writes of the table of jobs the page shows. */
+const writesShown = async () => {
+  const tables = await rowsOf('#index-list > .wide-table');
+  return Number(tables.find(([path]) => path === 'App/Jobs')[1]);
+};
+
+await tell('show many');
+await until(() => document.querySelectorAll('.bar .shard').length === 1_000);
+await until(() => /10,\d\d\d partition keys$/.test(document.querySelector('#index-list .note').textContent));
+const many = {};
+for (const width of [1400, 400]) {
+  await page.setViewport({ width, height: 900 });
+  many[width] = await page.evaluate(look);
+}
+await page.setViewport({ width: 1280, height: 900 });
+
+// By keyboard alone: from the top of the page to the search, and a value that is among the quietest.
+await page.evaluate(() => document.activeElement.blur());
+let tabs = 0;
+while ((await page.evaluate(() => document.activeElement.name)) !== 'search' && tabs++ < 40)
+  await page.keyboard.press('Tab');
+await page.keyboard.type('value-7777');
+await page.keyboard.press('Enter');
+await until(() => document.querySelector('#found').textContent === '1 partition keys found');
+const found = await rowsOf('#index-list article .wide-table');
+const focused = await page.evaluate(() => document.activeElement.name);
+await page.keyboard.down('Control');
+await page.keyboard.press('a');
+await page.keyboard.up('Control');
+await page.keyboard.type('no such value');
+await until(() => document.querySelector('#found').textContent === '0 partition keys found');
+const notFound = await textOf('#index-list .note');
+await fill('#find input', '');
+await page.$eval('#find input', (input) => input.dispatchEvent(new Event('input')));
+await until(() => document.querySelector('#found').textContent === '');
+
+// A page that is loaded again while a load is put.
+await choose('#load select', 'PutRecords');
+await fill('#load [name=records]', '200');
+await fill('#load [name=rate]', '40');
+await page.click('#load button');
+await until(() => document.querySelector('#loads td:nth-of-type(2)')?.textContent === 'running');
+await page.reload();
+await isLive();
+await until(() => document.querySelector('#loads td:nth-of-type(2)')?.textContent === 'running');
+const whileItRuns = await rowsOf('#loads');
+await until(() => document.querySelector('#loads td:nth-of-type(2)').textContent !== 'running');
+const afterIt = await rowsOf('#loads');
+
+// A network that is lost: the browser says so, and asks again until it is there.
+await page.setOfflineMode(true);
+await page.reload().catch(() => {});
+await page.setOfflineMode(false);
+await page.goto(url);
+await isLive();
+const seenErrors = [...errors];
+
+// A closed laptop: the browser stands still while 300 items are written.
+const before = await writesShown();
+const { pid } = browser.process();
+process.kill(pid, 'SIGSTOP');
+await tell('write while it is closed');
+process.kill(pid, 'SIGCONT');
+while ((await writesShown()) < before + 300);
+const connection = await textOf('#connection');
+await browser.close();
+const done = { many, found, focused, tabs, notFound, whileItRuns, afterIt, connection };
+console.log(JSON.stringify({ what: 'done', ...done, requests: [...requests], errors: seenErrors }));
+process.exit();
