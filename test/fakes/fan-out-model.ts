@@ -3,8 +3,11 @@ import {
   type DynamoDbItem,
   EvenShardsError,
   FanOutHistory,
+  type FanOutOptions,
   type FanOutOrder,
   type FanOutRequest,
+  fanOutCount,
+  fanOutItems,
   fanOutQuery,
   type IndexQueryInput,
   type IndexQueryOutput,
@@ -64,6 +67,9 @@ const MOST_FAILURES = 3;
 
 const HANGING_MS = 10_000;
 const MAX_INDEX_SHARDS = 10_000;
+
+/** The sizes of the items go up to a block that DynamoDB charges, and so many bytes more. */
+const MOST_PADDING = 5_000;
 
 /** Few distinct keys, so that ties are the rule. */
 function sortValue(type: SortType, rank: number): AttributeValue {
@@ -185,6 +191,9 @@ export async function playFanOutCase(
   const limit = mostShards > 50 ? 10 + below(100) : 1 + below(oneOf([3, 10, 60]));
   const distinct = random() < 0.3 ? 1 : limits.sortValues;
   const unreliable = random() < 0.5;
+  const inRuns = random() < 0.3;
+  const padding = random() < 0.3 ? MOST_PADDING : 0;
+  const maxPageBytes = random() < 0.2 ? 1 + below(200) : undefined;
   const { sortKey, selects } = randomSelect();
   const request: FanOutRequest = {
     ...(asked.length > 1 ? { values: asked } : { value: asked[0] }),
@@ -204,14 +213,18 @@ export async function playFanOutCase(
   const index = await indexFor(config, type, random);
   const network = new UnreliableNetwork(index, random);
   const table = new Map<string, DynamoDbItem>();
-  const fresh = (jobId: string): DynamoDbItem => ({
-    jobId: { S: jobId },
-    ...placeOf(below(asked.length)),
-    sort: sortValue(type, below(distinct)),
-    tie: { N: String(below(6)) },
-    last: { S: oneOf(['x', 'y']) },
-    hidden: { N: String(below(3) && 1) },
-  });
+  const fresh = (jobId: string): DynamoDbItem => {
+    const rank = below(distinct);
+    return {
+      jobId: { S: jobId },
+      ...placeOf(below(asked.length), rank),
+      sort: sortValue(type, rank),
+      tie: { N: String(below(6)) },
+      last: { S: oneOf(['x', 'y']) },
+      hidden: { N: String(below(3) && 1) },
+      ...(padding > 0 && { pad: { S: 'x'.repeat(below(padding)) } }),
+    };
+  };
   const put = async (items: DynamoDbItem[]): Promise<void> => {
     for (const item of items) table.set(idOf(item), item);
     await index.put(items);
@@ -239,6 +252,11 @@ export async function playFanOutCase(
   const isSame = (a: DynamoDbItem, b: DynamoDbItem): boolean =>
     idOf(a) === idOf(b) && config.sortKeyAttributes.every((name) => compareAttributeValues(a[name]!, b[name]!) === 0);
 
+  const expected = (): string[] =>
+    [...table.values()].filter((item) => asked.includes(indexValueOf(item)) && matches(item)).map(idOf);
+  if (random() < 0.3) await checkCount();
+  if (random() < 0.3) await checkStreams();
+
   const leftAlone = new Set(table.keys());
   const shown: string[] = [];
   let last: DynamoDbItem | undefined;
@@ -254,23 +272,14 @@ export async function playFanOutCase(
         .filter((item) => last?.jobId === undefined || !isSame(item, last))
         .sort(compare),
     );
-    const stormy = unreliable && failures < MOST_FAILURES;
-    network.weather = stormy ? { hanging: 0.1 * random(), failing: 0.2 * random() } : { hanging: 0, failing: 0 };
-    const deadlineMs = stormy && random() < 0.7 ? 20 + below(300) : undefined;
+    const { stormy, options } = nextWeather(failures);
+    const { deadlineMs } = options;
     const partial = stormy && strays.length === 0 && random() < 0.2;
     const query = fanOutQuery(
       network,
       countedConfig(),
       { ...request, cursor },
-      {
-        history,
-        clock: network.clock,
-        random,
-        deadlineMs,
-        attempts: 2 + below(3),
-        onShardFailure: partial ? 'partial' : 'fail',
-        ...(history !== undefined && { hedgeBudget: 0.1 * random() }),
-      },
+      { ...options, maxPageBytes, itemBytes: bytesOfPage, onShardFailure: partial ? 'partial' : 'fail' },
     );
     const page = await network.played(query).catch((error: unknown) => failure(error, stormy));
     for (const remove of removals) remove();
@@ -297,8 +306,9 @@ export async function playFanOutCase(
       throw new Error(`page ${turn} holds ${ids}, and should hold ${due}, ${page.missingShards} missing`);
     }
     const isComplete = deadlineMs === undefined && missing.size === 0 && !early;
-    if (isComplete && ids.length !== Math.min(limit, rest.length)) {
-      throw new Error(`page ${turn} holds ${ids.length} items, and ${Math.min(limit, rest.length)} are due`);
+    const whole = Math.min(limit, rest.length, mostThatFit(rest));
+    if (isComplete && ids.length !== whole) {
+      throw new Error(`page ${turn} holds ${ids.length} items, and ${whole} are due`);
     }
     if (page.stats.requests < page.stats.hedged + page.stats.throttled) throw new Error('the statistics contradict');
     for (const item of missing.size > 0 ? rest : []) if (!isDue(item)) leftAlone.delete(idOf(item));
@@ -314,6 +324,77 @@ export async function playFanOutCase(
     if (times !== due) throw new Error(`${id} was shown ${times} times, and should be ${due} times`);
   }
   await index.delete([...table.values()]);
+
+  /** The weather of the next call, and the options of a caller who has to live with it. */
+  function nextWeather(failures: number): { stormy: boolean; options: FanOutOptions } {
+    const stormy = unreliable && failures < MOST_FAILURES;
+    network.weather = stormy ? { hanging: 0.1 * random(), failing: 0.2 * random() } : { hanging: 0, failing: 0 };
+    const options = {
+      history,
+      clock: network.clock,
+      random,
+      deadlineMs: stormy && random() < 0.7 ? 20 + below(300) : undefined,
+      attempts: 2 + below(3),
+      concurrency: oneOf([1, 3, 50]),
+      ...(history !== undefined && { hedgeBudget: 0.1 * random() }),
+    };
+    return { stormy, options };
+  }
+
+  /** Counts what the query asks for, in as many calls as the weather needs. */
+  async function checkCount(): Promise<void> {
+    const { order: _, limit: __, projection: ___, ...what } = request;
+    let [total, failures] = [0, 0];
+    for (let at: string | undefined, done = false; !done; ) {
+      const { stormy, options } = nextWeather(failures);
+      const counting = fanOutCount(network, countedConfig(), { ...what, cursor: at }, options);
+      const answer = await network.played(counting).catch((error: unknown) => failure(error, stormy));
+      failures = answer === undefined ? failures + 1 : 0;
+      if (answer === undefined) continue;
+      total += answer.count;
+      at = answer.cursor;
+      done = at === undefined;
+    }
+    if (total !== expected().length) throw new Error(`${total} items were counted instead of ${expected().length}`);
+  }
+
+  /** Streams what the query asks for, in segments, each in as many streams as the weather and the consumer need. */
+  async function checkStreams(): Promise<void> {
+    const { order: _, limit: __, ...what } = request;
+    const taken: string[] = [];
+    const totalSegments = 1 + below(3);
+    for (let segment = 0; segment < totalSegments; segment++) {
+      let failures = 0;
+      for (let resumeAt: string | undefined, first = true; first || resumeAt !== undefined; first = false) {
+        const { stormy, options } = nextWeather(failures);
+        const stream = fanOutItems(network, countedConfig(), { ...what, segment, totalSegments, resumeAt }, options);
+        const enough = taken.length + (random() < 0.5 ? 1 + below(20) : Number.POSITIVE_INFINITY);
+        const consume = async (): Promise<void> => {
+          for await (const item of stream) if (taken.push(idOf(item)) === enough) return;
+        };
+        await network.played(consume()).catch((error: unknown) => {
+          failures += 1;
+          return failure(error, stormy);
+        });
+        resumeAt = stream.resumePoint;
+      }
+    }
+    if (taken.sort().join() !== expected().sort().join()) throw new Error(`${taken} were streamed, not ${expected()}`);
+  }
+
+  /** What an item counts for `maxPageBytes`. */
+  function bytesOfPage(item: DynamoDbItem): number {
+    return 1 + (Number(idOf(item).split('-').at(-1)) % 7);
+  }
+
+  function mostThatFit(items: readonly DynamoDbItem[]): number {
+    let bytes = 0;
+    const end = items.findIndex((item) => {
+      bytes += bytesOfPage(item);
+      return bytes > (maxPageBytes ?? Number.POSITIVE_INFINITY);
+    });
+    return end === -1 ? items.length : Math.max(1, end);
+  }
 
   /** A failure of a page: it is asked for again. Only what a network can do may fail one. */
   function failure(error: unknown, stormy: boolean): undefined {
@@ -348,8 +429,9 @@ export async function playFanOutCase(
     return before[absent] !== undefined;
   }
 
-  function placeOf(value: number): DynamoDbItem {
-    return shardKey(layout, value, below(shards[value]!));
+  /** Items with one sort value lie in one shard, if items come in runs. */
+  function placeOf(value: number, rank?: number): DynamoDbItem {
+    return shardKey(layout, value, inRuns && rank !== undefined ? (7 * rank) % shards[value]! : below(shards[value]!));
   }
 
   function strayItems(): DynamoDbItem[] {

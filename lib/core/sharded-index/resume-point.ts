@@ -74,8 +74,8 @@ export class ReadProgress {
     progress.begun.push(...begun);
     const names = positionAttributes(config);
     for (const [number, ...values] of keys) {
-      const key = names.map((name, index) => [name, decodeValue(values[index]!)] as const);
-      progress.keys.set(number, values.length === 0 ? undefined : Object.fromEntries(key));
+      const key = values.map((value, index) => [names[index]!, decodeValue(value)] as const);
+      progress.keys.set(number, key.length === 0 ? undefined : Object.fromEntries(key));
     }
     return progress;
   }

@@ -218,6 +218,22 @@ describe('fanOutCount', () => {
     expect(calls).toBeGreaterThan(1);
   });
 
+  test('goes on from a cursor of which an earlier shard has not answered yet', async () => {
+    const config = configOf(3, 1);
+    let hangs = true;
+    const client = slow(jobs(config, 60), ({ ExpressionAttributeValues: values }) =>
+      hangs && Object.values(values).some(({ N }) => N === '0') ? 1_000 : 1,
+    );
+    const count = (cursor?: string) =>
+      client.clock.runUntil(
+        fanOutCount(client, config, { value: 'open', cursor }, { clock: client.clock, deadlineMs: 25 }),
+      );
+    const first = await count();
+    hangs = false;
+    const rest = await count(first.cursor);
+    expect([first.count, rest]).toMatchObject([20, { count: 10, stats: { requests: 1 } }]);
+  });
+
   test('throws if the deadline comes before the first answer', async () => {
     const config = configOf(2, 1);
     const client = slow(jobs(config, 10), () => 100);
