@@ -242,13 +242,13 @@ test('asks metrics only while the alarm of the index is raised, whatever order i
 
 test('says that throttled keys alone tell nothing of writes that an index refuses', async () => {
   const kinds = { both: ['PKC', 'PKT'], throttled: ['PKT'] };
-  await invoke(alarm('ALARM', -2));
+  await invoke(alarm('ALARM', -4));
   for (const [name, letters] of Object.entries(kinds)) {
     rules = letters.map((kind) => `DynamoDBContributorInsights-${kind}-orders-byStatus-1`);
     const { log } = await invoke({});
     expect(log.includes('no Contributor Insights name the keys')).toBe(name === 'throttled');
   }
-  await invoke(alarm('OK', -3));
+  await invoke(alarm('OK', -5));
 });
 
 test.each([
