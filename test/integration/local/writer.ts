@@ -1,3 +1,6 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
@@ -32,6 +35,11 @@ const ACTIONS: Readonly<Record<string, (argument: never, context: Context) => un
     environment: process.env,
   }),
   print: (text: string) => console.log(text),
+  meet: async ({ directory, invocations }: { directory: string; invocations: number }, { awsRequestId }) => {
+    writeFileSync(join(directory, awsRequestId), '');
+    while (readdirSync(directory).length < invocations) await sleep(10);
+    return 'met';
+  },
   sleep: (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds, 'slept')),
   fail: (message: string) => {
     throw new TypeError(message);

@@ -1,0 +1,29 @@
+// Removes from dist what the build has made of sources that are gone: a package would ship it. All else stays, so that a
+// build is as fast as before.
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The folders of dist that the build fills, and where the source of a file in them is. */
+const SOURCES = {
+  lib: (file) => [`lib/${file.replace(/(\.d\.ts|\.js)$/, '.ts')}`],
+  esm: (file) => [`lib/${file.replace(/\.js$/, '.ts')}`],
+  lambda: (file) => [`lambda/${file.replace(/\.js$/, '.ts')}`],
+  bin: (file) => [`bin/${file}`, `bin/${file.replace(/\.js$/, '.ts')}`],
+};
+
+for (const [folder, sourcesOf] of Object.entries(SOURCES)) {
+  if (existsSync(join('dist', folder))) removeStale(join('dist', folder), '', sourcesOf);
+}
+
+/** Returns whether anything is left. */
+function removeStale(root, path, sourcesOf) {
+  const left = readdirSync(join(root, path), { withFileTypes: true }).filter((entry) => {
+    const file = path === '' ? entry.name : `${path}/${entry.name}`;
+    if (entry.isDirectory()) return removeStale(root, file, sourcesOf);
+    if (sourcesOf(file).some((source) => existsSync(source))) return true;
+    rmSync(join(root, file));
+    return false;
+  });
+  if (left.length === 0) rmdirSync(join(root, path));
+  return left.length > 0;
+}
