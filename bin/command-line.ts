@@ -4,7 +4,9 @@ import type { ShardedIndexConfig } from '../lib/core/sharded-index/sharded-index
 import { version } from '../package.json';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from './flags';
 import type { LocalResource } from './local/deployment-plan';
+import { findDynoxide } from './local/dynoxide';
 import { unlessFailed } from './local/emulator-thread';
+import { endWithLauncher } from './local/end-with-launcher';
 import { FAULT_KINDS, FAULTY_SERVICES, parseFaults } from './local/gate/faults';
 import type { GateOptions } from './local/gate/gates';
 import { type LocalStack, startLocal } from './local/run-local';
@@ -38,7 +40,9 @@ options:
   --serve              no sample: stay up, serve the Lambda Invoke API and a page to watch, until interrupted
   --port NUMBER        port of the Lambda endpoint (default: a free one)
   --kinesis-endpoint URL   a Kinesis emulator that runs on this machine (default: kinesis-local, started here)
-  --dynamodb-endpoint URL  a DynamoDB emulator that runs on this machine (default: dynalite, started here)
+  --dynamodb-endpoint URL  a DynamoDB emulator that runs on this machine (default: started here, dynoxide if it is
+                       installed, else dynalite)
+  --dynalite           start dynalite although dynoxide is installed
   --json               print one line of JSON on stdout when ready; everything else goes to stderr
   --logs               show what the functions write, on stderr
   --limits [SCALE]     throttle as AWS does, shard by shard and partition key by partition key; 0.1 is a tenth of it
@@ -70,6 +74,7 @@ const LOCAL_OPTIONS = {
   json: { type: 'boolean', default: false },
   limits: { type: 'string' },
   logs: { type: 'boolean', default: false },
+  dynalite: { type: 'boolean', default: false },
   'dynamodb-endpoint': { type: 'string' },
   'kinesis-endpoint': { type: 'string' },
   'partition-key': { type: 'string' },
@@ -113,13 +118,14 @@ async function local(args: string[]): Promise<void> {
   const logs = new FunctionLogs();
   let report = (): void => {};
   endOnSignals(() => report());
-  if (flags.serve) endWithParent();
+  if (flags.serve) endWithLauncher();
 
   const stack = await startLocal({
     app: flags.app,
     port: portNumber(flags.port),
     kinesisEndpoint: flags['kinesis-endpoint'],
     dynamodbEndpoint: flags['dynamodb-endpoint'],
+    dynoxide: flags.dynalite ? undefined : findDynoxide(),
     gates,
     onProgress: print,
     onFunctionLog: (path, line) => {
@@ -186,14 +192,6 @@ function portNumber(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new UsageError(`--port must be a whole number from 0 to 65535, got "${text}"`, 'even-shards local');
-}
-
-const PARENT_CHECK_MS = 500;
-
-/** Whoever started this process, such as npx, may be killed without a word to it. */
-function endWithParent(): void {
-  const parent = process.ppid;
-  setInterval(() => process.ppid === parent || process.exit(0), PARENT_CHECK_MS).unref();
 }
 
 /** Everything runs in threads of this process: its end is the end of them all. */

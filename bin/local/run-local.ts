@@ -14,6 +14,7 @@ import {
   planDeployment,
 } from './deployment-plan';
 import { startDynamoDbEmulator } from './dynamodb-emulator';
+import { type Program, startDynoxide } from './dynoxide';
 import { type Emulator, unlessFailed } from './emulator-thread';
 import type { FunctionErrorPayload } from './function-host-protocol';
 import { FunctionPool } from './function-pool';
@@ -31,9 +32,14 @@ export interface LocalOptions {
   readonly kinesisEndpoint?: string;
   /**
    * An emulator of DynamoDB that runs already, on the loopback interface, such as DynamoDB Local. Multi-attribute keys are left to
-   * it. @default dynalite, started in a thread
+   * it. @default one that is started here
    */
   readonly dynamodbEndpoint?: string;
+  /**
+   * How to run dynoxide, which has multi-attribute keys, in place of dynalite. `findDynoxide` says where it is installed.
+   * @default dynalite, started in a thread
+   */
+  readonly dynoxide?: Program | undefined;
   /** Port of the Lambda endpoint. @default a free one */
   readonly port?: number;
   /** Receives a line for each step of the start. @default nobody does */
@@ -85,11 +91,13 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     port = 0,
     kinesisEndpoint,
     dynamodbEndpoint,
+    dynoxide,
     onProgress = () => {},
     onFunctionLog,
     gates: gateOptions,
   } = options;
-  const plan = planDeployment(readCloudAssembly(resolve(app)), { multiAttributeKeys: dynamodbEndpoint !== undefined });
+  const multiAttributeKeys = dynamodbEndpoint !== undefined || dynoxide !== undefined;
+  const plan = planDeployment(readCloudAssembly(resolve(app)), { multiAttributeKeys });
   onProgress(`read ${app}`);
 
   const parts: Stoppable[] = [];
@@ -103,12 +111,14 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     const [kinesis, dynamodb] = await startBoth(
       parts,
       kinesisEndpoint === undefined ? startKinesisEmulator() : runningEmulator('kinesisEndpoint', kinesisEndpoint),
-      dynamodbEndpoint === undefined ? startDynamoDbEmulator() : runningEmulator('dynamodbEndpoint', dynamodbEndpoint),
+      dynamodbEmulator(options),
     );
     const emulators = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint };
     const gates = gateOptions && (await startGates(emulators, gateOptions));
     if (gates !== undefined) parts.push(gates);
     const endpoints = { ...emulators, ...gates?.endpoints, lambda: endpointOf(lambda) };
+    if (dynoxide !== undefined && dynamodbEndpoint === undefined)
+      onProgress(`dynamodb is dynoxide, ${dynoxide.at(-1)}`);
     onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
 
     const clients = localClients(endpoints);
@@ -142,6 +152,11 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     await stop();
     throw error;
   }
+}
+
+function dynamodbEmulator({ dynamodbEndpoint, dynoxide }: LocalOptions): Promise<Emulator> {
+  if (dynamodbEndpoint !== undefined) return runningEmulator('dynamodbEndpoint', dynamodbEndpoint);
+  return dynoxide === undefined ? startDynamoDbEmulator() : startDynoxide(dynoxide);
 }
 
 interface Stoppable {

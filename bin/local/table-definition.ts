@@ -70,8 +70,8 @@ export class UnsupportedTableError extends EvenShardsError {
     super(
       'UNSUPPORTED_TABLE',
       `index ${indexName} of table ${tableName} has a multi-attribute key (${attributes.join(', ')}), which dynalite lacks: ` +
-        'run with --dynamodb-endpoint on an emulator that has them, such as DynamoDB Local, or give the index keyLayout: ' +
-        'KeyLayout.SINGLE_ATTRIBUTE',
+        'install dynoxide, run with --dynamodb-endpoint on another emulator that has them, such as DynamoDB Local, or give the ' +
+        'index keyLayout: KeyLayout.SINGLE_ATTRIBUTE',
     );
   }
 }

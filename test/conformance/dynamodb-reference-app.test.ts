@@ -1,41 +1,90 @@
+import { execFile, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { startLocal } from '../../bin/local/run-local';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findDynoxide } from '../../bin/local/dynoxide';
+import { startKinesisEmulator } from '../../bin/local/kinesis-emulator';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { runSample } from '../../bin/local/sample';
 import { indexConfig, synthesizeReferenceApp } from '../integration/reference-app';
-import { startDynamoDbLocal } from './dynamodb-local';
-import { DYNOXIDE, startDynoxide } from './dynoxide';
+import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
 /** The reference app as it is deployed, on emulators that have multi-attribute keys. */
-const EMULATORS = [
-  ['DynamoDB Local', startDynamoDbLocal, true],
-  ['dynoxide', startDynoxide, process.env[DYNOXIDE] !== undefined],
-] as const;
 
-test.each(EMULATORS.filter(([, , isInstalled]) => isInstalled))(
-  'the reference app runs with multi-attribute keys on %s',
-  async (_, start) => {
-    const app = synthesizeReferenceApp();
-    const emulator = await start();
-    const stack = await startLocal({ app, dynamodbEndpoint: emulator.endpoint });
-    try {
-      const config = indexConfig(stack, 'byStatus');
-      expect(config.keyLayout).toBe('multi-attribute');
-      const { Table } = await stack.clients.dynamodb.describeTable({ TableName: config.tableName });
-      const index = Table!.GlobalSecondaryIndexes!.find(({ IndexName }) => IndexName === 'byStatus')!;
-      expect(index.KeySchema!.map(({ AttributeName }) => AttributeName)).toEqual([
-        'status',
-        'byStatusShard',
-        'createdAt',
+const CLI = join(__dirname, '../../dist/bin/even-shards.js');
+const OF_THE_SAMPLE = '2. 1000 jobs, of each status as many as its shards of byStatus are for';
+const AN_HOUR = 3_600_000;
+
+let app: string;
+beforeAll(() => {
+  app = synthesizeReferenceApp();
+});
+afterAll(() => rmSync(app, { recursive: true, force: true }));
+
+async function expectMultiAttributeKeys(stack: LocalStack): Promise<void> {
+  const config = indexConfig(stack, 'byStatus');
+  expect(config.keyLayout).toBe('multi-attribute');
+  const { Table } = await stack.clients.dynamodb.describeTable({ TableName: config.tableName });
+  const index = Table!.GlobalSecondaryIndexes!.find(({ IndexName }) => IndexName === 'byStatus')!;
+  expect(index.KeySchema!.map(({ AttributeName }) => AttributeName)).toEqual(['status', 'byStatusShard', 'createdAt']);
+}
+
+describeOnDynamoDbEmulators('the reference app', ({ start }) => {
+  let emulator: Awaited<ReturnType<typeof start>>;
+  beforeEach(async () => {
+    emulator = await start();
+  }, 60_000);
+  afterEach(() => emulator.stop());
+
+  test(
+    'runs its sample with multi-attribute keys',
+    async () => {
+      const stack = await startLocal({ app, dynamodbEndpoint: emulator.endpoint });
+      try {
+        await expectMultiAttributeKeys(stack);
+        const printed: string[] = [];
+        await runSample(stack, { input: [], print: (line) => printed.push(line) });
+        expect(printed.join('\n')).toContain(OF_THE_SAMPLE);
+      } finally {
+        await stack.stop();
+      }
+    },
+    AN_HOUR,
+  );
+
+  test(
+    'runs by the command line on --dynamodb-endpoint and --kinesis-endpoint',
+    async () => {
+      const kinesis = await startKinesisEmulator();
+      const endpoints = ['--dynamodb-endpoint', emulator.endpoint, '--kinesis-endpoint', kinesis.endpoint];
+      // Not in one go: the emulator of Kinesis runs in a thread of this process.
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+        CLI,
+        'local',
+        '--app',
+        app,
+        ...endpoints,
       ]);
+      await kinesis.stop();
+      expect(stderr).toBe('');
+      expect(stdout).toContain(`kinesis on ${kinesis.endpoint}, dynamodb on ${emulator.endpoint}`);
+      expect(stdout).toContain(OF_THE_SAMPLE);
+      expect(stdout).not.toContain('has the single-attribute layout here');
+    },
+    AN_HOUR,
+  );
+});
 
-      const printed: string[] = [];
-      await runSample(stack, { input: [], print: (line) => printed.push(line) });
-      expect(printed.join('\n')).toContain('2. 1000 jobs, of each status as many as its shards of byStatus are for');
-    } finally {
-      await stack.stop();
-      await emulator.stop();
-      rmSync(app, { recursive: true, force: true });
-    }
+const onInstalled = findDynoxide() === undefined ? test.skip : test;
+
+onInstalled(
+  'the command line takes the dynoxide that is installed, and leaves the index its layout',
+  () => {
+    const { status, stdout } = spawnSync(process.execPath, [CLI, 'local', '--app', app], { encoding: 'utf8' });
+    expect(status).toBe(0);
+    expect(stdout).toContain('dynamodb is dynoxide');
+    expect(stdout).toContain(OF_THE_SAMPLE);
+    expect(stdout).not.toContain('has the single-attribute layout here');
   },
-  600_000,
+  AN_HOUR,
 );

@@ -1,10 +1,19 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { version } from '../../../package.json';
 import { synthesizeOrdersApp } from '../../bin/local/orders-app';
@@ -185,17 +194,66 @@ test('--serve ends when the process that started it is killed', async () => {
   const parent = spawn(process.execPath, ['-e', launcher]);
   const [line] = await once(createInterface({ input: parent.stdout }), 'line');
   await end(parent, 'SIGKILL');
-  const { lambda } = JSON.parse(line).endpoints;
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const isUp = await fetch(lambda).then(
+  await expectNothingServes(JSON.parse(line));
+});
+
+test('--serve ends when npx is killed, which puts a shell between itself and what it runs', async () => {
+  const project = mkdtempSync(join(tmpdir(), 'npx-'));
+  mkdirSync(join(project, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(CLI, join(project, 'node_modules/.bin/even-shards'));
+  writeFileSync(join(project, 'package.json'), '{}');
+  const npx = join(dirname(process.env.npm_execpath ?? npmCli()), 'npx-cli.js');
+  const served = spawn(
+    process.execPath,
+    [npx, '--no', '--', 'even-shards', 'local', '--app', app, '--serve', '--json'],
+    {
+      cwd: project,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
+  const [line] = await once(createInterface({ input: served.stdout }), 'line');
+  await end(served, 'SIGKILL');
+  served.stdout.destroy();
+  await expectNothingServes(JSON.parse(line));
+  rmSync(project, { recursive: true });
+}, 60_000);
+
+/** The npm that comes with this Node.js. */
+function npmCli(): string {
+  return spawnSync('npm', ['root', '--global'], { encoding: 'utf8' }).stdout.trim().concat('/npm/bin/npm-cli.js');
+}
+
+/** Within five seconds none of its ports is open. */
+async function expectNothingServes({ endpoints, window }: { endpoints: Record<string, string>; window: string }) {
+  const isUp = (url: string) =>
+    fetch(url).then(
       () => true,
       () => false,
     );
-    if (!isUp) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  for (const url of [...Object.values(endpoints), window]) {
+    for (let attempt = 0; attempt < 100 && (await isUp(url)); attempt++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(await isUp(url)).toBe(false);
   }
-  throw new Error('it still serves');
-});
+}
+
+test('dynoxide is taken before dynalite where it is installed, unless --dynalite is given', async () => {
+  const tools = mkdtempSync(join(tmpdir(), 'tools-'));
+  const dynalite = JSON.stringify(require.resolve('dynalite'));
+  const standIn = `#!${process.execPath}
+    const [host, port] = ['--host', '--port'].map((name) => process.argv[process.argv.indexOf(name) + 1]);
+    require(${dynalite})({ createTableMs: 0 }).listen(Number(port), host);`;
+  writeFileSync(join(tools, 'dynoxide'), standIn, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${tools}${delimiter}${process.env.PATH}` };
+  const said = (...args: string[]) => {
+    const child = spawnSync(process.execPath, [CLI, 'local', '--app', app, ...args], { encoding: 'utf8', env });
+    return child.stdout;
+  };
+  expect(said()).toContain(`dynamodb is dynoxide, ${join(tools, 'dynoxide')}`);
+  expect(said('--dynalite')).not.toContain('dynamodb is dynoxide');
+  rmSync(tools, { recursive: true });
+}, 60_000);
 
 const FOREIGN: [string, string, Record<string, string>][] = [
   ['a page of another site', 'POST', { origin: 'https://attacker.example' }],

@@ -1,16 +1,17 @@
 import { EVERYTHING } from '../fakes/fan-out-model';
-import { DYNOXIDE, startDynoxide } from './dynoxide';
+import { DYNAMODB_EMULATORS } from './dynamodb-emulators';
 import { playOnService } from './play-on-service';
 
-/** Set DYNOXIDE to the program, version 3 or newer: `cargo install dynoxide-rs` makes it. */
+/** On dynoxide of version 3 or newer: `cargo install dynoxide-rs` makes it, and `npm install dynoxide` brings it. */
 const CASES = Number(process.env.MODEL_CASES ?? 500);
 const FIRST_SEED = Number(process.env.MODEL_SEED ?? 0);
-const testIfInstalled = process.env[DYNOXIDE] === undefined ? test.skip : test;
+const dynoxide = DYNAMODB_EMULATORS.find(({ name }) => name === 'dynoxide')!;
+const testIfInstalled = dynoxide.isInstalled ? test : test.skip;
 
 testIfInstalled(
   `${CASES} of the model's random cases equal the oracle on dynoxide`,
   async () => {
-    const service = await startDynoxide();
+    const service = await dynoxide.start();
     try {
       const limits = { ...EVERYTHING, mostShards: 20, mostItems: 60 };
       await playOnService(service.endpoint, limits, CASES, FIRST_SEED);
