@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { EvenShardsError } from '../lib/core/foundation/errors';
 import type { ShardedIndexConfig } from '../lib/core/sharded-index/sharded-index-config';
 import { version } from '../package.json';
-import { inFlagTerms, numberOf, parsedFlags, UsageError } from './flags';
+import { inFlagTerms, parsedFlags, UsageError } from './flags';
 import type { LocalResource } from './local/deployment-plan';
 import { findDynoxide } from './local/dynoxide';
 import { unlessFailed } from './local/emulator-thread';
@@ -10,6 +10,7 @@ import { endWithLauncher } from './local/end-with-launcher';
 import { FAULT_KINDS, FAULTY_SERVICES, parseFaults } from './local/gate/faults';
 import type { GateOptions } from './local/gate/gates';
 import { type LocalStack, startLocal } from './local/run-local';
+import { checkLoopback } from './local/running-emulator';
 import { runSample } from './local/sample';
 import { InvalidInputError } from './local/sample/sample-error';
 import { indexesOf, producersOf } from './local/sample/sample-targets';
@@ -122,7 +123,7 @@ async function local(args: string[]): Promise<void> {
 
   const stack = await startLocal({
     app: flags.app,
-    port: portNumber(flags.port),
+    port: wholeNumber('port', flags.port, MAX_PORT),
     kinesisEndpoint: flags['kinesis-endpoint'],
     dynamodbEndpoint: flags['dynamodb-endpoint'],
     dynoxide: flags.dynalite ? undefined : findDynoxide(),
@@ -157,6 +158,12 @@ function localFlags(args: string[]) {
       throw new UsageError(`--${option} needs --${needed}`, 'even-shards local');
     }
   }
+  for (const [field, endpoint] of [
+    ['kinesisEndpoint', flags['kinesis-endpoint']],
+    ['dynamodbEndpoint', flags['dynamodb-endpoint']],
+  ] as const) {
+    if (endpoint !== undefined) inFlagTerms('even-shards local', () => checkLoopback(field, endpoint));
+  }
   return flags;
 }
 
@@ -177,21 +184,27 @@ function gateOptions({
   seed?: string;
 }): GateOptions | undefined {
   if (limits === undefined && faults === undefined) return undefined;
-  const scale = numberOf('even-shards local', 'limits', limits);
-  if (scale !== undefined && !(scale > 0)) {
-    throw new UsageError(`--limits must be a number above 0, got "${limits}"`, 'even-shards local');
-  }
   return {
-    limits: scale,
+    limits: limits === undefined ? undefined : scaleOf(limits),
     faults: faults === undefined ? undefined : inFlagTerms('even-shards local', () => parseFaults(faults)),
-    seed: numberOf('even-shards local', 'seed', seed),
+    seed: seed === undefined ? undefined : wholeNumber('seed', seed, MAX_SEED),
   };
 }
 
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`--port must be a whole number from 0 to 65535, got "${text}"`, 'even-shards local');
+function scaleOf(text: string): number {
+  const scale = Number(text);
+  if (text.trim() !== '' && Number.isFinite(scale) && scale > 0) return scale;
+  throw new UsageError(`--limits must be a number above 0, got "${text}"`, 'even-shards local');
+}
+
+/** What 32 bits hold. */
+const MAX_SEED = 4_294_967_295;
+const MAX_PORT = 65_535;
+
+function wholeNumber(flag: string, text: string, most: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= most) return number;
+  throw new UsageError(`--${flag} must be a whole number from 0 to ${most}, got "${text}"`, 'even-shards local');
 }
 
 /** Everything runs in threads of this process: its end is the end of them all. */

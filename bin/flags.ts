@@ -8,16 +8,33 @@ export class UsageError extends EvenShardsError {
   }
 }
 
-/** Node's `parseArgs`, whose errors become a `UsageError`. */
+/**
+ * Node's `parseArgs`, whose errors become a `UsageError`. A flag that may be given once is refused the second time, and a flag
+ * takes a negative number, so that its own check says what is allowed.
+ */
 export function parsedFlags<T extends ParseArgsConfig>(command: string, config: T): ReturnType<typeof parseArgs<T>> {
+  const { options = {} } = config;
+  const isOfText = (arg: string) => arg.startsWith('--') && options[arg.slice(2)]?.type === 'string';
+  const args = [...(config.args ?? [])];
+  for (let index = args.length - 1; index > 0; index--) {
+    if (NEGATIVE.test(args[index]!) && isOfText(args[index - 1]!))
+      args.splice(index - 1, 2, args.slice(index - 1, index + 1).join('='));
+  }
   try {
-    return parseArgs(config);
+    const { tokens = [] } = parseArgs({ ...config, args, tokens: true });
+    const names = tokens.flatMap((token) => (token.kind === 'option' ? token.name : []));
+    const twice = names.find((name, index) => names.indexOf(name) < index && options[name]?.multiple !== true);
+    if (twice !== undefined) throw new UsageError(`--${twice} is given twice`, command);
+    return parseArgs<T>({ ...config, args });
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     // parseArgs explains itself at length after the first sentence, which names the flag.
     const [problem = ''] = (error as Error).message.split(/\. |\.?\n/);
     throw new UsageError(problem.charAt(0).toLowerCase() + problem.slice(1), command);
   }
 }
+
+const NEGATIVE = /^-[\d.]/;
 
 /** What a flag holds as a number, or undefined if it is absent. Its bounds are the planner's to check. */
 export function numberOf(command: string, flag: string, text: string | undefined): number | undefined {

@@ -114,7 +114,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       dynamodbEmulator(options),
     );
     const emulators = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint };
-    const gates = gateOptions && (await startGates(emulators, gateOptions));
+    const gates = gateOptions && (await startGates(emulators, gateOptions, onProgress));
     if (gates !== undefined) parts.push(gates);
     const endpoints = { ...emulators, ...gates?.endpoints, lambda: endpointOf(lambda) };
     if (dynoxide !== undefined && dynamodbEndpoint === undefined)

@@ -185,7 +185,7 @@ describe('even-shards plan', () => {
     ],
     [['--fast'], "unknown option '--fast'"],
     [['--records-per-second', 'many'], '--records-per-second must be a number, got "many"'],
-    [['--records-per-second', '-5'], "option '--records-per-second' argument is ambiguous"],
+    [['--records-per-second', '-5'], '--records-per-second must be a number above 0, got -5'],
     [['--records-per-second=-5', '--bytes-per-second=1'], '--records-per-second must be a number above 0, got -5'],
     [['--records-per-second', '5'], '--bytes-per-second must be a number of at least 0, got undefined'],
     [['--writes-per-second', '5', '--share', 'a'], '--share must be VALUE=N with a number of at least 0, got "a"'],

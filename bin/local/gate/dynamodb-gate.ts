@@ -16,13 +16,22 @@ export interface DynamoDbGateParts {
   readonly faults: Faults;
   readonly traffic: Traffic;
   readonly reads: RecentReads;
+  /** Receives a line for each operation that passes without limits, once. */
+  readonly notice: (line: string) => void;
 }
+
+/** Which partition keys a statement loads only the service knows: the statement names none, or a condition that many have. */
+const PARTIQL = ['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'];
+
+/** Where the traffic of statements is counted, by operation. */
+export const STATEMENTS = 'statements';
 
 /** Other calls pass as they are. */
 export const GATED_BY_DYNAMODB: ReadonlySet<string> = new Set([
   ...['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'],
   ...['GetItem', 'BatchGetItem', 'TransactGetItems', 'Query', 'Scan'],
   ...['CreateTable', 'UpdateTable', 'DeleteTable'],
+  ...PARTIQL,
 ]);
 
 type Forward = Parameters<Gate>[1];
@@ -50,9 +59,25 @@ export class DynamoDbGate {
     if (operation === 'TransactGetItems') return this.transactGet(call, forward);
     if (operation === 'GetItem' || operation === 'Query') return this.read(call, forward);
     if (operation === 'Scan') return this.scan(call, forward);
+    if (PARTIQL.includes(operation)) return this.statement(call, forward);
     if (operation.endsWith('Table')) return this.changeTable(call, forward);
     return this.write(operation, input, forward);
   };
+
+  /** A statement of PartiQL has the faults of other calls, and no limit. */
+  private async statement({ operation, input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
+    const { faults, limits, notice, traffic } = this.parts;
+    const isRefused = faults.happens('throttle');
+    if (limits !== undefined && !traffic.of(STATEMENTS).has(operation)) {
+      notice(
+        `not limited: ${operation}, because only DynamoDB knows which partition keys a statement of PartiQL loads`,
+      );
+    }
+    traffic.note(STATEMENTS, operation, 1, isRefused);
+    return isRefused
+      ? refusal(THROTTLED, 'Throughput exceeds the current capacity of your table or index.')
+      : forward(input);
+  }
 
   private async write(operation: string, input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
     const write = await this.writeOf(operation, input);

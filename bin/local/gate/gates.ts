@@ -1,7 +1,7 @@
 import { DynamoDbLimits } from '../../../lib/testing/dynamodb-limits';
 import { KinesisLimits } from '../../../lib/testing/kinesis-limits';
 import { seededRandom } from '../../../lib/testing/seeded-random';
-import { DynamoDbGate, GATED_BY_DYNAMODB } from './dynamodb-gate';
+import { DynamoDbGate, GATED_BY_DYNAMODB, STATEMENTS } from './dynamodb-gate';
 import { FAULTY_SERVICES, type FaultRates, Faults, type FaultyService, withFaults } from './faults';
 import { GATED_BY_KINESIS, KinesisGate } from './kinesis-gate';
 import { RecentReads } from './recent-reads';
@@ -36,6 +36,7 @@ export interface Gates {
 export async function startGates(
   emulators: { kinesis: string; dynamodb: string },
   { limits: scale, faults: rates, seed = 1 }: GateOptions,
+  notice: (line: string) => void = () => {},
 ): Promise<Gates> {
   const now = () => performance.now();
   const traffic = new Traffic();
@@ -67,6 +68,7 @@ export async function startGates(
           faults: faults.dynamodb,
           traffic,
           reads,
+          notice,
         });
         return withFaults(gate.pass, faults.dynamodb);
       },
@@ -93,7 +95,9 @@ export async function startGates(
 }
 
 function throttledLines(traffic: Traffic): string[] {
+  const statements = [...traffic.of(STATEMENTS)].map(([operation, { count }]) => `${count} ${operation}`);
   return [
     `throttled: ${traffic.throttled('shards ')} records of streams, ${traffic.throttled('writes ')} writes of tables and indexes`,
+    ...(statements.length === 0 ? [] : [`not limited: ${statements.join(', ')}`]),
   ];
 }

@@ -29,12 +29,21 @@ function show(state) {
         hotIf(throttled > 0, number.format(throttled)),
       ]),
     ),
+    ...statementsNote(state.statements),
   );
   replace(byId('loads'), ...loadsView(state.loads));
   const found = state.indexes.reduce((sum, index) => sum + index.found, 0);
   const finding = state.search === '' ? '' : `${number.format(found)} partition keys found`;
   if (byId('found').textContent !== finding) byId('found').textContent = finding;
   before = state;
+}
+
+/** What passes without being counted must not be silent. */
+function statementsNote(statements) {
+  if (statements.length === 0) return [];
+  const counts = statements.map(({ operation, count }) => `${number.format(count)} ${operation}`);
+  const text = `PartiQL is neither limited nor counted in the tables above: ${counts.join(', ')}`;
+  return [element('p', { class: 'note' }, text)];
 }
 
 onSubmit(byId('load'), byId('load-problem'), async (data) => {

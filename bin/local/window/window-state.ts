@@ -1,6 +1,6 @@
 import { HASH_KEY_SPACE, hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
 import type { IndexShards } from '../../../lib/core/sharded-index/sharded-index-config';
-import { placeOf } from '../gate/dynamodb-gate';
+import { placeOf, STATEMENTS } from '../gate/dynamodb-gate';
 import type { Load } from '../gate/traffic';
 import type { ValueHistory } from './count-history';
 import { entryOf, type IndexEntry } from './index-entry';
@@ -69,6 +69,8 @@ export interface WindowState {
   }[];
   readonly indexes: readonly IndexState[];
   readonly tables: readonly (Load & { readonly path: string })[];
+  /** Requests with statements of PartiQL, whose writes are neither limited nor counted above, by operation. */
+  readonly statements: readonly (Load & { readonly operation: string })[];
   readonly loads: readonly LoadRun[];
 }
 
@@ -102,6 +104,7 @@ export async function windowState(watched: WatchedStack, search = ''): Promise<W
     ),
     indexes: watched.sharded.map((sharded) => indexState(watched, sharded, search)),
     tables: stack.tables.map(({ path, arn }) => ({ path, ...traffic.total(placeOf({ tableArn: arn })) })),
+    statements: [...traffic.of(STATEMENTS)].map(([operation, load]) => ({ operation, ...load })),
     loads: watched.loads.latest,
   };
 }

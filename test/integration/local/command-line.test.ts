@@ -73,11 +73,30 @@ test.each([
   [['local', '--sort', 'a'], '--sort needs --input'],
   [['local', '--value', 'a'], '--value needs --input'],
   [['local', '--input', 'a'], '--input needs --partition-key'],
-  [['local', '--limits', '0'], '--limits must be a number above 0, got "0"'],
   [['local', '--limits=-1'], '--limits must be a number above 0, got "-1"'],
-  [['local', '--limits', 'half'], '--limits must be a number, got "half"'],
+  [['local', '--port', '-1'], '--port must be a whole number from 0 to 65535, got "-1"'],
+  ...['0', '-1', '-0.5', '', 'half', 'NaN', 'Infinity', '1e400', '1,5'].map((scale): [string[], string] => [
+    ['local', '--serve', '--limits', scale],
+    `--limits must be a number above 0, got "${scale}"`,
+  ]),
+  [['local', '--limits', '1', '--limits', '2'], '--limits is given twice'],
+  [['local', '--limits', '1', 'now'], "unexpected argument 'now'"],
   [['local', '--seed', '1'], '--seed needs --faults'],
-  [['local', '--faults', 'kinesis:explode=1%'], '--faults must be each fault once, as service:fault=0..100%'],
+  ...['-1', '1.5', 'abc', '4294967296', ''].map((seed): [string[], string] => [
+    ['local', '--faults', 'kinesis:slow=1%', '--seed', seed],
+    `--seed must be a whole number from 0 to 4294967295, got "${seed}"`,
+  ]),
+  ...['', 'kinesis', 'kinesis:explode=1%', 's3:slow=1%', 'kinesis:slow=1', 'kinesis:slow=101%'].map(
+    (faults): [string[], string] => [
+      ['local', '--faults', faults],
+      '--faults must be each fault once, as service:fault=0..100%, of the services dynamodb, kinesis and the faults ' +
+        `error, lost-answer, slow, throttle, joined by commas, got "${faults}"`,
+    ],
+  ),
+  [['local', '--faults', 'kinesis:slow=1%,kinesis:slow=2%'], '--faults must be each fault once'],
+  [['local', '--faults', 'kinesis:slow=1%', '--faults', 'dynamodb:slow=1%'], '--faults is given twice'],
+  [['local', '--faults'], "option '--faults <value>' argument missing"],
+  [['local', '--kinesis-endpoint', 'https://localhost'], '--kinesis-endpoint must be an http URL on the loopback'],
   [['local', '--input', 'a', '--partition-key', 'b', '--id', 'c'], '--id needs --sort'],
   [['local', '--input', 'a', '--partition-key', 'b', '--sort', 'c'], '--sort needs --id'],
   [['local', '--input', 'a', '--partition-key', 'b', '--value', 'c'], '--value needs --id'],
@@ -342,7 +361,7 @@ test.each([
   ['8000', 'an http URL on the loopback interface'],
 ])('--dynamodb-endpoint refuses %s: a local run writes to nothing but this machine', (endpoint, problem) => {
   const { status, stderr } = run('local', '--app', app, '--dynamodb-endpoint', endpoint);
-  expect(status).not.toBe(0);
+  expect(status).toBe(2);
   expect(stderr).toContain(problem);
 });
 

@@ -20,27 +20,36 @@ let nowMs: number;
 let stored: Record<string, { S: string }>[];
 let forwarded: ServiceCall[];
 let gate: DynamoDbGate;
+let traffic: Traffic;
+let notices: string[];
 
 beforeEach(() => {
   nowMs = 0;
   stored = [];
   forwarded = [];
+  traffic = new Traffic();
+  notices = [];
   const call = async (operation: string, input: { Limit?: number }): Promise<ServiceAnswer> => {
     if (operation === 'DescribeTable') return { status: 200, output: { Table: TABLE } };
     if (operation === 'Scan') return { status: 200, output: { Items: stored.slice(0, input.Limit) } };
     return { status: 200, output: {} };
   };
   const proxy = { call: call as never };
-  gate = new DynamoDbGate({
+  gate = gateWith(proxy, new Faults({}, Math.random));
+});
+
+function gateWith(proxy: { call: never }, faults: Faults): DynamoDbGate {
+  return new DynamoDbGate({
     proxy,
     tables: new TableShapes(proxy),
     // 10 write units and 30 read units a second.
     limits: new DynamoDbLimits({ now: () => nowMs, scale: 0.01 }),
-    faults: new Faults({}, Math.random),
-    traffic: new Traffic(),
+    faults,
+    traffic,
     reads: new RecentReads(),
+    notice: (line) => notices.push(line),
   });
-});
+}
 
 /** What is answered to a call that takes so many units, should it reach the service. */
 async function ask(operation: string, input: object, units = 0): Promise<ServiceAnswer> {
@@ -145,5 +154,24 @@ describe('a batch', () => {
     const { output } = await ask('BatchGetItem', { RequestItems }, 1);
     expect(output.UnprocessedKeys).toEqual({ Jobs: { Keys: [first], ConsistentRead: true } });
     expect(forwarded.at(-1)!.input).toMatchObject({ RequestItems: { Jobs: { Keys: [second] } } });
+  });
+});
+
+describe.each(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'])('%s of PartiQL', (operation) => {
+  const input = { Statement: 'INSERT INTO Jobs VALUE ?', Parameters: [item('1')] };
+
+  test('passes as it is, is counted, and is told of once', async () => {
+    for (let n = 0; n < 12; n++) expect(await isRefused(ask(operation, input))).toBe(false);
+    expect(forwarded.at(-1)).toEqual({ operation, input });
+    expect(traffic.of('statements').get(operation)).toMatchObject({ count: 12, throttled: 0 });
+    expect(notices).toEqual([
+      `not limited: ${operation}, because only DynamoDB knows which partition keys a statement of PartiQL loads`,
+    ]);
+  });
+
+  test('is refused where a fault throttles it', async () => {
+    gate = gateWith({ call: undefined as never }, new Faults({ throttle: 1 }, Math.random));
+    expect((await ask(operation, input)).output).toMatchObject(THROTTLED);
+    expect(forwarded).toEqual([]);
   });
 });

@@ -1,0 +1,48 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { startGates } from '../../bin/local/gate/gates';
+import { startDynamoDbLocal } from './dynamodb-local';
+
+/** `even-shards local --limits --dynamodb-endpoint`, in front of an emulator that has PartiQL. */
+
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+test('statements of PartiQL pass the limits, and the command says so once and at the end; other writes do not pass', async () => {
+  const service = await startDynamoDbLocal();
+  const notices: string[] = [];
+  // Ten write units a second.
+  const emulators = { kinesis: service.endpoint, dynamodb: service.endpoint };
+  const gates = await startGates(emulators, { limits: 0.01 }, (line) => notices.push(line));
+  const client = new DynamoDB({
+    ...{ region: 'us-east-1', credentials: CREDENTIALS, endpoint: gates.endpoints.dynamodb, maxAttempts: 1 },
+  });
+  try {
+    await client.createTable({
+      TableName: 'Jobs',
+      BillingMode: 'PAY_PER_REQUEST',
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    });
+    const update = (n: number) => ({
+      Statement: `UPDATE "Jobs" SET n=${n} WHERE id='hot'`,
+    });
+    await client.executeStatement({ Statement: `INSERT INTO "Jobs" VALUE {'id': 'hot'}` });
+    for (let n = 0; n < 30; n++) await client.executeStatement(update(n));
+    await client.batchExecuteStatement({ Statements: [update(30)] });
+    await client.executeTransaction({ TransactStatements: [update(31)] });
+    const { Item } = await client.getItem({ TableName: 'Jobs', Key: { id: { S: 'hot' } } });
+    expect(Item).toEqual({ id: { S: 'hot' }, n: { N: '31' } });
+    const puts = Array.from({ length: 30 }, () => client.putItem({ TableName: 'Jobs', Item: { id: { S: 'hot' } } }));
+    const refused = (await Promise.allSettled(puts)).filter(({ status }) => status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(notices).toEqual(
+      ['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'].map((operation) =>
+        expect.stringContaining(`not limited: ${operation}, because`),
+      ),
+    );
+    expect(gates.report()).toContain('not limited: 31 ExecuteStatement, 1 BatchExecuteStatement, 1 ExecuteTransaction');
+  } finally {
+    client.destroy();
+    await gates.stop();
+    await service.stop();
+  }
+}, 120_000);
