@@ -46,9 +46,9 @@ const dynamoDb = new DynamoDB({
   }),
 });
 
-/** The index, if its counts grow. */
-const adaptive =
-  config.adaptive === undefined ? undefined : new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config));
+/** If its counts grow, those of the moment count. */
+const index =
+  config.adaptive === undefined ? config : new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config));
 
 const metrics = metricsBy({ [TABLE_NAME_DIMENSION]: config.tableName, [INDEX_NAME_DIMENSION]: config.indexName });
 
@@ -75,7 +75,6 @@ async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingT
 /** A failure after some progress is a progress: the next invocation goes on from there, and fails if nothing has changed. */
 async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayReport | ReshardItemsReport> {
   const { segment, totalSegments, resumePoint } = event;
-  const counts = (await adaptive?.forReading()) ?? config;
   const share = Math.min(segmentsAtOnce, totalSegments);
   const options = {
     segment,
@@ -86,11 +85,11 @@ async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayRe
   };
   try {
     // What an audit overlooks, the next one finds. So it reads at half the price.
-    if (modeOf(event) === 'audit') return await findStrays(dynamoDb, counts, { ...options, consistentRead: false });
-    return await reshardItems(dynamoDb, counts, { ...options, writeUnitsPerSecond: writeUnitsPerSecond / share });
+    if (modeOf(event) === 'audit') return await findStrays(dynamoDb, index, { ...options, consistentRead: false });
+    return await reshardItems(dynamoDb, index, { ...options, writeUnitsPerSecond: writeUnitsPerSecond / share });
   } catch (error) {
     // Counts that have changed since the last invocation judge every item anew.
-    if (adaptive !== undefined && error instanceof InvalidCursorError) {
+    if (index !== config && error instanceof InvalidCursorError) {
       return workOn({ ...event, resumePoint: undefined }, signal);
     }
     if (!(error instanceof StrayScanError) || error.report.itemsScanned === 0) throw error;

@@ -1,5 +1,4 @@
-import type { ReshardItemsReport } from '../../lib/core';
-import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import type { Clock, ReshardItemsReport } from '../../lib/core';
 
 /** What a case came to, for the tests that make sure that the cases are hard enough. */
 export interface PlayedReshard {
@@ -16,7 +15,7 @@ export type Send = <T>(request: () => Promise<T>) => Promise<T>;
 export interface ReshardRun {
   segment: number;
   totalSegments: number;
-  clock: VirtualClock;
+  clock: Clock;
   random: () => number;
   attempts: number;
   concurrency: number;

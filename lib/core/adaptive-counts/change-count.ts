@@ -61,6 +61,6 @@ export async function writeNext(
  * the time of day was when a version was written, says nothing about the time that has passed here.
  */
 export async function watch(clock: Clock, forMs: number): Promise<void> {
-  const since = clock.now();
-  for (let left = forMs; left > 0; left = forMs - (clock.now() - since)) await clock.sleep(left);
+  const end = clock.now() + forMs;
+  while (clock.now() < end) await clock.sleep(end - clock.now());
 }

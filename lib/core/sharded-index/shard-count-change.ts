@@ -53,6 +53,15 @@ function isSameCount(a: ShardCount, b: ShardCount): boolean {
   return a.write === b.write && a.read === b.read && (a.since ?? a.write) === (b.since ?? b.write);
 }
 
+/** Whether writers spread any value over fewer shards than before. */
+export function hasFallen(before: IndexShards, now: IndexShards): boolean {
+  const values = [...Object.keys(before.byValue ?? {}), ...Object.keys(now.byValue ?? {})];
+  return (
+    now.default.write < before.default.write ||
+    values.some((value) => countOf(now, value).write < countOf(before, value).write)
+  );
+}
+
 /** @throws InvalidArgumentError or InvalidShardCountError for what is no target */
 export function checkTarget(target: IndexShardTarget): void {
   if (typeof target !== 'object' || target === null) {

@@ -1,7 +1,7 @@
 import { checkClient } from '../client-check';
-import { checkShardedConfig, type ShardedConfig } from '../sharded-index-config';
+import { checkShardedConfig, type ShardedConfig, type ShardedConfigSource } from '../sharded-index-config';
+import { JudgingConfig } from './judging-config';
 import { type SegmentOptions, segmentPolicy } from './segment-options';
-import { decodePoint } from './segment-point';
 import { walkSegment } from './segment-walk';
 import type { Stray } from './stray';
 import { emptyReport, type StrayReport } from './stray-report';
@@ -25,7 +25,8 @@ export interface FindStraysOptions extends SegmentOptions<StrayReport> {
  *
  *     const { strays, hidden, resumePoint } = await findStrays(new DynamoDB({}), byStatus, { readUnitsPerSecond: 100 });
  *
- * The report of a segment that was not looked at to its end has a `resumePoint`.
+ * The report of a segment that was not looked at to its end has a `resumePoint`. An index whose counts grow is judged by the counts
+ * of the moment: pass its `AdaptiveIndex`.
  *
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or an
  *   option is invalid
@@ -34,16 +35,17 @@ export interface FindStraysOptions extends SegmentOptions<StrayReport> {
  */
 export async function findStrays(
   client: TableScanClient,
-  config: ShardedConfig,
+  index: ShardedConfig | ShardedConfigSource,
   options: FindStraysOptions = {},
 ): Promise<StrayReport> {
   checkClient(client, ['scan']);
-  checkShardedConfig(config);
+  const judging = new JudgingConfig(index);
+  checkShardedConfig(judging.initial);
   const policy = segmentPolicy(options);
-  const scanned = { purpose: 'find', config, segment: policy.segment, totalSegments: policy.totalSegments } as const;
-  const startKey = decodePoint(scanned, options.resumeFrom);
+  const scanned = { purpose: 'find', segment: policy.segment, totalSegments: policy.totalSegments } as const;
   const report = emptyReport();
-  const requests = new TableRequests(config, policy, report);
+  const requests = new TableRequests(judging.initial, policy, report);
   const treat = async (stray: Stray): Promise<void> => options.onStray?.(stray);
-  return walkSegment({ client, scanned, policy, requests, startKey, concurrency: 1, treat, report });
+  const walk = { client, scanned, judging, policy, requests, concurrency: 1, treat, report };
+  return walkSegment(walk, options.resumeFrom);
 }

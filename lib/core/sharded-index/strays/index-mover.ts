@@ -1,3 +1,4 @@
+import { isSameSharding } from '../shard-count-change';
 import type { ShardedIndexConfig } from '../sharded-index-config';
 import { itemMove } from './item-move';
 import type { Mover, MoverContext } from './mover';
@@ -7,21 +8,29 @@ import type { ItemReshardClient } from './table-client';
 export function indexMover(
   client: ItemReshardClient,
   config: ShardedIndexConfig,
-  { requests, writes, report }: MoverContext,
+  { judging, requests, writes, report }: MoverContext,
 ): Mover {
-  return async (stray) => {
+  return async (stray, judgedBy) => {
     if (stray.reason === 'invalidValue') return ['refused', 'the value is neither a non-empty string nor a number'];
+    const update = async () => {
+      // The wait for the budget, or for another attempt, may have been long.
+      const now = await judging.ofTheMoment();
+      if (now !== judgedBy && !isSameSharding(now.shards, judgedBy.shards)) throw new JudgedByOtherCounts();
+      return client.updateItem(itemMove(config, stray));
+    };
     try {
       await requests.persist(async () => {
-        const { ConsumedCapacity } = await writes.spend(() => client.updateItem(itemMove(config, stray)));
+        const { ConsumedCapacity } = await writes.spend(update);
         report.consumedWriteUnits += ConsumedCapacity?.CapacityUnits ?? 0;
       });
       return ['moved'];
     } catch (error) {
       const { name, message } = error as Error;
+      if (error instanceof JudgedByOtherCounts || name === 'ConditionalCheckFailedException') return 'changed';
       if (name === 'ValidationException') return ['refused', message];
-      if (name === 'ConditionalCheckFailedException') return 'changed';
       throw error;
     }
   };
 }
+
+class JudgedByOtherCounts extends Error {}

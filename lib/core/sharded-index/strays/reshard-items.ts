@@ -5,14 +5,15 @@ import {
   checkShardedConfig,
   isTableConfig,
   type ShardedConfig,
+  type ShardedConfigSource,
   type ShardedIndexConfig,
   type ShardedTableConfig,
 } from '../sharded-index-config';
 import { indexMover } from './index-mover';
 import { strayOf } from './judge';
+import { JudgingConfig } from './judging-config';
 import { checkGoingOn } from './pause';
 import { checkUnitsPerSecond, checkWholeNumber, type SegmentOptions, segmentPolicy } from './segment-options';
-import { decodePoint } from './segment-point';
 import { walkSegment } from './segment-walk';
 import type { Stray } from './stray';
 import { emptyReport, type ReshardItemsReport, type StrayOutcome } from './stray-report';
@@ -66,6 +67,10 @@ export interface ReshardTableItemsOptions extends ReshardItemsOptions {
  * several processes. An item that another writer changed meanwhile is looked at again. In a global table with eventual consistency,
  * DynamoDB checks a condition in one region only: run it in the region that takes the writes.
  *
+ * Of an index whose counts grow, pass the `AdaptiveIndex`: it judges and moves by the counts of the moment. When a count was lowered,
+ * it begins again, so that a report without a resume point says that every item was judged by the lower count. When it has stopped
+ * and any count has changed since, its resume point is refused: begin again.
+ *
  * Every write appears in the table's stream.
  *
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or an
@@ -75,7 +80,7 @@ export interface ReshardTableItemsOptions extends ReshardItemsOptions {
  */
 export async function reshardItems(
   client: ItemReshardClient,
-  config: ShardedIndexConfig,
+  index: ShardedIndexConfig | ShardedConfigSource,
   options?: ReshardItemsOptions,
 ): Promise<ReshardItemsReport>;
 export async function reshardItems(
@@ -85,45 +90,48 @@ export async function reshardItems(
 ): Promise<ReshardItemsReport>;
 export async function reshardItems(
   client: ItemReshardClient | ItemTransferClient,
-  config: ShardedConfig,
+  index: ShardedConfig | ShardedConfigSource,
   options: ReshardItemsOptions | ReshardTableItemsOptions = {},
 ): Promise<ReshardItemsReport> {
+  const judging = new JudgingConfig(index);
+  const config = judging.initial;
   checkShardedConfig(config);
   checkClient(client, ['scan', 'getItem', isTableConfig(config) ? 'transactWriteItems' : 'updateItem']);
   const policy = segmentPolicy(options);
   const { concurrency = 8, writeUnitsPerSecond } = options;
   checkWholeNumber('concurrency', concurrency, 1);
   checkUnitsPerSecond('writeUnitsPerSecond', writeUnitsPerSecond);
-  const scanned = { purpose: 'reshard', config, segment: policy.segment, totalSegments: policy.totalSegments } as const;
-  const startKey = decodePoint(scanned, options.resumeFrom);
+  const scanned = { purpose: 'reshard', segment: policy.segment, totalSegments: policy.totalSegments } as const;
   const report = { ...emptyReport(), outcomes: { moved: 0, settled: 0, refused: 0 }, consumedWriteUnits: 0 };
   const requests = new TableRequests(config, policy, report);
   const writes = new UnitBudget(writeUnitsPerSecond, policy.clock, policy.signal);
-  const context = { requests, writes, report };
+  const context = { judging, requests, writes, report };
   const move = isTableConfig(config)
     ? tableMover(client as ItemTransferClient, config, versionOf(config, options), context)
     : indexMover(client as ItemReshardClient, config, context);
 
-  const treat = async (stray: Stray): Promise<void> => {
-    const [outcome, problem] = await settle(stray);
+  const treat = async (stray: Stray, judgedBy: ShardedConfig): Promise<void> => {
+    const [outcome, problem] = await settle(stray, judgedBy);
     await options.onStray?.(stray, outcome, problem);
     report.outcomes[outcome] += 1;
   };
 
   /** Moves an item, and looks at it again as long as other writers come in between. */
-  const settle = async (stray: Stray): Promise<[StrayOutcome, string?]> => {
-    let current: Stray | undefined = stray;
+  const settle = async (stray: Stray, judgedBy: ShardedConfig): Promise<[StrayOutcome, string?]> => {
+    let [current, counts]: [Stray | undefined, ShardedConfig] = [stray, judgedBy];
     while (current !== undefined) {
-      const moved = await move(current);
+      const moved = await move(current, counts);
       if (moved !== 'changed') return moved;
       checkGoingOn(policy.signal);
       const item: DynamoDbItem | undefined = await requests.get(client, current.key);
-      current = item && strayOf(config, item);
+      counts = await judging.ofTheMoment();
+      current = item && strayOf(counts, item);
     }
     return ['settled'];
   };
 
-  return walkSegment({ client, scanned, policy, requests, startKey, concurrency, treat, report });
+  const walk = { client, scanned, judging, policy, requests, concurrency, treat, report };
+  return walkSegment(walk, options.resumeFrom);
 }
 
 /** @throws InvalidArgumentError unless the option says which attribute changes with every write, or that none has to */

@@ -1,9 +1,11 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error';
+import type { ShardedConfig } from '../sharded-index-config';
 import { strayOf } from './judge';
+import type { JudgingConfig } from './judging-config';
 import { checkGoingOn, Stopped } from './pause';
 import type { SegmentPolicy } from './segment-options';
-import { encodePoint, type ScannedSegment } from './segment-point';
+import { decodePoint, encodePoint, type ScannedSegment } from './segment-point';
 import type { Stray } from './stray';
 import { type StrayReport, StrayScanError } from './stray-report';
 import type { TableScanClient } from './table-client';
@@ -13,41 +15,50 @@ import type { TableRequests } from './table-requests';
 export interface SegmentWalk<Report extends StrayReport> {
   client: TableScanClient;
   scanned: ScannedSegment;
+  judging: JudgingConfig;
   policy: SegmentPolicy<Report>;
   requests: TableRequests;
-  /** Where the scan begins: behind this table key. */
-  startKey: DynamoDbItem | undefined;
   /** How many strays are treated at once. */
   concurrency: number;
-  treat(stray: Stray): Promise<void>;
+  treat(stray: Stray, judgedBy: ShardedConfig): Promise<void>;
   report: Report;
 }
 
 /**
  * Reads a segment page by page, and treats its strays. The scan goes by the table key, which no change of a shard changes. So
- * it comes past every item that the table holds all the while exactly once, wherever it stops and goes on.
+ * it comes past every item that the table holds all the while exactly once, wherever it stops and goes on. If a count falls
+ * meanwhile, it begins again: an item that was in its place by the larger count may be in a shard that is to be empty.
  *
+ * @param resumeFrom where the scan begins
+ * @throws InvalidCursorError if that belongs to another scan
  * @throws StrayScanError if a request fails for good or a callback throws
  */
-export async function walkSegment<Report extends StrayReport>(walk: SegmentWalk<Report>): Promise<Report> {
-  const { client, scanned, policy, requests, report } = walk;
-  let { startKey } = walk;
-  report.resumePoint = encodePoint(scanned, startKey);
+export async function walkSegment<Report extends StrayReport>(
+  walk: SegmentWalk<Report>,
+  resumeFrom: unknown,
+): Promise<Report> {
+  const { client, scanned, judging, policy, requests, report } = walk;
+  const first = await judging.ofTheMoment();
+  let startKey = decodePoint(scanned, first, resumeFrom);
+  report.resumePoint = encodePoint(scanned, first, startKey);
   try {
-    do {
+    for (let isComplete = false; !isComplete; ) {
       checkGoingOn(policy.signal);
       const page = await requests.scan(client, startKey);
-      await treatPage(walk, (page.Items ?? []) as DynamoDbItem[]);
-      startKey = (page.LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined;
-      const point = startKey && encodePoint(scanned, startKey);
+      await treatPage(walk, (page.Items ?? []) as DynamoDbItem[], await judging.ofTheMoment());
+      const config = await judging.ofTheMoment();
+      const beginsAgain = judging.takeFall();
+      startKey = beginsAgain ? undefined : ((page.LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined);
+      isComplete = startKey === undefined && !beginsAgain;
+      const point = encodePoint(scanned, config, startKey);
       // A page that leads to itself would be read for ever.
-      if (point !== undefined && point === report.resumePoint) {
+      if (startKey !== undefined && point === report.resumePoint) {
         throw new IncompleteAnswerError('Scan', 'a key that leads on');
       }
-      if (point === undefined) delete report.resumePoint;
+      if (isComplete) delete report.resumePoint;
       else report.resumePoint = point;
       await policy.onProgress?.(structuredClone(report));
-    } while (startKey !== undefined);
+    }
   } catch (error) {
     if (!(error instanceof Stopped)) throw new StrayScanError(report, error);
   }
@@ -58,10 +69,11 @@ export async function walkSegment<Report extends StrayReport>(walk: SegmentWalk<
 async function treatPage<Report extends StrayReport>(
   { scanned, policy, concurrency, treat, report }: SegmentWalk<Report>,
   items: readonly DynamoDbItem[],
+  judgedBy: ShardedConfig,
 ): Promise<void> {
   const open = new Map<number, Stray>();
   for (const [place, item] of items.entries()) {
-    const stray = strayOf(scanned.config, item);
+    const stray = strayOf(judgedBy, item);
     if (stray !== undefined) open.set(place, stray);
   }
   const queue = open.entries();
@@ -71,7 +83,7 @@ async function treatPage<Report extends StrayReport>(
       if (failures.length > 0) return;
       try {
         checkGoingOn(policy.signal);
-        await treat(stray);
+        await treat(stray, judgedBy);
       } catch (error) {
         failures.push(error);
         return;
@@ -85,6 +97,6 @@ async function treatPage<Report extends StrayReport>(
   const [end = items.length] = open.keys();
   report.itemsScanned += end;
   if (failures.length === 0) return;
-  if (end > 0) report.resumePoint = encodePoint(scanned, items[end - 1]);
+  if (end > 0) report.resumePoint = encodePoint(scanned, judgedBy, items[end - 1]);
   throw failures.find((error) => !(error instanceof Stopped)) ?? failures[0];
 }

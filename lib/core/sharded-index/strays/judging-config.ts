@@ -1,0 +1,34 @@
+import { hasFallen } from '../shard-count-change';
+import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from '../sharded-index-config';
+
+/**
+ * The configuration by which items are judged: a fixed one, or that of the moment. Who gives an item its shard is a writer of the
+ * index, and a walk over a table takes hours. So each page and each move asks for the counts anew.
+ */
+export class JudgingConfig {
+  private last: ShardedConfig | undefined;
+  private fell = false;
+
+  constructor(private readonly index: ShardedConfig | ShardedConfigSource) {}
+
+  /** What is the same at every moment: all but the counts. */
+  get initial(): ShardedConfig {
+    return isConfigSource(this.index) ? this.index.initial : this.index;
+  }
+
+  /** @throws what a source throws that does not know the counts of the moment */
+  async ofTheMoment(): Promise<ShardedConfig> {
+    if (!isConfigSource(this.index)) return this.index;
+    const now = await this.index.forReading();
+    if (this.last !== undefined && now !== this.last) this.fell ||= hasFallen(this.last.shards, now.shards);
+    this.last = now;
+    return now;
+  }
+
+  /** Whether a count has fallen since the last question: what was judged by the larger count must be judged again. */
+  takeFall(): boolean {
+    const { fell } = this;
+    this.fell = false;
+    return fell;
+  }
+}
