@@ -14,6 +14,10 @@ const QUOTING_ERRORS = [
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
+/** What names and codes of errors are made of. A service that says something else may quote data. */
+const NAME = /^[A-Za-z.]{1,100}$/;
+const CODE = /^[A-Z0-9_]{1,100}$/;
+
 /**
  * A handler whose failures can be logged. Lambda's runtime writes an uncaught error as JSON, with every property, so the
  * error of another library could take data to the log. The caller still gets the message. Errors of this library know
@@ -33,14 +37,29 @@ export function loggable<E, C, R>(handler: (event: E, context: C) => Promise<R>)
   };
 }
 
-function withoutData(error: Error & { code?: unknown; $metadata?: unknown }): object {
-  const { name, code, $metadata } = error;
-  return { errorType: name, code, errorMessage: loggableMessage(error), stackTrace: framesOf(error), $metadata };
+/** An error as it may be: a service decides what is in the properties of one that an SDK makes. */
+type AnyError = { [name in 'name' | 'message' | 'code' | '$metadata']?: unknown } & Pick<Error, 'stack'>;
+
+function withoutData(error: AnyError): object {
+  const { name, message, code, $metadata } = error;
+  const { httpStatusCode, requestId, attempts }: Record<string, unknown> = Object($metadata);
+  return {
+    errorType: isText(name, NAME) ? name : 'Error',
+    code: typeof code === 'number' || isText(code, CODE) ? code : undefined,
+    errorMessage: loggableMessage(error),
+    stackTrace: typeof message === 'string' ? framesOf({ message, stack: error.stack ?? '' }) : [],
+    $metadata: $metadata && { httpStatusCode, requestId, attempts },
+  };
 }
 
 /** What a log may hold of an error's message. */
-export function loggableMessage(error: Error): string {
+export function loggableMessage(error: AnyError): string {
   if (error instanceof EvenShardsError) return error.summary;
   const { name, message } = error;
-  return QUOTING_ERRORS.includes(name) ? 'withheld because it may quote data' : message.slice(0, MAX_MESSAGE_LENGTH);
+  const mayQuote = typeof message !== 'string' || !isText(name, NAME) || QUOTING_ERRORS.includes(name);
+  return mayQuote ? 'withheld because it may quote data' : message.slice(0, MAX_MESSAGE_LENGTH);
+}
+
+function isText(value: unknown, pattern: RegExp): value is string {
+  return typeof value === 'string' && pattern.test(value);
 }

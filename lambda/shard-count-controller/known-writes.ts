@@ -43,9 +43,11 @@ export async function readKnownWrites(
       ...(start && { ExclusiveStartKey: start }),
     });
     for (const item of Items ?? []) {
-      const key = item[COUNT_TABLE_VALUE]?.S ?? '';
-      if (key === ALARM_KEY) isAlarmed = item[ALARM_STATE]?.S === RAISED;
-      const report = reportOf(key, item as DynamoDbItem);
+      const attributes: Record<string, { S?: unknown }> = Object(item);
+      const { S: key } = Object(attributes[COUNT_TABLE_VALUE]);
+      if (typeof key !== 'string') continue;
+      if (key === ALARM_KEY) isAlarmed = Object(attributes[ALARM_STATE]).S === RAISED;
+      const report = reportOf(key, attributes as DynamoDbItem);
       // Writers are still in the present minute.
       if (report === undefined || report.start + 60_000 > now) continue;
       values.set(report.value, [...(values.get(report.value) ?? []), report]);

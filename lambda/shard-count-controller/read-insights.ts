@@ -35,17 +35,18 @@ export async function readInsights(
   { tableName, indexName }: ShardedIndexConfig,
   now: number,
 ): Promise<InsightReports & { readonly hasAccessedKeys: boolean }> {
-  const { ContributorInsightsRuleList: names = [] } = await rules.describeContributorInsights({
+  const { ContributorInsightsRuleList: list } = await rules.describeContributorInsights({
     TableName: tableName,
     IndexName: indexName,
   });
+  const names = (Array.isArray(list) ? list : []).filter((name) => typeof name === 'string');
   const [accessed, throttled] = [ACCESSED_KEYS, THROTTLED_KEYS].map((prefix) =>
     names.find((rule) => rule.startsWith(prefix)),
   );
   const endMs = Math.floor(now / MINUTE_MS) * MINUTE_MS;
   const contributorsOf = async (rule: string | undefined): Promise<InsightContributor[]> => {
     if (rule === undefined) return [];
-    const { Contributors = [] } = await cloudWatch.getInsightRuleReport({
+    const { Contributors } = await cloudWatch.getInsightRuleReport({
       RuleName: rule,
       StartTime: new Date(endMs - LOOK_BACK_MS),
       EndTime: new Date(endMs),
@@ -53,7 +54,7 @@ export async function readInsights(
       MaxContributorCount: MOST_CONTRIBUTORS,
       OrderBy: 'Maximum',
     });
-    return Contributors;
+    return Array.isArray(Contributors) ? Contributors : [];
   };
   return {
     accessed: await contributorsOf(accessed),

@@ -44,8 +44,16 @@ export class FuzzCase {
     return thing;
   }
 
-  /** The last that was started ends first. */
+  /** The last that was started ends first, and each ends though another does not. */
   async end(): Promise<void> {
-    for (const end of this.ends.splice(0).reverse()) await end();
+    const failures: unknown[] = [];
+    for (const end of this.ends.splice(0).reverse()) {
+      try {
+        await end();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `could not end: ${failures.join(', ')}`);
   }
 }

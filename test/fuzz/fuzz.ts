@@ -78,14 +78,14 @@ export class Fuzz {
 
   private async playCase({ name, play }: FuzzTarget, seed: number): Promise<void> {
     const fuzzCase = new FuzzCase(name, seed);
-    try {
-      await this.watchdog.watch(fuzzCase, play(fuzzCase));
-    } catch (cause) {
-      this.options.onFailure(new FuzzFailure(fuzzCase, cause));
-    } finally {
-      this.cases[name] = (this.cases[name] ?? 0) + 1;
-      await this.watchdog.watch(fuzzCase, fuzzCase.end()).catch(() => {});
+    for (const work of [() => play(fuzzCase), () => fuzzCase.end()]) {
+      try {
+        await this.watchdog.watch(fuzzCase, work());
+      } catch (cause) {
+        this.options.onFailure(new FuzzFailure(fuzzCase, cause));
+      }
     }
+    this.cases[name] = (this.cases[name] ?? 0) + 1;
   }
 }
 

@@ -5,7 +5,12 @@ import { uncounted, wantedWrites } from './wanted-writes';
 /** A key in a report of Contributor Insights, in the AWS SDK's terms. */
 export interface InsightContributor {
   Keys?: string[] | undefined;
-  Datapoints?: { Timestamp?: Date | undefined; ApproximateValue?: number | undefined }[] | undefined;
+  Datapoints?: Datapoint[] | undefined;
+}
+
+interface Datapoint {
+  Timestamp?: Date | undefined;
+  ApproximateValue?: number | undefined;
 }
 
 /** What the reports of an index say: the keys that were used most, and those that were throttled most. */
@@ -61,12 +66,15 @@ export function insightMinutes(
     ['consumed', accessed],
     ['refused', throttled],
   ] as const) {
-    for (const { Keys: keys, Datapoints: datapoints } of contributors) {
-      const named = valueOfKey(config, keys ?? []);
-      if (named === undefined) continue;
-      for (const { Timestamp: time, ApproximateValue: amount = 0 } of datapoints ?? []) {
-        if (time === undefined || !Number.isFinite(amount)) continue;
-        seenAt(values, named.value, time.getTime())[list].push(amount);
+    for (const contributor of contributors) {
+      const { Keys: keys, Datapoints: datapoints }: InsightContributor = Object(contributor);
+      const named = valueOfKey(config, keys);
+      if (named === undefined || !Array.isArray(datapoints)) continue;
+      for (const datapoint of datapoints) {
+        const { Timestamp: time, ApproximateValue: amount = 0 }: Datapoint = Object(datapoint);
+        const start = time instanceof Date ? time.getTime() : Number.NaN;
+        const isCounted = Number.isFinite(start) && Number.isFinite(amount) && amount >= 0;
+        if (isCounted) seenAt(values, named.value, start)[list].push(amount);
       }
     }
   }
@@ -82,8 +90,9 @@ export function insightMinutes(
 /** Undefined for keys that are not of this index, as far as the configuration tells. */
 function valueOfKey(
   { keyLayout, valueAttribute }: ShardedIndexConfig,
-  keys: readonly string[],
+  keys: readonly string[] | undefined,
 ): { value: string | undefined } | undefined {
+  if (!Array.isArray(keys) || keys.some((key) => typeof key !== 'string')) return undefined;
   if (keys.length !== (keyLayout === 'multi-attribute' && valueAttribute !== undefined ? 2 : 1)) return undefined;
   const [first] = keys as [string];
   if (valueAttribute === undefined) return { value: undefined };

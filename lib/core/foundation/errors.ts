@@ -43,9 +43,11 @@ export class EvenShardsError extends Error {
   }
 }
 
-/** The lines of the stack behind the message. */
-export function framesOf({ stack = '', message }: Error): string[] {
-  const frames = stack.slice(stack.indexOf(message) + message.length);
+/** The lines of the stack behind the message; none of a stack that has another message, for that may quote data. */
+export function framesOf({ stack = '', message }: Pick<Error, 'stack' | 'message'>): string[] {
+  const start = stack.indexOf(message);
+  if (start < 0) return [];
+  const frames = stack.slice(start + message.length);
   return frames.split('\n').flatMap((line) => line.trim() || []);
 }
 

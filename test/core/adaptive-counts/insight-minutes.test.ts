@@ -66,6 +66,29 @@ describe('insightMinutes', () => {
     expect(minutesOf({ accessed: [key(keys, FULL)] }, config)).toMatchObject([{ value }]);
   });
 
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['no keys', {}],
+    ['a key that is no text', { Keys: [5], Datapoints: [] }],
+    ['keys that are no list', { Keys: 'open#0', Datapoints: [] }],
+    ['datapoints that are no list', { Keys: ['open#0'], Datapoints: 5 }],
+    ['a datapoint of nothing', { Keys: ['open#0'], Datapoints: [null, 'x'] }],
+    [
+      'a time that is none',
+      { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(Number.NaN), ApproximateValue: FULL }] },
+    ],
+    ['a time as text', { Keys: ['open#0'], Datapoints: [{ Timestamp: 'noon', ApproximateValue: FULL }] }],
+    [
+      'an amount that is none',
+      { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: '9' }] },
+    ],
+    ['an amount below 0', { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: -1 }] }],
+    ['an endless amount', { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: 1 / 0 }] }],
+  ])('leaves out what no service should say: %s', (_, contributor) => {
+    const reports = { accessed: [contributor as InsightContributor, key(['paid#0'], FULL)] };
+    expect(minutesOf(reports)).toMatchObject([{ value: 'paid' }]);
+  });
+
   test('leaves out what is no key of the index', () => {
     const strange = [
       key([], FULL),

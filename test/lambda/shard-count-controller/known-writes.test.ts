@@ -31,6 +31,13 @@ test.each([['-1'], ['1e400'], ['x'], [null], [5], [{}], [[]]])(
   },
 );
 
+test.each([[null], ['x'], [{}], [{ value: null }], [{ value: { S: 5 } }], [{ value: { S: ['alarm'] } }]])(
+  'overlooks an item that is none: %j',
+  async (item) => {
+    expect(await known({ Items: [item] })).toEqual({ reported: [], isAlarmed: false });
+  },
+);
+
 test('refuses a page that leads back, which it would read for ever', async () => {
   const page = { Items: [], LastEvaluatedKey: { value: { S: 'a' } } };
   await expect(known(page, page)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });

@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import {
+  AGGREGATION,
+  DATABASE_HOST,
+  DATABASE_NAME,
+  DATABASE_PORT,
+  DATABASE_SECRET_ARN,
+  STREAM_NAME,
+} from '../../lib/core/foundation/function-environment';
+import { migrateOutbox } from '../../lib/core/outbox';
+import { type Invocation, LambdaFunction } from '../fuzz/lambda-function';
+import { describeOnPostgres } from '../postgres/describe-on-postgres';
+import { PostgresServer } from '../postgres/postgres-server';
+
+/** The bundled relay function with services that do not answer: an invocation ends before its time is up. */
+
+/** It relays for two seconds, and has ten to end. */
+const TIME_MS = 12_000;
+const ROWS = 3;
+
+interface Scenario {
+  /** A table that somebody else has locked. */
+  readonly locked?: string;
+  /** A service that takes connections and says nothing. */
+  readonly silent?: 'Postgres' | 'Kinesis' | 'Secrets Manager';
+}
+
+const SCENARIOS: Record<string, Scenario> = {
+  'what only the report reads is locked': { locked: 'rejected' },
+  'the rows are locked': { locked: 'message' },
+  'Postgres says nothing': { silent: 'Postgres' },
+  'Kinesis says nothing': { silent: 'Kinesis' },
+  'Secrets Manager says nothing': { silent: 'Secrets Manager' },
+};
+
+describeOnPostgres('an invocation of the relay function ends before its time is up', () => {
+  const outcomes: Record<string, { invocation: Invocation; rowsLeft: number; relayedLater: number }> = {};
+
+  beforeAll(async () => {
+    const server = await PostgresServer.start();
+    const played = Object.entries(SCENARIOS).map(async ([name, scenario], index) => {
+      outcomes[name] = await play(server, `relay_${index}`, scenario);
+    });
+    try {
+      await Promise.all(played);
+    } finally {
+      await server.stop();
+    }
+  }, 90_000);
+
+  test.each(Object.keys(SCENARIOS))('although %s', (name) => {
+    expect(outcomes[name]!.invocation.leftMs).toBeGreaterThan(0);
+  });
+
+  test('it says of what it has relayed, without what waits, where only the report is held up', () => {
+    const { invocation } = outcomes['what only the report reads is locked']!;
+    expect(JSON.parse(invocation.response!)).toMatchObject({ relayed: ROWS });
+    expect(invocation.log).toContain('the lag is not known');
+    expect(invocation.log).toContain('"RelayedRows":3');
+    expect(invocation.log).not.toContain('WaitingRows":');
+  });
+
+  test.each([
+    ['Postgres says nothing', { code: 'OUTBOX_CONNECTION' }],
+    ['Secrets Manager says nothing', { name: 'AbortError' }],
+  ])('it says so where %s', (name, error) => {
+    expect(outcomes[name]!.invocation.error).toMatchObject(error);
+  });
+
+  test.each(Object.keys(SCENARIOS).slice(1))('no row is lost although %s', (name) => {
+    expect(outcomes[name]).toMatchObject({ rowsLeft: ROWS, relayedLater: ROWS });
+  });
+});
+
+async function play(server: PostgresServer, database: string, { locked, silent }: Scenario) {
+  const url = await server.createDatabase(database);
+  const [admin, other] = [await server.connect(url), await server.connect(url)];
+  await migrateOutbox(admin);
+  for (let row = 0; row < ROWS; row++) await admin.query("SELECT outbox.put('a', 'x')");
+  const services = await startServices();
+  const silence = await startSilence();
+  const start = (silently: Scenario['silent']) =>
+    LambdaFunction.start({
+      name: 'outbox-relay',
+      endpoint: services.endpoint,
+      environment: {
+        [STREAM_NAME]: 'events',
+        [AGGREGATION]: 'true',
+        [DATABASE_HOST]: '127.0.0.1',
+        [DATABASE_PORT]: silently === 'Postgres' ? String(silence.port) : new URL(url).port,
+        [DATABASE_NAME]: database,
+        [DATABASE_SECRET_ARN]: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:relay',
+        ...(silently === 'Kinesis' && { AWS_ENDPOINT_URL_KINESIS: `http://127.0.0.1:${silence.port}` }),
+        ...(silently === 'Secrets Manager' && {
+          AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${silence.port}`,
+        }),
+      },
+    });
+  try {
+    const hindered = await start(silent);
+    if (locked !== undefined) await other.query(`BEGIN; LOCK TABLE outbox.${locked} IN ACCESS EXCLUSIVE MODE`);
+    const invocation = await hindered.invoke({}, TIME_MS);
+    await other.query('ROLLBACK');
+    await hindered.stop();
+    const { rows } = await admin.query('SELECT waiting_rows::int AS left FROM outbox.lag()');
+    const free = await start(undefined);
+    const { response = '{}' } = await free.invoke({}, TIME_MS);
+    await free.stop();
+    return { invocation, rowsLeft: rows[0].left as number, relayedLater: JSON.parse(response).relayed as number };
+  } finally {
+    services.stop();
+    silence.stop();
+    await Promise.all([admin.end(), other.end()]);
+  }
+}
+
+/** A stream that takes every record, and a secret. */
+async function startServices() {
+  const server = createHttpServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { Records = [] } = JSON.parse(body) as { Records?: object[] };
+    const answer =
+      request.headers['x-amz-target'] === 'secretsmanager.GetSecretValue'
+        ? { SecretString: JSON.stringify({ username: 'postgres', password: 'postgres' }) }
+        : { FailedRecordCount: 0, Records: Records.map(() => ({ ShardId: 'shardId-0', SequenceNumber: '1' })) };
+    response.setHeader('content-type', 'application/x-amz-json-1.1');
+    response.end(JSON.stringify(answer));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const stop = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+}
+
+/** Takes connections and says nothing. */
+async function startSilence() {
+  const sockets = new Set<{ destroy(): unknown }>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const stop = (): void => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { port: (server.address() as AddressInfo).port, stop };
+}
