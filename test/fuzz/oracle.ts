@@ -9,7 +9,9 @@ const MOST_MS = 20_000;
 
 /** Throws unless an invocation ended with an answer or a typed error, and nothing of its data is in the log. */
 export function checkInvocation({ error, log, response }: Invocation, { mayLogService = false } = {}): void {
-  if (error !== undefined && !isTyped(error)) throw new Error(`untyped: ${error.name}: ${error.message.slice(0, 300)}`);
+  if (error !== undefined && !isTyped(error)) {
+    throw new Error(`untyped: ${error.name}: ${error.message.slice(0, 300)}\n${log.slice(0, 2_000)}`);
+  }
   if (!mayLogService && log.includes(CANARY)) throw new Error(`logged: ${around(log)}`);
   if (log.length > 100_000) throw new Error(`a log of ${log.length} characters`);
   if ((error?.message.length ?? 0) > 5_000) throw new Error(`a message of ${error!.message.length} characters`);

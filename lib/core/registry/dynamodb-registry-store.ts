@@ -1,5 +1,7 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 import { parseHashKey } from '../foundation/hash-key-space';
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { OnwardPages } from '../foundation/onward-pages';
 import { CorruptRegistryError } from './registry-errors';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from './registry-table';
@@ -91,21 +93,22 @@ export class DynamoDbRegistryStore implements RegistryStore {
 
   async readEntries(): Promise<RegistryEntry[]> {
     const entries: RegistryEntry[] = [];
-    const starts = new Set<string>();
+    const pages = new OnwardPages('Scan');
     let start: object | undefined;
     do {
-      const page = await this.client.scan({
+      const answer = await this.client.scan({
         TableName: this.tableName,
         ConsistentRead: true,
         ...(start && { ExclusiveStartKey: start }),
       });
-      for (const item of (page.Items ?? []) as DynamoDbItem[]) {
+      const { Items, LastEvaluatedKey }: Awaited<ReturnType<RegistryTableClient['scan']>> = Object(answer);
+      // An answer without items would be taken for a registry without owners, whose keys are all free.
+      if (!Array.isArray(Items)) throw new IncompleteAnswerError('Scan', 'Items');
+      for (const each of Items) {
+        const item: DynamoDbItem = Object(each);
         if (text(item[REGISTRY_TABLE_KEY], 'an id').startsWith(OWNER_PREFIX)) entries.push(entryOf(item));
       }
-      start = page.LastEvaluatedKey;
-      const name = JSON.stringify(start);
-      if (starts.has(name)) throw new CorruptRegistryError('a scan that comes to the same key again, which');
-      starts.add(name);
+      start = pages.next(LastEvaluatedKey);
     } while (start !== undefined);
     return entries;
   }
@@ -197,7 +200,9 @@ function text(value: AttributeValue | undefined, part: string): string {
 }
 
 function number(value: AttributeValue | undefined, part: string): number {
-  const stored = Number((value as { N?: string } | undefined)?.N);
-  if (Number.isNaN(stored)) throw new CorruptRegistryError(part);
-  return stored;
+  const { N: stored } = Object(value);
+  if (typeof stored !== 'string' || stored.trim() === '' || !Number.isFinite(Number(stored))) {
+    throw new CorruptRegistryError(part);
+  }
+  return Number(stored);
 }

@@ -191,7 +191,27 @@ describe('a registry that is damaged', () => {
     let scans = 0;
     const scan = async () => ({ Items: [], LastEvaluatedKey: keys[scans++ % 2]! });
     const store = new DynamoDbRegistryStore({ ...client(head), scan }, 't');
-    await expect(new HashKeyLedger(store).list()).rejects.toThrow(CorruptRegistryError);
+    await expect(new HashKeyLedger(store).list()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
     expect(scans).toBe(3);
+  });
+
+  test.each([[undefined], [null], [{}], [{ Items: null }], [{ Items: {} }]])(
+    'takes an answer without items for none, and not for a registry without owners: %j',
+    async (answer) => {
+      const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => answer as never }, 't');
+      await expect(new HashKeyLedger(store).list()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+    },
+  );
+
+  test.each([
+    [null],
+    ['x'],
+    [{}],
+    [{ id: { S: 'owner/a' }, version: { N: '' }, weight: { N: '1' } }],
+    [{ id: { S: 'owner/a' }, version: { N: '1e400' }, weight: { N: '1' } }],
+    [{ id: { S: 'owner/a' }, version: { N: '1' }, weight: { N: [1] } }],
+  ])('refuses an item that is no entry: %j', async (item) => {
+    const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => ({ Items: [item] }) as never }, 't');
+    await expect(new HashKeyLedger(store).list()).rejects.toThrow(CorruptRegistryError);
   });
 });

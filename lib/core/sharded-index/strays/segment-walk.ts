@@ -45,7 +45,7 @@ export async function walkSegment<Report extends StrayReport>(
     for (let isComplete = false; !isComplete; ) {
       checkGoingOn(policy.signal);
       const page = await requests.scan(client, startKey);
-      await treatPage(walk, (page.Items ?? []) as DynamoDbItem[], await judging.ofTheMoment());
+      await treatPage(walk, page.Items as DynamoDbItem[], await judging.ofTheMoment());
       const config = await judging.ofTheMoment();
       const beginsAgain = judging.takeFall();
       startKey = beginsAgain ? undefined : ((page.LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined);

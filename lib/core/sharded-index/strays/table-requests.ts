@@ -1,6 +1,7 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { backoffMs } from '../../foundation/backoff';
 import type { ReadFailure } from '../../foundation/fan-out/read-failure';
+import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error';
 import { queryFailure } from '../query-failure';
 import type { ShardedConfig } from '../sharded-index-config';
 import { judgedAttributes } from './judge';
@@ -62,8 +63,10 @@ export class TableRequests {
         abortSignal,
       ),
     );
+    // An answer without items would be taken for the end of the segment.
+    if (!Array.isArray(page?.Items)) throw new IncompleteAnswerError('Scan', 'Items');
     const units = page.ConsumedCapacity?.CapacityUnits ?? 0;
-    if (this.pageItems !== undefined && page.Items?.length && units > 0) {
+    if (this.pageItems !== undefined && page.Items.length > 0 && units > 0) {
       this.pageItems = Math.max(1, Math.floor((page.Items.length / units) * readUnitsPerSecond!));
     }
     return page;

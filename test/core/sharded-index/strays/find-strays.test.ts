@@ -198,6 +198,12 @@ describe('findStrays', () => {
     expect(await findStrays(table, byStatus, { resumeFrom: report.resumePoint! })).toMatchObject({ itemsScanned: 10 });
   });
 
+  test.each([[{}], [{ Items: null }]])('takes %j for no answer, and not for the end', async (answer) => {
+    const failure = await findStrays({ scan: async () => answer as never }, byStatus).catch((error) => error);
+    expect(failure).toBeInstanceOf(StrayScanError);
+    expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+  });
+
   test('fails at a page that leads to itself, which it would read for ever', async () => {
     const client = {
       scan: async () => ({ Items: [], Count: 0, ScannedCount: 0, LastEvaluatedKey: { id: { S: 'o-1' } } }),
