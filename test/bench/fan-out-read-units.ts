@@ -1,3 +1,4 @@
+import { FIRST_WAVE_HEADER, FIRST_WAVES, firstWaveRow } from './fan-out/first-wave-table';
 import { type PageCost, pageCost } from './fan-out/page-cost';
 import {
   COMBINATIONS,
@@ -35,6 +36,9 @@ async function main(cells: boolean): Promise<void> {
     rows.push(situationRow(situation, costs));
   }
   writeGuideTable(guide, `${command}, by layout`, SITUATION_HEADER, rows);
+  const firstWaves: string[][] = [];
+  for (const each of FIRST_WAVES) firstWaves.push(await firstWaveRow(each));
+  writeGuideTable(guide, `${command}, by first wave`, FIRST_WAVE_HEADER, firstWaves);
 }
 
 function printCells(title: string, costs: readonly PageCost[]): void {

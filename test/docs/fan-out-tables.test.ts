@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { FEW_OF_EACH, FIRST_WAVES, firstWaveRow } from '../bench/fan-out/first-wave-table';
 import { type PageCost, pageCost } from '../bench/fan-out/page-cost';
 import { overFloor, pageRow, SHOWN, SITUATIONS } from '../bench/fan-out/read-units-tables';
 import { STRAGGLER_CASES, stragglersRow } from '../bench/fan-out/stragglers-table';
@@ -32,6 +33,18 @@ describe('the tables of the guide to the fan-out query', () => {
       await expectCombination(waves, situation, (cost) => cost.waves);
     },
   );
+
+  test('show what another first wave would cost, and the one that is built', async () => {
+    for (const { name } of FIRST_WAVES) expect(cellsOf(name)).toHaveLength(9);
+    const built = FIRST_WAVES.find(({ name }) => name.endsWith('as built'))!;
+    expect(guide).toContain(rowOf(await firstWaveRow(built)));
+    for (const combination of FEW_OF_EACH.slice(0, 4)) {
+      const { shards, limit } = combination;
+      expect(await pageCost('skewed', false, combination, built.items(limit / shards))).toEqual(
+        await pageCost('skewed', false, combination),
+      );
+    }
+  }, 60_000);
 
   test.each(TIE_CASES)('show what paging through ties costs: $name', async (each) => {
     expect(guide).toContain(rowOf(await tiesRow(each)));

@@ -23,12 +23,14 @@ export interface CursorPosition extends Position<DynamoDbItem> {
   ties: readonly number[];
   /** The sizes of the query's items, as far as the query has read them. */
   sizes: ItemSizes;
+  /** The `stretch` of the page: how many of its consecutive items came from one shard, in the mean. */
+  stretch: number;
 }
 
 /** Stands for a number of ties that is not known, and that may be large. */
 export const UNKNOWN_TIES = -1;
 
-const VERSION = 3;
+const VERSION = 4;
 
 /** With so many bytes, no altered cursor passes by accident. docs/decisions says why the checksum needs no secret. */
 const CHECKSUM_BYTES = 16;
@@ -54,14 +56,14 @@ export function encodeCursor(
   request: FanOutRequest,
   end: Position<DynamoDbItem>,
   ties: readonly number[],
-  sizes: ItemSizes,
+  { sizes, stretch }: Pick<CursorPosition, 'sizes' | 'stretch'>,
 ): string {
   const key = positionAttributes(config).map((attribute) => {
     const value = end.item[attribute] as SortableValue | undefined;
     return value === undefined ? null : encodeValue(value);
   });
-  const sizing = [sizes.mean ?? 0, sizes.deviation].map(Math.round);
-  const payload = JSON.stringify([VERSION, end.shard, ...sizing, ...key, ...ties]);
+  const learned = [sizes.mean ?? 0, sizes.deviation, stretch].map(Math.round);
+  const payload = JSON.stringify([VERSION, end.shard, ...learned, ...key, ...ties]);
   return Buffer.concat([checksum(config, request, payload), Buffer.from(payload)]).toString('base64url');
 }
 
@@ -77,7 +79,7 @@ export function decodeCursor(config: ShardedConfig, request: FanOutRequest): Cur
   if (!intact) {
     throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
   }
-  const [version, shard, meanBytes, deviation, ...rest] = JSON.parse(payload) as EncodedPosition;
+  const [version, shard, meanBytes, deviation, stretch, ...rest] = JSON.parse(payload) as EncodedPosition;
   if (version !== VERSION) {
     throw new InvalidCursorError('cursor', cursor, 'the cursor of a page of this version of the library');
   }
@@ -93,6 +95,7 @@ export function decodeCursor(config: ShardedConfig, request: FanOutRequest): Cur
     isItem: key.every((value) => value !== null),
     ties: rest.slice(names.length) as number[],
     sizes: new ItemSizes(meanBytes, deviation),
+    stretch,
   };
 }
 
@@ -136,6 +139,7 @@ type EncodedPosition = [
   shard: number,
   meanBytes: number,
   deviation: number,
+  stretch: number,
   ...rest: (string | null | number)[],
 ];
 

@@ -81,15 +81,15 @@ export async function fanOutQuery(
   const page = await gatherPage(
     readers,
     { order, shardByShard, leading, sizes, failureOf: queryFailure },
-    boundsOf(config, request, left, readers.length, sizes),
+    { ...boundsOf(config, request, left, readers.length, sizes), stretchBefore: cursor?.stretch },
     policy,
   );
-  const { positions, end, missingShards, stats } = page;
+  const { positions, end, missingShards, stretch, stats } = page;
   const filtered = request.filterExpression !== undefined;
   const ties = shardByShard ? [] : tiesBefore(config.sortKeyAttributes, page, cursor, filtered);
   return {
     items: positions.map(({ item }) => projectedItem(item, request.projection)),
-    ...(end === undefined ? {} : { cursor: encodeCursor(config, request, end, ties, sizes) }),
+    ...(end === undefined ? {} : { cursor: encodeCursor(config, request, end, ties, { sizes, stretch }) }),
     ...(missingShards.length > 0 ? { missingShards } : {}),
     stats,
   };

@@ -37,11 +37,16 @@ export interface PageCost {
   oneBlock: boolean;
 }
 
-/** Reads pages of an index in memory that charges as DynamoDB does. Warm: the sizes are known from an earlier page. */
+/**
+ * Reads pages of an index in memory that charges as DynamoDB does. Warm: the sizes are known from an earlier page.
+ *
+ * @param firstRead the size of the first read of each shard. Absent: what the engine asks for
+ */
 export async function pageCost(
   layout: Layout,
   warm: boolean,
   { shards, limit, bytes, mostPages = 100 }: { shards: number; limit: number; bytes: number; mostPages?: number },
+  firstRead?: number,
 ): Promise<PageCost> {
   const config = timeIndex(shards);
   const random = seededRandom(SEED + shards * 31 + limit * 7 + bytes);
@@ -56,7 +61,8 @@ export async function pageCost(
   let cursor: string | undefined;
   let [units, requests, waves] = [0, 0, 0];
   for (let page = 0; page < pages; page++) {
-    const answer = await fanOutQuery(index, config, { limit, cursor }, { history });
+    const client = firstRead === undefined ? index : firstReading(index, firstRead);
+    const answer = await fanOutQuery(client, config, { limit, cursor }, { history });
     if (answer.items.length !== limit) throw new Error('a page is short');
     units += answer.stats.consumedReadUnits;
     requests += answer.stats.requests;
@@ -76,6 +82,13 @@ export async function pageCost(
     naive: shards * 0.5 * blocks(limit),
     all: (count * bytes) / UNIT_BYTES,
     oneBlock: Math.ceil(share + 2 * Math.sqrt(share)) * bytes <= BLOCK_BYTES,
+  };
+}
+
+/** The index behind a client that gives the first read of each shard another size. */
+function firstReading(index: FakeIndex, items: number): Pick<FakeIndex, 'query'> {
+  return {
+    query: (input) => index.query(input.ExclusiveStartKey === undefined ? { ...input, Limit: items } : input),
   };
 }
 

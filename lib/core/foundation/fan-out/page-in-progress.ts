@@ -10,7 +10,12 @@ export interface PageBounds<T> {
   roughly?(): number | undefined;
   /** A text that is the same for two reads of one item, even if the item moved between them. Absent: items do not move. */
   identityOf?(item: T): string;
+  /** The `stretch` of the page before. Absent: there was none. */
+  stretchBefore?: number;
 }
+
+/** The first stretch of a page is often the rest of one that began before, so one is no evidence against earlier pages. */
+const OWN_STRETCHES = 2;
 
 /** A page while it is being filled. It holds each item once, at the first place where a read found it. */
 export class PageInProgress<T> {
@@ -18,6 +23,10 @@ export class PageInProgress<T> {
   /** How far all shards were read, if that is behind the last item. A filter can hide the items between. */
   readTo: Position<T> | undefined;
   private readonly seen = new Set<string>();
+  /** How often the shard changes from one item to the next. */
+  private changes = 0;
+  /** How many items stand before the last change. */
+  private beforeChange = 0;
 
   constructor(private readonly bounds: PageBounds<T>) {}
 
@@ -38,6 +47,17 @@ export class PageInProgress<T> {
     return Math.max(1, Math.min(this.room ?? roughly, roughly - this.positions.length));
   }
 
+  /**
+   * How many consecutive items come from one shard, in the mean. The last stretch may go on, so it does not count. The
+   * page before counts as one stretch more, until this page has two of its own. Undefined as long as none is known.
+   */
+  get stretch(): number | undefined {
+    const { stretchBefore } = this.bounds;
+    const before = this.changes < OWN_STRETCHES && stretchBefore !== undefined ? [stretchBefore] : [];
+    const stretches = this.changes + before.length;
+    return stretches === 0 ? undefined : (this.beforeChange + (before[0] ?? 0)) / stretches;
+  }
+
   /** Adds an item, and returns whether there was room for it. An empty page always has room for one item. */
   take(position: Position<T>): boolean {
     const identity = this.bounds.identityOf?.(position.item);
@@ -45,6 +65,11 @@ export class PageInProgress<T> {
     if (this.room === 0) return false;
     if (this.bounds.fits?.(position) === false && this.positions.length > 0) return false;
     if (identity !== undefined) this.seen.add(identity);
+    const last = this.positions.at(-1);
+    if (last !== undefined && last.shard !== position.shard) {
+      this.changes += 1;
+      this.beforeChange = this.positions.length;
+    }
     this.positions.push(position);
     return true;
   }

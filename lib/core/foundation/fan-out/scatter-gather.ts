@@ -32,6 +32,8 @@ export interface GatheredPage<T> {
   end: Position<T> | undefined;
   /** Shards that the query could not read, or could read only in part. */
   missingShards: number[];
+  /** How many consecutive items came from one shard, in the mean. */
+  stretch: number;
   stats: FanOutStats;
 }
 
@@ -55,7 +57,13 @@ export async function gatherPage<T>(
         ? await shardWalk(buffers, page, requests)
         : await orderedMerge(buffers, order.compare, page, sizes, requests));
     const missingShards = [...new Set(all.filter(({ missing }) => missing).map(({ shard }) => shard))];
-    return { positions: page.positions, end: more ? page.end : undefined, missingShards, stats };
+    return {
+      positions: page.positions,
+      end: more ? page.end : undefined,
+      missingShards,
+      stretch: page.stretch ?? page.positions.length,
+      stats,
+    };
   } finally {
     requests.close();
   }

@@ -1,0 +1,53 @@
+import type { ItemSizes } from './item-sizes';
+import type { OpenShard } from './open-shards';
+import type { PageInProgress } from './page-in-progress';
+import { evaluatedFor, itemsInBlock } from './read-size';
+import type { BufferRead } from './shard-buffer';
+import type { Position } from './total-order';
+
+/** A stretch of one shard that is less likely than this, if items lie in the shards at random, tells of runs. */
+const RANDOM_STRETCH_PROBABILITY = 0.001;
+
+/**
+ * Whether the shards hold runs: consecutive items of the order that lie in one shard, more of them than a page has of a
+ * shard in the mean. The begin of a page tells it, and so does the page before.
+ */
+export function isInRuns<T>({ stretch, positions, room = 0 }: PageInProgress<T>, shards: number): boolean {
+  const atRandom = 1 - Math.log(RANDOM_STRETCH_PROBABILITY) / Math.log(shards);
+  return stretch === undefined ? positions.length > atRandom : stretch > Math.max(atRandom, room / shards);
+}
+
+/**
+ * The reads of a wave where the shards hold runs. The first wave asks every shard for a block. The first items of the
+ * shards then tell in which order the runs come. So a later wave asks the shards with the first frontiers for a run each: as
+ * many shards as the page has places for runs, and only the first as long as no run is known whole.
+ *
+ * The page cannot go on without the shard with the first frontier. So it is asked for all that it can have, unless its run
+ * is known to be shorter and no worst item bounds the read.
+ *
+ * @param stretch how long a run is. Undefined: no run is known whole
+ */
+export function runReads<T>(
+  open: readonly OpenShard<T>[],
+  stretch: number | undefined,
+  worst: Position<T> | undefined,
+  sizes: ItemSizes,
+): BufferRead<T>[] {
+  const block = itemsInBlock(sizes);
+  const read = ({ buffer, places }: OpenShard<T>, items: number): BufferRead<T> => ({
+    buffer,
+    limit: evaluatedFor(Math.min(places, items), buffer),
+    until: worst,
+  });
+  const unread = open.filter(({ buffer }) => buffer.frontier === undefined);
+  if (unread.length > 0) return unread.map((shard) => read(shard, block));
+
+  const [first, ...others] = open;
+  if (first === undefined) return [];
+  const runs = stretch === undefined ? 1 : Math.ceil(first.places / stretch);
+  const run = Math.ceil(stretch ?? first.places);
+  return [
+    read(first, worst === undefined ? Math.max(block, run) : first.places),
+    ...others.slice(0, runs - 1).map((shard) => read(shard, Math.max(block, run - shard.buffer.bufferedCount))),
+  ];
+}

@@ -1,0 +1,34 @@
+import { type Layout, type PageCost, pageCost } from './page-cost';
+import { COMBINATIONS, type Combination, overFloor } from './read-units-tables';
+
+/** How many items the first wave of a page asks each shard for, if the query does not know their size. */
+export const FIRST_WAVES: { name: string; items(share: number): number }[] = [
+  { name: 'one item', items: () => 1 },
+  { name: 'the share', items: (share) => Math.ceil(share) },
+  { name: 'the share and half its root, as built', items: (share) => Math.ceil(share + Math.sqrt(share) / 2) },
+  { name: 'the share and its root', items: (share) => Math.ceil(share + Math.sqrt(share)) },
+  { name: 'the share and twice its root', items: (share) => Math.ceil(share + 2 * Math.sqrt(share)) },
+];
+
+export const FIRST_WAVE_HEADER = [
+  'first wave',
+  ...['at random', 'skewed', 'in runs'].flatMap((layout) => [`${layout}: waves`, 'most of the floor']),
+];
+
+/** Pages with one to so many places for each shard need further waves most, and their first wave weighs most. */
+const MOST_SHARE = 5;
+
+export const FEW_OF_EACH: Combination[] = COMBINATIONS.filter(
+  ({ shards, limit }) => limit >= shards && limit <= MOST_SHARE * shards,
+);
+
+/** What a first page costs if its first wave is of another size: the mean number of waves, and the most units. */
+export async function firstWaveRow({ name, items }: (typeof FIRST_WAVES)[number]): Promise<string[]> {
+  const cells = async (layout: Layout): Promise<string[]> => {
+    const costs: PageCost[] = [];
+    for (const each of FEW_OF_EACH) costs.push(await pageCost(layout, false, each, items(each.limit / each.shards)));
+    const waves = costs.reduce((sum, cost) => sum + cost.waves, 0) / costs.length;
+    return [waves.toFixed(2), Math.max(...costs.map(overFloor)).toFixed(2)];
+  };
+  return [name, ...(await cells('uniform')), ...(await cells('skewed')), ...(await cells('runs'))];
+}
