@@ -1,3 +1,4 @@
+import { countOfValue, valueText } from '../foundation/count-of-value';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
 import {
   type AdaptiveCounts,
@@ -49,14 +50,14 @@ export function valueName(config: ShardedIndexConfig, value: string | number | u
   const isValue = (typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value));
   if (!isValue) throw new InvalidIndexValueError('value', value, 'a non-empty string or a finite number');
   const most = MAX_COUNT_TABLE_VALUE_BYTES - 1;
-  if (Buffer.byteLength(String(value)) > most) {
+  const text = valueText(value);
+  if (Buffer.byteLength(text) > most) {
     throw new InvalidIndexValueError('value', value, `at most ${most} bytes long, to have counts of its own`);
   }
-  return String(value);
+  return text;
 }
 
 /** The counts that the configuration gives a value, whatever it grows to. */
 export function floorOf({ shards }: ShardedIndexConfig, value: string | undefined): ShardCount {
-  const { byValue = {} } = shards;
-  return value !== undefined && Object.hasOwn(byValue, value) ? byValue[value]! : shards.default;
+  return countOfValue(shards, value);
 }

@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+import { valueText } from '../foundation/count-of-value';
 import { InvalidArgumentError } from '../foundation/errors';
 import { checkAttributeValue, isObject } from './check-attribute-value';
 import { itemBytes } from './item-bytes';
@@ -8,7 +9,6 @@ import {
   type ShardedTableConfig,
   shardAttributeValue,
   storeName,
-  valueText,
 } from './sharded-index-config';
 import { InvalidIndexValueError } from './sharded-index-errors';
 import type { SortKeyCondition } from './sort-key-select';

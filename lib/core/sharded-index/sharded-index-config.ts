@@ -1,4 +1,4 @@
-import { plainDecimal } from '../foundation/decimal';
+import { countOfValue, valueText } from '../foundation/count-of-value';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
 import { InvalidIndexConfigError } from './sharded-index-errors';
 
@@ -24,7 +24,7 @@ export interface IndexShards {
   /** The counts of the whole table, or of every value that `byValue` does not name. */
   default: ShardCount;
   /**
-   * The counts of single values.
+   * The counts of single values. The name of a number is what JavaScript writes for it, such as "7" or "1e+21", or its digits.
    * @default every value has the default counts
    */
   byValue?: Record<string, ShardCount>;
@@ -126,11 +126,7 @@ export function isConfigSource(config: ShardedConfig | ShardedConfigSource): con
 
 /** The shard count of a value, or of the whole table if the index has no value. */
 export function shardCountOf(config: ShardedConfig, value: string | number | undefined): ShardCount {
-  const { byValue } = config.shards;
-  const key = String(value);
-  return value !== undefined && byValue !== undefined && Object.hasOwn(byValue, key)
-    ? byValue[key]!
-    : config.shards.default;
+  return countOfValue(config.shards, value);
 }
 
 /** The name of an index or a table among those of all tables. */
@@ -159,11 +155,6 @@ export function shardAttributeValue(
   return isTableConfig(config)
     ? `${text}${config.separator}${config.firstShard + shard}`
     : `${text}${SHARD_SEPARATOR}${shard}`;
-}
-
-/** How a single-attribute key writes a value. */
-export function valueText(value: string | number): string {
-  return typeof value === 'number' ? plainDecimal(String(value)) : value;
 }
 
 /** Throws `InvalidIndexConfigError` or `InvalidShardCountError` if the configuration is invalid. */

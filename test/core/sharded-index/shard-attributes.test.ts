@@ -1,5 +1,6 @@
 import {
   calculatedShard,
+  fanOutQuery,
   InvalidArgumentError,
   InvalidIndexConfigError,
   InvalidIndexValueError,
@@ -7,6 +8,7 @@ import {
   type ShardedIndexConfig,
   shardAttributes,
 } from '../../../lib/core';
+import { FakeIndex } from '../../fakes/fake-index';
 
 const byStatus: ShardedIndexConfig = {
   tableName: 'Jobs',
@@ -42,6 +44,37 @@ describe('shardAttributes', () => {
 
   test('uses the default count for a value without its own', () => {
     expect(shardAttributes(byStatus, { ...job, status: 'toString' })).toEqual({ byStatusShard: 0 });
+  });
+
+  test.each([
+    [1e21, '1000000000000000000000', '1e+21'],
+    [1.5e-7, '0.00000015', '1.5e-7'],
+    [7, '7', '7'],
+  ])(
+    'has one count for the number %p and its digits, whose partition key is the same',
+    async (number, digits, name) => {
+      const config: ShardedIndexConfig = {
+        ...byStatus,
+        keyLayout: 'single-attribute',
+        shards: { default: { write: 1, read: 1 }, byValue: { [name]: { write: 4, read: 4 } } },
+      };
+      const index = new FakeIndex(config);
+      for (let at = 0; at < 40; at++) {
+        const jobId = `job-${at}`;
+        const { byStatusShard } = shardAttributes(config, { jobId, status: at % 2 === 0 ? number : digits });
+        index.put({ jobId: { S: jobId }, createdAt: { S: 'x' }, byStatusShard: { S: byStatusShard as string } });
+      }
+      for (const value of [number, digits]) {
+        const { items, stats } = await fanOutQuery(index, config, { value });
+        expect([items.length, stats.shards]).toEqual([40, 4]);
+      }
+    },
+  );
+
+  test('has a count of its own for a text that only looks like a number', () => {
+    const shards = { default: { write: 1, read: 1 }, byValue: { '100': { write: 100, read: 100 } } };
+    expect(shardAttributes({ ...byStatus, shards }, { jobId: 'job-1', status: '1e2' })).toEqual({ byStatusShard: 0 });
+    expect(shardAttributes({ ...byStatus, shards }, { jobId: 'job-1', status: '0100' })).toEqual({ byStatusShard: 0 });
   });
 
   test('spreads random writes over the write count, not the read count', () => {

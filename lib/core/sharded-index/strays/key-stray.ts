@@ -1,9 +1,10 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import { valueText } from '../../foundation/count-of-value';
 import { InvalidArgumentError } from '../../foundation/errors';
 import { keyValue } from '../item-text';
 import { plainItem } from '../plain-item';
 import { shardKeys } from '../shard-key';
-import { type ShardedTableConfig, shardAttributeValue, shardCountOf, valueText } from '../sharded-index-config';
+import { type ShardedTableConfig, shardAttributeValue, shardCountOf } from '../sharded-index-config';
 import type { Stray, StrayReason } from './stray';
 
 const WHOLE_NUMBER = /^(?:0|[1-9]\d*)$/;

@@ -1,0 +1,30 @@
+import { plainDecimal } from './decimal';
+
+/** The text of a value, as a partition key has it: of a number, its decimal digits without an exponent. */
+export function valueText(value: string | number): string {
+  return typeof value === 'number' ? plainDecimal(String(value)) : value;
+}
+
+/**
+ * The count of a value: its own, or that of all others.
+ *
+ * A number and its digits as a string can have one partition key, so they have one count. Its name may be the digits, or
+ * what JavaScript writes for the number: "1e+21".
+ */
+export function countOfValue<C>(
+  { default: others, byValue = {} }: { default: C; byValue?: Record<string, C> },
+  value: string | number | undefined,
+): C {
+  if (value === undefined) return others;
+  const text = valueText(value);
+  if (Object.hasOwn(byValue, text)) return byValue[text]!;
+  const name = numberName(text);
+  return Object.hasOwn(byValue, name) ? byValue[name]! : others;
+}
+
+/** What JavaScript writes for the number of these digits; of every other text, the text. */
+function numberName(text: string): string {
+  if (!/^-?\d+(\.\d+)?$/.test(text)) return text;
+  const number = Number(text);
+  return Number.isFinite(number) && valueText(number) === text ? String(number) : text;
+}
