@@ -1,4 +1,4 @@
-import { EvenShardsError } from '../foundation/errors';
+import { describeValue, EvenShardsError } from '../foundation/errors';
 
 /**
  * The shard counts of an adaptive index cannot be read, and the last copy of them is too old. A reader that went on with it
@@ -19,8 +19,12 @@ export class CorruptShardCountError extends EvenShardsError {
   constructor(
     /** The part that is not as this library writes it, such as `the counts of a value`. */
     readonly part: string,
+    /** The sort key of the damaged item, if it is known. */
+    sortKey?: string,
   ) {
-    super('CORRUPT_SHARD_COUNT', `the stored shard counts are damaged: ${part} is not what this library writes`);
+    const summary = `the stored shard counts are damaged: ${part} is not what this library writes`;
+    const problem = sortKey === undefined ? summary : `${summary}, in the item ${describeValue(sortKey)}`;
+    super('CORRUPT_SHARD_COUNT', problem, { summary });
   }
 }
 

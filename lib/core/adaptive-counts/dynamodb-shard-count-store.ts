@@ -137,19 +137,21 @@ const WHOLE_NUMBER = /^\d{1,16}$/;
 /** @throws CorruptShardCountError for an item that this library has not written */
 function countOf(item: unknown): GrownCount {
   const attributes: DynamoDbItem = Object(item);
+  const { S: sortKey } = Object(attributes[COUNT_TABLE_VALUE]);
+  const damaged = (part: string) => new CorruptShardCountError(part, sortKey);
   const text = (name: string): string => {
     const { S: stored } = Object(attributes[name]);
-    if (typeof stored !== 'string') throw new CorruptShardCountError(`the attribute ${name}`);
+    if (typeof stored !== 'string') throw damaged(`the attribute ${name}`);
     return stored;
   };
   const number = (name: string): number => {
     const { N: stored } = Object(attributes[name]);
     const isWhole = typeof stored === 'string' && WHOLE_NUMBER.test(stored);
-    if (!isWhole) throw new CorruptShardCountError(`the attribute ${name}`);
+    if (!isWhole) throw damaged(`the attribute ${name}`);
     return Number(stored);
   };
   const key = text(COUNT_TABLE_VALUE);
-  if (key !== WHOLE_TABLE && !key.startsWith(BEFORE_VALUE)) throw new CorruptShardCountError('the key of a value');
+  if (key !== WHOLE_TABLE && !key.startsWith(BEFORE_VALUE)) throw damaged('the key of a value');
   const count: GrownCount = {
     value: key === WHOLE_TABLE ? undefined : key.slice(BEFORE_VALUE.length),
     write: number('write'),
@@ -160,6 +162,6 @@ function countOf(item: unknown): GrownCount {
     changedAt: text('changedAt'),
     reason: text('reason'),
   };
-  checkGrownCount(count);
+  checkGrownCount(count, key);
   return count;
 }

@@ -24,9 +24,14 @@ export interface GrownCount {
   reason: string;
 }
 
-/** @throws CorruptShardCountError unless the counts can be asked and written to */
-export function checkGrownCount({ write, read, version }: GrownCount): void {
+/**
+ * @param sortKey the key that the counts are stored under, if they are stored
+ * @throws CorruptShardCountError unless the counts can be asked and written to
+ */
+export function checkGrownCount({ write, read, version }: GrownCount, sortKey?: string): void {
   const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= MAX_INDEX_SHARDS;
-  if (!isCount(write) || !isCount(read) || read < write) throw new CorruptShardCountError('the counts of a value');
-  if (!Number.isSafeInteger(version) || version < 1) throw new CorruptShardCountError('the version of a value');
+  if (!isCount(write) || !isCount(read) || read < write)
+    throw new CorruptShardCountError('the counts of a value', sortKey);
+  if (!Number.isSafeInteger(version) || version < 1)
+    throw new CorruptShardCountError('the version of a value', sortKey);
 }

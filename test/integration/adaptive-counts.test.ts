@@ -1,0 +1,228 @@
+import { join } from 'node:path';
+import { type AttributeValue, DynamoDB, waitUntilTableExists, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulator-thread';
+import { FunctionPool } from '../../bin/local/function-pool';
+import { lambdaEnvironment } from '../../bin/local/lambda-environment';
+import {
+  AdaptiveIndex,
+  type Clock,
+  CorruptShardCountError,
+  DynamoDbShardCountReader,
+  DynamoDbShardCountStore,
+  endDrain,
+  fanOutCount,
+  findStrays,
+  type ItemReshardClient,
+  lowerShardCount,
+  raiseShardCount,
+  reshardItems,
+  ShardCountsUnavailableError,
+  shardPut,
+} from '../../lib/core';
+import {
+  INDEX,
+  READ_UNITS_PER_SECOND,
+  SEGMENTS_AT_ONCE,
+  WRITE_UNITS_PER_SECOND,
+} from '../../lib/core/foundation/function-environment';
+import { createTable } from '../conformance/sharded-tables';
+import { adaptiveConfig } from '../fakes/adaptive-config';
+
+/** The table of counts on dynalite with the AWS SDK, and the function of IndexResharding that would be deployed. */
+
+const COUNTS = adaptiveConfig.adaptive!.tableName;
+const INDEX_KEY = { S: `${adaptiveConfig.tableName}/${adaptiveConfig.indexName}` };
+const GROWN: Record<string, AttributeValue> = {
+  index: INDEX_KEY,
+  value: { S: '=open' },
+  write: { N: '4' },
+  read: { N: '6' },
+  version: { N: '3' },
+  commit: { S: 'a' },
+  changedBy: { S: 'a test' },
+  changedAt: { S: '2026-01-01T00:00:00.000Z' },
+  reason: { S: 'to see' },
+};
+
+const RESHARDER = {
+  path: 'Test/Resharder',
+  name: 'resharder',
+  arn: 'arn:aws:lambda:us-east-1:000000000000:function:resharder',
+  runtime: 'nodejs24.x',
+  handler: 'index.handler',
+  environment: {
+    [INDEX]: JSON.stringify(adaptiveConfig),
+    [READ_UNITS_PER_SECOND]: '1000',
+    [WRITE_UNITS_PER_SECOND]: '1000',
+    [SEGMENTS_AT_ONCE]: '1',
+  },
+  timeoutSeconds: 60,
+  memoryMb: 512,
+  unset: {},
+};
+
+let emulator: Emulator;
+let dynamoDb: DynamoDB;
+let documents: DynamoDBDocument;
+let store: DynamoDbShardCountStore;
+
+beforeAll(async () => {
+  emulator = await startDynamoDbEmulator();
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
+  documents = DynamoDBDocument.from(dynamoDb);
+  store = new DynamoDbShardCountStore(dynamoDb, adaptiveConfig);
+  await createTable(dynamoDb, adaptiveConfig, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
+}, 60_000);
+
+beforeEach(async () => {
+  const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType });
+  await dynamoDb.createTable({
+    TableName: COUNTS,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: ['index', 'value'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+    KeySchema: [key('index', 'HASH'), key('value', 'RANGE')],
+  });
+  await waitUntilTableExists({ client: dynamoDb, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: COUNTS });
+});
+
+afterEach(async () => {
+  await dynamoDb.deleteTable({ TableName: COUNTS });
+  await waitUntilTableNotExists({ client: dynamoDb, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: COUNTS });
+});
+
+afterAll(async () => {
+  dynamoDb?.destroy();
+  await emulator?.stop();
+});
+
+describe('a damaged item of the table of counts', () => {
+  const without = (name: string) => Object.fromEntries(Object.entries(GROWN).filter(([key]) => key !== name));
+  test.each<[string, Record<string, AttributeValue>, string]>([
+    ...['write', 'read', 'version'].flatMap((name): [string, Record<string, AttributeValue>, string][] => [
+      [`no ${name}`, without(name), `the attribute ${name}`],
+      [`a ${name} that is a text`, { ...GROWN, [name]: { S: '4' } }, `the attribute ${name}`],
+      [`a ${name} with a fraction`, { ...GROWN, [name]: { N: '4.5' } }, `the attribute ${name}`],
+      [`a ${name} below 0`, { ...GROWN, [name]: { N: '-4' } }, `the attribute ${name}`],
+    ]),
+    ...['commit', 'changedBy', 'changedAt', 'reason'].map((name): [string, Record<string, AttributeValue>, string] => [
+      `no ${name}`,
+      without(name),
+      `the attribute ${name}`,
+    ]),
+    ['no shard to read', { ...GROWN, write: { N: '0' }, read: { N: '0' } }, 'the counts of a value'],
+    ['too many shards', { ...GROWN, read: { N: '10001' } }, 'the counts of a value'],
+    ['fewer shards for readers than for writers', { ...GROWN, read: { N: '3' } }, 'the counts of a value'],
+    ['no version', { ...GROWN, version: { N: '0' } }, 'the version of a value'],
+    ['the key of something else', { ...GROWN, value: { S: 'open' } }, 'the key of a value'],
+  ])('is named where it has %s, and no reader goes on by the other counts', async (_, Item, part) => {
+    await dynamoDb.putItem({ TableName: COUNTS, Item: { ...GROWN, value: { S: '=paid' } } });
+    await dynamoDb.putItem({ TableName: COUNTS, Item });
+    const refusal = await store.readCounts().catch((error) => error);
+    expect(refusal).toBeInstanceOf(CorruptShardCountError);
+    expect(refusal.message).toContain(`${part} is not what this library writes, in the item "${Item.value!.S}"`);
+    expect(refusal.summary).not.toContain('open');
+
+    const index = new AdaptiveIndex(adaptiveConfig, store);
+    await expect(index.forReading()).rejects.toThrow(ShardCountsUnavailableError);
+    expect(await index.forWriting()).toBe(index.initial);
+  });
+});
+
+test('10,000 values that have grown are read over several pages, and each by itself', async () => {
+  const values = Array.from({ length: 10_000 }, (_, number) => `value ${String(number).padStart(5, '0')}`);
+  for (let from = 0; from < values.length; from += 25) {
+    const puts = values.slice(from, from + 25).map((value, place) => ({
+      PutRequest: { Item: { ...GROWN, value: { S: `=${value}` }, read: { N: String(4 + ((from + place) % 60)) } } },
+    }));
+    await dynamoDb.batchWriteItem({ RequestItems: { [COUNTS]: puts } });
+  }
+  let pages = 0;
+  const counting = {
+    query: (input: Parameters<DynamoDB['query']>[0]) => {
+      pages += 1;
+      return dynamoDb.query(input);
+    },
+  };
+  const counts = await new DynamoDbShardCountReader(counting as never, adaptiveConfig).readCounts();
+  expect(pages).toBeGreaterThan(1);
+  expect(counts.map(({ value }) => value)).toEqual(values);
+  expect(counts[9_999]).toMatchObject({ write: 4, read: 4 + (9_999 % 60) });
+  // However long an answer of an emulator takes.
+  const patient: Clock = { now: () => 0, schedule: () => () => {}, sleep: async () => {} };
+  const { shards } = await new AdaptiveIndex(adaptiveConfig, store, {
+    clock: patient,
+    timeOfDay: () => 0,
+  }).forReading();
+  expect(Object.keys(shards.byValue!)).toHaveLength(10_000);
+  expect(await store.readCount('value 07777')).toMatchObject({ read: 4 + (7_777 % 60) });
+}, 120_000);
+
+describe('the function of IndexResharding for an index whose counts grow', () => {
+  const ORDERS = 150;
+  const why = { value: 'open', reason: 'to see', changedBy: 'a test' };
+
+  /** What the function answers that is started now: it has no copy of the counts yet. */
+  const reshard = async (resumePoint?: string): Promise<{ moved: number; itemsScanned: number; refused: number }> => {
+    const { endpoint } = emulator;
+    const definition = { ...RESHARDER, codeDirectory: join(process.cwd(), 'dist/lambda/index-resharder') };
+    const environment = lambdaEnvironment(definition, { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
+    const functions = new FunctionPool(definition, environment, () => {});
+    const event = { segment: 0, totalSegments: 1, request: {}, ...(resumePoint !== undefined && { resumePoint }) };
+    try {
+      const { payload, functionError } = await functions.invoke(JSON.stringify(event));
+      if (functionError) throw new Error(payload);
+      return JSON.parse(payload).totals;
+    } finally {
+      await functions.stop();
+    }
+  };
+
+  const anew = () => new AdaptiveIndex(adaptiveConfig, store);
+  const found = async () => (await fanOutCount(dynamoDb, anew(), { value: 'open' })).count;
+
+  test('evens a grown value out and drains it by the counts of the moment, and begins again where they have changed', async () => {
+    for (let number = 0; number < ORDERS; number++) {
+      const order = { orderId: `o-${number}`, status: 'open', createdAt: String(number) };
+      await documents.put(shardPut([anew().initial], order));
+    }
+    await raiseShardCount(adaptiveConfig, store, { ...why, to: 8 }, { clock: jumping() });
+    expect(await found()).toBe(ORDERS);
+    expect((await reshard()).moved).toBeGreaterThan(ORDERS / 2);
+    expect(await found()).toBe(ORDERS);
+
+    const stop = new AbortController();
+    const small: ItemReshardClient = {
+      scan: (input) => dynamoDb.scan({ ...input, Limit: 50 }),
+      getItem: (input) => dynamoDb.getItem(input),
+      updateItem: (input) => dynamoDb.updateItem(input),
+    };
+    const early = { signal: stop.signal, onProgress: () => stop.abort() };
+    const { resumePoint, itemsScanned } = await reshardItems(small, anew(), early);
+    expect(itemsScanned).toBe(50);
+
+    const { version } = await lowerShardCount(adaptiveConfig, store, { ...why, to: 2 }, { clock: jumping() });
+    expect(await findStrays(dynamoDb, anew())).toMatchObject({ hidden: 0 });
+    const drained = await reshard(resumePoint);
+    expect(drained).toMatchObject({ refused: 0, itemsScanned: ORDERS });
+    expect(drained.moved).toBeGreaterThan(ORDERS / 2);
+    await endDrain(adaptiveConfig, store, { ...why, version });
+    expect((await anew().forReading()).shards.byValue).toEqual({ open: { write: 2, read: 2 } });
+    expect(await found()).toBe(ORDERS);
+    expect(await findStrays(dynamoDb, anew())).toMatchObject({ hidden: 0, strays: { misplaced: 0 } });
+  }, 120_000);
+});
+
+/** Time passes where somebody waits. */
+function jumping(): Clock {
+  let nowMs = 0;
+  return {
+    now: () => nowMs,
+    schedule: () => () => {},
+    sleep: async (delayMs) => {
+      nowMs += delayMs;
+    },
+  };
+}
