@@ -1,0 +1,167 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { App, Stack } from 'aws-cdk-lib';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulator-thread';
+import { KeyLayout, ShardCounts, ShardedTable } from '../../lib';
+import {
+  AdaptiveIndex,
+  type Clock,
+  DynamoDbShardCountStore,
+  fanOutItems,
+  lowerShardCount,
+  plainItem,
+  raiseShardCount,
+  type ShardedConfigSource,
+  type ShardedIndexConfig,
+  shardPut,
+} from '../../lib/core';
+import { createTable } from '../conformance/sharded-tables';
+
+/**
+ * The guide's way from fixed counts to adaptive ones and back, deployment by deployment: what the app synthesizes is what writers
+ * and readers have, on dynalite. In each deployment some functions have the new configuration already and others do not yet.
+ */
+
+const { adaptive, byValue } = ShardCounts;
+const FIXED = byValue({ pending: 4 }, 2);
+const ADAPTIVE = adaptive({ initial: 2, initialByValue: { pending: 4 } });
+const INITIAL = { pending: 6, open: 8, sent: 3 };
+/** `sent` was lowered from 6 to 3 shards, and its drain has not ended. */
+const READ = { ...INITIAL, sent: 6 };
+const GROWN = adaptive({ initial: 2, initialByValue: INITIAL }).alsoReading(
+  adaptive({ initial: 2, initialByValue: READ }),
+);
+const FIXED_AGAIN = byValue(INITIAL, 2).alsoReading(byValue(READ, 2));
+const VALUES = ['pending', 'open', 'sent', 'new'];
+
+/** The configuration that functions have after a deployment. A table is named by its logical id. */
+function deployed(shardCounts: ShardCounts): ShardedIndexConfig {
+  const stack = new Stack(new App(), 'Orders');
+  const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
+  const index = table.addShardedIndex({
+    indexName: 'byStatus',
+    valueAttribute: { name: 'status', type: AttributeType.STRING },
+    sortKey: { name: 'createdAt', type: AttributeType.STRING },
+    keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
+    shardCounts,
+  });
+  const { 'Fn::Join': join } = stack.resolve(index.toConfigJson()) as { 'Fn::Join': [string, (string | object)[]] };
+  const parts = join[1].map((part) => (typeof part === 'string' ? part : (part as { Ref: string }).Ref));
+  return JSON.parse(parts.join(''));
+}
+
+let emulator: Emulator;
+let dynamoDb: DynamoDB;
+let documents: DynamoDBDocument;
+
+beforeAll(async () => {
+  emulator = await startDynamoDbEmulator();
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
+  documents = DynamoDBDocument.from(dynamoDb);
+  const config = deployed(ADAPTIVE);
+  await createTable(dynamoDb, config, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
+  const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType });
+  await dynamoDb.createTable({
+    TableName: config.adaptive!.tableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: ['index', 'value'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+    KeySchema: [key('index', 'HASH'), key('value', 'RANGE')],
+  });
+}, 60_000);
+
+afterAll(async () => {
+  dynamoDb?.destroy();
+  await emulator?.stop();
+});
+
+/** The order ids of each value. */
+const written = new Map<string, string[]>(VALUES.map((value) => [value, []]));
+
+/** A function that was started now, with the configuration of a deployment. */
+function started(config: ShardedIndexConfig) {
+  const index: ShardedIndexConfig | AdaptiveIndex =
+    config.adaptive === undefined
+      ? config
+      : new AdaptiveIndex(config, new DynamoDbShardCountStore(dynamoDb, config), { random: () => 0 });
+  return {
+    async write(orders: number): Promise<void> {
+      const counts = index instanceof AdaptiveIndex ? await index.forWriting() : index;
+      for (const status of VALUES) {
+        const orderIds = written.get(status)!;
+        for (let order = 0; order < orders; order++) {
+          const orderId = `${status}-${orderIds.length}`;
+          orderIds.push(orderId);
+          await documents.put(shardPut([counts], { orderId, status, createdAt: String(orderIds.length) }));
+        }
+      }
+    },
+    /** In how many shards there is an order of each value, after it has found each of them. */
+    read: async (): Promise<number[]> => {
+      const shards: number[] = [];
+      for (const value of VALUES) {
+        const found = await ordersOf(index, value);
+        expect(found.map(({ orderId }) => orderId).sort()).toEqual([...written.get(value)!].sort());
+        shards.push(new Set(found.map(({ byStatusShard }) => byStatusShard)).size);
+      }
+      return shards;
+    },
+  };
+}
+
+async function ordersOf(index: ShardedIndexConfig | ShardedConfigSource, value: string) {
+  const found: { orderId: string; byStatusShard: string }[] = [];
+  for await (const item of fanOutItems(dynamoDb, index, { value })) found.push(plainItem(item));
+  return found;
+}
+
+/** During a deployment, functions of before and after it write and read. Returns where the orders are in the end. */
+async function deploy(before: ShardCounts, after: ShardCounts): Promise<number[]> {
+  const [old, next] = [deployed(before), deployed(after)];
+  let shards: number[] = [];
+  for (const writer of [old, next, old]) {
+    await started(writer).write(10);
+    for (const reader of [old, next]) shards = await started(reader).read();
+  }
+  return shards;
+}
+
+/** Time passes where somebody waits. */
+function jumping(): Clock {
+  let nowMs = 0;
+  return {
+    now: () => nowMs,
+    schedule: () => () => {},
+    sleep: async (delayMs) => {
+      nowMs += delayMs;
+    },
+  };
+}
+
+test('no query misses an order on the way from fixed counts to adaptive ones and back, in whatever order functions are deployed', async () => {
+  expect(await deploy(FIXED, ADAPTIVE)).toEqual([4, 2, 2, 2]);
+
+  const config = deployed(ADAPTIVE);
+  const store = new DynamoDbShardCountStore(dynamoDb, config);
+  const why = { reason: 'to see', changedBy: 'a test' };
+  for (const [value, to] of Object.entries(READ)) {
+    await raiseShardCount(config, store, { ...why, value, to }, { clock: jumping() });
+  }
+  await started(config).write(40);
+  await lowerShardCount(config, store, { ...why, value: 'sent', to: 3 }, { clock: jumping() });
+  expect(await started(config).read()).toEqual([6, 8, 6, 2]);
+
+  // What the table of counts says is what the next deployment begins with.
+  const counts = Object.fromEntries(
+    (await store.readCounts()).map(({ value, write, read }) => [value, { write, read }]),
+  );
+  expect(deployed(GROWN).shards.byValue).toEqual(counts);
+
+  await deploy(ADAPTIVE, GROWN);
+  expect(await deploy(GROWN, FIXED_AGAIN)).toEqual([6, 8, 6, 2]);
+
+  // Who skips the second step, and goes back to the counts of before, overlooks orders.
+  expect((await ordersOf(deployed(FIXED), 'open')).length).toBeLessThan(written.get('open')!.length);
+}, 120_000);
