@@ -41,7 +41,7 @@ function checkCounts(field: string, count: ShardCount): void {
   checkShardCount(`${field}.read`, count?.read, MAX_INDEX_SHARDS);
 }
 
-/** The text of a value, which counts are kept by. Undefined if the index covers the whole table. */
+/** The text of a value. Undefined if the index covers the whole table. */
 export function valueName(config: ShardedIndexConfig, value: string | number | undefined): string | undefined {
   if (config.valueAttribute === undefined) {
     if (value === undefined) return undefined;
@@ -49,12 +49,17 @@ export function valueName(config: ShardedIndexConfig, value: string | number | u
   }
   const isValue = (typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value));
   if (!isValue) throw new InvalidIndexValueError('value', value, 'a non-empty string or a finite number');
+  return valueText(value);
+}
+
+/** The text of a value, which its counts are kept by. Longer values keep the counts of the configuration. */
+export function countedValue(config: ShardedIndexConfig, value: string | number | undefined): string | undefined {
+  const name = valueName(config, value);
   const most = MAX_COUNT_TABLE_VALUE_BYTES - 1;
-  const text = valueText(value);
-  if (Buffer.byteLength(text) > most) {
+  if (name !== undefined && Buffer.byteLength(name) > most) {
     throw new InvalidIndexValueError('value', value, `at most ${most} bytes long, to have counts of its own`);
   }
-  return text;
+  return name;
 }
 
 /** The counts that the configuration gives a value, whatever it grows to. */

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
 import { checkShardCount } from '../foundation/shard-count';
 import { InvalidIndexValueError, type ShardedIndexConfig } from '../sharded-index';
-import { adaptiveCountsOf, valueName } from './adaptive-config';
+import { adaptiveCountsOf, countedValue } from './adaptive-config';
 import { ShardCountChangedError } from './adaptive-count-errors';
 import { type CountChange, checkChange, watch, writeNext } from './change-count';
 import { OUTLIVED_AFTER_MS } from './copy-life';
@@ -65,7 +65,7 @@ export async function lowerShardCount(
   if (!Number.isFinite(longestWriteMs) || longestWriteMs < 0) {
     throw new InvalidArgumentError('longestWriteMs', longestWriteMs, 'a number of milliseconds of at least 0');
   }
-  const value = valueName(config, lowering.value);
+  const value = countedValue(config, lowering.value);
   const before = await store.readCount(value);
   if (before === undefined) throw new InvalidIndexValueError('value', lowering.value, 'a value that has grown');
   checkShardCount('to', lowering.to, before.write);
@@ -98,7 +98,7 @@ export interface DrainEnd extends CountChange {
 export async function endDrain(config: ShardedIndexConfig, store: ShardCountStore, end: DrainEnd): Promise<GrownCount> {
   adaptiveCountsOf(config);
   checkChange(end);
-  const value = valueName(config, end.value);
+  const value = countedValue(config, end.value);
   const before = await store.readCount(value);
   if (before !== undefined && before.read === before.write) return before;
   if (before === undefined || before.version !== end.version) throw new ShardCountChangedError();

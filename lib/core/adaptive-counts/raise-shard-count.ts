@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../foundation/clock';
 import { checkShardCount } from '../foundation/shard-count';
 import type { ShardedIndexConfig } from '../sharded-index';
-import { adaptiveCountsOf, floorOf, valueName } from './adaptive-config';
+import { adaptiveCountsOf, countedValue, floorOf } from './adaptive-config';
 import { ShardCountChangedError } from './adaptive-count-errors';
 import { type CountChange, checkChange, watch, writeNext } from './change-count';
 import { OUTLIVED_AFTER_MS } from './copy-life';
@@ -46,7 +46,7 @@ export async function raiseShardCount(
   checkShardCount('to', raise.to, maximum);
   checkChange(raise);
   const { to } = raise;
-  const value = valueName(config, raise.value);
+  const value = countedValue(config, raise.value);
   const floor = floorOf(config, value);
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const before = await store.readCount(value);

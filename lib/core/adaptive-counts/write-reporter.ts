@@ -58,6 +58,12 @@ interface Tally {
 
 const MINUTE_MS = 60_000;
 
+/**
+ * A value needs more than one shard from 1,000 write units a second on. No process writes so many of a hundred values, and a
+ * hot partition can throttle thousands of rare values beside it.
+ */
+const MOST_REPORTS = 100;
+
 /** A small table answers within milliseconds. A write does not wait longer for the answer to the reports before it. */
 const ANSWER_MS = 1_000;
 
@@ -74,7 +80,8 @@ const KEPT_MS = 24 * 60 * MINUTE_MS;
  *     await reporter.watch(order.status, async () => documents.put(shardPut([await byStatus.forWriting()], order)));
  *
  * A value costs one write of the table of counts for each minute and process in which it was throttled, and nothing
- * otherwise. Do not watch batches: their exceptions tell of no single item.
+ * otherwise. Of more than 100 values in a minute, a process reports those that were refused most. Do not watch batches: their
+ * exceptions tell of no single item.
  */
 export class WriteReporter {
   private readonly tableName: string;
@@ -121,7 +128,8 @@ export class WriteReporter {
 
   private async note(name: string | undefined, outcome: keyof Tally, units: number): Promise<void> {
     const minute = Math.floor((this.options.timeOfDay ?? Date.now)() / MINUTE_MS) * MINUTE_MS;
-    const reports = minute > this.minute ? this.startMinute(minute) : undefined;
+    // The time of day can be set back: minutes that are counted as one would raise a count beyond what they need.
+    const reports = minute === this.minute ? undefined : this.startMinute(minute);
     let tally = this.tallies.get(name);
     if (tally === undefined) {
       tally = { admitted: 0, retried: 0, refused: 0 };
@@ -136,12 +144,13 @@ export class WriteReporter {
     const [ended, tallies] = [this.minute, this.tallies];
     [this.minute, this.tallies] = [minute, new Map()];
     const throttled = [...tallies].filter(([, { refused }]) => refused > 0);
-    await Promise.all(throttled.map(([name, tally]) => this.report(ended, name, tally)));
+    const most = throttled.sort(([, a], [, b]) => b.refused - a.refused).slice(0, MOST_REPORTS);
+    await Promise.all(most.map(([name, tally]) => this.report(ended, name, tally)));
   }
 
   private async report(minute: number, name: string | undefined, { admitted, retried, refused }: Tally): Promise<void> {
     const key = reportKey(minute, name);
-    // So long a value fits a sort key, but not with the minute before it.
+    // So long a value does not fit a sort key with the minute before it.
     if (Buffer.byteLength(key) > MAX_COUNT_TABLE_VALUE_BYTES) return;
     try {
       const answer = this.client.updateItem({

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import { shardAttributes } from './shard-attributes';
 import { checkShardedConfig, isTableConfig, type ShardedConfig, shardCountOf } from './sharded-index-config';
-import { UncertainShardError } from './sharded-index-errors';
+import { InvalidIndexConfigError, UncertainShardError } from './sharded-index-errors';
 import { checkPlaceholders, type WriteExpression } from './write-expression';
 
 /** The input of a PutItem request, or of `Put` in a transaction, with plain JavaScript values. */
@@ -29,7 +29,7 @@ const MAX_BATCH = 25;
  *
  * @param configs the configurations of the sharded indexes of one table, and that of the table if it is sharded by its own
  *   key: at least one
- * @param item the item, as plain JavaScript values
+ * @param item the item, as plain JavaScript values; the shards that it was read with do not count
  * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if the
  *   configurations are of different tables
  * @throws UncertainShardError for a table whose shard count changes: put with `transactPut` there
@@ -69,15 +69,23 @@ function tableOf(configs: readonly ShardedConfig[]): string {
   for (const config of configs) checkShardedConfig(config);
   const names = [...new Set(configs.map(({ tableName }) => tableName))];
   if (names.length > 1) throw new InvalidArgumentError('configs', names, allowed);
+  const table = configs.find(isTableConfig);
+  const byKey = configs.find((config) => !isTableConfig(config) && config.valueAttribute === table?.shardAttribute);
+  if (table !== undefined && byKey !== undefined) {
+    const another = `another attribute than ${table.shardAttribute}, which holds the shard of the table`;
+    throw new InvalidIndexConfigError('config.valueAttribute', byKey.valueAttribute, another);
+  }
   return names[0]!;
 }
 
 function itemWithShards(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
-  // The table comes last: its value may be its partition key, which its shard takes the place of.
-  const tableLast = configs.toSorted((a, b) => Number(isTableConfig(a)) - Number(isTableConfig(b)));
+  // The shards of indexes follow from the key that the item is stored by, which holds the shard of the table.
+  const tableFirst = configs.toSorted((a, b) => Number(isTableConfig(b)) - Number(isTableConfig(a)));
   const sharded: Record<string, unknown> = { ...item };
-  for (const config of tableLast) {
+  for (const config of tableFirst) {
     if (isTableConfig(config)) checkCertain(config, sharded);
+    // An item that was read and has lost its value would stay where the index has it.
+    else delete sharded[config.shardAttribute];
     Object.assign(sharded, shardAttributes(config, sharded));
   }
   return sharded;

@@ -87,9 +87,34 @@ describe('a WriteReporter', () => {
     clock.now += 60_000;
     await succeed('open');
     expect(reports).toMatchObject([
-      { key: '2026-11-21T12:00=open', throttled: 1 },
       { key: '2026-11-21T12:00=paid', throttled: 2 },
+      { key: '2026-11-21T12:00=open', throttled: 1 },
     ]);
+  });
+
+  test('counts each minute by itself after the time of day was set back', async () => {
+    const { reports, clock, succeed, fail } = reporterAt();
+    await fail('open');
+    clock.now -= 30 * 60_000;
+    for (let minute = 0; minute < 3; minute++, clock.now += 60_000) {
+      await fail('open');
+      await succeed('open');
+    }
+    expect(reports).toMatchObject([
+      { key: '2026-11-21T12:00=open', admitted: 0, throttled: 1 },
+      { key: '2026-11-21T11:30=open', admitted: 1, throttled: 1 },
+      { key: '2026-11-21T11:31=open', admitted: 1, throttled: 1 },
+    ]);
+  });
+
+  test('reports the hundred values that were refused most, however many were', async () => {
+    const { reports, clock, succeed, fail } = reporterAt();
+    for (let tenant = 0; tenant < 300; tenant++) await fail(`tenant-${tenant}`);
+    await fail('tenant-299');
+    clock.now += 60_000;
+    await succeed('open');
+    expect(reports).toHaveLength(100);
+    expect(reports[0]).toMatchObject({ key: '2026-11-21T12:00=tenant-299', throttled: 2 });
   });
 
   test('reports an index without values', async () => {
@@ -140,9 +165,10 @@ describe('a WriteReporter', () => {
     expect(() => reporterAt({ ...adaptiveConfig, adaptive: undefined } as never)).toThrow('config.adaptive');
   });
 
-  test('leaves out a value that is too long for a key with a minute before it', async () => {
-    const { reports, problems, clock, succeed, fail } = reporterAt();
+  test('writes, and does not report, a value that is too long for a key with a minute before it', async () => {
+    const { reporter, reports, problems, clock, succeed, fail } = reporterAt();
     await fail('x'.repeat(1_010));
+    expect(await reporter.watch('x'.repeat(2_000), async () => 'written')).toBe('written');
     clock.now += 60_000;
     await succeed('open');
     expect([reports, problems]).toEqual([[], []]);

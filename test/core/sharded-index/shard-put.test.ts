@@ -53,6 +53,13 @@ describe('shardPut', () => {
     });
   });
 
+  test('takes an item that has lost its value out of the index, and leaves the item of the caller alone', () => {
+    const { status, ...rest } = shardPut([byStatus, byTime], order).Item;
+    const read = { ...rest };
+    expect(shardPut([byStatus, byTime], read).Item).toEqual({ orderId: 'o-1', ...shardAttributes(byTime, order) });
+    expect(read).toEqual(rest);
+  });
+
   test('places an item of a table that is sharded by its own key', () => {
     const item = { day: '2026-11-21', orderId: 'o-1' };
     expect(shardPut([ordersOfDay], item).Item).toEqual(shardKey(ordersOfDay, '2026-11-21', item));
@@ -60,7 +67,22 @@ describe('shardPut', () => {
     expect(() => shardPut([grows], item)).toThrow(UncertainShardError);
   });
 
+  test('gives an index of such a table the shard that follows from the stored key, as an update and a scan do', () => {
+    const byStatusOfDays = { ...byStatus, tableKey: ordersOfDay.tableKey };
+    for (let number = 0; number < 20; number++) {
+      const item = { day: '2026-11-21', orderId: `o-${number}`, status: 'pending' };
+      const { Item } = shardPut([byStatusOfDays, ordersOfDay], item);
+      expect(Item).toEqual({ ...item, ...shardAttributes(ordersOfDay, item), statusShard: expect.anything() });
+      expect(shardAttributes(byStatusOfDays, Item)).toEqual({ statusShard: Item.statusShard });
+    }
+  });
+
   test.each<[string, () => unknown, string]>([
+    [
+      'an index by the attribute that holds the shard of the table',
+      () => shardPut([{ ...byStatus, valueAttribute: 'day' }, ordersOfDay], { day: '2026-11-21', orderId: 'o-1' }),
+      'config.valueAttribute must be another attribute than day, which holds the shard of the table, got "day"',
+    ],
     ['no configuration', () => shardPut([], order), 'configs must be configurations of one table, at least one'],
     ['two tables', () => shardPut([byStatus, { ...byTime, tableName: 'Jobs' }], order), 'got ["Orders","Jobs"]'],
     [
