@@ -290,6 +290,10 @@ describe('several values', () => {
     [{ values: ['open', ''] }, 'values[1] must be a non-empty string or a finite number'],
     [{ values: ['open', 'open'] }, 'values[1] must be different from the other values, got "open"'],
     [{ value: 'x'.repeat(3_000) }, 'value must be at most 2048 bytes long'],
+    [
+      { value: 'open', filterExpression: `#${'x'.repeat(4_100)} = :no` },
+      'filterExpression must be at most 4096 bytes long, as every expression of DynamoDB is',
+    ],
   ])('refusal %#', async (request, message) => {
     const config = configOf(2, 1);
     const index = jobs(config, 4);

@@ -2,7 +2,13 @@ import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import type { AttributeValue, IndexQueryInput, QueryClient } from '../../../../lib/core';
+import {
+  type AttributeValue,
+  fanOutQuery,
+  type IndexQueryInput,
+  type QueryClient,
+  type ShardedIndexConfig,
+} from '../../../../lib/core';
 import {
   type LightQueryTrace,
   lightQueryClient,
@@ -335,6 +341,32 @@ describe('the signature', () => {
     wire.headers = () => ({ 'x-amz-crc32': '1' });
     await expect(light.query(INPUT)).rejects.toMatchObject({ name: 'CRC32CheckFailed' });
   });
+
+  test.each(['', 'null', '{}', '{"Items":[]}', '[]', '"text"'])(
+    'lets a query ask again where an answer with status 200 is none: %j, once by the SDK and once by itself',
+    async (nothing) => {
+      const config: ShardedIndexConfig = {
+        tableName: 'Jobs',
+        indexName: 'byStatus',
+        tableKey: ['jobId'],
+        keyLayout: 'multi-attribute',
+        shardAttribute: 'shard',
+        sortKeyAttributes: [],
+        shards: { default: { write: 1, read: 1 } },
+        strategy: 'random',
+      };
+      const { wire, light } = clients({ maxAttempts: 1 });
+      const found = { Items: [{ jobId: { S: 'job-1' } }], Count: 1, ScannedCount: 1 };
+      for (const sender of ['SDK', 'light']) {
+        wire.requests.length = 0;
+        wire.answer = (_, number) => ({ statusCode: 200, body: number === 1 ? nothing : found });
+        const { items } = await fanOutQuery(light, config, {}, { backoffBaseMs: 0 });
+        expect(items).toHaveLength(1);
+        expect(wire.senders[0]).toBe(sender);
+        expect(wire.requests.length).toBeGreaterThan(1);
+      }
+    },
+  );
 
   test('tells a tracer about every query', async () => {
     const { wire, sdk } = clients();
