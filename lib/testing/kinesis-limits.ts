@@ -19,6 +19,7 @@ const CALLS_OF_AN_ACCOUNT: Readonly<Record<string, number>> = {
   ListStreams: 5,
   ListTagsForStream: 5,
   MergeShards: 5,
+  RegisterStreamConsumer: 5,
   RemoveTagsFromStream: 5,
   SplitShard: 5,
   UpdateShardCount: 10,
@@ -29,6 +30,11 @@ const CALLS_OF_A_STREAM: Readonly<Record<string, number>> = { ListShards: 1_000 
 
 /** Calls a second of one shard. Source: the same. */
 const CALLS_OF_A_SHARD: Readonly<Record<string, number>> = { GetShardIterator: 5 };
+
+/** All calls of the control plane that have a limit. */
+export const LIMITED_CALLS: readonly string[] = [CALLS_OF_AN_ACCOUNT, CALLS_OF_A_STREAM, CALLS_OF_A_SHARD].flatMap(
+  Object.keys,
+);
 
 /** A shard, or a stream where it is about no shard of it. */
 export interface KinesisResource {

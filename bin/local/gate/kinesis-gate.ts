@@ -1,5 +1,5 @@
 import { RecentMap } from '../../../lib/core/foundation/recent-map';
-import type { KinesisLimits, KinesisResource } from '../../../lib/testing/kinesis-limits';
+import { type KinesisLimits, type KinesisResource, LIMITED_CALLS } from '../../../lib/testing/kinesis-limits';
 import type { Faults } from './faults';
 import { type Gate, refusal, type ServiceAnswer, type ServiceCall } from './service-proxy';
 import type { ShardMaps } from './shard-maps';
@@ -13,13 +13,15 @@ export interface KinesisGateParts {
   readonly traffic: Traffic;
 }
 
-const PUTS = ['PutRecord', 'PutRecords'];
-const READS = ['GetShardIterator', 'GetRecords'];
 const RESHARDS = ['CreateStream', 'DeleteStream', 'MergeShards', 'SplitShard', 'UpdateShardCount'];
-const OTHERS = ['DescribeLimits', 'DescribeStream', 'DescribeStreamSummary', 'ListShards', 'ListStreams'];
 
 /** Other calls pass as they are. */
-export const GATED_BY_KINESIS: ReadonlySet<string> = new Set([...PUTS, ...READS, ...RESHARDS, ...OTHERS]);
+export const GATED_BY_KINESIS: ReadonlySet<string> = new Set([
+  'PutRecord',
+  'PutRecords',
+  'GetRecords',
+  ...LIMITED_CALLS,
+]);
 
 /** Source: the Kinesis API reference, PutRecords; kinesis-local takes more. */
 const MAX_REQUEST_RECORDS = 500;

@@ -10,15 +10,16 @@ export function indexView(state, seconds, of, was) {
   const values = Map.groupBy(entries, ({ value }) => value);
   const rows = [...values].slice(0, MOST_VALUES);
   const rateOfEntry = rates(seconds, was);
-  const heat = rows.flatMap(([value, ofValue]) => [
-    element('span', {}, value === '' ? 'all' : value),
-    heatRow(
-      ofValue,
-      shardsOf(value, shardCounts, counts),
-      Math.max(1, ...entries.map(({ count }) => count)),
-      rateOfEntry,
-    ),
-  ]);
+  const busiest = Math.max(1, ...entries.map(({ count }) => count));
+  const fastest =
+    state.limits?.writeUnitsPerSecond ?? Math.max(1, ...entries.map((entry) => rateOfEntry(entry).amount));
+  const heat = rows.map(([value, ofValue]) => {
+    const cells = ofValue.map((entry) => {
+      const { amount, throttled } = rateOfEntry(entry);
+      return { shard: entry.shard, shares: [entry.count / busiest, amount / fastest], isHot: throttled > 0 };
+    });
+    return [value, cells, shardsOf(value, shardCounts, counts)];
+  });
   const sum = (loads, field) => loads.reduce((total, each) => total + each[field], 0);
   const writes = table(
     'Writes by value',
@@ -37,7 +38,7 @@ export function indexView(state, seconds, of, was) {
     {},
     element('h3', {}, index === '' ? path : `${index} of ${path}`),
     element('p', { class: 'note' }, noteOf(state.search, rows.length, values.size, of)),
-    ...(rows.length === 0 ? [] : [element('div', { class: 'heat', 'aria-hidden': 'true' }, ...heat), writes]),
+    ...(rows.length === 0 ? [] : [heatMap(heat), writes]),
     ...(counts === undefined ? [] : countsView(state.atMs, shardCounts, counts)),
   );
 }
@@ -49,14 +50,31 @@ function rates(seconds, was) {
   return (entry) => rateOf(seconds, entry, old.get(`${entry.value} ${entry.shard}`) ?? (knowsAll ? undefined : entry));
 }
 
-function heatRow(entries, shards, busiest, rateOfEntry) {
-  const most = Math.max(shards, ...entries.map(({ shard }) => shard + 1));
+/** A row for each value, and a cell for each of its shards: as full as its shares say, one below the other. */
+function heatMap(rows) {
+  return element(
+    'div',
+    { class: 'heat', 'aria-hidden': 'true' },
+    ...rows.flatMap((row) => [nameOf(row), heatRow(row)]),
+  );
+}
+
+function nameOf([value]) {
+  return element('span', {}, value === '' ? 'all' : value);
+}
+
+function heatRow([, cells, shards]) {
+  const most = Math.max(shards, ...cells.map(({ shard }) => shard + 1));
   const svg = element('svg', { viewBox: `0 0 ${most} 1`, preserveAspectRatio: 'none' });
   const cell = (kind, x, more = {}) => element('rect', { class: kind, x, y: 0, width: 0.92, height: 1, ...more });
   for (let shard = 0; shard < most; shard++) svg.append(cell('cold', shard));
-  for (const entry of entries) {
-    const kind = rateOfEntry(entry).throttled > 0 ? 'throttled' : 'hot';
-    svg.append(cell(kind, entry.shard, { opacity: 0.15 + (0.85 * entry.count) / busiest }));
+  for (const { shard, shares, isHot } of cells) {
+    const height = 1 / shares.length;
+    for (const [at, share] of shares.entries()) {
+      if (share === 0 && !isHot) continue;
+      const opacity = 0.15 + 0.85 * Math.min(1, share);
+      svg.append(cell(isHot ? 'throttled' : 'hot', shard, { y: at * height, height, opacity }));
+    }
   }
   return svg;
 }
@@ -75,7 +93,7 @@ function noteOf(search, shown, values, { entries, found, partitionKeys }) {
     return `none of ${number.format(partitionKeys)} partition keys has a value that contains “${search}”`;
   }
   if (shown < values || isPart) return `the ${shown} busiest${search === '' ? '' : ' found'}, of ${all}`;
-  return 'a cell is a shard: the fuller, the more writes; red throttles';
+  return 'a cell is a shard: above, its writes since the run began; below, those of this second; red throttles';
 }
 
 /** What an index holds: items by value and shard, and what is a stray. */
@@ -89,7 +107,15 @@ export function storedView({ values, strays, hidden }) {
   });
   const found = Object.entries(strays).filter(([, count]) => count > 0);
   const kinds = found.map(([reason, count]) => [reason, hotIf(true, number.format(count))]);
+  const largest = Math.max(1, ...values.flatMap(({ itemsOfShards }) => Object.values(itemsOfShards)));
+  const heat = values.slice(0, MOST_VALUES).map(({ value, itemsOfShards }) => {
+    const cells = Object.entries(itemsOfShards).map(([shard, count]) => ({
+      ...{ shard: Number(shard), shares: [count / largest], isHot: false },
+    }));
+    return [value, cells, 1];
+  });
   return [
+    element('figure', {}, element('figcaption', {}, 'Items of each shard'), heatMap(heat)),
     table(
       values.length > MOST_VALUES
         ? `Items stored, the ${MOST_VALUES} largest of ${number.format(values.length)} values`

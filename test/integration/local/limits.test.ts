@@ -1,11 +1,15 @@
 import { rmSync } from 'node:fs';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { Kinesis } from '@aws-sdk/client-kinesis';
 import { cbor } from '@smithy/core/cbor';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { LOCAL_REGION } from '../../../bin/local/emulated-types';
+import { GATED_BY_KINESIS } from '../../../bin/local/gate/kinesis-gate';
 import { LOCAL_CREDENTIALS } from '../../../bin/local/lambda-environment';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { type LoadOptions, runLoad } from '../../../bin/local/window/load';
 import { shardAttributes } from '../../../lib/core/sharded-index/shard-attributes';
+import { LIMITED_CALLS } from '../../../lib/testing/kinesis-limits';
 import { indexConfig, synthesizeReferenceApp } from '../reference-app';
 
 /** `even-shards local --limits 0.1` under a skewed load: what happens to those who do not know of shards. */
@@ -132,6 +136,21 @@ describe('local endpoints with limits', () => {
       output: { __type: 'SerializationException' },
     });
   }, 60_000);
+
+  test.each(LIMITED_CALLS)('the call %s passes the limits', (operation) => {
+    expect(GATED_BY_KINESIS).toContain(operation);
+  });
+
+  test('control calls beyond their limit are refused in the words of the service', async () => {
+    const kinesis = new Kinesis({
+      ...{ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint: stack.endpoints.kinesis, maxAttempts: 1 },
+      requestHandler: new NodeHttpHandler(),
+    });
+    const tag = () => kinesis.addTagsToStream({ StreamName: stack.streams[0]!.name, Tags: { team: 'orders' } });
+    await tag();
+    await expect(tag()).rejects.toMatchObject({ name: 'LimitExceededException' });
+    kinesis.destroy();
+  });
 
   test('all that was refused is told', () => {
     expect(stack.gates!.report()).toEqual([

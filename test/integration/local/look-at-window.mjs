@@ -58,7 +58,10 @@ const sessions = await rowsOf('#query-result > .wide-table');
 await choose('#stored select', 'byStatus');
 await page.click('#stored button');
 await until(() => document.querySelectorAll('#stored-result table').length === 2);
-const stored = [await rowsOf('#stored-result > :nth-child(1)'), await rowsOf('#stored-result > :nth-child(2)')];
+const stored = [await rowsOf('#stored-result > :nth-child(2)'), await rowsOf('#stored-result > :nth-child(3)')];
+const storedCells = await page.$$eval('#stored-result .heat svg', (rows) =>
+  rows.map((row) => row.querySelectorAll('.hot').length),
+);
 
 await until(() => document.querySelector('#answer').textContent !== '');
 await until(() => document.querySelectorAll('.counts + .wide-table tbody tr').length === 2);
@@ -115,6 +118,7 @@ const done = {
   filtered,
   sessions,
   stored,
+  storedCells,
   raised,
   counts,
   answer,

@@ -239,9 +239,20 @@ describe('the window of a local stack', () => {
   inBrowser(
     'shows all of it in a browser, to any eye, and lets one load, query, invoke and raise a count',
     async () => {
-      const { stdout } = await promisify(execFile)(process.execPath, [LOOK, window.url], { timeout: 200_000 });
-      const { loads, busiest, query, timeLine, requestBars, between, filtered, sessions, stored, ...rest } =
-        JSON.parse(stdout);
+      const { stdout } = await promisify(execFile)(process.execPath, [LOOK, window.url], { timeout: 500_000 });
+      const {
+        loads,
+        busiest,
+        query,
+        timeLine,
+        requestBars,
+        between,
+        filtered,
+        sessions,
+        stored,
+        storedCells,
+        ...rest
+      } = JSON.parse(stdout);
       const { raised, counts, answer, views, requests, errors, gone } = rest;
       expect({ requests, errors }).toEqual({ requests: [new URL(window.url).origin], errors: [] });
       const [naive, ordered, owned] = loads;
@@ -267,6 +278,8 @@ describe('the window of a local stack', () => {
         ['failed', '20'],
         ['pending', '20'],
       ]);
+      // A cell for each shard that has items.
+      expect(storedCells).toEqual(values.map(([, used]: string[]) => Number(used)));
       expect(strays).toEqual([
         ['missing', '1'],
         ['found by no query for their value', '1'],
@@ -293,7 +306,7 @@ describe('the window of a local stack', () => {
       }
       expect(gone).toBe('the server has gone; it is tried again');
     },
-    240_000,
+    540_000,
   );
 });
 
@@ -357,5 +370,5 @@ inBrowser(
       rmSync(app, { recursive: true });
     }
   },
-  240_000,
+  540_000,
 );
