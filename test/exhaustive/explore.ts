@@ -6,15 +6,24 @@ export interface Scenario {
   readonly name: string;
   /** What a timer of the world's clock reads and writes. @default everything */
   readonly timerFootprint?: Footprint;
+  /**
+   * Whether its states alone say what need not be played again. That leaves out more where many orders of steps come to one
+   * state, each with something else asleep.
+   * @default false
+   */
+  readonly prunesByStatesOnly?: boolean;
   play(world: World): Promise<void>;
 }
 
 export interface ExploreOptions {
   /** Ends after so many runs, those that were left included. @default when every run was played */
   maxRuns?: number;
-  /** Leaves out runs that differ from another only in the order of steps that commute. @default true */
+  /**
+   * Leaves out runs that differ from another only in the order of steps that commute.
+   * @default true, unless the scenario prunes by states only
+   */
   prune?: boolean;
-  /** Does not go on again from a state that it has been in, if it prunes and the scenario says its state. @default true */
+  /** Does not go on again from a state that it has been in, if the scenario says its state. @default true */
   onceFromEachState?: boolean;
   /** Whether it goes on after a failure, to find the shortest one. @default true */
   shortest?: boolean;
@@ -81,7 +90,8 @@ const PROGRESS_EVERY = 10_000;
  * on once from each state and what sleeps there. After a failure it looks for shorter ones only.
  */
 export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
-  const { maxRuns = Number.POSITIVE_INFINITY, prune = true, onceFromEachState = prune } = options;
+  const { maxRuns = Number.POSITIVE_INFINITY, onceFromEachState = true } = options;
+  const { prune = !scenario.prunesByStatesOnly } = options;
   const { shortest = true, onProgress } = options;
   const found: Exploration = { runs: 0, pruned: 0, covered: 0, depth: 0, isComplete: false };
   const path: Branch[] = [];

@@ -19,11 +19,12 @@ export class Faults {
     if (this.left === 0) return () => {};
     // One fault can be the last, after which another cannot happen: so no two of them commute.
     const footprint = { reads, writes: [...writes, 'faults'] };
-    const takeBack = this.world.offer(name, footprint, () => {
+    const goWrong = (): void => {
       this.offers.delete(takeBack);
       this.count();
       happen();
-    });
+    };
+    const takeBack = this.world.offer(name, footprint, goWrong, { mayStayAway: true });
     this.offers.add(takeBack);
     return takeBack;
   }

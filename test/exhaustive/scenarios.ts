@@ -2,6 +2,7 @@ import { countsScenarios } from './adaptive-counts/scenarios';
 import type { Scenario } from './explore';
 import { pagesScenarios } from './fan-out/scenarios';
 import { handOverScenarios } from './hand-over/scenarios';
+import { outboxScenarios } from './outbox/scenarios';
 import { producerScenarios } from './producer/scenarios';
 import { ledgerScenarios } from './registry/scenarios';
 import { reshardScenarios } from './resharding/scenarios';
@@ -36,5 +37,6 @@ export function scenariosOf({ faults, changes }: Bound): Scenario[] {
     ...growthScenarios(),
     ...reshardScenarios(faults),
     ...straysScenarios(faults),
+    ...outboxScenarios(faults),
   ];
 }

@@ -13,6 +13,8 @@ export interface Step {
 }
 
 interface Offer extends Step {
+  /** Whether a run can end without it. */
+  readonly mayStayAway: boolean;
   happen(): void;
 }
 
@@ -80,9 +82,9 @@ export class World {
    *
    * @returns takes the offer back
    */
-  offer(name: string, footprint: Footprint, happen: () => void): () => void {
+  offer(name: string, footprint: Footprint, happen: () => void, { mayStayAway = false } = {}): () => void {
     if (this.offers.has(name)) throw new Error(`there are two offers of ${name}`);
-    this.offers.set(name, { name, footprint, happen });
+    this.offers.set(name, { name, footprint, happen, mayStayAway });
     return () => this.offers.delete(name);
   }
 
@@ -105,19 +107,27 @@ export class World {
     }
   }
 
-  /** Lets everything happen that is left. */
+  /** Lets everything happen that is left. Ends where only what may stay away could still happen. */
   async untilNothingIsLeft(): Promise<void> {
     do await everythingThatRunsByItself();
-    while (await this.step());
+    while (this.mustGoOn && (await this.step()));
+  }
+
+  private get mustGoOn(): boolean {
+    return this.timers.length > 0 || [...this.offers.values()].some(({ mayStayAway }) => !mayStayAway);
   }
 
   /** One step; false if there is none. A run that need not go on stays here for ever. */
   private async step(): Promise<boolean> {
-    const steps: Offer[] = [...this.offers.values()];
+    // What may stay away comes last, so that the first runs are those in which nothing goes wrong.
+    const offers = [...this.offers.values()];
+    const steps = offers.filter(({ mayStayAway }) => !mayStayAway);
     const timer = this.timers[0];
     if (timer !== undefined) {
-      steps.push({ name: `time ${timer.atMs}`, footprint: this.timerFootprint, happen: () => this.fire(timer) });
+      const [name, footprint] = [`time ${timer.atMs}`, this.timerFootprint];
+      steps.push({ name, footprint, happen: () => this.fire(timer), mayStayAway: false });
     }
+    steps.push(...offers.filter(({ mayStayAway }) => mayStayAway));
     if (steps.length === 0) return false;
     const position = this.decider.step(steps, () => this.state(steps));
     if (position === undefined) return new Promise<never>(() => {});

@@ -1,6 +1,8 @@
 import {
   AdaptiveIndex,
+  endDrain,
   type GrownCount,
+  lowerShardCount,
   raiseShardCount,
   type ShardCountReader,
   type ShardCountStore,
@@ -21,11 +23,16 @@ export interface CountsBounds {
   items: number;
   /** How many processes raise the count from 1 to 2, one after the other ends. */
   raisers: number;
+  /** Whether they lower it from 2 to 1 instead, write the items again, and end the drain. */
+  lower?: boolean;
   /** How many things go wrong in a run: a write of a count that is lost before or behind the table, or the end of a raiser. */
   faults: number;
 }
 
 const VALUE = 'open';
+
+/** A write has arrived by then, or never does. */
+const LONGEST_WRITE_MS = 1_000;
 
 /** Readers and writers with copies of the counts, which somebody raises meanwhile. */
 export function countsScenario(name: string, bounds: CountsBounds): Scenario {
@@ -47,6 +54,11 @@ class Counts {
   }
 
   async play(): Promise<void> {
+    if (this.bounds.lower) {
+      const count = { value: VALUE, write: 2, read: 2, version: 1, commit: 'first', reason: 'to see' };
+      await this.table.store().writeCount({ ...count, changedBy: 'nobody', changedAt: new Date(0).toISOString() }, 0);
+      this.occupied = 2;
+    }
     const numbers = [1, 2].slice(0, this.bounds.applications);
     await this.world.until(
       Promise.all([
@@ -75,11 +87,23 @@ class Counts {
     const index = this.application(name);
     for (let item = 1; item <= this.bounds.items; item++) {
       await this.world.answer(`${name} wants to write item ${item}`, { writes: [name] });
+      const isTooLate = this.afterTheLongestWrite();
       const { shards } = await index.forWriting();
       const { write } = shards.byValue?.[VALUE] ?? shards.default;
-      await this.world.answer(`item ${item} of ${name} arrives`, { writes: [name, 'items'] });
-      this.occupied = Math.max(this.occupied, write);
+      const arrives = this.world.answer(`item ${item} of ${name} arrives`, { writes: [name, 'items'] });
+      await Promise.race([arrives, isTooLate.promise]);
+      if (!isTooLate.hasCome) this.occupied = Math.max(this.occupied, write);
     }
+  }
+
+  /** From when on a write that has not arrived never does. It matters to a drain alone. */
+  private afterTheLongestWrite(): { hasCome: boolean; promise: Promise<void> } {
+    if (!this.bounds.lower) return { hasCome: false, promise: new Promise(() => {}) };
+    const end = { hasCome: false, promise: this.world.clock.sleep(LONGEST_WRITE_MS) };
+    void end.promise.then(() => {
+      end.hasCome = true;
+    });
+    return end;
   }
 
   private async raise(): Promise<void> {
@@ -88,12 +112,33 @@ class Counts {
       const ended = new Promise<void>((resolve) => {
         end = resolve;
       });
+      const store = this.store(`raiser ${raiser}`, end);
       const change = { value: VALUE, to: 2, reason: 'to see', changedBy: `raiser ${raiser}` };
-      const raised = raiseShardCount(adaptiveConfig, this.store(`raiser ${raiser}`, end), change, {
-        clock: this.world.clock,
-      });
-      await Promise.race([raised.then(undefined, ignoreScripted), ended]);
+      const { clock } = this.world;
+      const changed = this.bounds.lower
+        ? this.lower(store, { ...change, to: 1 })
+        : raiseShardCount(adaptiveConfig, store, change, { clock });
+      await Promise.race([changed.then(undefined, ignoreScripted), ended]);
     }
+  }
+
+  private async lower(
+    store: ShardCountStore,
+    change: { value: string; to: number; reason: string; changedBy: string },
+  ) {
+    const { clock } = this.world;
+    const { version } = await lowerShardCount(adaptiveConfig, store, change, {
+      clock,
+      longestWriteMs: LONGEST_WRITE_MS,
+    });
+    await this.world.answer(`${change.changedBy} has written the items again`, { writes: [change.changedBy, 'items'] });
+    this.occupied = Math.min(this.occupied, 1);
+    return endDrain(adaptiveConfig, store, {
+      value: VALUE,
+      version,
+      reason: change.reason,
+      changedBy: change.changedBy,
+    });
   }
 
   private application(name: string): AdaptiveIndex {

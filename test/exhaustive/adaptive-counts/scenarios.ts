@@ -18,5 +18,13 @@ export function countsScenarios(faults: number): Scenario[] {
       raisers: 2,
       faults,
     }),
+    countsScenario('adaptive counts, lowered and drained', {
+      applications: 1,
+      pages: 2,
+      items: 2,
+      raisers: 1,
+      lower: true,
+      faults: 0,
+    }),
   ];
 }

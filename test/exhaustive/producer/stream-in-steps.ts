@@ -26,6 +26,12 @@ export interface StreamOptions {
   shardCount: number;
   /** Whether a request that was applied can have a malformed answer. @default false */
   answersMalformed?: boolean;
+  /** The name of the producer, where several put into one stream. */
+  producer?: string;
+  /** The shards of the stream, where several put into one. @default its own */
+  shards?: ShardMap;
+  /** Hears what the producer hears. */
+  hears?(what: unknown): void;
 }
 
 type Possible = [of: World | Faults, name: string, footprint: Footprint, happen: () => void];
@@ -43,16 +49,20 @@ export class StreamInSteps {
   /** Whether each PutRecord names the last record of its key whose answer has come. */
   namedTheRecordBefore = true;
   readonly shards: ShardMap;
+  /** The records of each request that can still arrive or be answered, and the answer if it has arrived. */
+  readonly underWay = new Map<string, { entries: readonly PutRecordsRequestEntry[]; answer?: unknown }>();
   private readonly lastAnswered = new Map<string, string>();
   private requests = 0;
+  /** What can happen to requests of a producer that is there. */
+  private readonly offered = new Map<string, (() => void)[]>();
 
   constructor(
     private readonly world: World,
     private readonly faults: Faults,
     private readonly options: StreamOptions,
   ) {
-    const { shardCount } = options;
-    this.shards = new ShardMap(uniformRanges(shardCount), undefined, () => 0);
+    const { shardCount, shards } = options;
+    this.shards = shards ?? new ShardMap(uniformRanges(shardCount), undefined, () => 0);
   }
 
   get client(): PutRecordsClient {
@@ -81,51 +91,62 @@ export class StreamInSteps {
   }
 
   private putRecords(entries: readonly PutRecordsRequestEntry[]): Promise<PutRecordsOutput> {
-    const request = `request ${++this.requests}`;
+    const { producer, hears } = this.options;
+    const request = `${producer === undefined ? '' : `${producer} `}request ${++this.requests}`;
     this.wasQuiet &&= !this.mustBeQuiet;
-    const ends = { writes: [request, 'producer'] };
-    const arrives = { reads: ['shards'], writes: [request, ...entries.map((entry) => `stored ${entry.PartitionKey}`)] };
+    const ends = { writes: [request, producer ?? 'producer'] };
+    const arrives = this.arrives(request, entries);
     return new Promise((resolve, reject) => {
-      let offers: (() => void)[] = [];
       /** What can happen to the request next: one of these. */
       const next = (steps: Possible[]): void => {
-        offers = steps.map(([of, name, footprint, happen]) =>
+        const offers = steps.map(([of, name, footprint, happen]) =>
           of.offer(`${request} ${name}`, footprint, () => {
             for (const takeBack of offers) takeBack();
+            this.offered.delete(request);
             happen();
           }),
         );
+        this.offered.set(request, offers);
+      };
+      const end = (what: unknown): void => {
+        this.underWay.delete(request);
+        hears?.(what);
       };
       const lose = (): void => {
         this.answersWereLost = true;
+        end('lost');
         reject(Object.assign(new Error('the connection was lost'), { name: 'TimeoutError' }));
       };
-      const answerMalformed = (answer: unknown): void => {
+      const answer = (said: unknown): void => {
+        end(said);
+        resolve({ Records: said } as PutRecordsOutput);
+      };
+      const answerMalformed = (said: unknown): void => {
         this.answersWereLost = true;
-        resolve({ Records: answer } as PutRecordsOutput);
+        answer(said);
       };
       const arrive = (fault?: { entry: number; code: string }) => (): void => {
         const Records = entries.map((entry, index) =>
           index === fault?.entry ? refused(fault.code) : this.store(entry),
         );
+        this.underWay.set(request, { entries, answer: Records });
         next([
-          [this.world, 'is answered', ends, () => resolve({ Records })],
+          [this.world, 'is answered', ends, () => answer(Records)],
           [this.faults, 'has its answer lost', ends, lose],
           ...this.malformedAnswers(Records).map(
-            ([fate, answer]) => [this.faults, `is answered ${fate}`, ends, () => answerMalformed(answer)] as Possible,
+            ([fate, said]) => [this.faults, `is answered ${fate}`, ends, () => answerMalformed(said)] as Possible,
           ),
         ]);
       };
-      const arriveLate = (): void => {
+      const beLate = (): void => {
         lose();
-        this.world.offer(`${request} arrives late`, arrives, () => {
-          for (const entry of entries) this.store(entry);
-        });
+        this.arriveLate(request, entries);
       };
+      this.underWay.set(request, { entries });
       next([
         [this.world, 'arrives', arrives, arrive()],
         [this.faults, 'is lost', ends, lose],
-        [this.faults, 'is late', ends, arriveLate],
+        [this.faults, 'is late', ends, beLate],
         ...entries.flatMap((_, entry) =>
           Object.entries(ENTRY_ERRORS).map(
             ([fate, code]) =>
@@ -134,6 +155,29 @@ export class StreamInSteps {
         ),
       ]);
     });
+  }
+
+  /** The producer is gone, and hears no answer any more. What it has sent arrives all the same. */
+  end(): void {
+    for (const [request, offers] of this.offered) {
+      for (const takeBack of offers) takeBack();
+      const { entries, answer } = this.underWay.get(request)!;
+      this.underWay.delete(request);
+      if (answer === undefined) this.arriveLate(request, entries);
+    }
+    this.offered.clear();
+  }
+
+  private arriveLate(request: string, entries: readonly PutRecordsRequestEntry[]): void {
+    this.underWay.set(request, { entries });
+    this.world.offer(`${request} arrives late`, this.arrives(request, entries), () => {
+      this.underWay.delete(request);
+      for (const entry of entries) this.store(entry);
+    });
+  }
+
+  private arrives(request: string, entries: readonly PutRecordsRequestEntry[]): Footprint {
+    return { reads: ['shards'], writes: [request, ...entries.map((entry) => `stored ${entry.PartitionKey}`)] };
   }
 
   private malformedAnswers(results: PutRecordsResultEntry[]): [fate: string, answer: unknown][] {

@@ -1,0 +1,491 @@
+import type { PostgresQuery } from '../../../lib/core/outbox';
+
+/** A row of the table `message`, or of `parked` and `rejected`, which have some more columns. */
+export interface ModelRow {
+  readonly id: number;
+  readonly xid: number;
+  readonly slot: number;
+  readonly bucket: number;
+  readonly key: string;
+  readonly data: string;
+  tries: number;
+}
+
+interface Range {
+  readonly number: number;
+  readonly firstBucket: number;
+  readonly lastBucket: number;
+  fence: number;
+  from: string;
+  to: string | null;
+  bound: string;
+  afterId: string;
+}
+
+interface Snapshot {
+  readonly xmin: number;
+  readonly xmax: number;
+  readonly xip: readonly number[];
+}
+
+/** What a statement reads and writes. */
+export type Place = 'locks' | 'ranges' | 'transactions' | 'messages' | 'parked';
+
+interface Statement {
+  readonly name: string;
+  /** How its text begins. */
+  readonly begins: string;
+  /** Absent if it concerns its session alone, or only which ranges a worker tries to lock. Then it is answered at once. */
+  /** Whether the answer can say that a range has come further. */
+  readonly moves?: boolean;
+  readonly touches?: { readonly reads?: readonly Place[]; readonly writes?: readonly Place[] };
+  // biome-ignore lint/suspicious/noExplicitAny: the parameters are the statement's
+  answer(model: OutboxModel, session: string, values: any[]): object[] | number;
+}
+
+export interface OutboxModelOptions {
+  /** @default 1 */
+  ranges?: number;
+  /** @default 0 for every key */
+  bucketOf?(key: string): number;
+  /** Hears of each row that is removed from where it would be sent again. */
+  onRemoved?(row: ModelRow): void;
+}
+
+const BUCKETS = 4_096;
+const MEMBER = 'member';
+
+/**
+ * The outbox's schema in a Postgres, as far as the relay asks for it: each statement is one transaction, at one moment. What
+ * the relay itself writes takes no transaction id here, so that a snapshot changes only with what writers do.
+ */
+export class OutboxModel {
+  messages: ModelRow[] = [];
+  parked: ModelRow[] = [];
+  rejected: ModelRow[] = [];
+  /** The data of each key, in the order of the commits. */
+  readonly committed = new Map<string, string[]>();
+  /** Grow with each change of locks, with each thing that a writer does, and with each saved position. */
+  lockChanges = 0;
+  writes = 0;
+  saves = 0;
+  slot = 0;
+  /** Runs ask the same texts over and over. */
+  private static readonly known = new Map<string, Statement>();
+  private ranges: Range[];
+  /** Each session's locks, and how often it has each. */
+  private readonly locks = new Map<string, Map<string | number, number>>();
+  /** The rows of the transactions in progress. */
+  private readonly open = new Map<number, ModelRow[]>();
+  private nextXid = 10;
+  private nextId = 1;
+
+  constructor(private readonly options: OutboxModelOptions = {}) {
+    const { ranges = 1 } = options;
+    this.ranges = Array.from({ length: ranges }, (_, index) => ({
+      number: index + 1,
+      firstBucket: Math.floor((index * BUCKETS) / ranges),
+      lastBucket: Math.floor(((index + 1) * BUCKETS) / ranges) - 1,
+      fence: 0,
+      from: '3:3:',
+      to: null,
+      bound: '0',
+      afterId: '0',
+    }));
+  }
+
+  /** All that any answer depends on. */
+  get state(): unknown {
+    const { messages, parked, rejected, committed, slot, ranges, locks, open, nextXid, nextId } = this;
+    const held = [...locks].map(([session, own]) => [session, [...own].sort()]).sort();
+    return [messages, parked, rejected, committed, slot, ranges, held, open, nextXid, nextId];
+  }
+
+  /** A transaction puts a row. It takes its id with its first row. */
+  put(xid: number | undefined, key: string, data: string): number {
+    const own = xid ?? this.nextXid++;
+    const bucket = this.options.bucketOf?.(key) ?? 0;
+    const row = { id: this.nextId++, xid: own, slot: this.slot, bucket, key, data, tries: 0 };
+    this.open.set(own, [...(this.open.get(own) ?? []), row]);
+    this.writes += 1;
+    return own;
+  }
+
+  /** Whether another transaction in progress has rows of the key, for which a put would wait. */
+  isLocked(key: string, xid: number | undefined): boolean {
+    return [...this.open].some(([other, rows]) => other !== xid && rows.some((row) => row.key === key));
+  }
+
+  end(xid: number, ends: 'commit' | 'rollback'): void {
+    const rows = this.open.get(xid) ?? [];
+    this.open.delete(xid);
+    this.writes += 1;
+    if (ends === 'rollback') return;
+    this.messages = [...this.messages, ...rows].sort((a, b) => a.id - b.id);
+    for (const { key, data } of rows) this.committed.set(key, [...(this.committed.get(key) ?? []), data]);
+  }
+
+  /** What a statement is called, and what it touches. Throws for one that the relay did not ask when this was written. */
+  static statement({ text }: PostgresQuery): Statement {
+    const known = OutboxModel.known.get(text);
+    if (known !== undefined) return known;
+    const words = text.replace(/\s+/g, ' ').trim();
+    const [found, ...others] = STATEMENTS.filter(({ begins }) => words.startsWith(begins));
+    if (found === undefined || others.length > 0) throw new Error(`the model knows no statement: ${words}`);
+    OutboxModel.known.set(text, found);
+    return found;
+  }
+
+  /** Answers at once. */
+  query(session: string, query: PostgresQuery): { rows: object[]; rowCount: number } {
+    const answer = OutboxModel.statement(query).answer(this, session, query.values ?? []);
+    return typeof answer === 'number' ? { rows: [], rowCount: answer } : { rows: answer, rowCount: answer.length };
+  }
+
+  /** A session ends, or has lost its locks without noticing. */
+  unlockAll(session: string): void {
+    if (this.locks.delete(session)) this.lockChanges += 1;
+  }
+
+  lock(session: string, lock: string | number): boolean {
+    const isFree = [...this.locks].every(([other, locks]) => other === session || lock === MEMBER || !locks.has(lock));
+    if (!isFree) return false;
+    const own = this.locks.get(session) ?? new Map<string | number, number>();
+    this.locks.set(session, own.set(lock, (own.get(lock) ?? 0) + 1));
+    this.lockChanges += 1;
+    return true;
+  }
+
+  unlock(session: string, lock: string | number): void {
+    const own = this.locks.get(session);
+    const times = own?.get(lock);
+    if (own === undefined || times === undefined) return;
+    if (times > 1) own.set(lock, times - 1);
+    else own.delete(lock);
+    this.lockChanges += 1;
+  }
+
+  holdings(session: string): object[] {
+    const holders = [...this.locks].filter(([, locks]) => locks.size > 0);
+    return holders.map(([other, locks]) => ({
+      is_mine: other === session,
+      ranges: [...locks.keys()].filter((lock) => lock !== MEMBER).length,
+    }));
+  }
+
+  freeRanges(held: readonly number[]): object[] {
+    const locked = new Set([...this.locks.values()].flatMap((locks) => [...locks.keys()]));
+    return this.ranges
+      .filter(({ number }) => !locked.has(number) && !held.includes(number))
+      .map(({ number }) => ({ number }));
+  }
+
+  takeOver(number: number): object[] {
+    const range = this.ranges.find((each) => each.number === number);
+    if (range === undefined) return [];
+    range.fence += 1;
+    return [
+      {
+        first_bucket: range.firstBucket,
+        last_bucket: range.lastBucket,
+        fence: `${range.fence}`,
+        producer_id: 'outbox',
+        batch_from: range.from,
+        batch_to: range.to,
+        bound: range.bound,
+        after_id: range.afterId,
+        is_of_the_future: false,
+      },
+    ];
+  }
+
+  forgetUncovered(first: number, last: number, from: string, to: string | null, afterId: string): void {
+    const isCovered = ({ id, xid }: ModelRow): boolean =>
+      isVisible(xid, from) || (to !== null && isVisible(xid, to) && id <= Number(afterId));
+    const isGone = (row: ModelRow): boolean => row.bucket >= first && row.bucket <= last && !isCovered(row);
+    const isNowhereElse = ({ id }: ModelRow): boolean => this.messages.every((row) => row.id !== id);
+    this.checkRemoved(this.parked.filter((row) => isGone(row) && isNowhereElse(row)));
+    this.parked = this.parked.filter((row) => !isGone(row));
+  }
+
+  look(): object[] {
+    const open = [...this.open.keys()].sort((a, b) => a - b);
+    const snapshot = `${open[0] ?? this.nextXid}:${this.nextXid}:${open.join()}`;
+    const bound = this.messages.at(-1)?.id;
+    return [{ snapshot, bound: bound === undefined ? null : `${bound}` }];
+  }
+
+  window([from, to, bound, afterId, first, last, maxRows, maxBytes]: [
+    string,
+    string,
+    string,
+    string,
+    number,
+    number,
+    number,
+    number,
+  ]): object[] {
+    const { xmax, xip } = snapshotOf(from);
+    const isNew = ({ id, xid }: ModelRow): boolean => xid >= xmax && id > Number(bound);
+    const found = this.messages
+      .filter((row) => row.id > Number(afterId) && row.bucket >= first && row.bucket <= last)
+      .filter((row) => (isNew(row) || xip.includes(row.xid)) && isVisible(row.xid, to))
+      .slice(0, maxRows);
+    return withinBytes(found, maxBytes).map((row) => ({ ...columns(row), rows_found: `${found.length}` }));
+  }
+
+  save([number, fence, from, to, bound, afterId]: [number, string, string, string | null, string, string]): number {
+    const range = this.rangeOf(number, fence);
+    if (range === undefined) return 0;
+    Object.assign(range, { from, to, bound, afterId });
+    this.saves += 1;
+    return 1;
+  }
+
+  park(number: number, fence: string, ids: readonly string[]): object[] {
+    const isHeld = this.rangeOf(number, fence) !== undefined;
+    const isThere = (id: number): boolean => this.parked.some((row) => row.id === id);
+    const copies = isHeld ? this.messages.filter(({ id }) => ids.includes(`${id}`) && !isThere(id)) : [];
+    this.parked = [...this.parked, ...copies.map((row) => ({ ...row, tries: 0 }))].sort((a, b) => a.id - b.id);
+    return [{ isHeld }];
+  }
+
+  parkedKeys(first: number, last: number, atMost: number, number: number, fence: string): object[] {
+    if (this.rangeOf(number, fence) === undefined) return [];
+    const own = this.parked.filter(({ bucket }) => bucket >= first && bucket <= last);
+    const firsts = own.filter((row, index) => own.findIndex(({ key }) => key === row.key) === index);
+    const keys = firsts.slice(0, atMost).map(({ key, tries }) => ({ partition_key: key, tries }));
+    return keys.length > 0 ? keys : [{ partition_key: null, tries: null }];
+  }
+
+  readParked(
+    keys: readonly string[],
+    afterIds: readonly string[],
+    maxRows: number,
+    maxBytes: number,
+    number: number,
+    fence: string,
+  ): object[] {
+    if (this.rangeOf(number, fence) === undefined) return [];
+    const found = keys.flatMap((key, index) => {
+      const own = this.parked.filter((row) => row.key === key && row.id > Number(afterIds[index]));
+      return withinBytes(own.slice(0, maxRows), maxBytes);
+    });
+    const rows = found.sort((a, b) => a.id - b.id).map((row) => ({ ...columns(row), tries: row.tries }));
+    return rows.length > 0 ? rows : [{ id: null }];
+  }
+
+  removeParked(isGone: (row: ModelRow) => boolean): void {
+    this.checkRemoved(this.parked.filter(isGone));
+    this.parked = this.parked.filter((row) => !isGone(row));
+  }
+
+  countTry(key: string, id: string): void {
+    for (const row of this.parked) if (row.key === key && `${row.id}` === id) row.tries += 1;
+  }
+
+  giveUp(key: string, id: string): void {
+    const gone = this.parked.filter((row) => row.key === key && `${row.id}` === id);
+    this.rejected = [...this.rejected, ...gone];
+    this.parked = this.parked.filter((row) => !gone.includes(row));
+  }
+
+  /** A slot in which a transaction in progress has rows is left as it is. */
+  rotate(): object[] {
+    let emptied = 0;
+    for (const other of [1, 2]) {
+      const slot = (this.slot + other) % 3;
+      const own = this.messages.filter((row) => row.slot === slot);
+      const isWritten = [...this.open.values()].flat().some((row) => row.slot === slot);
+      const isUnrelayed = this.ranges.some(({ from }) => own.some(({ xid }) => !isVisible(xid, from)));
+      if (own.length === 0 || isWritten || isUnrelayed) continue;
+      const isParked = ({ id }: ModelRow): boolean => [...this.parked, ...this.rejected].some((row) => row.id === id);
+      this.messages = this.messages.filter((row) => row.slot !== slot);
+      this.checkRemoved(own.filter((row) => !isParked(row)));
+      emptied += 1;
+    }
+    const hasRows = (slot: number): boolean => this.messages.some((row) => row.slot === slot);
+    const next = (this.slot + 1) % 3;
+    if (hasRows(this.slot) && !hasRows(next)) this.slot = next;
+    return [{ rotate: emptied }];
+  }
+
+  private rangeOf(number: number, fence: string): Range | undefined {
+    return this.ranges.find((range) => range.number === number && `${range.fence}` === fence);
+  }
+
+  private checkRemoved(gone: readonly ModelRow[]): void {
+    for (const row of gone) this.options.onRemoved?.(row);
+  }
+}
+
+const nothing = (): object[] => [];
+
+/** Everything that the relay asks. */
+const STATEMENTS: readonly Statement[] = [
+  { name: 'finds the schema', begins: 'SELECT to_regclass($1)', answer: () => [{ there: true }] },
+  { name: 'reads the version', begins: 'SELECT version FROM', answer: () => [{ version: 1 }] },
+  { name: 'checks its permissions', begins: "SELECT privilege || ' on '", answer: nothing },
+  { name: 'checks the sequence', begins: 'SELECT cache_size FROM', answer: () => [{ cache_size: '1' }] },
+  { name: 'sets', begins: 'SET ', answer: nothing },
+  { name: 'sets its time-out', begins: "SELECT set_config('statement_timeout'", answer: nothing },
+  { name: 'resets', begins: 'RESET ', answer: nothing },
+  { name: 'listens', begins: 'LISTEN ', answer: nothing },
+  { name: 'listens no more', begins: 'UNLISTEN ', answer: nothing },
+  { name: 'sleeps', begins: "SELECT setval('outbox.sleeping'", answer: nothing },
+  {
+    name: 'joins',
+    begins: 'SELECT pg_advisory_lock_shared(',
+    answer: (model, session) => [{ joined: model.lock(session, MEMBER) }],
+  },
+  {
+    name: 'leaves',
+    begins: 'SELECT pg_advisory_unlock_shared(',
+    answer: (model, session) => {
+      model.unlock(session, MEMBER);
+      return [];
+    },
+  },
+  {
+    name: 'counts holdings',
+    begins: 'SELECT pid = pg_backend_pid()',
+    answer: (model, session) => model.holdings(session),
+  },
+  {
+    name: 'lists free ranges',
+    begins: 'SELECT number FROM outbox.range WHERE number NOT IN (',
+    answer: (model, _, [, held]) => model.freeRanges(held),
+  },
+  {
+    name: 'locks a range',
+    begins: 'SELECT pg_try_advisory_lock(',
+    touches: { writes: ['locks'] },
+    answer: (model, session, [, number]) => [{ isClaimed: model.lock(session, number) }],
+  },
+  {
+    name: 'unlocks a range',
+    begins: 'SELECT pg_advisory_unlock(',
+    touches: { writes: ['locks'] },
+    answer: (model, session, [, number]) => {
+      model.unlock(session, number);
+      return [];
+    },
+  },
+  {
+    name: 'takes a range over',
+    begins: 'UPDATE outbox.range r SET fence = fence + 1 FROM outbox.settings s WHERE number = $1 RETURNING',
+    touches: { writes: ['ranges'] },
+    answer: (model, _, [number]) => model.takeOver(number),
+  },
+  {
+    name: 'forgets what is not covered',
+    begins:
+      'DELETE FROM outbox.parked WHERE bucket BETWEEN $1 AND $2 AND NOT pg_visible_in_snapshot(xid, $3::pg_snapshot) ' +
+      'AND ($4::pg_snapshot IS NULL OR NOT pg_visible_in_snapshot(xid, $4::pg_snapshot) OR id > $5::bigint)',
+    touches: { reads: ['messages'], writes: ['parked'] },
+    answer: (model, _, [first, last, from, to, afterId]) => {
+      model.forgetUncovered(first, last, from, to, afterId);
+      return [];
+    },
+  },
+  {
+    name: 'looks',
+    begins: 'SELECT pg_current_snapshot()::text AS snapshot, (SELECT max(id) FROM outbox.message) AS bound',
+    touches: { reads: ['transactions', 'messages'] },
+    answer: (model) => model.look(),
+  },
+  {
+    name: 'reads a window',
+    moves: true,
+    begins: 'SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, rows_found FROM (',
+    touches: { reads: ['messages'] },
+    answer: (model, _, values) => model.window(values as Parameters<OutboxModel['window']>[0]),
+  },
+  {
+    name: 'saves',
+    begins:
+      'UPDATE outbox.range SET batch_from = $3, batch_to = $4, bound = $5, after_id = $6 WHERE number = $1 AND fence = $2',
+    touches: { writes: ['ranges'] },
+    answer: (model, _, values) => model.save(values as Parameters<OutboxModel['save']>[0]),
+  },
+  {
+    name: 'parks',
+    moves: true,
+    begins: 'WITH held AS MATERIALIZED ( SELECT number FROM outbox.range WHERE number = $1 AND fence = $2 FOR SHARE )',
+    touches: { reads: ['ranges', 'messages'], writes: ['parked'] },
+    answer: (model, _, [number, fence, ids]) => model.park(number, fence, ids),
+  },
+  {
+    name: 'lists parked keys',
+    begins: 'SELECT partition_key, tries FROM (SELECT FROM outbox.range WHERE number = $4 AND fence = $5) held',
+    touches: { reads: ['ranges', 'parked'] },
+    answer: (model, _, [first, last, atMost, number, fence]) => model.parkedKeys(first, last, atMost, number, fence),
+  },
+  {
+    name: 'reads parked rows',
+    begins:
+      'SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, tries ' +
+      'FROM (SELECT FROM outbox.range WHERE number = $5 AND fence = $6) held',
+    touches: { reads: ['ranges', 'parked'] },
+    answer: (model, _, [keys, afterIds, maxRows, maxBytes, number, fence]) =>
+      model.readParked(keys, afterIds, maxRows, maxBytes, number, fence),
+  },
+  {
+    name: 'removes parked rows',
+    begins: 'DELETE FROM outbox.parked p USING unnest($1::text[], $2::bigint[])',
+    touches: { reads: ['messages'], writes: ['parked'] },
+    answer: (model, _, [keys, ids]) => {
+      const gone = new Set((ids as string[]).map((id, index) => `${keys[index]} ${id}`));
+      model.removeParked(({ key, id }) => gone.has(`${key} ${id}`));
+      return [];
+    },
+  },
+  {
+    name: 'counts a try',
+    begins: 'UPDATE outbox.parked SET tries = tries + 1, last_error = $3 WHERE partition_key = $1 AND id = $2',
+    touches: { writes: ['parked'] },
+    answer: (model, _, [key, id]) => {
+      model.countTry(key, id);
+      return [];
+    },
+  },
+  {
+    name: 'gives a row up',
+    begins: 'WITH gone AS (DELETE FROM outbox.parked WHERE partition_key = $1 AND id = $2 RETURNING *)',
+    touches: { writes: ['parked'] },
+    answer: (model, _, [key, id]) => {
+      model.giveUp(key, id);
+      return [];
+    },
+  },
+  {
+    name: 'rotates',
+    begins: 'SELECT outbox.rotate()',
+    touches: { reads: ['ranges', 'parked'], writes: ['transactions', 'messages'] },
+    answer: (model) => model.rotate(),
+  },
+];
+
+function columns({ id, key, data }: ModelRow): object {
+  return { id: `${id}`, partition_key: key, data: Buffer.from(data), explicit_hash_key: null };
+}
+
+/** The first rows, as long as those before take less than so many bytes. */
+function withinBytes(rows: readonly ModelRow[], maxBytes: number): ModelRow[] {
+  let before = 0;
+  return rows.filter(({ data }) => {
+    const isWithin = before < maxBytes;
+    before += Buffer.byteLength(data);
+    return isWithin;
+  });
+}
+
+function snapshotOf(text: string): Snapshot {
+  const [xmin, xmax, xip = ''] = text.split(':');
+  return { xmin: Number(xmin), xmax: Number(xmax), xip: xip === '' ? [] : xip.split(',').map(Number) };
+}
+
+function isVisible(xid: number, text: string): boolean {
+  const { xmin, xmax, xip } = snapshotOf(text);
+  return xid < xmin || (xid < xmax && !xip.includes(xid));
+}
