@@ -27,6 +27,7 @@ const GUIDES = [
   'other-languages',
   'versions',
   'limits',
+  'facts',
 ];
 
 /** The pages of the site, by their sections. A guide that is not in the list above comes behind the others. */

@@ -1,4 +1,5 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -26,6 +27,9 @@ export const LANGUAGES = {
         run(python, [...pip, `aws-cdk-lib==${OLDEST.version}`, `constructs==${OLDEST.constructs}`]);
         run(python, [...pip, '--force-reinstall', '--no-deps', join(packages, 'python', wheel)]);
         run(python, ['test/languages/python/app.py'], { env });
+        for (const file of writePlanned('python', folder)) {
+          run(python, ['test/languages/python/run_planned.py', file], { env: { ...env, CDK_OUTDIR: `${file}.out` } });
+        }
         return OLDEST;
       },
     ],
@@ -54,6 +58,7 @@ export const LANGUAGES = {
       const synthesize = (chosen, env) => {
         rmSync(folder, { recursive: true, force: true });
         cpSync('test/languages/java', project, { recursive: true });
+        writePlanned('java', join(project, 'src/main/java'));
         // Maven would take the package of an earlier run, for it has the same version.
         rmSync(join(localRepository, 'io/github/cdk-even-shards'), { recursive: true, force: true });
         // Map.of has an order of its own in each process: twice, to see that it does not matter.
@@ -106,3 +111,15 @@ export const LANGUAGES = {
     ],
   },
 };
+
+/** Writes what `even-shards plan` prints for a language, as files that are stacks. */
+function writePlanned(language, folder) {
+  const bundling = ['--bundle', '--platform=node', '--log-level=warning'];
+  const program = execFileSync('node_modules/.bin/esbuild', ['test/languages/snippets.ts', ...bundling]);
+  const printed = execFileSync(process.execPath, ['-', language], { input: program, encoding: 'utf8' });
+  return Object.entries(JSON.parse(printed)).map(([name, code]) => {
+    const file = join(folder, `${name}.${{ python: 'py', java: 'java' }[language]}`);
+    writeFileSync(file, code);
+    return file;
+  });
+}

@@ -24,7 +24,7 @@ export interface ListPrices {
  * `planStream` and `planIndex`.
  *
  * Source: the pricing pages of Amazon Kinesis Data Streams and Amazon DynamoDB. DynamoDB's on-demand prices are those
- * since November 2024.
+ * since November 2024. These were the newest that public documents had in November 2026.
  */
 export const LIST_PRICES: ListPrices = {
   asOf: 'us-east-1, 2025',

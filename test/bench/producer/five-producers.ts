@@ -4,7 +4,8 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { between } from '../../fakes/round-trip-times';
-import { printTable, rounded } from './table';
+import { writeGuideTable } from '../guide-table';
+import { rounded } from './table';
 
 const PRODUCERS = 5;
 const SHARDS = 16;
@@ -12,8 +13,16 @@ const CAPACITY = SHARDS * SERVICE_SHARD_LIMITS.recordsPerSecond;
 const OVERLOAD_SECONDS = 30;
 const SECONDS = 60;
 
-/** Five producers that know nothing of each other: twice the stream's capacity for 30 s, then half of it. */
+const HEADER = ['second', 'offered', 'stored', 'entries rejected', 'most / least', 'slowest record'];
+
 export async function benchFiveProducers(): Promise<void> {
+  console.log(`${PRODUCERS} uncoordinated producers, ${SHARDS} shards with service limits, round trip 10 to 30 ms\n`);
+  const rows = await fiveProducersRows();
+  writeGuideTable('docs/guides/ordered-producer.md', 'npm run bench producer five-producers', HEADER, rows);
+}
+
+/** Five producers that know nothing of each other: twice the stream's capacity for 30 s, then half of it. */
+export async function fiveProducersRows(): Promise<string[][]> {
   const random = seededRandom(5);
   const clock = new VirtualClock();
   const kinesis = new FakeKinesis({
@@ -57,8 +66,7 @@ export async function benchFiveProducers(): Promise<void> {
     slowestMs = 0;
   }
   await clock.runUntil(Promise.all(producers));
-  console.log(`${PRODUCERS} uncoordinated producers, ${SHARDS} shards with service limits, round trip 10 to 30 ms\n`);
-  printTable(['second', 'offered', 'stored', 'entries rejected', 'most / least', 'slowest record'], rows);
+  return rows;
 }
 
 interface TimedRecord extends ProducerRecord {

@@ -4,8 +4,9 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { between } from '../../fakes/round-trip-times';
+import { writeGuideTable } from '../guide-table';
 import { unorderedBatches } from './baselines';
-import { printTable, rounded } from './table';
+import { rounded } from './table';
 
 const SHARDS = 64;
 const RECORDS = 250_000;
@@ -17,30 +18,42 @@ const DATA = Buffer.alloc(100 - KEY_BYTES);
 /** What a record takes of an aggregate: its data, and 6 bytes of the format. Its key is there once for all. */
 const AGGREGATED_BYTES = DATA.length + 6;
 
+export interface ManyKeys {
+  roundTripMs: number;
+  keys: number;
+  /** How much the keys differ: 0 for uniform ones, else the exponent of Zipf's law. */
+  exponent: number;
+}
+
+export const MANY_KEYS: readonly ManyKeys[] = [5, 20].flatMap((roundTripMs) =>
+  [500, 10_000].flatMap((keys) => [0, 1.1].map((exponent) => ({ roundTripMs, keys, exponent }))),
+);
+
+const HEADER = [
+  'round trip, keys',
+  'unordered',
+  'ordered',
+  'of unordered',
+  'of the shards',
+  'aggregated',
+  'of unordered',
+  'of the shards',
+];
+
 /**
  * Many keys over 64 shards with the service's limits: records a second of virtual time, against a batcher that keeps no
  * order, and against what the shards can take: the hottest shard's records at its limit.
  */
 export async function benchManyKeys(): Promise<void> {
-  for (const roundTripMs of [5, 20]) {
-    console.log(
-      `${RECORDS} records of 100 bytes, ${SHARDS} shards with service limits, round trip ${roundTripMs} ms ± 20 %\n`,
-    );
-    const rows: string[][] = [];
-    for (const keys of [500, 10_000]) {
-      for (const [name, exponent] of [
-        ['uniform', 0],
-        ['Zipf 1.1', 1.1],
-      ] as const) {
-        const records = recordsOf(keys, exponent, AGGREGATED_RECORDS);
-        rows.push(await compare(`${rounded(keys)} keys, ${name}`, records, roundTripMs));
-      }
-    }
-    printTable(
-      ['', 'unordered', 'ordered', 'of unordered', 'of the shards', 'aggregated', 'of unordered', 'of the shards'],
-      rows,
-    );
-  }
+  console.log(`${RECORDS} records of 100 bytes, ${SHARDS} shards with service limits, round trips ± 20 %\n`);
+  const rows: string[][] = [];
+  for (const each of MANY_KEYS) rows.push(await manyKeysRow(each));
+  writeGuideTable('docs/guides/ordered-producer.md', 'npm run bench producer many-keys', HEADER, rows);
+}
+
+export function manyKeysRow({ roundTripMs, keys, exponent }: ManyKeys): Promise<string[]> {
+  const name = `${roundTripMs} ms, ${rounded(keys)} keys, ${exponent === 0 ? 'uniform' : `Zipf ${exponent}`}`;
+  return compare(name, recordsOf(keys, exponent, AGGREGATED_RECORDS), roundTripMs);
 }
 
 type Approach = (kinesis: FakeKinesis, records: readonly ProducerRecord[], clock: VirtualClock) => Promise<unknown>;

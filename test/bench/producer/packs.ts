@@ -5,6 +5,7 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { between } from '../../fakes/round-trip-times';
+import { writeGuideTable } from '../guide-table';
 import { printTable, rounded } from './table';
 
 const SHARDS = 64;
@@ -43,6 +44,33 @@ interface Result {
   meanWaitMs: number;
 }
 
+/** How records are aggregated, by the name that a row has. */
+const PACKINGS = new Map<string, Partial<OrderedProducerOptions>>([
+  ['per key', { aggregation: 'per-key' }],
+  ...[0, 5].flatMap((lingerMs) =>
+    [64, 256, 1_024].map((hashBuckets): [string, Partial<OrderedProducerOptions>] => [
+      `${hashBuckets} buckets${lingerMs > 0 ? `, linger ${lingerMs} ms` : ''}`,
+      { aggregation: 'packed', hashBuckets, lingerMs },
+    ]),
+  ),
+]);
+
+/** The rows that the guide shows, and the scenario of each of its tables. */
+export const SHOWN_PACKS = ['per key', '256 buckets', '256 buckets, linger 5 ms'];
+export const PACKS_TABLES = { packs: SCENARIOS[0]!, 'packs, with a large buffer': SCENARIOS[3]! };
+
+const HEADER = [
+  '',
+  'records/s',
+  'of per key',
+  "of the shards' bytes",
+  'Kinesis records',
+  'fewer',
+  'a month, 10,000/s',
+  'hottest / mean shard',
+  'mean wait',
+];
+
 /**
  * Packs of hash buckets against aggregation by key: many uniform keys over 64 shards with the service's limits, in
  * virtual time. The shards are uniform, so 64 buckets are the shards: that row is packing by shard.
@@ -50,39 +78,32 @@ interface Result {
 export async function benchPacks(): Promise<void> {
   for (const scenario of SCENARIOS) {
     const { keys, maxBufferedRecords, records, first } = scenario;
-    const run = (options: Partial<OrderedProducerOptions>) => measure(scenario, options);
-    const perKey = await run({ aggregation: 'per-key' });
-    const rows = [row('per key', perKey, perKey)];
-    for (const [hashBuckets, lingerMs] of [
-      [64, 0],
-      [256, 0],
-      [1_024, 0],
-      [64, 5],
-      [256, 5],
-      [1_024, 5],
-    ] as const) {
-      const name = `${hashBuckets} buckets${lingerMs > 0 ? `, linger ${lingerMs} ms` : ''}`;
-      rows.push(row(name, await run({ aggregation: 'packed', hashBuckets, lingerMs }), perKey));
-    }
     console.log(
       `${rounded(records - first)} records of ${RECORD_BYTES} bytes behind ${rounded(first)} others, ${rounded(keys)} uniform ` +
         `keys, ${SHARDS} shards with service limits, round trip ${ROUND_TRIP_MS} ms ± 20 %, buffer ${rounded(maxBufferedRecords)} records\n`,
     );
-    printTable(
-      [
-        '',
-        'records/s',
-        'of per key',
-        "of the shards' bytes",
-        'Kinesis records',
-        'fewer',
-        'a month, 10,000/s',
-        'hottest / mean shard',
-        'mean wait',
-      ],
-      rows,
-    );
+    const rows = await packsRows(scenario, [...PACKINGS.keys()]);
+    printTable(HEADER, rows);
+    const part = Object.entries(PACKS_TABLES).find(([, shown]) => shown === scenario)?.[0];
+    if (part !== undefined)
+      writePacksTable(
+        part,
+        rows.filter(([name]) => SHOWN_PACKS.includes(name!)),
+      );
   }
+}
+
+export function writePacksTable(part: string, rows: string[][]): void {
+  writeGuideTable('docs/guides/ordered-producer.md', `npm run bench producer ${part}`, HEADER, rows);
+}
+
+export async function packsRows(scenario: Scenario, names: readonly string[]): Promise<string[][]> {
+  const perKey = await measure(scenario, PACKINGS.get('per key')!);
+  const rows: string[][] = [];
+  for (const name of names) {
+    rows.push(row(name, name === 'per key' ? perKey : await measure(scenario, PACKINGS.get(name)!), perKey));
+  }
+  return rows;
 }
 
 function row(name: string, result: Result, perKey: Result): string[] {

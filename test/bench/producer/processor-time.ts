@@ -5,8 +5,9 @@ import {
   type PutRecordsInput,
 } from '../../../lib/core';
 import { systemClock } from '../../../lib/core/foundation/clock';
+import { writeGuideTable } from '../guide-table';
 import { unorderedBatches } from './baselines';
-import { printTable, rounded } from './table';
+import { rounded } from './table';
 
 const RECORDS = 200_000;
 const ROUNDS = 5;
@@ -25,12 +26,12 @@ type Approach = (records: readonly ProducerRecord[]) => Promise<unknown>;
 
 const APPROACHES: [string, Approach][] = [
   ['unordered batches', (records) => unorderedBatches(client, records, systemClock)],
-  ['OrderedProducer', ours({})],
-  ['with a promise for each put', promises],
-  ['aggregation', ours({ aggregation: true })],
-  ['aggregation, sequence', ours({ aggregation: true, sequence: true })],
-  ['packed', ours({ aggregation: 'packed' })],
-  ['packed, sequence', ours({ aggregation: 'packed', sequence: true })],
+  ['`OrderedProducer`', ours({})],
+  ['`OrderedProducer`, with a promise for each `put`', promises],
+  ['`OrderedProducer`, aggregation', ours({ aggregation: true })],
+  ['`OrderedProducer`, aggregation and sequence', ours({ aggregation: true, sequence: true })],
+  ['`OrderedProducer`, packed', ours({ aggregation: 'packed' })],
+  ['`OrderedProducer`, packed, with a sequence', ours({ aggregation: 'packed', sequence: true })],
 ];
 
 /** No round trip, real clock, one core: what each record takes, against a batcher that keeps no order. */
@@ -38,8 +39,10 @@ export async function benchProcessorTime(): Promise<void> {
   const columns: number[][] = [];
   for (const keys of KEYS) columns.push(await medians(recordsOf(keys)));
   console.log(`${RECORDS} records of 100 bytes, no round trip; medians of ${ROUNDS} rounds in turn\n`);
-  printTable(
-    ['', ...KEYS.flatMap((keys) => [`µs/record, ${rounded(keys)} keys`, 'ratio'])],
+  writeGuideTable(
+    'docs/guides/ordered-producer.md',
+    'npm run bench producer processor-time',
+    ['', ...KEYS.flatMap((keys) => [`µs a record, ${rounded(keys)} keys`, 'ratio'])],
     APPROACHES.map(([name], index) => [
       name,
       ...columns.flatMap((times) => [rounded(times[index]!, 2), `${rounded(times[index]! / times[0]!, 1)} x`]),

@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The page of facts against the pages that it quotes, and against everything that we say. */
+
+const GUIDES = 'docs/guides';
+const flat = (text: string) => text.replaceAll(/\s+(?:\*(?!\*) )?/g, ' ');
+const page = readFileSync(join(GUIDES, 'facts.md'), 'utf8');
+
+/** The rows of the tables under a heading. */
+function rowsUnder(heading: string): string[][] {
+  const section = page.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!;
+  const rows = section.split('\n').filter((line) => line.startsWith('| '));
+  return rows.slice(2).map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')));
+}
+
+const statements = [...rowsUnder('Statements'), ...rowsUnder('Assumptions')];
+
+describe('a statement of the page of facts', () => {
+  test.each(statements)('"%s" stands in %s', (statement, link) => {
+    const path = /\]\((.+)\)/.exec(link)![1]!;
+    expect(flat(readFileSync(join(GUIDES, path), 'utf8'))).toContain(statement);
+  });
+
+  test.each(statements)('"%s" has a source', (_, __, source) => {
+    expect(source).not.toBe('');
+  });
+});
+
+test('what holds a statement or a table exists', () => {
+  const tests = [...page.matchAll(/`(test\/[^`]+)`/g)].map(([, path]) => path!);
+  expect(tests.length).toBeGreaterThan(20);
+  expect(tests.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+test('every table of numbers names a bench that there is', () => {
+  const scripts = [...page.matchAll(/`npm run bench ([a-z-]+)`/g)].map(([, name]) => name!);
+  expect(scripts.filter((name) => !existsSync(join('test/bench', `${name}.ts`)))).toEqual([]);
+});
+
+/** What was wrong, each with a sentence as it once stood. */
+const WRONG: [RegExp, string][] = [
+  [/Kinesis (then )?refuses what/, 'Kinesis then refuses what the function sends'],
+  [/(nobody|no one)( else)? (has )?publishe[sd]/i, 'nobody publishes how to add shards on the fly'],
+  [/(On-demand mode|It) costs more for each GB/, 'On-demand mode costs more for each GB'],
+  [/CloudTrail,? if .{0,40}trail|trail of CloudTrail|needs a trail/, 'A trail of CloudTrail names who else calls'],
+  [/one deployment,? (goes )?(from )?1 to 1,024/i, 'one deployment, 1 to 1,024'],
+  [
+    /(?<!no )Contributor Insights( of the index)? name the (throttled )?keys/,
+    'The Contributor Insights of the index name the keys.',
+  ],
+  [/well[- ]known (rule|fact)/i, 'a well-known rule of thumb'],
+  [/one shard of the index gets more than 1,000/, 'one shard of the index gets more than 1,000 write units a second'],
+  [/iterator age (of|shows) (all|every) consumers?/i, 'The iterator age of all consumers'],
+  [/index has four partitions(?!; AWS)/, 'a new index has four partitions.'],
+];
+
+describe('nowhere is it said', () => {
+  const texts = [
+    'README.md',
+    ...['docs/guides', 'docs/decisions', 'lib', 'lambda', 'bin', 'examples'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && /\.(md|ts)$/.test(entry.name))
+        .map((entry) => join(entry.parentPath, entry.name)),
+    ),
+  ].filter((path) => !path.endsWith('guides/facts.md'));
+  const said = texts.map((path) => [path, flat(readFileSync(path, 'utf8').replaceAll(/'\s*\+\s*[`']/g, ''))] as const);
+
+  test.each(WRONG)('%p', (wrong, example) => {
+    expect(example).toMatch(wrong);
+    expect(said.filter(([, text]) => wrong.test(text)).map(([path]) => path)).toEqual([]);
+  });
+});
