@@ -2,13 +2,24 @@ import { checkShardCount, MAX_INDEX_SHARDS } from '../../lib/core/foundation/sha
 import type { IndexShards, ShardCount } from '../../lib/core/sharded-index/sharded-index-config';
 import { inFlagTerms, UsageError } from '../flags';
 
+/** What stands behind the value of a flag: counts of writers, of readers, and that since which items are where they were put. */
+const FORMS = {
+  to: { pattern: /^(?:(.+)=)?(\d+)$/s, form: 'N or VALUE=N' },
+  from: { pattern: /^(?:(.+)=)?(\d+)(?:\/(\d+))?$/s, form: 'N, VALUE=N, W/R or VALUE=W/R' },
+  fromTable: {
+    pattern: /^(?:(.+)=)?(\d+)(?:\/(\d+)(?:\/(\d+))?)?$/s,
+    form: 'N, VALUE=N, W/R, VALUE=W/R, W/R/S or VALUE=W/R/S',
+  },
+};
+
 /** The counts that a repeated flag holds: `10`, `shipped=20`, or `10/20` for counts of writers and of readers. */
-export function countsOf(command: string, flag: 'from' | 'to', texts: readonly string[]): IndexShards {
+export function countsOf(command: string, kind: keyof typeof FORMS, texts: readonly string[]): IndexShards {
+  const { pattern, form } = FORMS[kind];
+  const flag = kind === 'to' ? 'to' : 'from';
   const counts = new Map<string | undefined, ShardCount>();
   for (const text of texts) {
-    const [, value, write, read] = /^(?:(.+)=)?(\d+)(?:\/(\d+))?$/s.exec(text) ?? [];
-    if (write === undefined || (flag === 'to' && read !== undefined)) {
-      const form = flag === 'to' ? 'N or VALUE=N' : 'N, VALUE=N, W/R or VALUE=W/R';
+    const [, value, write, read = write, since] = pattern.exec(text) ?? [];
+    if (write === undefined) {
       throw new UsageError(`--${flag} must be ${form} with whole numbers, got "${text}"`, command);
     }
     if (counts.has(value)) {
@@ -17,7 +28,10 @@ export function countsOf(command: string, flag: 'from' | 'to', texts: readonly s
         command,
       );
     }
-    counts.set(value, countOf(command, flag, Number(write), Number(read ?? write)));
+    counts.set(
+      value,
+      countOf(command, flag, Number(write), Number(read), since === undefined ? undefined : Number(since)),
+    );
   }
   const others = counts.get(undefined);
   if (others === undefined) {
@@ -30,11 +44,14 @@ export function countsOf(command: string, flag: 'from' | 'to', texts: readonly s
   };
 }
 
-function countOf(command: string, flag: string, write: number, read: number): ShardCount {
+function countOf(command: string, flag: string, write: number, read: number, since: number | undefined): ShardCount {
   inFlagTerms(command, () => {
-    checkShardCount(flag, write, MAX_INDEX_SHARDS);
-    checkShardCount(flag, read, MAX_INDEX_SHARDS);
+    for (const count of [write, read, since ?? write]) checkShardCount(flag, count, MAX_INDEX_SHARDS);
   });
-  if (read >= write) return { write, read };
-  throw new UsageError(`--${flag} must have readers ask all shards of writers, got "${write}/${read}"`, command);
+  if (read < write) {
+    throw new UsageError(`--${flag} must have readers ask all shards of writers, got "${write}/${read}"`, command);
+  }
+  if (since === undefined) return { write, read };
+  if (since <= write) return { write, read, since };
+  throw new UsageError(`--${flag} must have S at most W, got "${write}/${read}/${since}"`, command);
 }

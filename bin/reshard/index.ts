@@ -15,7 +15,7 @@ every item at every moment of the change; or with --adopt, how to adopt an index
 
   --from COUNT  the counts that are deployed: N for the whole table or for every value without a count of its own, and
                 VALUE=N for a value; may be repeated; W/R if writers use W shards and readers ask R, in a change that
-                was interrupted
+                was interrupted; of a table also W/R/S if items are where S shards or more have put them
   --to COUNT    the counts in the end, N and VALUE=N
   --adopt       the table has items, and its writers and readers do not know the index yet
   --table       the counts are those of a table that is sharded by its own key
@@ -58,7 +58,7 @@ function stepsOf({ adopt, table, from, to }: Flags): (IndexReshardStep | TableRe
   }
   const target = targetOf(countsOf(COMMAND, 'to', to));
   if (from === undefined) return planIndexReshard(undefined, target);
-  const current = countsOf(COMMAND, 'from', from);
+  const current = countsOf(COMMAND, table ? 'fromTable' : 'from', from);
   return table ? planTableReshard(current, target) : planIndexReshard(current, target);
 }
 

@@ -39,6 +39,27 @@ describe('even-shards reshard', () => {
     expect(text).toMatch(/^1\. deploy: writers spread .*\n {3}shardCounts: ShardCounts\.uniform\(20\)\n\nBegin/);
   });
 
+  test('goes on with the change of a table that was interrupted, from each of its steps', async () => {
+    const steps = planTableReshard({ default: { write: 5, read: 5 } }, { default: 6 });
+    const json = async (from: string) => JSON.parse(await printed('--table', '--from', from, '--to', '6', '--json'));
+    expect(await json('5')).toEqual(steps);
+    expect(await json('5/6')).toEqual(steps.slice(1));
+    expect(await json('6/6/5')).toEqual(steps.slice(2));
+    expect(await printed('--table', '--from', '5', '--from', 'a=6/6/5', '--to', '5', '--to', 'a=6')).toMatch(
+      /^1\. move/,
+    );
+  });
+
+  test.each([
+    [['--from', '6/6/5'], '--from must be N, VALUE=N, W/R or VALUE=W/R'],
+    [['--table', '--from', '6/6/7'], '--from must have S at most W, got "6/6/7"'],
+    [['--table', '--from', '6/6/0'], '--from must be a whole number from 1'],
+    [['--table', '--from', '6/6/5/4'], 'W/R/S or VALUE=W/R/S with whole numbers, got "6/6/5/4"'],
+  ])('refuses %j', async (args, message) => {
+    await expect(reshard([...args, '--to', '6'])).rejects.toThrow(UsageError);
+    await expect(reshard([...args, '--to', '6'])).rejects.toThrow(message);
+  });
+
   test('prints how to adopt an index on a table that has items', async () => {
     expect(await printed('--adopt', '--to', '1', '--to', 'shipped=4')).toBe(
       [

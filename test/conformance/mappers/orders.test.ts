@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { startDynamoDbEmulator } from '../../../bin/local/dynamodb-emulator';
-import type { Emulator } from '../../../bin/local/emulator-thread';
 import { fanOutCount, findStrays, type ShardedIndexConfig } from '../../../lib/core';
+import { DYNAMODB_EMULATORS, type DynamoDbEmulator } from '../dynamodb-emulators';
 import { createTable } from '../sharded-tables';
 
 /**
- * The examples for the mappers that people use, on dynalite: `npm run conformance mappers`. The mappers have a manifest of their
- * own, and are installed the first time.
+ * The examples for the mappers that people use: `npm run conformance mappers`. In the single-attribute layout on dynalite, and in the
+ * multi-attribute one on each emulator that has such keys and is installed. The mappers have a manifest of their own, and are
+ * installed the first time.
  */
 
 const EXAMPLES = join(__dirname, '../../../examples/mappers');
@@ -30,26 +31,40 @@ const isInstalled = spawnSync(command!, install, { stdio: 'ignore' }).status ===
 if (!isInstalled) console.log('SKIPPED: conformance with mappers needs the npm registry');
 const describeIf = isInstalled ? describe : describe.skip;
 
-describeIf.each(['electro', 'toolbox'])('the orders of examples/mappers/%s-orders.js', (mapper) => {
+const dynalite: DynamoDbEmulator = { name: 'dynalite', isInstalled: true, needs: '', start: startDynamoDbEmulator };
+const MAPPERS = ['electro', 'toolbox', 'dynamoose'];
+const CASES = [
+  { keyLayout: 'single-attribute' as const, emulator: dynalite },
+  ...DYNAMODB_EMULATORS.filter(({ isInstalled }) => isInstalled).map((emulator) => ({
+    keyLayout: 'multi-attribute' as const,
+    emulator,
+  })),
+].flatMap((each) => MAPPERS.map((mapper) => ({ mapper, on: each.emulator.name, ...each })));
+if (CASES.length === MAPPERS.length) console.log('SKIPPED: the multi-attribute layout needs dynoxide, or a JDK');
+
+describeIf.each(CASES)('the orders of examples/mappers/$mapper-orders.js, $keyLayout, on $on', (each) => {
+  const { mapper, keyLayout } = each;
   const byStatus: ShardedIndexConfig = {
-    tableName: `Orders-${mapper}`,
+    tableName: `Orders-${mapper}-${keyLayout}`,
     indexName: 'byStatus',
     tableKey: ['pk', 'sk'],
-    keyLayout: 'single-attribute',
+    keyLayout,
     valueAttribute: 'status',
     shardAttribute: 'byStatusShard',
     sortKeyAttributes: [],
     shards: { default: { write: 3, read: 3 }, byValue: { shipped: { write: 7, read: 7 } } },
     strategy: 'calculated',
   };
-  let emulator: Emulator;
+  let emulator: Awaited<ReturnType<DynamoDbEmulator['start']>>;
   let dynamoDb: DynamoDB;
 
   beforeAll(async () => {
-    emulator = await startDynamoDbEmulator();
+    emulator = await each.emulator.start();
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
     dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
-    await createTable(dynamoDb, byStatus, { pk: 'S', sk: 'S', byStatusShard: 'S' });
+    const isMulti = keyLayout === 'multi-attribute';
+    const indexKeys: Record<string, 'S' | 'N'> = isMulti ? { status: 'S', byStatusShard: 'N' } : { byStatusShard: 'S' };
+    await createTable(dynamoDb, byStatus, { pk: 'S', sk: 'S', ...indexKeys });
     const play = [join(__dirname, 'play-orders.mjs'), emulator.endpoint, JSON.stringify(byStatus), mapper];
     await promisify(execFile)(process.execPath, play);
   }, 120_000);

@@ -8,11 +8,13 @@ const examples = join(import.meta.dirname ?? new URL('.', import.meta.url).pathn
 const require = createRequire(join(examples, 'package.json'));
 const { DynamoDB } = require('@aws-sdk/client-dynamodb');
 const { DynamoDBDocument } = require('@aws-sdk/lib-dynamodb');
-const { electroOrders, toolboxOrders } = await import(pathToFileURL(join(examples, `${mapper}-orders.js`)));
+const module = await import(pathToFileURL(join(examples, `${mapper}-orders.js`)));
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-const documents = DynamoDBDocument.from(new DynamoDB({ region: 'us-east-1', endpoint, credentials }));
-const orders = (electroOrders ?? toolboxOrders)(documents, JSON.parse(config));
+const dynamoDb = new DynamoDB({ region: 'us-east-1', endpoint, credentials });
+// dynamoose takes the client itself, and the others that of plain values.
+const client = mapper === 'dynamoose' ? dynamoDb : DynamoDBDocument.from(dynamoDb);
+const orders = module[`${mapper}Orders`](client, JSON.parse(config));
 for (let number = 0; number < 40; number++) await orders.place({ orderId: `o-${number}`, status: 'placed' });
 for (let number = 0; number < 20; number++) await orders.ship(`o-${number}`);
 for (let number = 10; number < 30; number++) await orders.annotate(`o-${number}`, 'fragile');
