@@ -7,6 +7,7 @@ import {
   type QueryCommandInput,
   type QueryCommandOutput,
 } from '@aws-sdk/client-dynamodb';
+import { adaptiveCountsOf } from '../../lib/core/adaptive-counts/adaptive-config';
 import { decideCounts, type ValueDecision, writersShards } from '../../lib/core/adaptive-counts/decide-counts';
 import { DynamoDbShardCountStore } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
 import type { GrownCount } from '../../lib/core/adaptive-counts/grown-count';
@@ -18,6 +19,7 @@ import {
   SHARD_COUNT_METRICS,
   TABLE_NAME_DIMENSION,
 } from '../../lib/core/foundation/function-metrics';
+import { checkShardCount } from '../../lib/core/foundation/shard-count';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
@@ -121,6 +123,7 @@ async function raise({ value, shards, reason }: ValueDecision): Promise<void> {
 }
 
 async function raiseByHand(value: string | number | undefined, count: number): Promise<ControllerAnswer> {
+  checkShardCount('count', count, adaptiveCountsOf(config).maximum);
   const reason = 'an invocation of the controller asked for it';
   const to = { to: count, reason, changedBy };
   const stored = await raiseShardCount(config, store, value === undefined ? to : { ...to, value });

@@ -88,10 +88,11 @@ export class AdaptiveIndex implements ShardedConfigSource {
    * The configuration with counts by which a page that begins now finds every item. Take it for one page or one stream, and
    * never keep it. The functions that take an `AdaptiveIndex` do so.
    *
-   * @throws ShardCountsUnavailableError if the counts cannot be read and the copy is too old
+   * @param withinMs for how long to wait for it, in milliseconds: three seconds at most without it, and whatever it is
+   * @throws ShardCountsUnavailableError if the counts cannot be read, or not in time, and the copy is too old
    */
-  async forReading(): Promise<ShardedIndexConfig> {
-    const copy = this.usableCopy() ?? (await this.ask());
+  async forReading(withinMs = Number.POSITIVE_INFINITY): Promise<ShardedIndexConfig> {
+    const copy = this.usableCopy() ?? (await this.askWithin(withinMs));
     if (!this.isFresh(copy)) throw new ShardCountsUnavailableError();
     return copy.config;
   }
@@ -140,6 +141,15 @@ export class AdaptiveIndex implements ShardedConfigSource {
       this.asking = undefined;
     });
     return this.asking;
+  }
+
+  /** Whoever cannot wait leaves the question to others. */
+  private async askWithin(ms: number): Promise<Copy> {
+    const asked = this.ask();
+    if (!Number.isFinite(ms)) return asked;
+    return answerWithin(ms, asked, this.clock).catch((cause) => {
+      throw cause instanceof ShardCountsUnavailableError ? cause : new ShardCountsUnavailableError({ cause });
+    });
   }
 
   private async askInTurn(): Promise<Copy> {

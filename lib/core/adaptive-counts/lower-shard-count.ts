@@ -98,10 +98,14 @@ export interface DrainEnd extends CountChange {
 export async function endDrain(config: ShardedIndexConfig, store: ShardCountStore, end: DrainEnd): Promise<GrownCount> {
   adaptiveCountsOf(config);
   checkChange(end);
+  if (!Number.isSafeInteger(end.version) || end.version < 1) {
+    throw new InvalidArgumentError('version', end.version, 'the version that lowerShardCount has returned');
+  }
   const value = countedValue(config, end.value);
   const before = await store.readCount(value);
-  if (before !== undefined && before.read === before.write) return before;
-  if (before === undefined || before.version !== end.version) throw new ShardCountChangedError();
+  if (before === undefined) throw new InvalidIndexValueError('value', end.value, 'a value that has grown');
+  if (before.read === before.write) return before;
+  if (before.version !== end.version) throw new ShardCountChangedError();
   const drained = await writeNext(store, before, { value, write: before.write, read: before.write }, end);
   if (drained === undefined) throw new ShardCountChangedError();
   return drained;

@@ -1,5 +1,4 @@
-import { systemClock } from '../foundation/clock';
-import type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
+import { type FanOutReadOptions, readPolicy } from '../foundation/fan-out/read-policy';
 import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from './sharded-index-config';
 
 /** The configuration by which a read begins, and the options for the time that is left then. */
@@ -8,9 +7,9 @@ export async function configOfTheMoment<O extends FanOutReadOptions>(
   options: O,
 ): Promise<{ config: ShardedConfig; left: O }> {
   if (!isConfigSource(index)) return { config: index, left: options };
-  const { deadlineMs, clock = systemClock } = options;
+  const { deadlineMs, clock } = readPolicy(options);
   const since = clock.now();
-  const config = await index.forReading();
+  const config = await index.forReading(deadlineMs);
   if (!deadlineMs) return { config, left: options };
   return { config, left: { ...options, deadlineMs: Math.max(0, deadlineMs + since - clock.now()) } };
 }

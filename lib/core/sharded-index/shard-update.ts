@@ -85,6 +85,7 @@ function checkChanges(
   { set = {}, remove = [] }: ItemChanges,
   ofExpression: readonly string[],
 ): void {
+  if (!Array.isArray(remove)) throw new InvalidArgumentError('changes.remove', remove, 'a list of attributes');
   const changed = [...Object.keys(set), ...remove];
   if (changed.length + ofExpression.length === 0)
     throw new InvalidArgumentError('changes', { set, remove }, 'an object that sets or removes at least one attribute');

@@ -112,8 +112,12 @@ export type ShardedConfig = ShardedIndexConfig | ShardedTableConfig;
 export interface ShardedConfigSource {
   /** The configuration with the counts that no value is below. */
   readonly initial: ShardedIndexConfig;
-  /** A configuration by which a page that begins now finds every item. */
-  forReading(): Promise<ShardedIndexConfig>;
+  /**
+   * A configuration by which a page that begins now finds every item.
+   *
+   * @param withinMs for how long the page can wait for it, in milliseconds; absent for a page without a deadline
+   */
+  forReading(withinMs?: number): Promise<ShardedIndexConfig>;
 }
 
 /** Separates the value from the shard in a single-attribute key. The shard follows the last separator. */

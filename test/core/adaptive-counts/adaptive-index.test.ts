@@ -2,6 +2,7 @@ import {
   AdaptiveIndex,
   type AdaptiveIndexOptions,
   CorruptShardCountError,
+  fanOutQuery,
   type GrownCount,
   InvalidShardCountError,
   type ShardCountReader,
@@ -200,6 +201,25 @@ describe('while the counts cannot be read', () => {
     await expect(clock.runUntil(deaf.forReading())).rejects.toThrow(ShardCountsUnavailableError);
     expect(clock.now()).toBeLessThan(3_500);
     expect(aborted).toBe(3);
+  });
+
+  test('a page waits no longer than to its deadline, and others wait on', async () => {
+    answer = () => new Promise((resolve) => clock.schedule(() => resolve(counts), 800));
+    const client = { query: jest.fn() };
+    const index = make();
+    const others = index.forReading();
+    const page = fanOutQuery(client as never, index, { value: 'open' }, { clock, deadlineMs: 500 });
+    await expect(clock.runUntil(page)).rejects.toThrow(ShardCountsUnavailableError);
+    expect(clock.now()).toBe(500);
+    expect(client.query).not.toHaveBeenCalled();
+    expect(open(await clock.runUntil(others))).toEqual({ write: 4, read: 4 });
+    expect([clock.now(), reads]).toEqual([800, 1]);
+  });
+
+  test('a page with a deadline that is none asks for no counts', async () => {
+    const page = fanOutQuery({ query: jest.fn() } as never, make(), { value: 'open' }, { clock, deadlineMs: -1 });
+    await expect(page).rejects.toThrow('deadlineMs must be');
+    expect(reads).toBe(0);
   });
 
   test('the application is told why', async () => {

@@ -57,6 +57,16 @@ describe('lowering a shard count', () => {
     expect(table.written).toHaveLength(4);
   });
 
+  test('ends no drain of a value that has not grown, and none without a version', async () => {
+    const drain = { ...why, version: 1 };
+    await expect(endDrain(adaptiveConfig, table.store(), { ...drain, value: 'paid' })).rejects.toThrow(
+      'value must be a value that has grown, got "paid"',
+    );
+    await expect(endDrain(adaptiveConfig, table.store(), why as never)).rejects.toThrow(
+      'version must be the version that lowerShardCount has returned, got undefined',
+    );
+  });
+
   test('does not end a drain if writers were raised again since', async () => {
     const { version } = await clock.runUntil(lower(2));
     await clock.runUntil(raiseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));

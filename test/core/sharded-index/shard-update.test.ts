@@ -89,6 +89,7 @@ describe('shardUpdate', () => {
     ['nothing to change', {}],
     ['an attribute that is set and removed', { set: { status: 'failed' }, remove: ['status'] }],
     ['an attribute that is removed twice', { remove: ['owner', 'owner'] }],
+    ['an attribute to remove that is no list', { remove: 'log' } as never],
     ['an attribute that is set to nothing', { set: { status: undefined } }],
     ['another table key', { set: { jobId: 'job-2' } }],
     ['a shard of its own', { set: { status: 'failed', byStatusShard: 7 } }],
