@@ -16,7 +16,8 @@ const MAX_REASON = 500;
 const MAX_NAME = 100;
 
 /** @throws InvalidArgumentError unless a change says who makes it, and why, in few words */
-export function checkChange({ reason, changedBy }: CountChange): void {
+export function checkChange(change: CountChange): void {
+  const { reason, changedBy }: Partial<CountChange> = Object(change);
   for (const [field, text, most] of [
     ['reason', reason, MAX_REASON],
     ['changedBy', changedBy, MAX_NAME],

@@ -43,8 +43,8 @@ export async function raiseShardCount(
   { clock = systemClock }: { clock?: Clock } = {},
 ): Promise<GrownCount | undefined> {
   const { maximum } = adaptiveCountsOf(config);
-  checkShardCount('to', raise.to, maximum);
   checkChange(raise);
+  checkShardCount('to', raise.to, maximum);
   const { to } = raise;
   const value = countedValue(config, raise.value);
   const floor = floorOf(config, value);

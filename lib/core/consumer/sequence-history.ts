@@ -192,20 +192,25 @@ export class SequenceHistory {
 
   private restore(key: KeyHistory): void {
     if (typeof key?.partitionKey !== 'string' || !Array.isArray(key.producers)) throw notSaved(key);
-    for (const { producerId, explicitHashKey, sequenceNumber, setAside = [] } of key.producers) {
-      const hashKey = explicitHashKey === undefined ? undefined : parseHashKey(explicitHashKey);
-      if (typeof producerId !== 'string' || !DECIMAL.test(sequenceNumber) || !Array.isArray(setAside))
-        throw notSaved(key);
+    for (const producer of key.producers) {
+      const { producerId, explicitHashKey, sequenceNumber, setAside = [] }: Partial<SeriesHistory> = Object(producer);
+      if (typeof producerId !== 'string' || !isDecimal(sequenceNumber) || !Array.isArray(setAside)) throw notSaved(key);
+      const hashKey = typeof explicitHashKey === 'string' ? parseHashKey(explicitHashKey) : undefined;
       if (explicitHashKey !== undefined && hashKey === undefined) throw notSaved(key);
       const sequence = { producerId, sequenceNumber: BigInt(sequenceNumber) };
       const series = this.written({ partitionKey: key.partitionKey, explicitHashKey: hashKey, sequence });
-      for (const { from, to } of setAside) {
-        if (!DECIMAL.test(from) || !DECIMAL.test(to) || BigInt(from) > BigInt(to)) throw notSaved(key);
+      for (const range of setAside) {
+        const { from, to }: { from?: unknown; to?: unknown } = Object(range);
+        if (!isDecimal(from) || !isDecimal(to) || BigInt(from) > BigInt(to)) throw notSaved(key);
         series.setAside ??= new NumberRanges();
         series.setAside.add({ from: BigInt(from), to: BigInt(to) });
       }
     }
   }
+}
+
+function isDecimal(value: unknown): value is string {
+  return typeof value === 'string' && DECIMAL.test(value);
 }
 
 function seriesName(producerId: string, explicitHashKey: bigint | undefined): string {

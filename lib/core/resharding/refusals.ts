@@ -2,23 +2,26 @@
 
 /** The request came while the stream was busy, or too soon after another one, and will be welcome later. */
 export function isNotReady(error: unknown): boolean {
-  const { name, message } = error as Error;
-  return name === 'ResourceInUseException' || (name === 'LimitExceededException' && /\brate\b/i.test(message));
+  return isRefusal(error, 'ResourceInUseException') || isRefusal(error, 'LimitExceededException', /\brate\b/i);
 }
 
 /** The shards are not those that the request was made for: ListShards may be seconds old. */
 export function isOutOfDate(error: unknown): boolean {
-  const { name, message } = error as Error;
-  return name === 'InvalidArgumentException' || (name === 'ResourceNotFoundException' && /\bshard\b/i.test(message));
+  return isRefusal(error, 'InvalidArgumentException') || isRefusal(error, 'ResourceNotFoundException', /\bshard\b/i);
 }
 
 /** The account, or the region, has no shards left. */
 export function isShardQuota(error: unknown): boolean {
-  const { name, message } = error as Error;
-  return name === 'LimitExceededException' && /shard (limit|quota)/i.test(message);
+  return isRefusal(error, 'LimitExceededException', /shard (limit|quota)/i);
 }
 
 /** The updates of the stream's shard count in the last 24 hours are used up. */
 export function isDailyLimit(error: unknown): error is Error {
-  return (error as Error).name === 'LimitExceededException' && !isNotReady(error) && !isShardQuota(error);
+  return isRefusal(error, 'LimitExceededException') && !isNotReady(error) && !isShardQuota(error);
+}
+
+/** Whether an exception has this name, and a message with these words. A service may say anything in place of a message. */
+function isRefusal(error: unknown, exception: string, words = /(?:)/): boolean {
+  const { name, message }: { name?: unknown; message?: unknown } = Object(error);
+  return name === exception && words.test(typeof message === 'string' ? message : '');
 }

@@ -1,7 +1,9 @@
 import {
+  endDrain,
   InvalidIndexConfigError,
   InvalidIndexValueError,
   InvalidShardCountError,
+  lowerShardCount,
   raiseShardCount,
   ShardCountChangedError,
   type ShardedIndexConfig,
@@ -134,6 +136,17 @@ describe('raising a shard count', () => {
   ])('refuses a wrong %s', async (field, wrong) => {
     const refused = raiseShardCount(adaptiveConfig, table.store(), { value: 'open', to: 4, ...why, ...wrong });
     await expect(refused).rejects.toThrow(`${field} must be a text`);
+  });
+
+  test.each([[null], [undefined], ['x'], [{}]])('refuses %j in place of a change', async (change) => {
+    const config = adaptiveConfig;
+    for (const refused of [
+      raiseShardCount(config, table.store(), change as never),
+      lowerShardCount(config, table.store(), change as never),
+      endDrain(config, table.store(), change as never),
+    ]) {
+      await expect(refused).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    }
   });
 
   test('raises the one count of an index that covers the whole table', async () => {

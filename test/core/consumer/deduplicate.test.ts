@@ -249,7 +249,15 @@ describe('SequenceHistory', () => {
   test.each([
     [{ maxKeys: 0 }, 'maxKeys must be a positive whole number, got 0'],
     [{ maxProducersPerKey: 1.5 }, 'maxProducersPerKey must be a positive whole number, got 1.5'],
-    [{ saved: [{ partitionKey: 'a' }] }, 'saved must be the result of toJSON of a history'],
+    ...[
+      { partitionKey: 'a' },
+      null,
+      { partitionKey: 'a', producers: [null] },
+      { partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: { toString: 'x' } }] },
+      { partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '1', explicitHashKey: { toString: 'x' } }] },
+      { partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '1', setAside: [null] }] },
+      { partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '1', setAside: [{ from: [1], to: '2' }] }] },
+    ].map((key): [object, string] => [{ saved: [key] }, 'saved must be the result of toJSON of a history']),
     [{ saved: [{ partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '-1' }] }] }, 'saved must be'],
     [
       { saved: [{ partitionKey: 'a', producers: [{ producerId: 'p', sequenceNumber: '1', explicitHashKey: 'x' }] }] },
