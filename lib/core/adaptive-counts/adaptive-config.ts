@@ -24,8 +24,11 @@ export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
   if (typeof adaptive !== 'object' || adaptive === null) {
     throw new InvalidIndexConfigError('config.adaptive', adaptive, 'what an index with adaptive counts emits');
   }
-  if (typeof adaptive.tableName !== 'string' || adaptive.tableName === '') {
-    throw new InvalidIndexConfigError('config.adaptive.tableName', adaptive.tableName, 'a non-empty string');
+  for (const [field, name] of [
+    ['config.tableName', config.tableName],
+    ['config.adaptive.tableName', adaptive.tableName],
+  ] as const) {
+    if (typeof name !== 'string' || name === '') throw new InvalidIndexConfigError(field, name, 'a non-empty string');
   }
   checkShardCount('config.adaptive.maximum', adaptive.maximum, MAX_INDEX_SHARDS);
   const { shards } = config;

@@ -12,11 +12,13 @@ export function valueText(value: string | number): string {
  * what JavaScript writes for the number: "1e+21".
  */
 export function countOfValue<C>(
-  { default: others, byValue = {} }: { default: C; byValue?: Record<string, C> },
+  { default: others, byValue: counts }: { default: C; byValue?: Record<string, C> | null },
   value: string | number | undefined,
 ): C {
   if (value === undefined) return others;
   const text = valueText(value);
+  // JSON may say null where there are none.
+  const byValue = counts ?? {};
   if (Object.hasOwn(byValue, text)) return byValue[text]!;
   const name = numberName(text);
   return Object.hasOwn(byValue, name) ? byValue[name]! : others;

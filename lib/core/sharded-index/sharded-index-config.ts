@@ -246,8 +246,12 @@ function checkCounts(field: string, count: ShardCount): void {
   }
 }
 
+/** A table may be named by its ARN. Source: the DynamoDB API reference, TableName. */
+const MAX_NAME = 1_024;
+
 function checkName(field: string, name: unknown): void {
   if (typeof name !== 'string' || name === '') throw new InvalidIndexConfigError(field, name, 'a non-empty string');
+  if (name.length > MAX_NAME) throw new InvalidIndexConfigError(field, name, `at most ${MAX_NAME} characters long`);
 }
 
 function checkNames(field: string, names: unknown, least: number, most: number): void {
@@ -255,7 +259,7 @@ function checkNames(field: string, names: unknown, least: number, most: number):
     Array.isArray(names) &&
     names.length >= least &&
     names.length <= most &&
-    names.every((name) => typeof name === 'string' && name !== '');
+    names.every((name) => typeof name === 'string' && name !== '' && name.length <= MAX_NAME);
   if (!valid) throw new InvalidIndexConfigError(field, names, `an array of ${least} to ${most} attribute names`);
 }
 

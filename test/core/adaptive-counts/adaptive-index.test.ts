@@ -59,6 +59,10 @@ describe('the configuration of an adaptive index', () => {
     expect(() => make({}, { ...adaptiveConfig, shards } as never)).toThrow(field);
   });
 
+  test.each([[''], [5], [null], [{ toString: 'x' }]])('is refused with the table name %j', (tableName) => {
+    expect(() => make({}, { ...adaptiveConfig, tableName } as never)).toThrow('config.tableName must be');
+  });
+
   test('has fixed counts, those that values have grown to', async () => {
     expect(await make().forReading()).toEqual({
       ...adaptiveConfig,

@@ -111,6 +111,11 @@ describe('shardAttributes', () => {
     expect(() => shardAttributes(byStatus, { ...job, status })).toThrow(InvalidIndexValueError);
   });
 
+  test('takes no counts by value for none', () => {
+    const shards = { ...byStatus.shards, byValue: null as never };
+    expect(shardAttributes({ ...byStatus, shards }, { ...job, status: 'succeeded' })).toBeDefined();
+  });
+
   test('fails when the calculated shard misses the table key', () => {
     const write = () => shardAttributes(byStatus, { status: 'succeeded' });
     expect(write).toThrow(InvalidArgumentError);
@@ -125,6 +130,8 @@ describe('shardAttributes', () => {
     ['an unknown strategy', { strategy: 'hash' as never }, InvalidIndexConfigError],
     ['no table key', { tableKey: [] }, InvalidIndexConfigError],
     ['an empty shard attribute', { shardAttribute: '' }, InvalidIndexConfigError],
+    ['a name that no message could quote', { indexName: 'x'.repeat(1_025) }, InvalidIndexConfigError],
+    ['such a name in a list', { tableKey: ['x'.repeat(1_025)] }, InvalidIndexConfigError],
     ['a read count below the write count', { shards: { default: { write: 5, read: 4 } } }, InvalidIndexConfigError],
     ['a write count of 0', { shards: { default: { write: 0, read: 4 } } }, InvalidShardCountError],
     [
