@@ -31,7 +31,9 @@ describe('the tables of the guide to the ordered producer', () => {
   test('of many keys is what the bench computes: its time is simulated', async () => {
     const rows = rowsOf('many-keys');
     expect(rows).toHaveLength(MANY_KEYS.length);
-    expect(rows[0]).toEqual(await manyKeysRow(MANY_KEYS[0]!));
+    // The unordered batcher draws its back-off anew each time.
+    const ours = (cells: string[]) => [0, 2, 4, 5, 7].map((column) => cells[column]);
+    expect(ours(rows[0]!)).toEqual(ours(await manyKeysRow(MANY_KEYS[0]!)));
   }, 300_000);
 
   test('of many keys says what the text says', () => {
@@ -39,8 +41,8 @@ describe('the tables of the guide to the ordered producer', () => {
     const below = (column: number, percent: number) => rows.filter((cells) => cells[column]! < percent).length;
     expect([below(2, 90), below(3, 95)]).toEqual([5, 5]);
     expect(text).toContain('**Without aggregation five of the eight rows miss them.**');
-    expect([below(5, 100), below(6, 95)]).toEqual([0, 3]);
-    expect(text).toContain("every row is above unordered. Three rows miss 95 % of the shards' bytes.");
+    expect([below(5, 100), below(6, 95)]).toEqual([0, 4]);
+    expect(text).toContain("every row is above unordered. Four rows miss 95 % of the shards' bytes.");
   });
 
   test('of packs is what the bench computes: its time is simulated', async () => {
