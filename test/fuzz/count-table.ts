@@ -33,8 +33,8 @@ export class CountTable {
 
   /** Writes if there is no such item, or if the attribute of the condition is what it says. */
   putItem(input: CountPut): object {
-    const key = String(keyOf(input.Item));
-    const at = this.items.findIndex((other) => String(keyOf(other)) === key);
+    const key = JSON.stringify(keyOf(input.Item));
+    const at = this.items.findIndex((other) => JSON.stringify(keyOf(other)) === key);
     if (!isMet(this.items[at], input)) throw new ConditionFailed('The conditional request failed');
     this.items.splice(at < 0 ? this.items.length : at, 1, input.Item);
     return {};

@@ -239,7 +239,10 @@ export function keyTypeOf(type: CqlKeyType): KeyType {
 function writtenOut(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   const plain = typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date;
-  return plain ? undefined : String(value);
+  if (plain) return undefined;
+  const write: unknown = value.toString;
+  const text: unknown = typeof write === 'function' ? write.call(value) : undefined;
+  return typeof text === 'string' ? text : undefined;
 }
 
 function isoTime(time: Date): string | undefined {

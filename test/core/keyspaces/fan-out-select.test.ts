@@ -207,6 +207,13 @@ describe('bad input', () => {
     ],
     [{ where: { minute: { beginsWith: '1' } } }, InvalidClusteringConditionError, 'text, varchar: minute is int'],
     [{ where: { minute: { eq: '1.5' } } }, InvalidColumnValueError, 'where.minute.eq must be a whole number'],
+    ...[{ toString: 'x', valueOf: 1 }, Object.create(null), { toString: () => 5 }].map(
+      (eq): [Partial<FanOutSelectRequest>, ErrorClass, string] => [
+        { where: { minute: { eq } } },
+        InvalidColumnValueError,
+        'where.minute.eq must be a whole number',
+      ],
+    ),
     [
       { projection: ['nope'] },
       UnknownColumnError,
