@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file that threads load: next to the bundled CLI, or for sources run as they are, where the build has put it. */
+/** Seen from the bundled command line, from the sources, and from a program that scripts/run-bundled.mjs has put into dist. */
+const PLACES = ['local', '../../dist/bin/local', '../../bin/local'];
+
+/** A file that threads load, where the build has put it. */
 export function threadFile(name: string): string {
-  const bundled = join(__dirname, `local/${name}.js`);
-  return existsSync(bundled) ? bundled : join(__dirname, `../../dist/bin/local/${name}.js`);
+  const files = PLACES.map((place) => join(__dirname, place, `${name}.js`));
+  return files.find(existsSync) ?? files[0]!;
 }
