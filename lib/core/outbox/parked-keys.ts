@@ -120,7 +120,8 @@ export class ParkedKeys {
       const key = this.keyOf(partitionKey);
       key.tries = tries;
       key.isSuspect = tries > 0;
-      if (tries > 0) key.dueAtMs = this.retryAt(tries);
+      // When the last try was is not known, and this worker may end before a long wait does. So each begins with the shortest.
+      if (tries > 0) key.dueAtMs = this.retryAt(1);
     }
     this.onChange();
   }

@@ -38,7 +38,7 @@ export interface OutboxRelayOptions {
   maxTries?: number;
   /**
    * How long to wait after a row was rejected until it is tried again, in milliseconds; it doubles with each try, up to a
-   * minute.
+   * minute. A worker that goes on with the rows of another begins with this wait, however often they were tried.
    * @default 1000
    */
   retryMs?: number;

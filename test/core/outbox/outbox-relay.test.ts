@@ -490,6 +490,18 @@ describeOnPostgres('OutboxRelay', () => {
       }
     });
 
+    test('is tried early by each worker that goes on, which may live shorter than the wait for the next try', async () => {
+      await put('k', 'poison');
+      const first = start(new OutboxRelay(pool, producerFor(refusing('poison')), FAST));
+      await until(async () => (await rowsOf('SELECT FROM outbox.parked WHERE tries > 0')).length === 1);
+      await first.stop();
+      // The next wait of that worker would be 41 seconds.
+      await client.query('UPDATE outbox.parked SET tries = 12');
+      const kinesis = fakeKinesis();
+      start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+      await until(() => seen(kinesis, 'k').length === 1);
+    });
+
     test('above the limit of the stream is refused before it is sent, and stays', async () => {
       const kinesis = fakeKinesis();
       const errors: OutboxRowError[] = [];

@@ -22,6 +22,8 @@ import { PostgresServer } from '../../postgres/postgres-server';
 
 /** Of which the last ten seconds are for what is in flight. */
 const A_RUN_MS = 14_000;
+/** Of which one is enough, unless the machine is busy. */
+const MAX_RUNS = 5;
 
 describeOnPostgres('the advice on an outbox', () => {
   let postgres: PostgresServer;
@@ -91,6 +93,14 @@ describeOnPostgres('the advice on an outbox', () => {
     return relay;
   }
 
+  /** Invokes a relay as its schedule does, until no row waits, parked ones included. */
+  async function relayAll(relay: LambdaFunction): Promise<Invocation> {
+    for (let runs = 1; ; runs++) {
+      const run = await relay.invoke({}, A_RUN_MS);
+      if (runs === MAX_RUNS || (await waitingRows()) === 0) return run;
+    }
+  }
+
   const put = (partitionKey: string, data: string) =>
     database.query('SELECT outbox.put($1, $2::text)', [partitionKey, data]);
 
@@ -141,12 +151,12 @@ describeOnPostgres('the advice on an outbox', () => {
 
     expect(advice).toContain('when the cause is gone, it goes with the next try, and its key with it');
     refused.clear();
-    const mended = await relay.invoke({}, A_RUN_MS);
+    const mended = await relayAll(relay);
     expect(await rowsOf('parked')).toEqual([]);
     expect(await waitingRows()).toBe(0);
     for (let minutes = 0; minutes < 10; minutes++) minute(mended);
     expect(failures.isRaised).toBe(false);
-  }, 60_000);
+  }, 120_000);
 
   test('with maxTries a row is moved to rejected, its key goes on, and it can be put again', async () => {
     expect(adviceOf('Failures of an outbox relay')).toContain(
@@ -163,9 +173,9 @@ describeOnPostgres('the advice on an outbox', () => {
 
     refused.clear();
     await database.query('SELECT outbox.put(partition_key, data, explicit_hash_key) FROM outbox.rejected');
-    const again = await relay.invoke({}, A_RUN_MS);
+    const again = await relayAll(relay);
     expect(metricIn(again, 'RelayedRows')).toBe(1);
-  }, 60_000);
+  }, 120_000);
 
   test('a function that fails: its log says why, nothing is relayed, and no value of the lag raises the alarm', async () => {
     expect(adviceOf('Rows of an outbox wait')).toContain('the function does not run, or fails. Its log says why');
@@ -181,11 +191,11 @@ describeOnPostgres('the advice on an outbox', () => {
     expect(lag.isRaised).toBe(true);
 
     const relay = await startRelay();
-    const mended = await relay.invoke({}, A_RUN_MS);
+    const mended = await relayAll(relay);
     expect(metricIn(mended, 'RelayedRows')).toBe(1);
     for (let minutes = 0; minutes < 10; minutes++) minute(mended);
     expect(lag.isRaised).toBe(false);
-  }, 60_000);
+  }, 120_000);
 
   test('a stream that refuses records: rows wait, none is parked with an error, and the function does not fail', async () => {
     expect(adviceOf('Rows of an outbox wait')).toContain(
@@ -200,7 +210,7 @@ describeOnPostgres('the advice on an outbox', () => {
     expect(metricIn(run, 'WaitingSeconds')).toBeGreaterThan(1);
     expect((await rowsOf('parked')).filter(({ last_error }) => last_error !== null)).toEqual([]);
     throttle = undefined;
-    await relay.invoke({}, A_RUN_MS);
+    await relayAll(relay);
     expect(await waitingRows()).toBe(0);
-  }, 60_000);
+  }, 120_000);
 });
