@@ -84,6 +84,20 @@ describe('reshardItems of an index whose counts change meanwhile', () => {
     expect(Math.max(...shardsOf(table))).toBe(1);
   });
 
+  test('begins again when a count has fallen and risen between two moves of a page', async () => {
+    const index = new ChangingIndex(8, 8);
+    const ask = index.forReading.bind(index);
+    let questions = 0;
+    index.forReading = async () => {
+      questions += 1;
+      if (questions === 4) index.set(2, 8);
+      if (questions === 6) index.set(8, 8);
+      return ask();
+    };
+    const { itemsScanned } = await reshardItems(tableBy(1), index);
+    expect(itemsScanned).toBe(10 + ITEMS);
+  });
+
   test('goes on when a count rises, and moves by the new one', async () => {
     const index = new ChangingIndex(2, 8);
     const table = atPage(tableBy(1), 4, () => index.set(8, 8));
