@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
+import { checkClient } from '../foundation/client-check';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import { OnwardPages } from '../foundation/onward-pages';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient, ShardedIndexConfig } from '../sharded-index';
@@ -35,12 +36,14 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   /**
    * @param queries sends the requests, such as `new DynamoDB({})` or `lightQueryClient`
    * @param config the configuration that the index emits
+   * @throws InvalidArgumentError if the client gives plain objects, as a DynamoDBDocument does, or is none
    * @throws InvalidIndexConfigError unless that index has adaptive counts
    */
   constructor(
     private readonly queries: QueryClient,
     config: ShardedIndexConfig,
   ) {
+    checkClient(queries, ['query']);
     this.tableName = adaptiveCountsOf(config).tableName;
     this.index = { S: `${config.tableName}/${config.indexName}` };
   }
@@ -94,6 +97,7 @@ export class DynamoDbShardCountStore extends DynamoDbShardCountReader implements
     config: ShardedIndexConfig,
   ) {
     super(client, config);
+    checkClient(client, ['query', 'putItem']);
   }
 
   async readCount(value: string | undefined): Promise<GrownCount | undefined> {

@@ -1,4 +1,5 @@
 import { answerWithin } from '../foundation/answer-within';
+import { checkClient } from '../foundation/client-check';
 import type { Clock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
 import type { ShardedIndexConfig } from '../sharded-index';
@@ -91,6 +92,7 @@ export class WriteReporter {
   /**
    * @param client writes the reports, such as `new DynamoDB({})`
    * @param config the configuration that the index emits
+   * @throws InvalidArgumentError if the client takes plain objects, as a DynamoDBDocument does, or is none
    * @throws InvalidIndexConfigError unless that index has adaptive counts
    */
   constructor(
@@ -98,6 +100,7 @@ export class WriteReporter {
     private readonly config: ShardedIndexConfig,
     private readonly options: WriteReporterOptions = {},
   ) {
+    checkClient(client, ['updateItem']);
     this.tableName = adaptiveCountsOf(config).tableName;
   }
 

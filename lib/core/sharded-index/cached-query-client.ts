@@ -1,6 +1,6 @@
 import { AnswerCache, type TextCache } from '../foundation/answer-cache';
 import { InvalidArgumentError } from '../foundation/errors';
-import { checkedQueryClient } from './client-check';
+import { checkedQueryClient } from './checked-query-client';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
 
 /**

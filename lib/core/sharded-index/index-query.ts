@@ -1,4 +1,4 @@
-import { checkedQueryClient } from './client-check';
+import { checkedQueryClient } from './checked-query-client';
 import { decodeCursor } from './cursor';
 import { checkFanOutRequest, type FanOutRequest } from './fan-out-request';
 import { type IndexShard, indexShards } from './index-shard';

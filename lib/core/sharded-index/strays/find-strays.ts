@@ -1,4 +1,4 @@
-import { checkClient } from '../client-check';
+import { checkClient } from '../../foundation/client-check';
 import { checkShardedConfig, type ShardedConfig, type ShardedConfigSource } from '../sharded-index-config';
 import { JudgingConfig } from './judging-config';
 import { type SegmentOptions, segmentPolicy } from './segment-options';

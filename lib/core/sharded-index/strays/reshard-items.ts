@@ -1,6 +1,6 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
+import { checkClient } from '../../foundation/client-check';
 import { InvalidArgumentError } from '../../foundation/errors';
-import { checkClient } from '../client-check';
 import {
   checkShardedConfig,
   isTableConfig,
