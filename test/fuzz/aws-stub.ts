@@ -111,7 +111,12 @@ export class AwsStub {
     this.dice = fuzzCase.diceFor('AWS');
     this.indexes = new Map(configs.map((config) => [config.indexName!, new FakeIndex(config, { pageItems: 7 })]));
     this.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    server.on('request', (request, response) => void this.serve(request, response));
+    server.on('request', (request, response) => {
+      this.serve(request, response).catch((error) => {
+        fuzzCase.fails(error);
+        response.destroy();
+      });
+    });
   }
 
   /** Services that end with the case. */

@@ -26,7 +26,8 @@ export class CountTable {
     const Items = this.items.filter((item) => {
       const [ofIndex, ofValue] = keyOf(item);
       if (ofIndex !== index?.S || (value !== undefined && ofValue !== value.S)) return false;
-      return from === undefined || String(ofValue) >= from.S!;
+      // A damaged item has another value than the text that DynamoDB makes sure of.
+      return from === undefined || (typeof ofValue === 'string' && ofValue >= from.S!);
     });
     return { Items: structuredClone(Items), Count: Items.length };
   }
@@ -41,7 +42,7 @@ export class CountTable {
   }
 }
 
-function keyOf(item: Item): [index: string | undefined, value: string | undefined] {
+function keyOf(item: Item): [index: unknown, value: unknown] {
   const { index, value } = Object(item) as Item;
   return [index?.S, value?.S];
 }

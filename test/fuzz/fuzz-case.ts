@@ -9,6 +9,7 @@ import { Dice } from './random-json';
 export class FuzzCase {
   readonly dice: Dice;
   private readonly ends: (() => unknown)[] = [];
+  private readonly failures: unknown[] = [];
   private step = 'starting';
 
   constructor(
@@ -44,9 +45,14 @@ export class FuzzCase {
     return thing;
   }
 
+  /** Something that the case has started has failed beside it, and nobody waits for it. */
+  fails(error: unknown): void {
+    this.failures.push(error);
+  }
+
   /** The last that was started ends first, and each ends though another does not. */
   async end(): Promise<void> {
-    const failures: unknown[] = [];
+    const { failures } = this;
     for (const end of this.ends.splice(0).reverse()) {
       try {
         await end();
@@ -54,6 +60,6 @@ export class FuzzCase {
         failures.push(error);
       }
     }
-    if (failures.length > 0) throw new AggregateError(failures, `could not end: ${failures.join(', ')}`);
+    if (failures.length > 0) throw new AggregateError(failures, `beside the case: ${failures.join(', ')}`);
   }
 }

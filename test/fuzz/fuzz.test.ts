@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { CountTable } from './count-table';
 import { Fuzz, type FuzzFailure } from './fuzz';
 import type { FuzzTarget } from './fuzz-target';
 
@@ -79,6 +80,21 @@ test('a case that hangs fails with what it was doing, what it has started ends, 
   expect(Object.keys(drawn)).toEqual(['0', '1']);
 });
 
+test('what fails beside a case, or does not end, is a failure of that case, and the others go on', async () => {
+  const target: FuzzTarget = {
+    name: 'beside',
+    play: async (fuzzCase) => {
+      if (fuzzCase.seed === 0) fuzzCase.fails(new Error('the stub does not know the request'));
+      if (fuzzCase.seed === 1) fuzzCase.with('server', () => Promise.reject(new Error('still open')));
+    },
+  };
+  const failures = await played([target], [0, 1, 2]);
+  expect(failures.map(({ message }) => message.split('\n')[0])).toEqual([
+    'seed 0, beside: beside the case: Error: the stub does not know the request',
+    'seed 1, beside: beside the case: Error: still open',
+  ]);
+});
+
 test('a loop that stops every timer ends the process, which names the cases that were under way', async () => {
   const program = `
     const { Worker } = require('node:worker_threads');
@@ -91,6 +107,14 @@ test('a loop that stops every timer ends the process, which names the cases that
   const [[, signal], written] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
   expect(signal).toBe('SIGKILL');
   expect(written).toBe('nothing has moved for 1 s; one of these does not end:\nthe second\n');
+});
+
+test('the table of counts answers whatever an item holds in place of its key', () => {
+  const table = new CountTable();
+  const damaged = { index: { S: 'i' }, value: { S: { toString: 'x', valueOf: 1 } } };
+  table.items.push(damaged as never, { index: { S: 'i' }, value: { S: 'b' } });
+  const query = { ExpressionAttributeValues: { ':index': { S: 'i' }, ':from': { S: 'a' } } };
+  expect(table.query(query).Items).toEqual([{ index: { S: 'i' }, value: { S: 'b' } }]);
 });
 
 test('the command of a failure plays one case of one target', async () => {

@@ -32,6 +32,11 @@ async function main(): Promise<void> {
       console.error(failure);
     },
   });
+  // An hour is not lost to one that nobody has waited for.
+  process.on('uncaughtException', (error) => {
+    failures += 1;
+    console.error('beside the cases:', error);
+  });
   function* seeds(): Generator<number> {
     if (values.seed !== undefined) return yield Number(values.seed);
     const first = Number(values.from);
