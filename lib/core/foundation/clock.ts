@@ -11,11 +11,25 @@ export interface Clock {
   sleep(delayMs: number): Promise<void>;
 }
 
+/** The longest delay of a timer of Node.js, in milliseconds: a timer with a longer delay fires at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The clock of the system. A delay may be longer than the longest timer, which is 25 days. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   schedule(callback, delayMs) {
-    const timer = setTimeout(callback, delayMs);
+    let timer: NodeJS.Timeout;
+    const wait = (leftMs: number): void => {
+      timer =
+        leftMs > LONGEST_TIMER_MS
+          ? setTimeout(() => wait(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS)
+          : setTimeout(callback, leftMs);
+    };
+    wait(delayMs);
     return () => clearTimeout(timer);
   },
-  sleep: (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs)),
+  sleep: (delayMs) =>
+    new Promise((resolve) => {
+      systemClock.schedule(resolve, delayMs);
+    }),
 };

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../foundation/clock';
+import { type Clock, LONGEST_TIMER_MS, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
 import type { OutboxRowError } from './outbox-errors';
 import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-migrations';
@@ -86,9 +86,6 @@ export interface OutboxRelayOptions {
 export type RelaySettings = Required<Omit<OutboxRelayOptions, 'maxTries'>> & Pick<OutboxRelayOptions, 'maxTries'>;
 
 const MOST_WINDOW_ROWS = 100_000;
-
-/** What a timer of Node.js can wait; it takes a longer delay for none. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The options, checked, with the defaults in place of what is absent. */
 export function relaySettings(options: OutboxRelayOptions): RelaySettings {

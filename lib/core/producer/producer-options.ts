@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../foundation/clock';
+import { type Clock, LONGEST_TIMER_MS, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
 import { checkHashBuckets, DEFAULT_HASH_BUCKETS } from '../foundation/hash-buckets';
 import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-record';
@@ -140,9 +140,6 @@ export interface ProducerSettings
   producerId: string | undefined;
 }
 
-/** The longest delay of a Node.js timer: a timer with a longer delay fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 const DEFAULT_MAX_AGGREGATE_BYTES = 51_200;
 
 /** The options, checked, with the defaults in place of what is absent. */
@@ -180,7 +177,7 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
   for (const field of ['maxRequestsInFlight', 'maxBufferedRecords', 'maxBufferedBytes', 'maxAttempts'] as const) {
     checkWhole(field, settings[field], Number.MAX_SAFE_INTEGER);
   }
-  checkWhole('requestTimeoutMs', settings.requestTimeoutMs, MAX_TIMER_MS);
+  checkWhole('requestTimeoutMs', settings.requestTimeoutMs, LONGEST_TIMER_MS);
   for (const field of ['backoffBaseMs', 'backoffCapMs'] as const) checkDelay(field, settings[field]);
   if (settings.hashBuckets !== undefined) checkHashBuckets('hashBuckets', settings.hashBuckets);
   checkDelay('lingerMs', settings.lingerMs);
@@ -225,7 +222,7 @@ function checkAge(maxRecordAgeMs: number, lingerMs: number): void {
 }
 
 function checkDelay(field: string, value: number): void {
-  if (!(value >= 0 && value <= MAX_TIMER_MS)) {
-    throw new InvalidArgumentError(field, value, `a number of milliseconds from 0 to ${MAX_TIMER_MS}`);
+  if (!(value >= 0 && value <= LONGEST_TIMER_MS)) {
+    throw new InvalidArgumentError(field, value, `a number of milliseconds from 0 to ${LONGEST_TIMER_MS}`);
   }
 }
