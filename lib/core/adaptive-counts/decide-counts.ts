@@ -31,10 +31,20 @@ export function decideCounts(
   const decisions = [...merged(known)].map(([value, minutes]) => {
     const grown = counts.find((count) => count.value === value);
     const from = writersShards(config, grown, value);
-    const since = grown && Date.parse(grown.changedAt) + COPY_LIFE_MS;
+    const since = grown && knownSince(grown, now);
     return { value, from, ...nextShardCount({ shards: from, maximum, minutes, since, now }) };
   });
   return decisions.sort((a, b) => b.needed - a.needed);
+}
+
+/**
+ * Since when every writer has known a count: minutes before say how the count before was. A change that is still to come was
+ * made by a clock that is wrong. It says nothing, because its value would not grow before that time. A count that is raised
+ * twice by the same minutes stays below twice the need all the same.
+ */
+function knownSince({ changedAt }: GrownCount, now: number): number | undefined {
+  const changedAtMs = Date.parse(changedAt);
+  return changedAtMs > now ? undefined : changedAtMs + COPY_LIFE_MS;
 }
 
 /** Over how many shards writers spread a value. */

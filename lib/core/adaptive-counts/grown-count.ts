@@ -18,7 +18,11 @@ export interface GrownCount {
   commit: string;
   /** Who made this version. */
   changedBy: string;
-  /** When, by the clock of who made it, in ISO 8601. It is for people: nothing is decided by it. */
+  /**
+   * When, by the clock of who made it, in ISO 8601. Readers and writers never look at it. The controller leaves out the
+   * minutes before it, in which writers may have used the count before; a clock that is wrong costs no more than a count of up
+   * to twice the need.
+   */
   changedAt: string;
   /** Why. */
   reason: string;

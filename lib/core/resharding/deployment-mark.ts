@@ -14,13 +14,20 @@ export interface DeploymentMark {
 /** How long a mark counts: as long as CloudFormation waits for a custom resource. */
 const LIFE_MS = 60 * 60_000;
 
+/** How far apart the clocks of two who write marks are at most. */
+const CLOCKS_DIFFER_MS = 60_000;
+
 const MARK = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z)=(\d{1,5})$/;
 
-/** `undefined` if no deployment has begun in the last hour. */
+/**
+ * `undefined` if no deployment has begun in the last hour. A mark of a time to come was written by a clock that was wrong: it
+ * would keep every deployment before that time from its shards.
+ */
 export function parseDeploymentMark(tagValue: string | undefined, now: number): DeploymentMark | undefined {
   const [, time, shardCount] = MARK.exec(tagValue ?? '') ?? [];
   const startedAt = parseTagTime(time ?? '');
-  return startedAt > now - LIFE_MS ? { startedAt, shardCount: Number(shardCount) } : undefined;
+  const isOfLastHour = startedAt > now - LIFE_MS && startedAt <= now + CLOCKS_DIFFER_MS;
+  return isOfLastHour ? { startedAt, shardCount: Number(shardCount) } : undefined;
 }
 
 export function formatDeploymentMark({ startedAt, shardCount }: DeploymentMark): string {

@@ -58,6 +58,26 @@ describe('decideCounts', () => {
     expect(decideAt(150)).toBe('raise');
   });
 
+  test.each([
+    ['before', -1],
+    ['after', 1],
+  ])('goes on with a value whose count was raised by a clock that was a day %s the time', (_, days) => {
+    const minutes = [known('open', 8_000, 8_000)];
+    const raisedAt = NOON - 300_000 + days * 86_400_000;
+    expect(decideCounts(adaptiveConfig, [grown('open', 2, raisedAt)], minutes, NOON)).toMatchObject([
+      { decision: 'raise', shards: 10 },
+    ]);
+    // The minutes of the raise itself count again, and still the count stays below twice the need.
+    const again = decideCounts(adaptiveConfig, [grown('open', 10, NOON + days * 86_400_000)], minutes, NOON);
+    expect(again).toMatchObject([{ decision: 'too early', shards: 10 }]);
+  });
+
+  test.each([-1, 1])('decides nothing by a clock that is %d days from what writers report', (days) => {
+    const minutes = [known('open', 8_000, 8_000)];
+    const decided = decideCounts(adaptiveConfig, [], minutes, NOON + days * 86_400_000);
+    expect(decided.map(({ decision }) => decision)).not.toContain(days > 0 ? 'raise' : 'at maximum');
+  });
+
   test('believes the source that tells of more writes, minute by minute', () => {
     const sources = [known('open', 100, 8_000), known('open', 8_000, 100)];
     expect(decideCounts(adaptiveConfig, [], sources, NOON)).toMatchObject([{ decision: 'raise', shards: 10 }]);

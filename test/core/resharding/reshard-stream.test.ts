@@ -451,6 +451,31 @@ describe('a deployment', () => {
   });
 });
 
+describe('a clock that is wrong', () => {
+  const DAY_MS = 24 * HOUR_MS;
+
+  test.each([-1, 1])('by %d days at one deployment keeps no later one from its shards', async (days) => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    const deploy = async (shardCount: number, offByMs: number) => {
+      const now = () => 10 * DAY_MS + clock.now() + offByMs;
+      const options = deployment(now());
+      const target = { streamName: 'Events', shardCount };
+      while ((await advanceDeployment(kinesis, target, now(), options)).state !== 'even') await clock.sleep(10_000);
+    };
+    await clock.runUntil(deploy(8, days * DAY_MS));
+    await clock.runUntil(deploy(4, 0));
+    expect(kinesis.openShards).toHaveLength(4);
+  });
+
+  test('that jumps between looks neither ends a reshard nor makes another of it', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    let looks = 0;
+    const timeOfDay = () => 10 * DAY_MS + [0, -DAY_MS, DAY_MS][looks++ % 3]!;
+    const done = reshardStream(kinesis, { streamName: 'Events', shardCount: 12 }, { clock, timeOfDay });
+    expect(await clock.runUntil(done)).toMatchObject({ state: 'even', openShardCount: 12 });
+  });
+});
+
 describe('inspectStream', () => {
   test('tells what it would take, and changes nothing', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4 });

@@ -13,10 +13,11 @@ function setUp(options: Partial<FakeControlPlaneOptions>, bounds = { minShards: 
   const clock = new VirtualClock();
   clock.nowMs = Date.UTC(2026, 10, 21);
   const kinesis = new FakeControlPlane({ clock, reshardStepMs: 1_000, ...options });
+  let offByMs = 0;
   const run = async (load: Load | Error) => {
     const readLoad = () => (load instanceof Error ? Promise.reject(load) : Promise.resolve(load));
     const scaling = await clock.runUntil(
-      scaleStream(kinesis, { streamName: 'Events', ...bounds, readLoad, now: clock.now() }),
+      scaleStream(kinesis, { streamName: 'Events', ...bounds, readLoad, now: clock.now() + offByMs }),
     );
     await clock.runUntil(clock.sleep(MINUTE_MS));
     return scaling;
@@ -25,12 +26,25 @@ function setUp(options: Partial<FakeControlPlaneOptions>, bounds = { minShards: 
     for (let minute = 0; minute < minutes; minute += 1) await run(load);
     return kinesis.openShards.length;
   };
-  return { kinesis, run, runFor };
+  const jump = (byMs: number) => {
+    offByMs += byMs;
+  };
+  return { kinesis, run, runFor, jump };
 }
 
 const updatesAsked = ({ calls }: FakeControlPlane) => calls.filter((call) => call === 'updateShardCount').length;
 
 describe('scaleStream', () => {
+  test('goes on under a clock that jumps by a day, back and forward, and asks for no more than the day allows', async () => {
+    const { kinesis, run, jump } = setUp({ shardCount: 2 });
+    for (const days of [0, -1, 1, 1, -1]) {
+      jump(days * 24 * 60 * MINUTE_MS);
+      for (let minute = 0; minute < 12; minute += 1) await run('surging');
+    }
+    expect(kinesis.openShards).toHaveLength(64);
+    expect(updatesAsked(kinesis)).toBe(5);
+  });
+
   test('doubles under a surging load as often as it takes, with time in between for the load to show', async () => {
     const { kinesis, runFor } = setUp({ shardCount: 4 });
     expect(await runFor(2, 'surging')).toBe(8);
