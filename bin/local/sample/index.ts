@@ -5,7 +5,7 @@ import { eventsByTime } from './events-by-time';
 import { itemsByValue } from './items-by-value';
 import { keysOverShards } from './keys-over-shards';
 import { type ProducedEvent, produceEvents } from './produce-events';
-import { InvalidInputError } from './sample-error';
+import { CallFailedError, InvalidInputError, isOfService } from './sample-error';
 import type { SampleOptions } from './sample-options';
 import { indexesOf, producersOf } from './sample-targets';
 import { type StoredEvent, storeEvents } from './store-events';
@@ -13,7 +13,11 @@ import { readUserEvents, textField } from './user-events';
 
 /** Puts real records through a deployed app and reads them back: the built-in samples, or the user's own events. */
 export async function runSample(stack: LocalStack, options: SampleOptions): Promise<void> {
-  await (options.input.length > 0 ? runUserEvents(stack, options) : runBuiltIn(stack, options));
+  try {
+    await (options.input.length > 0 ? runUserEvents(stack, options) : runBuiltIn(stack, options));
+  } catch (error) {
+    throw isOfService(error) ? new CallFailedError(error) : error;
+  }
 }
 
 async function runBuiltIn(stack: LocalStack, { print }: SampleOptions): Promise<void> {

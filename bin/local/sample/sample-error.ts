@@ -2,8 +2,26 @@ import { EvenShardsError } from '../../../lib/core/foundation/errors';
 
 /** The system did not do what the sample expects of it. */
 export class SampleFailedError extends EvenShardsError {
-  constructor(what: string) {
-    super('SAMPLE_FAILED', `the sample failed: ${what}`);
+  constructor(what: string, options?: ErrorOptions) {
+    super('SAMPLE_FAILED', `the sample failed: ${what}`, options);
+  }
+}
+
+/** An error of a call that a client of the SDK has made, whoever is to blame. */
+interface ServiceError extends Error {
+  readonly $metadata: { readonly attempts?: number };
+}
+
+export function isOfService(error: unknown): error is ServiceError {
+  return error instanceof Error && '$metadata' in error;
+}
+
+/** A call of the sample failed as often as it was made, as all do where faults befall every call. */
+export class CallFailedError extends SampleFailedError {
+  constructor(error: ServiceError) {
+    const { attempts = 1 } = error.$metadata;
+    const often = attempts === 1 ? 'a call failed' : `a call failed ${attempts} times`;
+    super(`${often}: ${error.name}: ${error.message}`, { cause: error });
   }
 }
 
