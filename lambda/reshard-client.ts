@@ -39,20 +39,23 @@ export function reshardClient(): ReshardClient {
 }
 
 /** Ends a call in its time, with an error that says so: the SDK's own says that somebody aborted the request. */
-export async function inTime<T>(call: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
-  const abortSignal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+export async function inTime<T>(
+  call: (options: { abortSignal: AbortSignal }) => Promise<T>,
+  limitMs = CALL_TIMEOUT_MS,
+): Promise<T> {
+  const abortSignal = AbortSignal.timeout(Math.min(limitMs, CALL_TIMEOUT_MS));
   try {
     return await call({ abortSignal });
   } catch (error) {
-    throw abortSignal.aborted ? new CallTimeoutError(error) : error;
+    throw abortSignal.aborted ? new CallTimeoutError(limitMs, error) : error;
   }
 }
 
 class CallTimeoutError extends Error {
   override readonly name = 'TimeoutError';
 
-  constructor(cause: unknown) {
-    super(`the service has not answered within ${CALL_TIMEOUT_MS / 1_000} seconds`, { cause });
+  constructor(limitMs: number, cause: unknown) {
+    super(`the service has not answered within ${Math.min(limitMs, CALL_TIMEOUT_MS) / 1_000} seconds`, { cause });
   }
 }
 

@@ -17,27 +17,31 @@ import type { RebalanceMove } from '../../lib/core/registry/rebalance-plan';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
-import { inTime } from '../reshard-client';
 import { checkAllowed } from './check-allowed';
+import { InvocationTime } from './invocation-time';
 import { parseRegistryEvent } from './registry-event';
 
 const streamName = requiredEnvironment(STREAM_NAME);
 // HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack.
 const kinesis = new Kinesis({ requestHandler: new NodeHttpHandler() });
 const dynamoDb = new DynamoDB({});
+const time = new InvocationTime();
 const table = {
-  getItem: (input: GetItemCommandInput) => inTime((options) => dynamoDb.getItem(input, options)),
-  putItem: (input: PutItemCommandInput) => inTime((options) => dynamoDb.putItem(input, options)),
-  scan: (input: ScanCommandInput) => inTime((options) => dynamoDb.scan(input, options)),
+  getItem: (input: GetItemCommandInput) => time.within((options) => dynamoDb.getItem(input, options)),
+  putItem: (input: PutItemCommandInput) => time.within((options) => dynamoDb.putItem(input, options)),
+  scan: (input: ScanCommandInput) => time.within((options) => dynamoDb.scan(input, options)),
 };
 const store = new DynamoDbRegistryStore(table, requiredEnvironment(REGISTRY_TABLE_NAME));
-const ledger = new HashKeyLedger(store);
+const ledger = new HashKeyLedger(store, { clock: time.clock });
 
 export const handler = loggable(handle);
 
-async function handle(event: unknown, { invokedFunctionArn }: Pick<Context, 'invokedFunctionArn'>): Promise<object> {
+type Invocation = Pick<Context, 'invokedFunctionArn' | 'getRemainingTimeInMillis'>;
+
+async function handle(event: unknown, invocation: Invocation): Promise<object> {
   const request = parseRegistryEvent(event);
-  checkAllowed(request.action, invokedFunctionArn);
+  checkAllowed(request.action, invocation.invokedFunctionArn);
+  time.begin(invocation);
   switch (request.action) {
     case 'allocate':
       return { owners: (await ledger.allocate(request.owners, await ranges())).map(ownerJson) };
@@ -70,7 +74,10 @@ async function rebalance(mostMoves: number): Promise<object> {
 }
 
 function ranges(): Promise<HashKeyRange[]> {
-  return listOpenShards({ listShards: (input) => inTime((options) => kinesis.listShards(input, options)) }, streamName);
+  return listOpenShards(
+    { listShards: (input) => time.within((options) => kinesis.listShards(input, options)) },
+    streamName,
+  );
 }
 
 function listPage(all: readonly HashKeyOwner[], { limit, cursor }: { limit: number; cursor?: string }): object {

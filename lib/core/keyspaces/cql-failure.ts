@@ -17,11 +17,11 @@ const THROTTLES: unknown[] = [OVERLOADED, WRITE_TIMEOUT, READ_TIMEOUT];
 
 const TRANSIENT: unknown[] = [SERVER_ERROR, UNAVAILABLE, IS_BOOTSTRAPPING, READ_FAILURE];
 
-/** What the driver throws by itself when a connection is too slow, too busy, or lost; and what an answer is that is none. */
-const TRANSIENT_NAMES = ['OperationTimedOutError', 'BusyConnectionError', 'IncompleteAnswerError'];
+/** What the driver throws by itself when a connection is too slow, too busy, or lost; and what stands for its words. */
+const TRANSIENT_NAMES = ['OperationTimedOutError', 'BusyConnectionError', 'IncompleteAnswerError', 'NoConnectionError'];
 
 /** What the driver throws without a name or a code while a host's pool has no connection: HostConnectionPool.borrowConnection. */
-const NO_CONNECTION = 'No connection available';
+export const NO_CONNECTION = 'No connection available';
 
 /** Node's codes of a connection that was refused, lost or never made. */
 const LOST_CONNECTIONS: unknown[] = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'];

@@ -1,4 +1,11 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+
+/** The driver has no connection to Amazon Keyspaces at that moment. Another attempt can succeed. */
+export class NoConnectionError extends EvenShardsError {
+  constructor(options?: ErrorOptions) {
+    super('NO_CONNECTION', 'the driver has no connection to Amazon Keyspaces at the moment; try again', options);
+  }
+}
 
 /** A table name that the function or application does not know. */
 export class UnknownTableError extends InvalidArgumentError {

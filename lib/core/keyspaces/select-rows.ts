@@ -1,5 +1,7 @@
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import type { CqlClient, CqlRow, StatementOptions, StatementResult } from './cql-client';
+import { NO_CONNECTION } from './cql-failure';
+import { NoConnectionError } from './keyspaces-errors';
 
 /** Errors of the parsers that clients read answers with. */
 const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];
@@ -7,7 +9,8 @@ const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];
 /**
  * What a SELECT gives: rows, and where the next page goes on.
  *
- * @throws IncompleteAnswerError for an answer that nobody could read, or that leads on to itself; what the client throws
+ * @throws IncompleteAnswerError for an answer that nobody could read, or that leads on to itself; NoConnectionError while the
+ *   client has no connection; what else the client throws
  */
 export async function selectRows(
   client: CqlClient,
@@ -15,7 +18,10 @@ export async function selectRows(
   options: StatementOptions,
 ): Promise<{ rows: CqlRow[]; pageState?: string }> {
   const answer = await client.execute(query, parameters, options).catch((cause) => {
-    throw PARSER_ERRORS.includes(Object(cause).name) ? incompleteRows({ cause }) : cause;
+    const { name, message }: Partial<Error> = Object(cause);
+    if (PARSER_ERRORS.includes(name!)) throw incompleteRows({ cause });
+    // The driver's own error has neither a name nor a code that a caller could know it by.
+    throw message === NO_CONNECTION ? new NoConnectionError({ cause }) : cause;
   });
   const { rows, pageState }: StatementResult = Object(answer);
   const isComplete = Array.isArray(rows) && (!pageState || pageState !== options.pageState);

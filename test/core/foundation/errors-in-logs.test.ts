@@ -3,6 +3,7 @@ import * as core from '../../../lib/core';
 import { EvenShardsError, InvalidArgumentError } from '../../../lib/core';
 import { compareNumbers } from '../../../lib/core/foundation/decimal';
 import { IncompleteAnswerError } from '../../../lib/core/foundation/incomplete-answer-error';
+import { NoConnectionError } from '../../../lib/core/keyspaces/keyspaces-errors';
 import { OutboxLeaseError } from '../../../lib/core/outbox/outbox-errors';
 
 const CANARY = 'canary-7f3a';
@@ -19,6 +20,7 @@ const ERRORS: Record<string, () => Error> = {
   IncompleteAnswerError: () => new IncompleteAnswerError('Query', 'Items', { cause }),
   KeySpaceExhaustedError: () => new core.KeySpaceExhaustedError(3),
   MoveInProgressError: () => new core.MoveInProgressError(),
+  NoConnectionError: () => new NoConnectionError({ cause }),
   OutboxConnectionError: () => new core.OutboxConnectionError({ cause }),
   OutboxLeaseError: () => new OutboxLeaseError(3),
   OutboxPermissionError: () => new core.OutboxPermissionError('role', ['SELECT'], 'outbox', { cause }),
@@ -47,9 +49,8 @@ const ERRORS: Record<string, () => Error> = {
 
 const isErrorClass = (value: unknown): value is new (field: string, value: unknown, allowed: string) => Error =>
   typeof value === 'function' && (value === EvenShardsError || value.prototype instanceof EvenShardsError);
-const classes = [...Object.values(core as Record<string, unknown>), IncompleteAnswerError, OutboxLeaseError].filter(
-  isErrorClass,
-);
+const unexported = [IncompleteAnswerError, NoConnectionError, OutboxLeaseError];
+const classes = [...Object.values(core as Record<string, unknown>), ...unexported].filter(isErrorClass);
 
 /** As Lambda's runtime and most loggers take errors: their properties, whatever their prototype. */
 const logged = (value: unknown) =>

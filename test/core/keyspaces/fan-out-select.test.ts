@@ -251,6 +251,7 @@ describe('a failed read', () => {
     ['final', named('ResponseError', { code: 0x2100 })],
     ['final', named('NoHostAvailableError', { innerErrors: { a: named('AuthenticationError') } })],
     ['transient', named('IncompleteAnswerError')],
+    ['transient', named('NoConnectionError')],
     ['final', new TypeError('x')],
     ['final', undefined],
   ])('is %s: %p', (failure, error) => {
@@ -277,6 +278,18 @@ describe('a failed read', () => {
       code: 'INCOMPLETE_ANSWER',
       message: expect.not.stringContaining('one'),
     });
+    expect(asked).toBeGreaterThan(SHARDS);
+  });
+
+  test('is sent again while the driver has no connection, and ends in a typed error', async () => {
+    let asked = 0;
+    const execute = async () => {
+      asked += 1;
+      throw new Error('No connection available');
+    };
+    const options = { attempts: 2, backoffBaseMs: 1, backoffCapMs: 1 };
+    const page = fanOutSelect({ execute }, config, { value: { day } }, options);
+    await expect(page).rejects.toMatchObject({ code: 'NO_CONNECTION' });
     expect(asked).toBeGreaterThan(SHARDS);
   });
 
