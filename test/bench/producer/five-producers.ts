@@ -21,8 +21,8 @@ export async function benchFiveProducers(): Promise<void> {
   writeGuideTable('docs/guides/ordered-producer.md', 'npm run bench producer five-producers', HEADER, rows);
 }
 
-/** Five producers that know nothing of each other: twice the stream's capacity for 30 s, then half of it. */
-export async function fiveProducersRows(): Promise<string[][]> {
+/** Five producers that know nothing of each other: twice the stream's capacity for 30 s, then half of it, or the first of those seconds. */
+export async function fiveProducersRows(seconds = SECONDS): Promise<string[][]> {
   const random = seededRandom(5);
   const clock = new VirtualClock();
   const kinesis = new FakeKinesis({
@@ -42,13 +42,13 @@ export async function fiveProducersRows(): Promise<string[][]> {
         slowestMs = Math.max(slowestMs, clock.nowMs - putAtMs);
       },
     };
-    return producer.putAll(offered(clock, random), observer);
+    return producer.putAll(offered(clock, random, seconds), observer);
   });
   const rows: string[][] = [];
   const everySeconds = 5;
   let before = { ...kinesis.entries };
   let deliveredBefore = delivered.map(() => 0);
-  for (let second = everySeconds; second <= SECONDS; second += everySeconds) {
+  for (let second = everySeconds; second <= seconds; second += everySeconds) {
     await clock.runUntil(clock.sleep(second * 1_000 - clock.nowMs));
     const stored = kinesis.entries.stored - before.stored;
     const throttled = kinesis.entries.throttled - before.throttled;
@@ -74,9 +74,9 @@ interface TimedRecord extends ProducerRecord {
 }
 
 /** A source that has a record at its times; while it is not asked, what it would have had is gone. */
-async function* offered(clock: VirtualClock, random: () => number): AsyncGenerator<TimedRecord> {
+async function* offered(clock: VirtualClock, random: () => number, seconds: number): AsyncGenerator<TimedRecord> {
   let nextAtMs = clock.nowMs;
-  while (nextAtMs < SECONDS * 1_000) {
+  while (nextAtMs < seconds * 1_000) {
     if (nextAtMs > clock.nowMs) await clock.sleep(nextAtMs - clock.nowMs);
     const load = clock.nowMs < OVERLOAD_SECONDS * 1_000 ? 2 : 0.5;
     nextAtMs = Math.max(nextAtMs, clock.nowMs - 20) + 1_000 / ((load * CAPACITY) / PRODUCERS);
