@@ -10,6 +10,8 @@ export interface ConsumerSettings {
   parallelizationFactor: number;
   /** A record that fails is set aside. Without this it is tried for ever, and its shard waits. */
   hasOnFailure: boolean;
+  /** How long the stream keeps a record. */
+  retentionMs: number;
 }
 
 interface Place {
@@ -22,6 +24,8 @@ interface Place {
 /** A consumer of a simulated stream: each shard in order, and only when the shards that it came from are at their end. */
 export class SlowConsumer {
   readonly setAside: StoredRecord[] = [];
+  /** What the stream had no more when its turn came. */
+  readonly lost: StoredRecord[] = [];
   private readonly places = new Map<FakeShard, Place>();
   private readonly hashes = new Map<string, number>();
 
@@ -39,10 +43,16 @@ export class SlowConsumer {
         const place = this.placeOf(shard);
         place.waiting.push(...shard.records.slice(place.read));
         place.read = shard.records.length;
-        place.waiting = this.leftOf(place.waiting);
+        place.waiting = this.leftOf(place.waiting.filter((record) => this.isKept(record, nowMs)));
         return place.waiting.length === 0 ? 0 : nowMs - place.waiting[0]!.arrivedAtMs;
       });
     return Math.max(...ages);
+  }
+
+  private isKept(record: StoredRecord, nowMs: number): boolean {
+    const isKept = nowMs - record.arrivedAtMs <= this.settings.retentionMs;
+    if (!isKept) this.lost.push(record);
+    return isKept;
   }
 
   private leftOf(waiting: readonly StoredRecord[]): StoredRecord[] {

@@ -1,14 +1,20 @@
 import { type App, Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as rds from 'aws-cdk-lib/aws-rds';
-import { OutboxRelayDatabase, OutboxRelayFunction, ShardMonitoring, UniformStream } from '../../lib';
+import {
+  OutboxRelayDatabase,
+  OutboxRelayFunction,
+  type OutboxRelayFunctionProps,
+  ShardMonitoring,
+  UniformStream,
+} from '../../lib';
 
 /** The relay of an outbox in a database that others look after, and what watches it. */
 export class RelayStack extends Stack {
   readonly relay: OutboxRelayFunction;
   readonly monitoring: ShardMonitoring;
 
-  constructor(app: App) {
+  constructor(app: App, options: Pick<OutboxRelayFunctionProps, 'memorySize'> = {}) {
     super(app, 'Outbox', { env: { account: '111111111111', region: 'eu-west-1' } });
     const vpc = ec2.Vpc.fromVpcAttributes(this, 'Vpc', {
       vpcId: 'vpc-1',
@@ -26,6 +32,7 @@ export class RelayStack extends Stack {
       stream: new UniformStream(this, 'Events', { shardCount: 2 }),
       database: OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' }),
       vpc,
+      ...options,
     });
     this.monitoring = new ShardMonitoring(this, 'Monitoring');
   }
