@@ -9,10 +9,12 @@ import {
   type ShardedIndexConfig,
 } from '../../lib/core';
 import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
+import { writeGuideTable } from './guide-table';
 
 /**
  * Wall time and CPU time of one ordered page over N shards, by who asks the shards: against a stub in another process
- * that answers over TLS after a few milliseconds. Every way of asking takes its turn in every round.
+ * that answers over TLS after a few milliseconds. Every way of asking takes its turn in every round. It writes the table of the
+ * guide.
  *
  *     npm run bench fan-out-page [rounds] [latency in ms]
  */
@@ -22,7 +24,7 @@ const LIMIT = 50;
 const MAX_SOCKETS = 256;
 const WARM_UP_ROUNDS = 10;
 
-interface Sample {
+interface Timing {
   wallMs: number;
   cpuMs: number;
 }
@@ -42,15 +44,16 @@ async function compare(rounds: number, latencyMs: number): Promise<void> {
     });
   const approaches: Record<string, Approach> = {
     'SDK, one shard after the other': oneAfterTheOther(client()),
-    'SDK, Promise.all': allAtOnce(client()),
-    'SDK, fanOutQuery': merged(client()),
-    'light client, fanOutQuery': merged(lightQueryClient(client())),
+    'SDK, `Promise.all`': allAtOnce(client()),
+    'SDK, `fanOutQuery`': merged(client()),
+    'light client, `fanOutQuery`': merged(lightQueryClient(client())),
   };
   console.log(`a page of ${LIMIT} items of 300 bytes; ${latencyMs} ms latency; medians of ${rounds} pages\n`);
-  for (const shards of SHARDS) {
-    const samples = await takeTurns(approaches, shards, rounds);
-    print(shards, samples);
-  }
+  const columns: Timing[][] = [];
+  for (const shards of SHARDS) columns.push(timingsOf(await takeTurns(approaches, shards, rounds)));
+  const rows = Object.keys(approaches).map((name, row) => [name, ...columns.map((timings) => cellOf(timings, row))]);
+  const header = ['', ...SHARDS.map((shards) => `N = ${shards}: wall, CPU`)];
+  writeGuideTable('docs/guides/sharded-tables.md', 'npm run bench fan-out-page', header, rows);
   stub.stop();
 }
 
@@ -109,8 +112,8 @@ async function takeTurns(
   approaches: Record<string, Approach>,
   shards: number,
   rounds: number,
-): Promise<Record<string, Sample[]>> {
-  const samples: Record<string, Sample[]> = Object.fromEntries(Object.keys(approaches).map((name) => [name, []]));
+): Promise<Record<string, Timing[]>> {
+  const samples: Record<string, Timing[]> = Object.fromEntries(Object.keys(approaches).map((name) => [name, []]));
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     for (const [name, approach] of Object.entries(approaches)) {
       const cpu = process.cpuUsage();
@@ -126,25 +129,26 @@ async function takeTurns(
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-function print(shards: number, samples: Record<string, Sample[]>): void {
-  const rows = Object.entries(samples).map(([name, taken]) => ({
-    name,
-    wall: median(taken.map(({ wallMs }) => wallMs)),
-    cpu: median(taken.map(({ cpuMs }) => cpuMs)),
+function timingsOf(samples: Record<string, Timing[]>): Timing[] {
+  return Object.values(samples).map((taken) => ({
+    wallMs: median(taken.map(({ wallMs }) => wallMs)),
+    cpuMs: median(taken.map(({ cpuMs }) => cpuMs)),
   }));
-  const base = rows.at(-2)!;
-  console.log(`N = ${shards}`.padEnd(34), 'wall ms   cpu ms   cpu ms/query   SDK / this: wall   cpu');
-  for (const { name, wall, cpu } of rows) {
-    console.log(
-      `  ${name}`.padEnd(34),
-      wall.toFixed(1).padStart(7),
-      cpu.toFixed(1).padStart(8),
-      (cpu / shards).toFixed(3).padStart(14),
-      (base.wall / wall).toFixed(2).padStart(18),
-      (base.cpu / cpu).toFixed(2).padStart(5),
-    );
-  }
-  console.log();
+}
+
+/** The wall time and the CPU time of an approach; of the last one also how many times as fast it is as the one before. */
+function cellOf(timings: readonly Timing[], row: number): string {
+  const { wallMs, cpuMs } = timings[row]!;
+  if (row < timings.length - 1) return `${milliseconds(wallMs)}, ${milliseconds(cpuMs)}`;
+  const base = timings[row - 1]!;
+  return (
+    `${milliseconds(wallMs)} (${(base.wallMs / wallMs).toFixed(1)}), ` +
+    `${milliseconds(cpuMs)} (${(base.cpuMs / cpuMs).toFixed(1)})`
+  );
+}
+
+function milliseconds(value: number): string {
+  return `${value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US')} ms`;
 }
 
 const [first, second] = process.argv.slice(2);

@@ -75,3 +75,21 @@ async function expectCombination(
   const [shards, limit, bytes] = combination.map(Number) as [number, number, number];
   expect(of(await pageCost(layout, warm, { shards, limit, bytes })).toFixed(2)).toBe(number);
 }
+
+test('a page by the light client is as many times as fast as its row of the guide to sharded tables says', () => {
+  const guide = readFileSync('docs/guides/sharded-tables.md', 'utf8');
+  const cellsOf = (name: string) => {
+    const row = guide.split('\n').find((line) => line.startsWith(`| ${name} |`))!;
+    return row
+      .split(' | ')
+      .slice(1)
+      .map((cell) => [...cell.matchAll(/([\d.,]+) ms/g)].map(([, ms]) => Number(ms!.replaceAll(',', ''))));
+  };
+  const [base, light] = [cellsOf('SDK, `fanOutQuery`'), cellsOf('light client, `fanOutQuery`')];
+  const row = guide.split('\n').find((line) => line.startsWith('| light client, '))!;
+  const claimed = [...row.matchAll(/\(([\d.]+)\)/g)].map(([, times]) => Number(times));
+  const exact = light.flatMap((times, column) => times.map((ms, kind) => base[column]![kind]! / ms));
+  expect(claimed).toHaveLength(6);
+  // The times are rounded to two digits.
+  for (const [index, times] of claimed.entries()) expect(Math.abs(times / exact[index]! - 1)).toBeLessThan(0.08);
+});

@@ -1,0 +1,58 @@
+import {
+  BalancedKeyAllocator,
+  balancedKey,
+  type HashKeyRange,
+  hashPartitionKey,
+  shardIndexOf,
+  uniformRanges,
+} from '../../../lib/core';
+import { writeGuideTable } from '../guide-table';
+
+export const SHARDS = [2, 3, 6, 10, 16, 24, 64];
+
+/** The most owners a shard has, over ceil(m/k), for every m up to 1,000: worst, and for how many m it is above. */
+function evenness(ranges: readonly HashKeyRange[], keyOf: (n: number) => bigint): { worst: number; missed: number } {
+  const owners = new Array<number>(ranges.length).fill(0);
+  let most = 0;
+  let worst = 0;
+  let missed = 0;
+  for (let n = 0; n < 1_000; n++) {
+    const shard = shardIndexOf(keyOf(n), ranges);
+    owners[shard]! += 1;
+    most = Math.max(most, owners[shard]!);
+    const best = Math.ceil((n + 1) / ranges.length);
+    worst = Math.max(worst, most - best);
+    if (most > best) missed += 1;
+  }
+  return { worst, missed };
+}
+
+/** By MD5, by bit reversal, and by the allocator. */
+export function evennessOf(shards: number) {
+  const ranges = uniformRanges(shards);
+  const allocator = new BalancedKeyAllocator({ ranges });
+  return [
+    (n: number) => hashPartitionKey(`account-${n}`),
+    (n: number) => balancedKey(n),
+    () => allocator.allocate(),
+  ].map((keyOf) => evenness(ranges, keyOf));
+}
+
+export function evennessRow(shards: number): string[] {
+  const cells = evennessOf(shards).map(({ worst, missed }) => {
+    return missed === 0 ? '0' : `+${worst} (${(missed / 10).toFixed(0)} %)`;
+  });
+  return [String(shards), ...cells];
+}
+
+/** Of the 63,000 cells of 2 to 64 shards and 1 to 1,000 owners, how many are above ceil(m/k), by each way. */
+export function cellsAbove(): number[] {
+  const rows = Array.from({ length: 63 }, (_, index) => evennessOf(index + 2));
+  return [0, 1, 2].map((way) => rows.reduce((sum, row) => sum + row[way]!.missed, 0));
+}
+
+export function benchEvenness(): void {
+  const header = ['shards', 'MD5', 'bit reversal', 'allocator'];
+  writeGuideTable('docs/guides/hash-keys.md', 'npm run bench allocator evenness', header, SHARDS.map(evennessRow));
+  console.log(`of 63,000 cells above ceil(m/k): MD5, bit reversal, allocator: ${cellsAbove().join(', ')}`);
+}

@@ -1,0 +1,43 @@
+import { BalancedKeyAllocator, balancedKey, HASH_KEY_SPACE, uniformRanges } from '../../../lib/core';
+import { writeGuideTable } from '../guide-table';
+import { milliseconds } from './measure';
+import { nextBalancedAvailableKey, seedTree } from './seed-tree';
+
+const KEYS = [1_000, 10_000, 100_000, 1_000_000];
+
+/** Microseconds for the next key at a number of keys, against the tree of the article. */
+export function benchNextKey(): void {
+  const rows = KEYS.map((size) => {
+    const baseline = baselineMicroseconds(size);
+    const times = [undefined, uniformRanges(48)].map((ranges) =>
+      allocatorMicroseconds(new BalancedKeyAllocator({ ranges }), size),
+    );
+    const cells = times.flatMap((time) => [readable(time), Math.round(baseline / time).toLocaleString('en-US')]);
+    return [size.toLocaleString('en-US'), readable(baseline), ...cells];
+  });
+  const header = ['keys', 'next key, baseline', 'next key', 'ratio', 'with 48 shards', 'ratio'];
+  writeGuideTable('docs/guides/hash-keys.md', 'npm run bench allocator next-key', header, rows);
+}
+
+function baselineMicroseconds(size: number): number {
+  let tree = seedTree(Array.from({ length: size }, (_, n) => balancedKey(n)));
+  const more = Math.max(10, Math.min(1_000, 10_000_000 / size));
+  const time = milliseconds(() => {
+    for (let n = 0; n < more; n++) [tree] = nextBalancedAvailableKey(tree, 0n, HASH_KEY_SPACE);
+  });
+  return (time * 1_000) / more;
+}
+
+function allocatorMicroseconds(allocator: BalancedKeyAllocator, size: number): number {
+  for (let n = 0; n < size; n++) allocator.allocate();
+  const more = 20_000;
+  const time = milliseconds(() => {
+    for (let n = 0; n < more; n++) allocator.allocate();
+  });
+  return (time * 1_000) / more;
+}
+
+function readable(microseconds: number): string {
+  const [value, unit] = microseconds < 1_000 ? [microseconds, 'µs'] : [microseconds / 1_000, 'ms'];
+  return `${value < 20 ? value.toFixed(1) : value.toFixed(0)} ${unit}`;
+}

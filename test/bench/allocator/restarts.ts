@@ -1,0 +1,45 @@
+import { BalancedKeyAllocator, balancedKey, hashPartitionKey } from '../../../lib/core';
+import { writeGuideTable } from '../guide-table';
+import { milliseconds } from './measure';
+import { seedTree } from './seed-tree';
+
+const COUNT = 1_000_000;
+/** The tree of the article takes too much memory for more MD5 hashes. */
+const BASELINE_COUNT = 20_000;
+
+const KINDS: [string, (n: number) => bigint][] = [
+  ['handed out by an allocator', (n) => balancedKey(n)],
+  ['consecutive', (n) => BigInt(n)],
+  ['MD5 hashes', (n) => hashPartitionKey(String(n))],
+];
+
+/** How long it takes to restore a million keys, and the bytes of memory for each, beside the key itself. */
+export function benchRestarts(): void {
+  const rows = KINDS.map(([kind, keyOf]) => {
+    const keys = Array.from({ length: COUNT }, (_, n) => keyOf(n));
+    let allocator = new BalancedKeyAllocator();
+    const time = milliseconds(() => {
+      allocator = new BalancedKeyAllocator({ allocated: keys });
+    });
+    if (allocator.size !== COUNT) throw new Error('lost a key');
+    allocator = new BalancedKeyAllocator();
+    const bytes = bytesPerKey(COUNT, () => new BalancedKeyAllocator({ allocated: keys }));
+    const baselineBytes = bytesPerKey(BASELINE_COUNT, () => seedTree(keys.slice(0, BASELINE_COUNT)));
+    return [kind, `${(time / 1_000).toFixed(1)} s`, String(bytes), baselineBytes.toLocaleString('en-US')];
+  });
+  const header = ['keys', 'restored in', 'bytes a key', 'bytes a key, baseline'];
+  writeGuideTable('docs/guides/hash-keys.md', 'npm run bench allocator restarts', header, rows);
+}
+
+/** What `make` leaves in memory, in bytes for each of `count` keys. */
+function bytesPerKey(count: number, make: () => unknown): number {
+  const before = heapBytes();
+  const kept = make();
+  const bytes = heapBytes() - before;
+  return kept === undefined ? 0 : Math.round(bytes / count);
+}
+
+function heapBytes(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
