@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,6 +21,7 @@ const GUIDES = [
   'outbox',
   'planning',
   'resharding',
+  'index-resharding',
   'monitoring',
   'running-locally',
   'testing',
@@ -28,6 +29,7 @@ const GUIDES = [
   'versions',
   'limits',
   'facts',
+  'threat-model',
 ];
 
 /** The pages of the site, by their sections. A guide that is not in the list above comes behind the others. */
@@ -37,7 +39,7 @@ export const sections = [
   { name: 'Reference', documents: ['API.md', ...markdownIn('docs/reference'), 'docs/glossary.md'] },
   { name: 'Project', documents: ['CONTRIBUTING.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md', 'release/README.md'] },
   { name: 'Decisions', documents: markdownIn('docs/decisions') },
-  { name: 'Examples', documents: ['examples/keyspaces-blogs/README.md'] },
+  { name: 'Examples', documents: examples() },
 ].map(({ name, documents }) => ({ name, pages: documents.map(pageOf) }));
 
 const pages = sections.flatMap((section) => section.pages);
@@ -48,6 +50,11 @@ function guides() {
   const order = (document) =>
     (GUIDES.indexOf(posix.basename(document, '.md')) + GUIDES.length + 1) % (GUIDES.length + 1);
   return documents.sort((a, b) => order(a) - order(b));
+}
+
+function examples() {
+  const folders = readdirSync(join(ROOT, 'examples')).sort();
+  return folders.map((name) => `examples/${name}/README.md`).filter((document) => existsSync(join(ROOT, document)));
 }
 
 function markdownIn(folder) {

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
 const WORKFLOWS = join(ROOT, '.github/workflows');
@@ -32,4 +33,20 @@ describe.each(workflows)('the workflow $file', ({ text }) => {
       .slice(1);
     for (const job of jobs) expect(job).toMatch(/^ {4}timeout-minutes: \d+$/m);
   });
+});
+
+test.each([
+  ['package-lock.json', ''],
+  ['requirements.txt', ''],
+  ['go.mod', 'test/conformance/'],
+  ['pom.xml', 'test/conformance/'],
+])('the dependencies of every %s in the repository or in its folder %j are updated', (manifest, under) => {
+  const pattern = `${under}*${manifest}`;
+  const files = execFileSync('git', ['ls-files', pattern], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
+  const dependabot = readFileSync(join(ROOT, '.github/dependabot.yml'), 'utf8');
+  expect(files.length).toBeGreaterThan(0);
+  for (const file of files) {
+    const folder = `/${dirname(file)}`.replace(/^\/\.$/, '/');
+    expect(dependabot).toMatch(new RegExp(`director(y|ies): .*(?<=[ '])${folder}['\n]`));
+  }
 });
