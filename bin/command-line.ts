@@ -247,7 +247,8 @@ function namesByPath(resources: readonly LocalResource[]): Record<string, string
 }
 
 function examples(stack: LocalStack, window: Window): string[] {
-  const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_REGION=us-east-1';
+  // Version 1 of the AWS CLI does not look at AWS_REGION.
+  const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1';
   const payloads = new Map<string, object>([
     ...indexesOf(stack).map(({ functionPath, name, config }) => [functionPath, samplePayload(name, config)] as const),
     ...producersOf(stack).map(({ functionPath }) => [functionPath, SAMPLE_RECORDS] as const),

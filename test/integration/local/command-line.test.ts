@@ -1,4 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  type ChildProcess,
+  type ChildProcessByStdio,
+  type ChildProcessWithoutNullStreams,
+  type SpawnOptionsWithStdioTuple,
+  spawn,
+  spawnSync,
+} from 'node:child_process';
 import { once } from 'node:events';
 import {
   mkdirSync,
@@ -15,6 +22,8 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { version } from '../../../package.json';
 import { synthesizeOrdersApp } from '../../bin/local/orders-app';
 
@@ -32,12 +41,39 @@ function run(...args: string[]) {
   return { status, stdout, stderr };
 }
 
+/** What a test has started. A test that fails leaves it running, and jest would wait for it. */
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+/** Starts `local --serve`. */
+function startServing(...args: string[]): ChildProcessWithoutNullStreams {
+  const child = spawn(process.execPath, [CLI, 'local', '--app', app, '--serve', ...args]);
+  started.push(child);
+  return child;
+}
+
 /** Starts `local --serve --json` and waits for its one line. */
 async function serve(...args: string[]) {
-  const child = spawn(process.execPath, [CLI, 'local', '--app', app, '--serve', '--json', ...args]);
+  const child = startServing('--json', ...args);
   const errors = createInterface({ input: child.stderr });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   return { child, errors, ready: JSON.parse(line) };
+}
+
+/** A process and what it starts, which can be killed together. */
+const IN_A_GROUP: SpawnOptionsWithStdioTuple<'ignore', 'pipe', 'ignore'> = {
+  detached: true,
+  stdio: ['ignore', 'pipe', 'ignore'],
+};
+
+const hasAwsCli = spawnSync('aws', ['--version']).status === 0;
+if (!hasAwsCli) console.log('SKIPPED: the command for the AWS CLI, because there is none');
+
+/** The environment of somebody who has set up nothing for AWS. */
+function withoutAws(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_')));
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals) {
@@ -189,8 +225,8 @@ test('--serve --json tells where everything is, and serves it', async () => {
   expect(logs).toContain('[Orders/Writer/Function] invoked');
 });
 
-test('--serve prints invocations that work, as curl has them and for both versions of the AWS CLI', async () => {
-  const child = spawn(process.execPath, [CLI, 'local', '--app', app, '--serve']);
+test('--serve prints invocations that work, as curl has them and for the AWS CLI', async () => {
+  const child = startServing();
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
   while (!lines.some((line) => line.includes('fileb://'))) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -202,18 +238,25 @@ test('--serve prints invocations that work, as curl has them and for both versio
     expect(response.status).toBe(200);
     expect(response.headers.get('x-amz-function-error')).toBeNull();
   }
+  const [from, to] = ['# with the AWS CLI', 'fileb://'].map((words) => lines.findIndex((line) => line.includes(words)));
+  const command = lines.slice(from! + 1, to! + 1).join('\n');
+  if (hasAwsCli) {
+    const name = /functions\/(Orders-Writer[\w-]+)/.exec(invocations.join('\n'))![1]!;
+    // Node.js gives it a socket, which cannot be opened as /dev/stdout.
+    const line = `${command.replace(' NAME ', ` ${name} `)} | cat`;
+    const shell = spawn('sh', ['-c', line], { env: withoutAws(), stdio: 'pipe' });
+    const [answer, errors] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
+    expect(answer + errors).toContain('"StatusCode": 200');
+  }
   await end(child, 'SIGTERM');
-});
+}, 60_000);
 
 test('--serve ends when the process that started it is killed', async () => {
   const launcher = `
     const { spawn } = require('node:child_process');
     spawn(process.execPath, ${JSON.stringify([CLI, 'local', '--app', app, '--serve', '--json'])}, { stdio: ['ignore', 'inherit', 'ignore'] });
   `;
-  const parent = spawn(process.execPath, ['-e', launcher]);
-  const [line] = await once(createInterface({ input: parent.stdout }), 'line');
-  await end(parent, 'SIGKILL');
-  await expectNothingServes(JSON.parse(line));
+  await expectToEndWith(spawn(process.execPath, ['-e', launcher], IN_A_GROUP));
 });
 
 test('--serve ends when npx is killed, which puts a shell between itself and what it runs', async () => {
@@ -222,18 +265,8 @@ test('--serve ends when npx is killed, which puts a shell between itself and wha
   symlinkSync(CLI, join(project, 'node_modules/.bin/even-shards'));
   writeFileSync(join(project, 'package.json'), '{}');
   const npx = join(dirname(process.env.npm_execpath ?? npmCli()), 'npx-cli.js');
-  const served = spawn(
-    process.execPath,
-    [npx, '--no', '--', 'even-shards', 'local', '--app', app, '--serve', '--json'],
-    {
-      cwd: project,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
-  );
-  const [line] = await once(createInterface({ input: served.stdout }), 'line');
-  await end(served, 'SIGKILL');
-  served.stdout.destroy();
-  await expectNothingServes(JSON.parse(line));
+  const command = [npx, '--no', '--', 'even-shards', 'local', '--app', app, '--serve', '--json'];
+  await expectToEndWith(spawn(process.execPath, command, { ...IN_A_GROUP, cwd: project }));
   rmSync(project, { recursive: true });
 }, 60_000);
 
@@ -242,18 +275,43 @@ function npmCli(): string {
   return spawnSync('npm', ['root', '--global'], { encoding: 'utf8' }).stdout.trim().concat('/npm/bin/npm-cli.js');
 }
 
-/** Within five seconds none of its ports is open. */
-async function expectNothingServes({ endpoints, window }: { endpoints: Record<string, string>; window: string }) {
-  const isUp = (url: string) =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    );
-  for (const url of [...Object.values(endpoints), window]) {
-    for (let attempt = 0; attempt < 100 && (await isUp(url)); attempt++) {
+/** What serves ends soon after its launcher is killed. Whatever goes on is killed with its group, so that the test fails and does not wait. */
+async function expectToEndWith(launcher: ChildProcessByStdio<null, Readable, null>): Promise<void> {
+  try {
+    const [line] = await once(createInterface({ input: launcher.stdout }), 'line');
+    const { endpoints, window } = JSON.parse(line);
+    const ports = [...Object.values<string>(endpoints), window].map((url) => Number(new URL(url).port));
+    expect(await openOf(ports)).toEqual(ports);
+    await end(launcher, 'SIGKILL');
+    for (let attempt = 0; attempt < 100 && (await openOf(ports)).length > 0; attempt++) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    expect(await isUp(url)).toBe(false);
+    expect(await openOf(ports)).toEqual([]);
+  } finally {
+    launcher.stdout.destroy();
+    killGroup(launcher.pid!);
+  }
+}
+
+async function openOf(ports: readonly number[]): Promise<number[]> {
+  const areOpen = await Promise.all(ports.map(isOpen));
+  return ports.filter((_, index) => areOpen[index]);
+}
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('error', () => resolve(false)).once('connect', () => resolve(true));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // Nothing of it is left.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
