@@ -1,7 +1,14 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import { shardAttributes } from './shard-attributes';
-import { checkShardedConfig, isTableConfig, type ShardedConfig, shardCountOf } from './sharded-index-config';
+import {
+  checkShardedConfig,
+  isTableConfig,
+  type ShardedConfig,
+  type ShardedTableConfig,
+  shardCountOf,
+} from './sharded-index-config';
 import { InvalidIndexConfigError, UncertainShardError } from './sharded-index-errors';
+import { placeIn } from './stored-place';
 import { checkPlaceholders, type WriteExpression } from './write-expression';
 
 /** The input of a PutItem request, or of `Put` in a transaction, with plain JavaScript values. */
@@ -32,7 +39,7 @@ const MAX_BATCH = 25;
  * @param item the item, as plain JavaScript values; the shards that it was read with do not count
  * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if the
  *   configurations are of different tables
- * @throws UncertainShardError for a table whose shard count changes: put with `transactPut` there
+ * @throws UncertainShardError for a table whose shard count changes: put with `transactPut`, and delete with `transactDelete` there
  */
 export function shardPut(configs: readonly ShardedConfig[], item: object, expression: WriteExpression = {}): PutInput {
   checkPlaceholders(expression);
@@ -47,13 +54,15 @@ export function shardPut(configs: readonly ShardedConfig[], item: object, expres
  *
  * @param configs as for `shardPut`
  * @param writes the items to put, and the table keys of the items to delete
- * @throws as `shardPut` does
+ * @throws as `shardPut` does, and InvalidArgumentError for a key to delete, of a table that is sharded by its own key, that names no
+ *   shard which readers ask
  */
 export function shardBatches(
   configs: readonly ShardedConfig[],
   { put = [], delete: keys = [] }: { put?: readonly object[]; delete?: readonly object[] },
 ): BatchInput[] {
   const table = tableOf(configs);
+  for (const config of configs) if (isTableConfig(config)) checkDeletes(config, keys);
   const writes = [
     ...put.map((item) => ({ PutRequest: { Item: itemWithShards(configs, item) } })),
     ...keys.map((key) => ({ DeleteRequest: { Key: { ...key } } })),
@@ -83,7 +92,7 @@ function itemWithShards(configs: readonly ShardedConfig[], item: object): Record
   const tableFirst = configs.toSorted((a, b) => Number(isTableConfig(b)) - Number(isTableConfig(a)));
   const sharded: Record<string, unknown> = { ...item };
   for (const config of tableFirst) {
-    if (isTableConfig(config)) checkCertain(config, sharded);
+    if (isTableConfig(config)) checkCertain(config, sharded[config.valueAttribute]);
     // An item that was read and has lost its value would stay where the index has it.
     else delete sharded[config.shardAttribute];
     Object.assign(sharded, shardAttributes(config, sharded));
@@ -91,12 +100,16 @@ function itemWithShards(configs: readonly ShardedConfig[], item: object): Record
   return sharded;
 }
 
-function checkCertain(config: ShardedConfig, item: Record<string, unknown>): void {
-  const { write, read, since = write } = shardCountOf(config, item[config.valueAttribute!] as string);
+/** A delete of a key that no item has is acknowledged, too. */
+function checkDeletes(config: ShardedTableConfig, keys: readonly object[]): void {
+  keys.forEach((key, number) => {
+    checkCertain(config, placeIn(config, `delete[${number}]`, key).value);
+  });
+}
+
+function checkCertain(config: ShardedTableConfig, value: unknown): void {
+  const { write, read, since = write } = shardCountOf(config, value as string);
   if (since === read || config.strategy === 'random') return;
-  throw new UncertainShardError(
-    'config.shards',
-    { write, read, since },
-    'counts that do not change, or use transactPut',
-  );
+  const allowed = 'counts that do not change, or use transactPut and transactDelete';
+  throw new UncertainShardError('config.shards', { write, read, since }, allowed);
 }

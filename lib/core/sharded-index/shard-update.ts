@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import { shardAttributes, shardingAttributes } from './shard-attributes';
 import { checkShardedConfig, isTableConfig, type ShardedConfig } from './sharded-index-config';
+import { placeIn } from './stored-place';
 import { changedAttributes, type UpdateClauses, updateClauses } from './update-clauses';
 import { checkPlaceholders, type WriteExpression } from './write-expression';
 
@@ -38,19 +39,21 @@ export interface UpdateExpression {
  * answer holds both, so it is the whole request besides `TableName` and `Key`:
  *
  *     shardUpdate([byStatus], Key, { set: { status: 'shipped' } }, {
- *       UpdateExpression: 'SET log = list_append(log, :entry) ADD version :one',
+ *       UpdateExpression: 'SET #log = list_append(#log, :entry) ADD version :one',
  *       ConditionExpression: 'version = :seen',
+ *       ExpressionAttributeNames: { '#log': 'log' }, // a reserved word of DynamoDB
  *       ExpressionAttributeValues: { ':entry': ['shipped'], ':one': 1, ':seen': 7 },
  *     });
  *
  * @param configs the configurations of all sharded indexes of the table that the changes concern, and that of the table if
  *   it is sharded by its own key
- * @param key the item's table key, as plain JavaScript values
+ * @param key the item's table key, as plain JavaScript values; of a table that is sharded by its own key, that of `shardKey`, or of
+ *   the item that was read
  * @param changes what to set and to remove; the values of indexes go here, because they decide the shards
  * @param expression further clauses and a condition
  * @throws InvalidArgumentError if nothing changes, if a value to set is undefined, if an attribute is changed twice, if the
- *   changes name an attribute of the table key, a shard attribute or what decides the shard of a table, or if the expression
- *   changes the value of an index
+ *   changes name an attribute of the table key, a shard attribute or what decides the shard of a table, if the expression
+ *   changes the value of an index, or if the key of a table that is sharded by its own key names no shard that readers ask
  * @throws InvalidIndexValueError if a value to set is neither a non-empty string nor a finite number
  */
 export function shardUpdate(
@@ -67,7 +70,11 @@ export function shardUpdate(
   const setIfAbsent: Record<string, unknown> = {};
   const all = { set: { ...set }, remove: new Set(remove) };
   for (const config of configs) {
-    if (isTableConfig(config)) continue;
+    if (isTableConfig(config)) {
+      // An update that finds no item creates one, which no query would find elsewhere.
+      placeIn(config, 'key', key);
+      continue;
+    }
     const { valueAttribute, shardAttribute, strategy } = config;
     if (valueAttribute !== undefined && all.remove.has(valueAttribute)) {
       all.remove.add(shardAttribute);
@@ -164,8 +171,10 @@ function merged(
     ADD: own.ADD,
     DELETE: own.DELETE,
   };
-  const { ConditionExpression } = expression;
+  const { ConditionExpression, ExpressionAttributeNames: _names, ExpressionAttributeValues: _values, ...rest } = expression;
   return {
+    // Such as ReturnValues: what has nothing to do with shards is the caller's.
+    ...rest,
     UpdateExpression: Object.entries(clauses)
       .filter(([, parts]) => parts.length > 0)
       .map(([keyword, parts]) => `${keyword} ${parts.join(', ')}`)

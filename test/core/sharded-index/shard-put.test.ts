@@ -109,6 +109,38 @@ test('shardBatches puts and deletes 25 at a time', () => {
   expect(shardBatches([byStatus], {})).toEqual([]);
 });
 
+describe('shardBatches of a table that is sharded by its own key', () => {
+  const place = shardKey(ordersOfDay, '2026-11-21', key);
+
+  test('deletes an item where it is', () => {
+    expect(shardBatches([ordersOfDay], { delete: [place] })).toEqual([
+      { RequestItems: { Orders: [{ DeleteRequest: { Key: place } }] } },
+    ]);
+  });
+
+  test('deletes nothing while the count changes, for an item may have moved', () => {
+    const grows = { ...ordersOfDay, shards: { default: { write: 5, read: 6 } } };
+    expect(() => shardBatches([grows], { delete: [place] })).toThrow(UncertainShardError);
+  });
+
+  test.each<[string, object, unknown]>([
+    ['no shard', { day: '2026-11-21' }, '"2026-11-21"'],
+    ['a shard that no reader asks', { day: '2026-11-21#5' }, '"2026-11-21#5"'],
+    ['two separators', { day: '2026-11#21#1' }, '"2026-11#21#1"'],
+    ['no text', { day: 7 }, '7'],
+    ['nothing', {}, 'undefined'],
+  ])('refuses a key with %s, which no item has, and so does an update, which would create it', (_, wrong, got) => {
+    const allowed = `a value, "#" and a shard from 0 to 4, as shardKey and items that were read have it, got ${got}`;
+    const keyOf = { ...key, ...wrong };
+    expect(() => shardBatches([ordersOfDay], { delete: [place, keyOf] })).toThrow(`delete[1].day must be ${allowed}`);
+    const update = () => shardUpdate([ordersOfDay], keyOf, { set: { amount: 5 } });
+    expect(update).toThrow(InvalidArgumentError);
+    expect(update).toThrow(`key.day must be ${allowed}`);
+    const random: ShardedTableConfig = { ...ordersOfDay, strategy: 'random', shardedBy: [] };
+    expect(() => shardUpdate([random], keyOf, { set: { amount: 5 } })).toThrow(`key.day must be ${allowed}`);
+  });
+});
+
 describe('shardUpdate with an expression of the caller', () => {
   test('merges clauses, condition, names and values', () => {
     const update = shardUpdate(

@@ -5,9 +5,8 @@ import { keyValue } from '../item-text';
 import { plainItem } from '../plain-item';
 import { shardKeys } from '../shard-key';
 import { type ShardedTableConfig, shardAttributeValue, shardCountOf } from '../sharded-index-config';
+import { storedPlace } from '../stored-place';
 import type { Stray, StrayReason } from './stray';
-
-const WHOLE_NUMBER = /^(?:0|[1-9]\d*)$/;
 
 /** What of an item of a table that is sharded by its own key decides whether it is a stray. */
 export function judgedKeyAttributes({ tableKey, valueAttribute, shardedBy }: ShardedTableConfig): string[] {
@@ -19,7 +18,7 @@ export function judgedKeyAttributes({ tableKey, valueAttribute, shardedBy }: Sha
  * the item is that in its partition key, because the key says which item it is.
  */
 export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stray | undefined {
-  const { tableKey, shardAttribute, valueAttribute, separator, firstShard, strategy } = config;
+  const { tableKey, shardAttribute, valueAttribute, strategy } = config;
   const stored = item[shardAttribute] as { S: string };
   const found = (reason: StrayReason, place: { value?: AttributeValue; expected?: AttributeValue } = {}): Stray => ({
     key: Object.fromEntries(tableKey.map((attribute) => [attribute, item[attribute]!])),
@@ -28,11 +27,9 @@ export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stra
     stored,
     ...place,
   });
-  const end = stored.S.lastIndexOf(separator);
-  const text = stored.S.slice(0, Math.max(end, 0));
-  const digits = stored.S.slice(end + separator.length);
-  const shard = WHOLE_NUMBER.test(digits) ? Number(digits) - firstShard : -1;
-  if (text === '' || text.includes(separator) || shard < 0) return found('malformed');
+  const place = storedPlace(config, stored.S);
+  if (place === undefined) return found('malformed');
+  const { value: text, shard } = place;
   const ofValue = { value: { S: text } };
   const value = valueAttribute === shardAttribute ? text : keyValue(plainItem(item)[valueAttribute]);
   if (value === undefined || valueText(value) !== text) return found('otherValue', ofValue);
@@ -41,10 +38,10 @@ export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stra
     if (shard < write) return undefined;
     return found(shard < read ? 'misplaced' : 'outOfRange', ofValue);
   }
-  const place = placeOfWriters(config, value, item);
-  if (place === undefined) return found('invalidValue', ofValue);
-  if (place === shardAttributeValue(config, value, shard)) return undefined;
-  return found(shard < read ? 'misplaced' : 'outOfRange', { ...ofValue, expected: { S: place } });
+  const expected = placeOfWriters(config, value, item);
+  if (expected === undefined) return found('invalidValue', ofValue);
+  if (expected === shardAttributeValue(config, value, shard)) return undefined;
+  return found(shard < read ? 'misplaced' : 'outOfRange', { ...ofValue, expected: { S: expected } });
 }
 
 /** The partition key that a writer would give the item. Undefined if an attribute that decides the shard is missing. */
