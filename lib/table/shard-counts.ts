@@ -52,20 +52,9 @@ export class ShardCounts {
    * @param defaultCount shards of every other value
    */
   public static byValue(counts: { [value: string]: number }, defaultCount: number): ShardCounts {
-    if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) {
-      throw new InvalidArgumentError('shardCounts.byValue', counts, 'an object from value to shard count');
-    }
-    if (Object.hasOwn(counts, '')) {
-      throw new InvalidIndexValueError('shardCounts.byValue', '', 'counts of values that are not empty');
-    }
     return new ShardCounts({
       default: shardCount('shardCounts.default', defaultCount),
-      byValue: Object.fromEntries(
-        Object.entries(sortedByKey(counts)).map(([value, count]) => [
-          value,
-          shardCount(`shardCounts.byValue[${JSON.stringify(value)}]`, count),
-        ]),
-      ),
+      byValue: countsByValue('shardCounts.byValue', counts),
     });
   }
 
@@ -83,14 +72,16 @@ export class ShardCounts {
    */
   public static adaptive(options: AdaptiveShardCountsOptions = {}): ShardCounts {
     const { initial = 1, initialByValue, maximum = DEFAULT_MAXIMUM } = options;
-    const from =
-      initialByValue === undefined ? ShardCounts.uniform(initial) : ShardCounts.byValue(initialByValue, initial);
+    const from: IndexShards = {
+      default: shardCount('shardCounts.initial', initial),
+      ...(initialByValue !== undefined && { byValue: countsByValue('shardCounts.initialByValue', initialByValue) }),
+    };
     const { write } = shardCount('shardCounts.maximum', maximum);
-    for (const { read } of [from._config.default, ...Object.values(from._config.byValue ?? {})]) {
+    for (const { read } of [from.default, ...Object.values(from.byValue ?? {})]) {
       if (Token.isUnresolved(write) || Token.isUnresolved(read) || read <= write) continue;
       throw new InvalidShardCountError('shardCounts.maximum', maximum, `at least ${read}, with which a value begins`);
     }
-    return new ShardCounts(from._config, write);
+    return new ShardCounts(from, write);
   }
 
   /** @internal */
@@ -183,4 +174,17 @@ function checkKnown(field: string, counts: readonly ShardCount[]): void {
 function shardCount(field: string, count: number): ShardCount {
   if (!Token.isUnresolved(count)) checkShardCount(field, count, MAX_INDEX_SHARDS);
   return { write: count, read: count };
+}
+
+function countsByValue(field: string, counts: { [value: string]: number }): Record<string, ShardCount> {
+  if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) {
+    throw new InvalidArgumentError(field, counts, 'an object from value to shard count');
+  }
+  if (Object.hasOwn(counts, '')) throw new InvalidIndexValueError(field, '', 'counts of values that are not empty');
+  return Object.fromEntries(
+    Object.entries(sortedByKey(counts)).map(([value, count]) => [
+      value,
+      shardCount(`${field}[${JSON.stringify(value)}]`, count),
+    ]),
+  );
 }

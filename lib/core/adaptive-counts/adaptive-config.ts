@@ -1,4 +1,5 @@
 import { countOfValue, valueText } from '../foundation/count-of-value';
+import { InvalidArgumentError } from '../foundation/errors';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
 import {
   type AdaptiveCounts,
@@ -7,6 +8,7 @@ import {
   type ShardCount,
   type ShardedIndexConfig,
 } from '../sharded-index';
+import type { ShardCountReader } from './shard-count-store';
 import { MAX_COUNT_TABLE_VALUE_BYTES } from './shard-count-table';
 
 /**
@@ -37,6 +39,17 @@ export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
     checkCounts(`config.shards.byValue[${JSON.stringify(value)}]`, count);
   }
   return adaptive;
+}
+
+/** @throws InvalidArgumentError for what reads no counts, or those of another index */
+export function checkCountReader({ tableName, indexName }: ShardedIndexConfig, store: ShardCountReader): void {
+  if (typeof Object(store).readCounts !== 'function') {
+    throw new InvalidArgumentError('store', store, 'what reads counts, such as a DynamoDbShardCountReader');
+  }
+  const { countsOf } = store;
+  if (countsOf === undefined || (countsOf.tableName === tableName && countsOf.indexName === indexName)) return;
+  const allowed = `a reader of the counts of the index ${indexName} of the table ${tableName}`;
+  throw new InvalidArgumentError('store', `one of ${countsOf.indexName} of ${countsOf.tableName}`, allowed);
 }
 
 function checkCounts(field: string, count: ShardCount): void {

@@ -1,9 +1,8 @@
 import { answerWithin } from '../foundation/answer-within';
 import { backoffMs } from '../foundation/backoff';
 import { type Clock, systemClock } from '../foundation/clock';
-import { InvalidArgumentError } from '../foundation/errors';
 import type { IndexShards, ShardCount, ShardedConfigSource, ShardedIndexConfig } from '../sharded-index';
-import { adaptiveCountsOf, floorOf } from './adaptive-config';
+import { adaptiveCountsOf, checkCountReader, floorOf } from './adaptive-config';
 import { ShardCountsUnavailableError } from './adaptive-count-errors';
 import { COPY_LIFE_MS, REFRESH_AFTER_MS } from './copy-life';
 import { checkGrownCount, type GrownCount } from './grown-count';
@@ -73,7 +72,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
   /**
    * @param config the configuration that the index emits
    * @param store holds the counts of that index
-   * @throws InvalidArgumentError if the store cannot be asked for counts
+   * @throws InvalidArgumentError if the store cannot be asked for counts, or is that of another index
    * @throws InvalidIndexConfigError unless that index has adaptive counts
    */
   constructor(
@@ -82,9 +81,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
     private readonly options: AdaptiveIndexOptions = {},
   ) {
     adaptiveCountsOf(config);
-    if (typeof Object(store).readCounts !== 'function') {
-      throw new InvalidArgumentError('store', store, 'what reads counts, such as a DynamoDbShardCountReader');
-    }
+    checkCountReader(config, store);
     this.initial = withCounts(config, []);
     this.clock = options.clock ?? systemClock;
   }

@@ -30,6 +30,7 @@ export interface CountTableClient extends QueryClient {
  * the permission to query that table.
  */
 export class DynamoDbShardCountReader implements ShardCountReader {
+  readonly countsOf: Pick<ShardedIndexConfig, 'tableName' | 'indexName'>;
   protected readonly tableName: string;
   protected readonly index: AttributeValue;
 
@@ -45,7 +46,9 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   ) {
     checkClient(queries, ['query']);
     this.tableName = adaptiveCountsOf(config).tableName;
-    this.index = { S: `${config.tableName}/${config.indexName}` };
+    const { tableName, indexName } = config;
+    this.countsOf = { tableName, indexName };
+    this.index = { S: `${tableName}/${indexName}` };
   }
 
   readCounts(options?: { abortSignal?: AbortSignal }): Promise<GrownCount[]> {

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
 import { checkShardCount } from '../foundation/shard-count';
 import { InvalidIndexValueError, type ShardedIndexConfig } from '../sharded-index';
-import { adaptiveCountsOf, countedValue } from './adaptive-config';
+import { adaptiveCountsOf, checkCountReader, countedValue } from './adaptive-config';
 import { ShardCountChangedError } from './adaptive-count-errors';
 import { type CountChange, checkChange, watch, writeNext } from './change-count';
 import { OUTLIVED_AFTER_MS } from './copy-life';
@@ -41,7 +41,7 @@ const LONGEST_INVOCATION_MS = 15 * 60_000;
  * `endDrain` take the readers back:
  *
  *     const lowered = await lowerShardCount(config, store, { value: 'shipped', to: 2, reason, changedBy });
- *     // drain every segment: reshardItems(client, await index.forReading(), { segment, totalSegments })
+ *     // drain every segment: reshardItems(client, index, { segment, totalSegments }), with the AdaptiveIndex
  *     await endDrain(config, store, { value: 'shipped', version: lowered.version, reason, changedBy });
  *
  * It may end at any point and be called again: it waits all of the time itself.
@@ -61,6 +61,7 @@ export async function lowerShardCount(
   { longestWriteMs = LONGEST_INVOCATION_MS, clock = systemClock }: LowerShardCountOptions = {},
 ): Promise<GrownCount> {
   adaptiveCountsOf(config);
+  checkCountReader(config, store);
   checkChange(lowering);
   if (!Number.isFinite(longestWriteMs) || longestWriteMs < 0) {
     throw new InvalidArgumentError('longestWriteMs', longestWriteMs, 'a number of milliseconds of at least 0');
@@ -97,6 +98,7 @@ export interface DrainEnd extends CountChange {
  */
 export async function endDrain(config: ShardedIndexConfig, store: ShardCountStore, end: DrainEnd): Promise<GrownCount> {
   adaptiveCountsOf(config);
+  checkCountReader(config, store);
   checkChange(end);
   if (!Number.isSafeInteger(end.version) || end.version < 1) {
     throw new InvalidArgumentError('version', end.version, 'the version that lowerShardCount has returned');

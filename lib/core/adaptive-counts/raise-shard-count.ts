@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../foundation/clock';
 import { checkShardCount } from '../foundation/shard-count';
 import type { ShardedIndexConfig } from '../sharded-index';
-import { adaptiveCountsOf, countedValue, floorOf } from './adaptive-config';
+import { adaptiveCountsOf, checkCountReader, countedValue, floorOf } from './adaptive-config';
 import { ShardCountChangedError } from './adaptive-count-errors';
 import { type CountChange, checkChange, watch, writeNext } from './change-count';
 import { OUTLIVED_AFTER_MS } from './copy-life';
@@ -31,8 +31,8 @@ const MAX_ATTEMPTS = 10;
  * @param store holds the counts of that index
  * @param options `clock` tells the time of the wait
  * @returns the counts that are stored then; undefined if the configuration alone gives the value so many shards
- * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid or the count
- *   is greater than the maximum
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, if the store
+ *   is that of another index, or if the count is greater than the maximum
  * @throws ShardCountChangedError if others change the counts of the value all the time
  * @throws what the store throws, if it cannot be read or written
  */
@@ -43,6 +43,7 @@ export async function raiseShardCount(
   { clock = systemClock }: { clock?: Clock } = {},
 ): Promise<GrownCount | undefined> {
   const { maximum } = adaptiveCountsOf(config);
+  checkCountReader(config, store);
   checkChange(raise);
   checkShardCount('to', raise.to, maximum);
   const { to } = raise;

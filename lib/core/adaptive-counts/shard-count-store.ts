@@ -1,7 +1,13 @@
+import type { ShardedIndexConfig } from '../sharded-index';
 import type { GrownCount } from './grown-count';
 
 /** What readers and writers of an adaptive index need from the database that holds its counts. */
 export interface ShardCountReader {
+  /**
+   * The index whose counts it reads. What takes a configuration besides refuses that of another index.
+   * @default not compared
+   */
+  readonly countsOf?: Pick<ShardedIndexConfig, 'tableName' | 'indexName'>;
   /**
    * Reads the counts of all values that have grown, each as it is at some moment of the call: strongly consistent.
    *

@@ -163,6 +163,10 @@ export function shardAttributeValue(
 
 /** Throws `InvalidIndexConfigError` or `InvalidShardCountError` if the configuration is invalid. */
 export function checkShardedConfig(config: ShardedConfig): void {
+  if (isConfigSource(config) || typeof (config as { then?: unknown } | null)?.then === 'function') {
+    const given = isConfigSource(config) ? 'an AdaptiveIndex' : 'a Promise';
+    throw new InvalidIndexConfigError('config', given, 'a configuration: await forWriting() of an AdaptiveIndex');
+  }
   if (typeof config !== 'object' || config === null) {
     throw new InvalidIndexConfigError('config', config, 'a configuration as ShardedIndex or KeyShardedTable emits it');
   }
@@ -213,6 +217,7 @@ export function checkTableKey(config: ShardedTableConfig): void {
   checkNames('config.shardedBy', config.shardedBy, strategy === 'random' ? 0 : 1, MAX_SHARDED_BY);
   refuseIf(strategy === 'random' && config.shardedBy.length > 0, 'shardedBy', 'empty if the strategy is random');
   refuseIf(config.shardedBy.includes(shardAttribute), 'shardedBy', 'attributes other than the partition key');
+  refuseIf(config.shardedBy.includes(valueAttribute), 'shardedBy', 'attributes that differ among the items of a value');
   refuseIf(
     typeof config.separator !== 'string' || config.separator === '' || /\d/.test(config.separator),
     'separator',

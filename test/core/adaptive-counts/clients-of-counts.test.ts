@@ -4,7 +4,10 @@ import {
   AdaptiveIndex,
   DynamoDbShardCountReader,
   DynamoDbShardCountStore,
+  endDrain,
   InvalidArgumentError,
+  lowerShardCount,
+  raiseShardCount,
   WriteReporter,
 } from '../../../lib/core';
 import { adaptiveConfig } from '../../fakes/adaptive-config';
@@ -36,4 +39,30 @@ describe.each(takers)('a %s', (_, Taker) => {
 
 test.each([undefined, {}, plain])('an AdaptiveIndex refuses what reads no counts: %p', (store) => {
   expect(() => new AdaptiveIndex(adaptiveConfig, store as never)).toThrow(/store must be what reads counts/);
+});
+
+describe('the counts of another index', () => {
+  const byTime = { ...adaptiveConfig, indexName: 'byTime' };
+  const client = { query: async () => ({ Items: [] }), putItem: async () => ({}) };
+  const store = new DynamoDbShardCountStore(client, byTime);
+  const why = { value: 'open', reason: 'a sale', changedBy: 'a test' };
+  const message =
+    'store must be a reader of the counts of the index byStatus of the table orders, got "one of byTime of orders"';
+
+  test('are refused by an AdaptiveIndex', () => {
+    expect(() => new AdaptiveIndex(adaptiveConfig, store)).toThrow(InvalidArgumentError);
+    expect(() => new AdaptiveIndex(adaptiveConfig, store)).toThrow(message);
+    const ofTable = new DynamoDbShardCountReader(client, { ...adaptiveConfig, tableName: 'jobs' });
+    expect(() => new AdaptiveIndex(adaptiveConfig, ofTable)).toThrow('got "one of byStatus of jobs"');
+  });
+
+  test('are not changed', async () => {
+    await expect(raiseShardCount(adaptiveConfig, store, { ...why, to: 2 })).rejects.toThrow(message);
+    await expect(lowerShardCount(adaptiveConfig, store, { ...why, to: 1 })).rejects.toThrow(message);
+    await expect(endDrain(adaptiveConfig, store, { ...why, version: 1 })).rejects.toThrow(message);
+  });
+
+  test('are not looked for in a reader that does not say whose it has', () => {
+    expect(() => new AdaptiveIndex(adaptiveConfig, { readCounts: async () => [] })).not.toThrow();
+  });
 });

@@ -6,6 +6,7 @@ import {
   fanOutCount,
   fanOutItems,
   fanOutQuery,
+  findStrays,
   InvalidIndexConfigError,
   raiseShardCount,
   reshardItems,
@@ -158,6 +159,28 @@ describe('a configuration with adaptive counts', () => {
   test.each(unresolved)('is refused by %s, for its counts are not those of the moment', async (_, use) => {
     await expect(use(adaptiveConfig)).rejects.toThrow(InvalidIndexConfigError);
     await expect(use(adaptiveConfig)).rejects.toThrow('config.version must be 1 or absent');
+  });
+
+  const given: [string, (config: never) => unknown][] = [
+    ['shardAttributes', (config) => shardAttributes(config, { orderId: 'a', status: 'open' })],
+    ['shardPut', (config) => shardPut([config], { orderId: 'a', status: 'open' })],
+    ['shardUpdate', (config) => shardUpdate([config], { orderId: 'a' }, { set: { status: 'open' } })],
+  ];
+
+  test.each(given)('is awaited before %s, which says so', (_, use) => {
+    const application = new Play().application();
+    const message = 'config must be a configuration: await forWriting() of an AdaptiveIndex, got';
+    expect(() => use(application as never)).toThrow(`${message} "an AdaptiveIndex"`);
+    expect(() => use(application.forWriting() as never)).toThrow(`${message} "a Promise"`);
+  });
+
+  test('is awaited before findStrays and reshardItems, or is not: they take the AdaptiveIndex itself', async () => {
+    const application = new Play().application();
+    for (const scan of [
+      findStrays(TABLE, application.forReading() as never),
+      reshardItems(TABLE, application.forReading() as never),
+    ])
+      await expect(scan).rejects.toThrow('got "a Promise"');
   });
 
   test('gives an item the shard of the count that its value has grown to', async () => {
