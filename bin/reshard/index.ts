@@ -1,7 +1,8 @@
+import { checkShardCount, MAX_INDEX_SHARDS } from '../../lib/core/foundation/shard-count';
 import { type IndexReshardStep, planIndexReshard } from '../../lib/core/sharded-index/plan-index-reshard';
 import { planTableReshard, type TableReshardStep } from '../../lib/core/sharded-index/plan-table-reshard';
 import type { IndexShards } from '../../lib/core/sharded-index/sharded-index-config';
-import { parsedFlags, UsageError } from '../flags';
+import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { countsOf } from './counts-of';
 import { reshardReport } from './reshard-report';
 
@@ -18,6 +19,7 @@ every item at every moment of the change; or with --adopt, how to adopt an index
                 was interrupted; of a table also W/R/S if items are where S shards or more have put them
   --to COUNT    the counts in the end, N and VALUE=N
   --adopt       the table has items, and its writers and readers do not know the index yet
+  --adaptive N  the counts are those that values begin with in ShardCounts.adaptive, of which N is the maximum
   --table       the counts are those of a table that is sharded by its own key
   --json        print the steps as one JSON document, as planIndexReshard or planTableReshard returns them
   --help        show this text
@@ -25,6 +27,7 @@ every item at every moment of the change; or with --adopt, how to adopt an index
 example: even-shards reshard --from 1 --from shipped=20 --to 1 --to shipped=40 --to pending=5`;
 
 const OPTIONS = {
+  adaptive: { type: 'string' },
   adopt: { type: 'boolean', default: false },
   from: { type: 'string', multiple: true },
   help: { type: 'boolean', default: false },
@@ -38,17 +41,36 @@ export async function reshard(args: string[]): Promise<void> {
   const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
   if (flags.help) return console.log(HELP);
   const steps = stepsOf(flags);
-  console.log(flags.json ? JSON.stringify(steps, null, 2) : reshardReport(steps).join('\n'));
+  const maximum = maximumOf(flags, steps);
+  console.log(flags.json ? JSON.stringify(steps, null, 2) : reshardReport(steps, maximum).join('\n'));
 }
 
+/** The most shards of adaptive counts. Undefined: the counts are fixed. */
+function maximumOf({ adaptive, table }: Flags, steps: readonly Step[]): number | undefined {
+  const maximum = numberOf(COMMAND, 'adaptive', adaptive);
+  if (maximum === undefined) return undefined;
+  if (table)
+    throw new UsageError('--adaptive is for an index: the counts of a table do not grow by themselves', COMMAND);
+  inFlagTerms(COMMAND, () => checkShardCount('adaptive', maximum, MAX_INDEX_SHARDS));
+  const counts = steps.flatMap((step) =>
+    step.action === 'deploy' ? Object.values(step.shards.byValue ?? {}).concat(step.shards.default) : [],
+  );
+  const most = Math.max(1, ...counts.map(({ write }) => write));
+  if (most <= maximum) return maximum;
+  throw new UsageError(`--adaptive must be at least ${most}, with which a value begins, got ${maximum}`, COMMAND);
+}
+
+type Step = IndexReshardStep | TableReshardStep;
+
 interface Flags {
+  adaptive?: string;
   adopt: boolean;
   table: boolean;
   from?: string[];
   to?: string[];
 }
 
-function stepsOf({ adopt, table, from, to }: Flags): (IndexReshardStep | TableReshardStep)[] {
+function stepsOf({ adopt, table, from, to }: Flags): Step[] {
   if (adopt && from !== undefined)
     throw new UsageError('--adopt says that no counts are deployed: leave --from out', COMMAND);
   if (adopt && table)

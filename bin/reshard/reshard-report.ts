@@ -5,11 +5,18 @@ import { quoted } from '../plan/cdk-snippet';
 
 type Step = IndexReshardStep | TableReshardStep;
 
-/** The steps of a change of shard counts as text, with the shardCounts of each deployment as CDK code. */
-export function reshardReport(steps: readonly Step[]): string[] {
+/**
+ * The steps of a change of shard counts as text, with the shardCounts of each deployment as CDK code. `maximum`: the counts are those
+ * that the values of an index with adaptive counts begin with, and this is the most that they grow to.
+ */
+export function reshardReport(steps: readonly Step[], maximum?: number): string[] {
   if (steps.length === 0) return ['nothing changes: there is nothing to deploy'];
   return [
-    ...steps.flatMap((step, index) => [`${index + 1}. ${step.action}: ${step.reason}`, ...detailsOf(step), '']),
+    ...steps.flatMap((step, index) => [
+      `${index + 1}. ${step.action}: ${step.reason}`,
+      ...detailsOf(step, maximum),
+      '',
+    ]),
     'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
     COMPLETE[besidesDeployments(steps) ?? 'drain'],
   ];
@@ -27,11 +34,14 @@ const COMPLETE = {
   move: 'and when reshardItems has gone over the whole table and has refused no item.',
 };
 
-function detailsOf(step: Step): string[] {
-  if (step.action === 'drain') return step.ranges.map(rangeLine);
+function detailsOf(step: Step, maximum: number | undefined): string[] {
+  if (step.action === 'drain') {
+    const kept = maximum === undefined ? [] : ['   of a value that has grown, those beyond what it has grown to'];
+    return [...step.ranges.map(rangeLine), ...kept];
+  }
   if (step.action !== 'deploy') return [];
   const to = 'to' in step ? `${step.to}: ` : '';
-  return [`   ${to}shardCounts: ${shardCountsCode(step.shards)}`];
+  return [`   ${to}shardCounts: ${shardCountsCode(step.shards, maximum)}`];
 }
 
 function rangeLine({ value, from, to }: DrainRange): string {
@@ -39,19 +49,34 @@ function rangeLine({ value, from, to }: DrainRange): string {
   return `   ${shards} of ${value === undefined ? 'the table, or of every value without a count of its own' : quoted(value)}`;
 }
 
-/** The counts of writers and, if there are others, of readers and of items, as an app gives them to an index or a table. */
-export function shardCountsCode(shards: IndexShards): string {
-  const writers = countsCode(shards, ({ write }) => write);
+/**
+ * The counts of writers and, if there are others, of readers and of items, as an app gives them to an index or a table: fixed ones, or
+ * those that adaptive ones with a maximum begin with.
+ */
+export function shardCountsCode(shards: IndexShards, maximum?: number): string {
+  const fixed = countsCode(shards, ({ write }) => write);
   const readers = countsCode(shards, ({ read }) => read);
   const items = countsCode(shards, ({ write, since = write }) => since);
-  const reading = writers === readers ? writers : `${writers}.alsoReading(${readers})`;
-  return items === writers ? reading : `${reading}.since(${items})`;
+  const writers = maximum === undefined ? fixed : adaptiveCode(shards, maximum);
+  const reading = fixed === readers ? writers : `${writers}.alsoReading(${readers})`;
+  return items === fixed ? reading : `${reading}.since(${items})`;
+}
+
+function adaptiveCode({ default: others, byValue }: IndexShards, maximum: number): string {
+  const initialByValue =
+    byValue === undefined ? '' : `initialByValue: { ${valuesCode(byValue, ({ write }) => write)} }, `;
+  return `ShardCounts.adaptive({ initial: ${others.write}, ${initialByValue}maximum: ${maximum} })`;
 }
 
 function countsCode({ default: others, byValue }: IndexShards, of: (count: ShardCount) => number): string {
   if (byValue === undefined) return `ShardCounts.uniform(${of(others)})`;
-  const counts = Object.entries(byValue).map(([value, count]) => `${keyCode(value)}: ${of(count)}`);
-  return `ShardCounts.byValue({ ${counts.join(', ')} }, ${of(others)})`;
+  return `ShardCounts.byValue({ ${valuesCode(byValue, of)} }, ${of(others)})`;
+}
+
+function valuesCode(byValue: Record<string, ShardCount>, of: (count: ShardCount) => number): string {
+  return Object.entries(byValue)
+    .map(([value, count]) => `${keyCode(value)}: ${of(count)}`)
+    .join(', ');
 }
 
 /** A value as a key of an object literal, in which a plain __proto__ would set the prototype. */

@@ -100,6 +100,25 @@ describe('even-shards reshard', () => {
     );
   });
 
+  test('prints the counts that adaptive ones begin with', async () => {
+    const text = await printed('--adaptive', '128', '--from', '2', '--from', 'a=9', '--to', '4', '--to', 'a=3');
+    expect(text).toContain(
+      [
+        "   shardCounts: ShardCounts.adaptive({ initial: 4, initialByValue: { 'a': 3 }, maximum: 128 }).alsoReading(" +
+          "ShardCounts.byValue({ 'a': 9 }, 4))",
+        '',
+        '3. drain: readers must still find the items in the shards that writers no longer use',
+        "   shards 3 to 8 of 'a'",
+        '   of a value that has grown, those beyond what it has grown to',
+        '',
+        '4. deploy: readers need to ask only the shards that writers use',
+        "   shardCounts: ShardCounts.adaptive({ initial: 4, initialByValue: { 'a': 3 }, maximum: 128 })",
+      ].join('\n'),
+    );
+    const adopted = await printed('--adopt', '--adaptive', '64', '--to', '1');
+    expect(adopted).toContain('   writers: shardCounts: ShardCounts.adaptive({ initial: 1, maximum: 64 })\n');
+  });
+
   test('says that nothing changes', async () => {
     expect(await printed('--from', '3', '--to', '3')).toBe('nothing changes: there is nothing to deploy');
   });
@@ -110,6 +129,8 @@ describe('even-shards reshard', () => {
       planIndexReshard(current, { default: 5, byValue: { a: 7 } }),
     );
   });
+
+  const made = (code: string): ShardCounts => new Function('ShardCounts', `return ${code}`)(ShardCounts);
 
   test('prints code that makes the very counts of each step', () => {
     const anyCount = fc.integer({ min: 1, max: 10_000 });
@@ -123,8 +144,12 @@ describe('even-shards reshard', () => {
         const counts = ShardCounts.byValue(from.byValue, from.default)._config;
         for (const step of [...planIndexReshard(counts, to), ...planTableReshard(counts, to)]) {
           if (step.action !== 'deploy') continue;
-          const made = new Function('ShardCounts', `return ${shardCountsCode(step.shards)}`)(ShardCounts);
-          expect(made._config).toEqual(step.shards);
+          expect(made(shardCountsCode(step.shards))._config).toEqual(step.shards);
+        }
+        for (const step of planIndexReshard(counts, to)) {
+          if (step.action !== 'deploy') continue;
+          const adaptive = made(shardCountsCode(step.shards, 10_000));
+          expect([adaptive._config, adaptive._maximum]).toEqual([step.shards, 10_000]);
         }
       }),
       { numRuns: randomRuns(100) },
@@ -139,6 +164,16 @@ describe('even-shards reshard', () => {
     [
       ['--adopt', '--table', '--to', '3'],
       '--adopt is for an index: the items of a table have their shards in their key',
+    ],
+    [
+      ['--adaptive', '64', '--table', '--from', '1', '--to', '3'],
+      '--adaptive is for an index: the counts of a table do not grow by themselves',
+    ],
+    [['--adaptive', 'yes', '--from', '1', '--to', '3'], '--adaptive must be a number, got "yes"'],
+    [['--adaptive', '0', '--from', '1', '--to', '3'], '--adaptive must be a whole number from 1 to 10000, got 0'],
+    [
+      ['--adaptive', '4', '--from', '1', '--to', '1', '--to', 'a=5'],
+      '--adaptive must be at least 5, with which a value begins, got 4',
     ],
     [['--from', 'many', '--to', '3'], '--from must be N, VALUE=N, W/R or VALUE=W/R with whole numbers, got "many"'],
     [['--from', '3', '--to', '3/4'], '--to must be N or VALUE=N with whole numbers, got "3/4"'],
