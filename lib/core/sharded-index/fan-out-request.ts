@@ -1,7 +1,8 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 import { valueText } from '../foundation/count-of-value';
+import { plainDecimal } from '../foundation/decimal';
 import { InvalidArgumentError } from '../foundation/errors';
-import { checkAttributeValue, isObject } from './check-attribute-value';
+import { checkAttributeValue, isNumberText, isObject } from './check-attribute-value';
 import { itemBytes } from './item-bytes';
 import {
   isTableConfig,
@@ -16,15 +17,18 @@ import type { SortKeyCondition } from './sort-key-select';
 /** The order of the items over all shards. `unordered` goes through one shard after the other. */
 export type FanOutOrder = 'ascending' | 'descending' | 'unordered';
 
+/** A value of an index or a table: a text, a number, or the digits of a number that JavaScript cannot hold exactly. */
+export type FanOutValue = string | number | { N: string };
+
 /** What to read from a sharded index. */
 export interface FanOutRequest {
   /** The value whose items to read. An index that is keyed by a value needs `value` or `values`. */
-  value?: string | number;
+  value?: FanOutValue;
   /**
    * Several values whose items to read in one order: 1 to 100 different ones. Each value has its own shard count.
    * @default the one `value`
    */
-  values?: (string | number)[];
+  values?: FanOutValue[];
   /**
    * A condition on the first sort key attribute, such as `{ gt: '2026' }`; or conditions by attribute, such as
    * `{ priority: { eq: 1 }, createdAt: { gt: '2026' } }`. They name the first attributes of the sort key without a gap,
@@ -135,7 +139,7 @@ function checkValues(config: ShardedConfig, { value, values }: { value?: unknown
   }
   for (const [index, each] of values.entries()) {
     checkValue(config, `values[${index}]`, each);
-    if (values.findIndex((other) => String(other) === String(each)) !== index) {
+    if (values.findIndex((other) => valueText(plainValue(other)) === valueText(plainValue(each))) !== index) {
       throw new InvalidIndexValueError(`values[${index}]`, each, 'different from the other values');
     }
   }
@@ -149,16 +153,27 @@ function checkValue(config: ShardedConfig, field: string, value: unknown): void 
     }
     return;
   }
-  if (!(typeof value === 'string' && value !== '') && !(typeof value === 'number' && Number.isFinite(value))) {
-    const allowed = `a non-empty string or a finite number because ${storeName(config)} is keyed by ${valueAttribute}`;
+  if (!isFanOutValue(value)) {
+    const allowed = `a non-empty string, a finite number or { N: digits } because ${storeName(config)} is keyed by ${valueAttribute}`;
     throw new InvalidIndexValueError(field, value, allowed);
   }
-  if (isTableConfig(config)) checkSeparator(config, field, value);
-  const key = config.keyLayout === 'multi-attribute' ? value : shardAttributeValue(config, value, 0);
+  const plain = plainValue(value);
+  if (isTableConfig(config)) checkSeparator(config, field, plain);
+  const key = config.keyLayout === 'multi-attribute' ? plain : shardAttributeValue(config, plain, 0);
   if (typeof key === 'string' && Buffer.byteLength(key) > MAX_PARTITION_KEY_BYTES) {
     const allowed = `at most ${MAX_PARTITION_KEY_BYTES} bytes long with the number of a shard, as every partition key of DynamoDB is`;
     throw new InvalidIndexValueError(field, value, allowed);
   }
+}
+
+function isFanOutValue(value: unknown): value is FanOutValue {
+  if (isObject(value)) return Object.keys(value).length === 1 && isNumberText(value.N);
+  return (typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value));
+}
+
+/** A value as keys and shard counts name it: digits stay a text. */
+export function plainValue(value: FanOutValue): string | number {
+  return typeof value === 'object' ? plainDecimal(value.N) : value;
 }
 
 /** Throws `InvalidIndexValueError` if nobody could tell where the value ends in a partition key. */

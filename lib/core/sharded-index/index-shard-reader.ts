@@ -152,9 +152,9 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
 
   private partitionKey(): DynamoDbItem {
     const { config } = this.query;
-    const { value, shard } = this.indexShard;
+    const { value, name, shard } = this.indexShard;
     const key: DynamoDbItem = {
-      [config.shardAttribute]: toAttributeValue(shardAttributeValue(config, value, shard)),
+      [config.shardAttribute]: toAttributeValue(shardAttributeValue(config, name, shard)),
     };
     if (config.keyLayout === 'multi-attribute' && config.valueAttribute !== undefined) {
       key[config.valueAttribute] = toAttributeValue(value!);

@@ -1,5 +1,5 @@
 import { MAX_INDEX_SHARDS } from '../foundation/shard-count';
-import type { FanOutRequest } from './fan-out-request';
+import { type FanOutRequest, type FanOutValue, plainValue } from './fan-out-request';
 import { type ShardedConfig, shardCountOf } from './sharded-index-config';
 
 /** One shard of one value of an index. */
@@ -10,18 +10,21 @@ export interface IndexShard {
    */
   number: number;
   /** Absent if the index covers the whole table. */
-  value?: string | number;
+  value?: FanOutValue;
+  /** The same as keys and shard counts name it. */
+  name?: string | number;
   /** The 0-based number of the shard among those of its value. */
   shard: number;
 }
 
 /** The shards that a request reads, in their order. */
 export function indexShards(config: ShardedConfig, { value, values }: FanOutRequest): IndexShard[] {
-  return (values ?? [value]).flatMap((each, index) =>
-    Array.from({ length: shardCountOf(config, each).read }, (_, shard) => ({
+  return (values ?? [value]).flatMap((each, index) => {
+    const of: Pick<IndexShard, 'value' | 'name'> = each === undefined ? {} : { value: each, name: plainValue(each) };
+    return Array.from({ length: shardCountOf(config, of.name).read }, (_, shard) => ({
       number: index * MAX_INDEX_SHARDS + shard,
-      value: each,
+      ...of,
       shard,
-    })),
-  );
+    }));
+  });
 }

@@ -19,7 +19,7 @@ export { cachedQueryClient } from './cached-query-client';
 export { type FanOutCount, type FanOutCountRequest, fanOutCount } from './fan-out-count';
 export { type FanOutItemStream, type FanOutItemsRequest, fanOutItems } from './fan-out-items';
 export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out-query';
-export type { FanOutOrder, FanOutRequest } from './fan-out-request';
+export type { FanOutOrder, FanOutRequest, FanOutValue } from './fan-out-request';
 export {
   type LightQueryOptions,
   type LightQueryTrace,

@@ -155,6 +155,35 @@ describe('fanOutQuery', () => {
     }
   });
 
+  test('finds the items of a number that JavaScript cannot hold, by its digits', async () => {
+    for (const keyLayout of ['multi-attribute', 'single-attribute'] as const) {
+      const config: ShardedIndexConfig = {
+        ...byStatus,
+        keyLayout,
+        shards: { default: { write: 1, read: 1 }, byValue: { '12345678901234567890': { write: 2, read: 2 } } },
+      };
+      const index = new FakeIndex(config);
+      const status = { N: '12345678901234567890' };
+      for (let shard = 0; shard < 2; shard++) {
+        const stored = keyLayout === 'multi-attribute' ? { N: `${shard}` } : { S: `12345678901234567890#${shard}` };
+        index.put({ ...event(0, shard), jobId: { S: `${shard}` }, status, [config.shardAttribute]: stored });
+      }
+      const page = await fanOutQuery(index, config, { value: status, limit: 1 });
+      const rest = await fanOutQuery(index, config, { value: status, cursor: page.cursor });
+      expect([...page.items, ...rest.items].map(({ jobId }) => jobId)).toEqual([{ S: '0' }, { S: '1' }]);
+      const values = [status, 'open'];
+      expect((await fanOutQuery(index, config, { values })).items).toHaveLength(2);
+      await expect(fanOutQuery(index, config, { values: [status, '12345678901234567890'] })).rejects.toThrow(
+        'values[1] must be different from the other values',
+      );
+      for (const value of [12345678901234567890n, { N: 'many' }, { N: '1', S: '1' }, { S: 'open' }]) {
+        await expect(fanOutQuery(index, config, { value: value as never })).rejects.toBeInstanceOf(
+          InvalidIndexValueError,
+        );
+      }
+    }
+  });
+
   test('fails when a shard fails', async () => {
     const index = seedEvents();
     const query = index.query.bind(index);
@@ -230,7 +259,7 @@ describe('fanOutQuery', () => {
         byStatus,
         {},
         InvalidIndexValueError,
-        'value must be a non-empty string or a finite number because index byStatus is keyed by status, got undefined',
+        'value must be a non-empty string, a finite number or { N: digits } because index byStatus is keyed by status, got undefined',
       ],
       ['an empty value', byStatus, { value: '' }, InvalidIndexValueError, 'got ""'],
       ['a value of another type', byStatus, { value: true }, InvalidIndexValueError, 'got true'],

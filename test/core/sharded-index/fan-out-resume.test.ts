@@ -287,7 +287,7 @@ describe('several values', () => {
   test.each<[object, string]>([
     [{ value: 'open', values: ['done'] }, 'value must be absent because values names the values to read, got "open"'],
     [{ values: [] }, 'values must be an array of 1 to 100 different values, got []'],
-    [{ values: ['open', ''] }, 'values[1] must be a non-empty string or a finite number'],
+    [{ values: ['open', ''] }, 'values[1] must be a non-empty string, a finite number or { N: digits }'],
     [{ values: ['open', 'open'] }, 'values[1] must be different from the other values, got "open"'],
     [{ value: 'x'.repeat(3_000) }, 'value must be at most 2048 bytes long'],
     [
