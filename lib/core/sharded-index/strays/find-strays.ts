@@ -1,7 +1,7 @@
 import { checkClient } from '../../foundation/client-check';
 import { checkShardedConfig, type ShardedConfig, type ShardedConfigSource } from '../sharded-index-config';
 import { JudgingConfig } from './judging-config';
-import { type SegmentOptions, segmentPolicy } from './segment-options';
+import { checkCallback, type SegmentOptions, segmentPolicy } from './segment-options';
 import { walkSegment } from './segment-walk';
 import type { Stray } from './stray';
 import { emptyReport, type StrayReport } from './stray-report';
@@ -42,10 +42,14 @@ export async function findStrays(
   const judging = new JudgingConfig(index);
   checkShardedConfig(judging.initial);
   const policy = segmentPolicy(options);
+  checkCallback('onStray', options.onStray);
   const scanned = { purpose: 'find', segment: policy.segment, totalSegments: policy.totalSegments } as const;
   const report = emptyReport();
   const requests = new TableRequests(judging.initial, policy, report);
-  const treat = async (stray: Stray): Promise<void> => options.onStray?.(stray);
+  const treat = async (stray: Stray) => {
+    await options.onStray?.(stray);
+    return undefined;
+  };
   const walk = { client, scanned, judging, policy, requests, concurrency: 1, treat, report };
   return walkSegment(walk, options.resumeFrom);
 }

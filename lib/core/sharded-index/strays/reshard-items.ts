@@ -13,7 +13,7 @@ import { indexMover } from './index-mover';
 import { strayOf } from './judge';
 import { JudgingConfig } from './judging-config';
 import { checkGoingOn } from './pause';
-import { checkUnitsPerSecond, checkWholeNumber, type SegmentOptions, segmentPolicy } from './segment-options';
+import { checkCallback, checkUnitsPerSecond, checkWholeNumber, type SegmentOptions, segmentPolicy } from './segment-options';
 import { walkSegment } from './segment-walk';
 import type { Stray } from './stray';
 import { emptyReport, type ReshardItemsReport, type StrayOutcome } from './stray-report';
@@ -36,7 +36,8 @@ export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> 
    */
   concurrency?: number;
   /**
-   * Called for each stray when it is settled, with what was done, and awaited. `problem` is the message of a refusal.
+   * Called for each stray when it is settled, with what was done, and awaited. `problem` is the message of a refusal. A stray whose
+   * call throws is settled, and counted, all the same.
    * @default strays are only counted
    */
   onStray?(stray: Stray, outcome: StrayOutcome, problem?: string): void | Promise<void>;
@@ -101,6 +102,7 @@ export async function reshardItems(
   const { concurrency = 8, writeUnitsPerSecond } = options;
   checkWholeNumber('concurrency', concurrency, 1);
   checkUnitsPerSecond('writeUnitsPerSecond', writeUnitsPerSecond);
+  checkCallback('onStray', options.onStray);
   const scanned = { purpose: 'reshard', segment: policy.segment, totalSegments: policy.totalSegments } as const;
   const report = { ...emptyReport(), outcomes: { moved: 0, settled: 0, refused: 0 }, consumedWriteUnits: 0 };
   const requests = new TableRequests(config, policy, report);
@@ -110,10 +112,10 @@ export async function reshardItems(
     ? tableMover(client as ItemTransferClient, config, versionOf(config, options), context)
     : indexMover(client as ItemReshardClient, config, context);
 
-  const treat = async (stray: Stray, judgedBy: ShardedConfig): Promise<void> => {
+  const treat = async (stray: Stray, judgedBy: ShardedConfig) => {
     const [outcome, problem] = await settle(stray, judgedBy);
-    await options.onStray?.(stray, outcome, problem);
     report.outcomes[outcome] += 1;
+    return () => options.onStray?.(stray, outcome, problem);
   };
 
   /** Moves an item, and looks at it again as long as other writers come in between. */

@@ -102,6 +102,7 @@ export function segmentPolicy<Report extends StrayReport>(options: SegmentOption
     if (Number.isFinite(policy[field]) && policy[field] >= 0) continue;
     throw new InvalidArgumentError(field, policy[field], 'a number of milliseconds of at least 0');
   }
+  checkCallback('onProgress', policy.onProgress);
   if (typeof policy.consistentRead !== 'boolean') {
     throw new InvalidArgumentError('consistentRead', policy.consistentRead, 'true or false');
   }
@@ -119,4 +120,10 @@ export function checkWholeNumber(field: string, value: number, least: number, mo
 export function checkUnitsPerSecond(field: string, value: number | undefined): void {
   if (value === undefined || (Number.isFinite(value) && value > 0)) return;
   throw new InvalidArgumentError(field, value, 'a number of units a second that is greater than 0, or absent');
+}
+
+/** @throws InvalidArgumentError unless the callback is absent or a function */
+export function checkCallback(field: string, callback: unknown): void {
+  if (callback === undefined || typeof callback === 'function') return;
+  throw new InvalidArgumentError(field, callback, 'a function, or absent');
 }

@@ -20,7 +20,8 @@ export interface SegmentWalk<Report extends StrayReport> {
   requests: TableRequests;
   /** How many strays are treated at once. */
   concurrency: number;
-  treat(stray: Stray, judgedBy: ShardedConfig): Promise<void>;
+  /** Answers what remains to be said of a stray that is settled, which is no stray for a scan that goes on. */
+  treat(stray: Stray, judgedBy: ShardedConfig): Promise<(() => unknown) | undefined>;
   report: Report;
 }
 
@@ -83,14 +84,15 @@ async function treatPage<Report extends StrayReport>(
       if (failures.length > 0) return;
       try {
         checkGoingOn(policy.signal);
-        await treat(stray, judgedBy);
+        const tell = await treat(stray, judgedBy);
+        report.strays[stray.reason] += 1;
+        if (stray.hidden) report.hidden += 1;
+        open.delete(place);
+        await tell?.();
       } catch (error) {
         failures.push(error);
         return;
       }
-      report.strays[stray.reason] += 1;
-      if (stray.hidden) report.hidden += 1;
-      open.delete(place);
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, open.size) }, work));

@@ -3,7 +3,10 @@ import type { StrayReason } from './stray';
 
 /** What a scan for strays has found so far. The reports of all calls for all segments add up to that of the table. */
 export interface StrayReport {
-  /** How many items were judged. */
+  /**
+   * How many items were judged, up to the `resumePoint`. A report of a scan that ended early also counts strays behind it that were
+   * treated meanwhile, and which the scan that goes on does not find again.
+   */
   itemsScanned: number;
   /** How many strays were found, by what is wrong with them. */
   strays: Record<StrayReason, number>;

@@ -227,6 +227,7 @@ describe('findStrays refuses, before it reads', () => {
   const table = tableOf(50, 20);
 
   test.each<[string, object, string]>([
+    ['a callback that is none', { onStray: 5 }, 'onStray must be a function, or absent, got 5'],
     ['a segment out of range', { segment: 4, totalSegments: 4 }, 'segment must be a whole number from 0 to 3, got 4'],
     ['a negative segment', { segment: -1 }, 'segment must be a whole number from 0 to 0, got -1'],
     ['no segments', { totalSegments: 0 }, 'totalSegments must be a whole number from 1 to 1000000, got 0'],

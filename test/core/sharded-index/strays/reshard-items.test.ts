@@ -4,6 +4,8 @@ import {
   findStrays,
   InvalidArgumentError,
   InvalidCursorError,
+  type ReshardItemsOptions,
+  type ReshardItemsReport,
   reshardItems,
   type ShardedIndexConfig,
   type StrayScanError,
@@ -193,7 +195,30 @@ describe('reshardItems', () => {
     expect(rest).toMatchObject({ itemsScanned: 15, outcomes: { moved: 15 } });
   });
 
+  test('reports add up, whatever callbacks throw', async () => {
+    const table = tableOf(60, 20);
+    const sums = { itemsScanned: 0, strays: 0, moved: 0 };
+    let [resumeFrom, calls]: [string | undefined, number] = [undefined, 0];
+    do {
+      let told = 0;
+      const onStray = () => {
+        if (++told === 4) throw new Error('disk full');
+      };
+      const options: ReshardItemsOptions = { concurrency: 4, onStray, ...(resumeFrom !== undefined && { resumeFrom }) };
+      const report: ReshardItemsReport = await reshardItems(table, byStatus, options).catch(({ report }) => report);
+      sums.itemsScanned += report.itemsScanned;
+      sums.strays += report.strays.missing;
+      sums.moved += report.outcomes.moved;
+      resumeFrom = report.resumePoint;
+      calls += 1;
+    } while (resumeFrom !== undefined);
+    expect(calls).toBeGreaterThan(5);
+    expect(sums).toEqual({ itemsScanned: 60, strays: 60, moved: 60 });
+  });
+
   test.each<[string, object]>([
+    ['a callback that is none', { onStray: 5 }],
+    ['progress that nobody is told', { onProgress: 'log' }],
     ['a write budget of 0', { writeUnitsPerSecond: 0 }],
     ['a negative write budget', { writeUnitsPerSecond: -5 }],
     ['no concurrency', { concurrency: 0 }],
