@@ -1,4 +1,4 @@
-import { checkTarget, countOf, eachCount, type IndexShardTarget, isSameSharding } from './shard-count-change';
+import { checkTarget, CountsOnTheWay, countOf, type IndexShardTarget } from './shard-count-change';
 import { checkIndexShards, type IndexShards, type ShardCount } from './sharded-index-config';
 
 /**
@@ -46,30 +46,23 @@ export function planIndexReshard(current: IndexShards | undefined, target: Index
   checkTarget(target);
   if (current === undefined) return adoption(target);
   checkIndexShards('current', current);
-  const steps: IndexReshardStep[] = [];
-  let deployed = current;
-  const deploy = (next: (now: ShardCount, goal: number) => ShardCount, reason: string): void => {
-    const shards = eachCount(deployed, target, next);
-    if (isSameSharding(shards, deployed)) return;
-    steps.push({ action: 'deploy', shards, reason });
-    deployed = shards;
-  };
-
-  deploy(
+  const counts = new CountsOnTheWay(current, target);
+  const grown = counts.deploy(
     ({ write, read }, goal) => ({ write, read: Math.max(read, goal) }),
     'readers must ask the new shards before writers write to them',
   );
-  deploy(({ read }, goal) => ({ write: goal, read }), 'writers spread items over the new number of shards');
-  const ranges = drainRanges(deployed);
-  if (ranges.length > 0) {
-    steps.push({
-      action: 'drain',
-      ranges,
-      reason: 'readers must still find the items in the shards that writers no longer use',
-    });
-  }
-  deploy(({ write }) => ({ write, read: write }), 'readers need to ask only the shards that writers use');
-  return steps;
+  const used = counts.deploy(
+    ({ read }, goal) => ({ write: goal, read }),
+    'writers spread items over the new number of shards',
+  );
+  const ranges = drainRanges(counts.shards);
+  const reason = 'readers must still find the items in the shards that writers no longer use';
+  const drain: IndexReshardStep[] = ranges.length === 0 ? [] : [{ action: 'drain', ranges, reason }];
+  const shrunk = counts.deploy(
+    ({ write }) => ({ write, read: write }),
+    'readers need to ask only the shards that writers use',
+  );
+  return [...grown, ...used, ...drain, ...shrunk];
 }
 
 /** Items without a shard must not come any more when the backfill begins, and none may be left when readers come. */

@@ -1,4 +1,4 @@
-import { checkTarget, countOf, eachCount, type IndexShardTarget, isSameSharding } from './shard-count-change';
+import { checkTarget, CountsOnTheWay, countOf, type IndexShardTarget } from './shard-count-change';
 import { checkIndexShards, type IndexShards, type ShardCount } from './sharded-index-config';
 
 /**
@@ -29,28 +29,20 @@ export type TableReshardStep =
 export function planTableReshard(current: IndexShards, target: IndexShardTarget): TableReshardStep[] {
   checkIndexShards('current', current);
   checkTarget(target);
-  const steps: TableReshardStep[] = [];
-  let deployed = current;
-  const deploy = (next: (now: ShardCount, goal: number) => ShardCount, reason: string): void => {
-    const shards = eachCount(deployed, target, next);
-    if (isSameSharding(shards, deployed)) return;
-    steps.push({ action: 'deploy', shards, reason });
-    deployed = shards;
-  };
-
-  deploy(
+  const way = new CountsOnTheWay(current, target);
+  const known = way.deploy(
     ({ write, read, since = write }, goal) => counts(write, Math.max(read, goal), Math.min(since, goal)),
     'every writer must know all places of an item before another count is used',
   );
-  deploy(({ write, read, since = write }, goal) => counts(goal, read, since), 'writers use the new number of shards');
-  if ([deployed.default, ...Object.values(deployed.byValue ?? {})].some(isOpen)) {
-    steps.push({
-      action: 'move',
-      reason: 'items stay where earlier counts have put them until reshardItems takes them to their places',
-    });
-  }
-  deploy(({ write }) => counts(write, write, write), 'each item has one place');
-  return steps;
+  const used = way.deploy(
+    ({ write, read, since = write }, goal) => counts(goal, read, since),
+    'writers use the new number of shards',
+  );
+  const reason = 'items stay where earlier counts have put them until reshardItems takes them to their places';
+  const isMoving = [way.shards.default, ...Object.values(way.shards.byValue ?? {})].some(isOpen);
+  const move: TableReshardStep[] = isMoving ? [{ action: 'move', reason }] : [];
+  const settled = way.deploy(({ write }) => counts(write, write, write), 'each item has one place');
+  return [...known, ...used, ...move, ...settled];
 }
 
 /**

@@ -13,8 +13,32 @@ export interface IndexShardTarget {
   byValue?: Record<string, number>;
 }
 
+/** A deployment of shard counts. */
+export interface CountDeployment {
+  action: 'deploy';
+  shards: IndexShards;
+  reason: string;
+}
+
+/** Counts on their way from those that are deployed to a target. */
+export class CountsOnTheWay {
+  constructor(
+    /** The counts that the deployments so far have come to. */
+    public shards: IndexShards,
+    private readonly target: IndexShardTarget,
+  ) {}
+
+  /** The deployment of the next counts of the default and of every value. None if nothing changes. */
+  deploy(next: (now: ShardCount, goal: number) => ShardCount, reason: string): CountDeployment[] {
+    const shards = eachCount(this.shards, this.target, next);
+    if (isSameSharding(shards, this.shards)) return [];
+    this.shards = shards;
+    return [{ action: 'deploy', shards, reason }];
+  }
+}
+
 /** New counts of the default, and of every value that has its own counts now or in the end. */
-export function eachCount(
+function eachCount(
   now: IndexShards,
   target: IndexShardTarget,
   next: (now: ShardCount, goal: number) => ShardCount,
