@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Annotations, type CfnElement, Stack, Token } from 'aws-cdk-lib';
+import { Annotations, type CfnElement, Stack, Stage, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { isReshardStep, planIndexReshard } from '../core/sharded-index/plan-index-reshard';
@@ -73,10 +73,20 @@ function deployedMetadata(table: IConstruct): DeployedMetadata | undefined {
     throw new InvalidArgumentError(field, folder, 'a folder with the templates that were deployed');
   }
   const stack = Stack.of(table);
-  const file = join(folder, stack.templateFile);
-  if (!existsSync(file)) return undefined;
+  const file = templateFiles(folder, stack).find((candidate) => existsSync(candidate));
+  if (file === undefined) return undefined;
   const logicalId = stack.resolve((table.node.defaultChild as CfnElement).logicalId);
   return parsed(field, file)?.Resources?.[logicalId]?.Metadata;
+}
+
+/** Where the template of a stack can be: where synthesis puts it, in a folder of its stage, or under the name of the stack. */
+function templateFiles(folder: string, stack: Stack): string[] {
+  const stages: string[] = [];
+  for (let stage = Stage.of(stack); stage?.parentStage !== undefined; stage = stage.parentStage) {
+    stages.unshift(stage.artifactId);
+  }
+  const files = [join(folder, ...stages, stack.templateFile), join(folder, stack.templateFile)];
+  return Token.isUnresolved(stack.stackName) ? files : [...files, join(folder, `${stack.stackName}.template.json`)];
 }
 
 interface DeployedMetadata {

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, Lazy, Stack } from 'aws-cdk-lib';
-import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { App, Lazy, Stack, Stage } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { KeyShardedTable, ShardCounts, ShardedTable } from '../../lib';
 
@@ -50,6 +50,24 @@ describe('synthesis that knows the deployed template', () => {
 
   const uniform = ShardCounts.uniform;
   const byValue = ShardCounts.byValue;
+
+  test('finds the template of a stack in a stage, and one that was fetched by the name of its stack', () => {
+    const stageOf = (count: number, context: Record<string, unknown> = {}): Stack => {
+      const stack = new Stack(new Stage(new App({ outdir: folder, context }), 'Prod'), 'Orders');
+      const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
+      table.addShardedIndex({ indexName: 'byTime', shardCounts: uniform(count) });
+      return stack;
+    };
+    const warningsOf = (stack: Stack) => Annotations.fromStack(stack).findWarning('*', Match.anyValue());
+    const template = Template.fromStack(stageOf(10));
+    (stageOf(10).node.root as App).synth();
+    expect(warningsOf(stageOf(20, { [DEPLOYED]: folder }))).toHaveLength(1);
+    const fetched = join(folder, 'fetched');
+    mkdirSync(fetched);
+    expect(warningsOf(stageOf(20, { [DEPLOYED]: fetched }))).toEqual([]);
+    writeFileSync(join(fetched, 'Prod-Orders.template.json'), JSON.stringify(template.toJSON()));
+    expect(warningsOf(stageOf(20, { [DEPLOYED]: fetched }))).toHaveLength(1);
+  });
 
   test('warns where adaptive counts become fixed, for nobody knows at synthesis how far values have grown', () => {
     const [warning] = warningsAfter(ShardCounts.adaptive({ initial: 4 }), uniform(4));
