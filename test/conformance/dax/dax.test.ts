@@ -17,10 +17,10 @@ import {
   type QueryClient,
   type ShardedConfig,
   type ShardedIndexConfig,
-  type ShardedTableConfig,
   shardAttributes,
 } from '../../../lib/core';
 import { type Cbor, DaxServer, THROTTLED } from './dax-server';
+import { invoices } from '../../fakes/invoices';
 
 /**
  * Fan-out queries through the clients of DAX: `npm run conformance dax`. There is no DAX to try them on, so they speak their
@@ -40,23 +40,10 @@ interface DaxClient extends QueryClient {
 }
 type DaxClass = new (config: object) => DaxClient;
 
-const invoices: ShardedTableConfig = {
-  tableName: 'Invoices',
-  tableKey: ['invoice', 'transaction'],
-  keyLayout: 'single-attribute',
-  valueAttribute: 'invoice',
-  shardAttribute: 'invoice',
-  sortKeyAttributes: ['transaction'],
-  shardedBy: ['transaction'],
-  separator: '-',
-  firstShard: 1,
-  shards: { default: { write: 5, read: 5 } },
-  strategy: 'calculated',
-};
 const byStatus: ShardedIndexConfig = {
   tableName: 'Invoices',
   indexName: 'byStatus',
-  tableKey: ['invoice', 'transaction'],
+  tableKey: ['InvoiceNumber', 'ClientTransactionId'],
   keyLayout: 'single-attribute',
   valueAttribute: 'status',
   shardAttribute: 'byStatusShard',
@@ -75,8 +62,8 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
 
   const put = async (number: number): Promise<void> => {
     const item = {
-      invoice: 'i',
-      transaction: `t-${String(number).padStart(3, '0')}`,
+      InvoiceNumber: 'i',
+      ClientTransactionId: `t-${String(number).padStart(3, '0')}`,
       status: 'open',
       amount: number % 7,
     };
@@ -103,10 +90,10 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     await dynamoDb.createTable({
       TableName: 'Invoices',
       BillingMode: 'PAY_PER_REQUEST',
-      KeySchema: key('invoice', 'transaction'),
+      KeySchema: key('InvoiceNumber', 'ClientTransactionId'),
       AttributeDefinitions: [
-        { AttributeName: 'invoice', AttributeType: 'S' },
-        { AttributeName: 'transaction', AttributeType: 'S' },
+        { AttributeName: 'InvoiceNumber', AttributeType: 'S' },
+        { AttributeName: 'ClientTransactionId', AttributeType: 'S' },
         { AttributeName: 'byStatusShard', AttributeType: 'S' },
         { AttributeName: 'amount', AttributeType: 'N' },
       ],
@@ -118,8 +105,8 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     const cbor: Cbor = require('cbor');
     const keys = {
       Invoices: [
-        ['invoice', 'S'],
-        ['transaction', 'S'],
+        ['InvoiceNumber', 'S'],
+        ['ClientTransactionId', 'S'],
       ] as [string, 'S'][],
     };
     server = new DaxServer(dynamoDb, keys, cbor, TTL_MS);
@@ -152,7 +139,7 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     } while (cursor !== undefined);
     return items;
   };
-  const transactions = (items: DynamoDbItem[]) => items.map((item) => plainItem(item).transaction);
+  const transactions = (items: DynamoDbItem[]) => items.map((item) => plainItem(item).ClientTransactionId);
 
   test.each<[string, ShardedConfig, FanOutRequest]>([
     ['a table in pages', invoices, { value: 'i', limit: 13 }],
@@ -163,7 +150,7 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     ['an index in pages', byStatus, { value: 'open', limit: 11 }],
     ['an index with ties, backwards', byStatus, { value: 'open', limit: 4, order: 'descending' }],
     ['an index above a number', byStatus, { value: 'open', sortKey: { gt: 3 }, limit: 5 }],
-    ['a projection', byStatus, { value: 'open', projection: ['transaction'], limit: 20 }],
+    ['a projection', byStatus, { value: 'open', projection: ['ClientTransactionId'], limit: 20 }],
     [
       'a filter',
       invoices,
@@ -211,8 +198,8 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     await dynamoDb.deleteItem({
       TableName: 'Invoices',
       Key: {
-        invoice: { S: String(shardAttributes(invoices, { invoice: 'i', transaction: `t-${newest}` }).invoice) },
-        transaction: { S: `t-${newest}` },
+        InvoiceNumber: { S: String(shardAttributes(invoices, { InvoiceNumber: 'i', ClientTransactionId: `t-${newest}` }).InvoiceNumber) },
+        ClientTransactionId: { S: `t-${newest}` },
       },
     });
   });

@@ -14,23 +14,11 @@ import {
   transactPut,
   UncertainShardError,
 } from '../../../lib/core';
+import { invoices as ofSeed } from '../../fakes/invoices';
 
 /** The table of the seed document: invoices of up to 50,000 items in the partitions 121212-1 to 121212-5. */
 function invoices(count: ShardCount, config: Partial<ShardedTableConfig> = {}): ShardedTableConfig {
-  return {
-    tableName: 'Invoices',
-    tableKey: ['InvoiceNumber', 'ClientTransactionId'],
-    keyLayout: 'single-attribute',
-    valueAttribute: 'InvoiceNumber',
-    shardAttribute: 'InvoiceNumber',
-    sortKeyAttributes: ['ClientTransactionId'],
-    shardedBy: ['ClientTransactionId'],
-    separator: '-',
-    firstShard: 1,
-    shards: { default: count },
-    strategy: 'calculated',
-    ...config,
-  };
+  return { ...ofSeed, shards: { default: count }, ...config };
 }
 
 const five = invoices({ write: 5, read: 5 });

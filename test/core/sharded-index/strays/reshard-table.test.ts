@@ -10,28 +10,17 @@ import {
 } from '../../../../lib/core';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { FakeTable } from '../../../fakes/fake-table';
+import { invoices as ofSeed } from '../../../fakes/invoices';
 
 /** In the `move` step from 5 shards to 6. */
-const invoices: ShardedTableConfig = {
-  tableName: 'Invoices',
-  tableKey: ['invoice', 'transaction'],
-  keyLayout: 'single-attribute',
-  valueAttribute: 'invoice',
-  shardAttribute: 'invoice',
-  sortKeyAttributes: ['transaction'],
-  shardedBy: ['transaction'],
-  separator: '-',
-  firstShard: 1,
-  shards: { default: { write: 6, read: 6, since: 5 } },
-  strategy: 'calculated',
-};
+const invoices: ShardedTableConfig = { ...ofSeed, shards: { default: { write: 6, read: 6, since: 5 } } };
 const options = { versionAttribute: 'changedAt' };
 
-const body = (number: number) => ({ invoice: '121212', transaction: `t-${number}` });
+const body = (number: number) => ({ InvoiceNumber: '121212', ClientTransactionId: `t-${number}` });
 const places = (number: number, config = invoices): DynamoDbItem[] =>
   shardKeys(config, '121212', body(number)).map((place) => ({
-    invoice: { S: String(place.invoice) },
-    transaction: { S: `t-${number}` },
+    InvoiceNumber: { S: String(place.InvoiceNumber) },
+    ClientTransactionId: { S: `t-${number}` },
   }));
 const five = { ...invoices, shards: { default: { write: 5, read: 5 } } };
 const stored = (place: DynamoDbItem, changedAt = '1'): DynamoDbItem => ({
@@ -79,31 +68,31 @@ describe('findStrays of a table that is sharded by its own key', () => {
   });
 
   test.each<[string, DynamoDbItem, Partial<Stray>]>([
-    ['in a shard that readers do not ask', { invoice: { S: '121212-9' } }, { reason: 'outOfRange', hidden: true }],
-    ['without a shard', { invoice: { S: '121212' } }, { reason: 'malformed', hidden: true }],
-    ['with text for a shard', { invoice: { S: '121212-x' } }, { reason: 'malformed', hidden: true }],
-    ['with a shard below the first', { invoice: { S: '121212-0' } }, { reason: 'malformed', hidden: true }],
-    ['with a shard in another notation', { invoice: { S: '121212-01' } }, { reason: 'malformed', hidden: true }],
-    ['with two separators', { invoice: { S: '12-12-1' } }, { reason: 'malformed', hidden: true }],
+    ['in a shard that readers do not ask', { InvoiceNumber: { S: '121212-9' } }, { reason: 'outOfRange', hidden: true }],
+    ['without a shard', { InvoiceNumber: { S: '121212' } }, { reason: 'malformed', hidden: true }],
+    ['with text for a shard', { InvoiceNumber: { S: '121212-x' } }, { reason: 'malformed', hidden: true }],
+    ['with a shard below the first', { InvoiceNumber: { S: '121212-0' } }, { reason: 'malformed', hidden: true }],
+    ['with a shard in another notation', { InvoiceNumber: { S: '121212-01' } }, { reason: 'malformed', hidden: true }],
+    ['with two separators', { InvoiceNumber: { S: '12-12-1' } }, { reason: 'malformed', hidden: true }],
   ])('says of an item %s what is wrong', async (_, item, expected) => {
     const table = new FakeTable(invoices.tableKey);
-    table.put({ ...item, transaction: { S: 't-1' } });
+    table.put({ ...item, ClientTransactionId: { S: 't-1' } });
     const found: Stray[] = [];
     await findStrays(table, invoices, { onStray: (stray) => void found.push(stray) });
-    expect(found).toMatchObject([{ ...expected, stored: item.invoice }]);
+    expect(found).toMatchObject([{ ...expected, stored: item.InvoiceNumber }]);
   });
 
   test('says of an item with a value of its own, or without what decides its shard, what is wrong', async () => {
     const config: ShardedTableConfig = { ...five, valueAttribute: 'number', shardedBy: ['client'] };
     const table = new FakeTable(config.tableKey);
-    const put = (transaction: string, item: DynamoDbItem) =>
-      table.put({ invoice: { S: '7-1' }, transaction: { S: transaction }, ...item });
+    const put = (sortKey: string, item: DynamoDbItem) =>
+      table.put({ InvoiceNumber: { S: '7-1' }, ClientTransactionId: { S: sortKey }, ...item });
     put('a', { number: { N: '8' }, client: { S: 'c' } });
     put('b', { client: { S: 'c' } });
     put('c', { number: { N: '7' } });
     const found = new Map<string, string>();
     await findStrays(table, config, {
-      onStray: ({ key, reason }) => void found.set((key.transaction as { S: string }).S, reason),
+      onStray: ({ key, reason }) => void found.set((key.ClientTransactionId as { S: string }).S, reason),
     });
     expect(Object.fromEntries(found)).toEqual({ a: 'otherValue', b: 'otherValue', c: 'invalidValue' });
   });
@@ -152,7 +141,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     const draining = { ...invoices, shards: { default: { write: 2, read: 6 } } };
     const table = grown();
     await reshardItems(table, draining, options);
-    for (const { invoice } of table.items.values()) expect((invoice as { S: string }).S).toMatch(/^121212-[12]$/);
+    for (const { InvoiceNumber } of table.items.values()) expect((InvoiceNumber as { S: string }).S).toMatch(/^121212-[12]$/);
     expect(table.items.size).toBe(120);
   });
 
@@ -211,7 +200,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
 
   test('looks at the other places of an item that stands at none of them', async () => {
     const table = new FakeTable(invoices.tableKey);
-    const far = { invoice: { S: '121212-9' }, transaction: { S: `t-${first}` } };
+    const far = { InvoiceNumber: { S: '121212-9' }, ClientTransactionId: { S: `t-${first}` } };
     table.put(stored(far));
     table.put(stored(places(first)[1]!, '2'));
     const { outcomes } = await reshardItems(table, invoices, { ...options, concurrency: 1 });
@@ -223,7 +212,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
   test('refuses items whose key does not say their place, one by one', async () => {
     const table = new FakeTable(invoices.tableKey);
     const config = { 'config of another entity': { S: 'x' } };
-    table.put({ invoice: { S: 'CONFIG' }, transaction: { S: 't' }, ...config });
+    table.put({ InvoiceNumber: { S: 'CONFIG' }, ClientTransactionId: { S: 't' }, ...config });
     expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 0, settled: 0, refused: 1 });
     expect(table.transactions).toEqual([]);
   });
@@ -247,7 +236,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
       strategy: 'random',
       shards: { default: { write: 2, read: 3 } },
     };
-    const at = (shard: number): DynamoDbItem => ({ invoice: { S: `121212-${shard}` }, transaction: { S: 't' } });
+    const at = (shard: number): DynamoDbItem => ({ InvoiceNumber: { S: `121212-${shard}` }, ClientTransactionId: { S: 't' } });
     const table = new FakeTable(invoices.tableKey);
     for (const shard of [1, 3]) table.put({ ...at(shard), from: { N: `${shard}` } });
     expect((await reshardItems(table, random, options)).outcomes.moved).toBe(1);
@@ -298,7 +287,7 @@ describe('reshardItems of a table that is sharded by its own key', () => {
   test.each<[string, object]>([
     ['no word about versions', {}],
     ['an empty name', { versionAttribute: '' }],
-    ['an attribute of the key', { versionAttribute: 'transaction' }],
+    ['an attribute of the key', { versionAttribute: 'ClientTransactionId' }],
     ['a number', { versionAttribute: 5 }],
   ])('is refused with %s, before anything is read', async (_, given) => {
     const table = grown();
