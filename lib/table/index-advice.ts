@@ -75,7 +75,7 @@ function advise(
     const advice = maximumOf(config) === undefined ? fixed : `ShardCounts.adaptive with a maximum of ${most}`;
     Annotations.of(table).addWarningV2(
       `cdk-even-shards:${construct}.tooFewShards`,
-      `${name} has too few shards for the expected traffic: set its shardCounts to ${advice}, as ${boundBy} needs`,
+      `${name} has too few shards for the expected traffic: set its shardCounts to ${advice}, by the rule "${boundBy}"`,
     );
   }
   for (const sentence of notFixed) {

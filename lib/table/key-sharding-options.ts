@@ -34,7 +34,8 @@ export interface KeyShardingOptions {
   readonly valueAttribute?: string;
 
   /**
-   * The attributes that decide the shard of an item, at most four. Items whose values of them are the same share a shard.
+   * The attributes that decide the shard of an item, at most four. Items whose values of them are the same share a shard. If they are not
+   * part of the key, they must never change, and the sort key alone must tell the items of a value apart.
    *
    * @default - the sort key
    */

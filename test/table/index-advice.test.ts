@@ -27,8 +27,8 @@ describe('a sharded index with expected traffic', () => {
       expectedTraffic: { writesPerSecond: 5_000 },
     });
     expect(warnings()).toEqual([
-      'byTime has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), as shards that ' +
-        'share a partition needs [ack: cdk-even-shards:ShardedIndex.tooFewShards]',
+      'byTime has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), by the rule "shards that ' +
+        'share a partition" [ack: cdk-even-shards:ShardedIndex.tooFewShards]',
     ]);
   });
 
@@ -104,8 +104,8 @@ describe('the traffic that a table sharded by its own key is to carry', () => {
 
   test('warns of too few shards, with the count to set', () => {
     expect(warningsOf(ShardCounts.uniform(5), {})).toEqual([
-      'the table has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), as shards that ' +
-        'share a partition needs [ack: cdk-even-shards:KeyShardedTable.tooFewShards]',
+      'the table has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), by the rule "shards that ' +
+        'share a partition" [ack: cdk-even-shards:KeyShardedTable.tooFewShards]',
     ]);
     expect(warningsOf(ShardCounts.uniform(75), {})).toEqual([]);
   });

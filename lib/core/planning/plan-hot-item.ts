@@ -79,7 +79,7 @@ export function planHotItem({
 }
 
 function adviceOn(tooHot: boolean, tooHotCached: boolean, consistentRead: boolean): string {
-  if (!tooHot) return 'the item stays below the 3,000 read units a second of its partition';
+  if (!tooHot) return 'the item stays within the 3,000 read units a second of its partition';
   if (consistentRead)
     return 'read the item eventually consistently, then a cache can answer; shards do not help one item';
   return tooHotCached
