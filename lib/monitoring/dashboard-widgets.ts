@@ -6,10 +6,13 @@ import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-function';
 import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream/shard-limits';
 import { FanOutQueryFunctionBase } from '../table/fan-out-query-function-base';
+import type { DaxCluster } from '../table/dax-cluster';
+import type { IKeyShardedTable } from '../table/i-key-sharded-table';
 import type { IShardedIndex } from '../table/i-sharded-index';
 import type { ShardCountController } from '../table/shard-count-controller';
 import { REPORTING_PERIOD } from './alarm-definition';
 import type { ConsumerAlarms } from './consumer-alarms';
+import type { DaxAlarms } from './dax-alarms';
 import type { IndexAlarms } from './index-alarms';
 import { lambdaMetric } from './lambda-metric';
 import type { StreamMonitoringOptions } from './monitoring-options';
@@ -19,6 +22,7 @@ import type { DeadLetterQueueAlarms } from './queue-alarms';
 import type { StreamAlarms } from './stream-alarms';
 import type { StreamConsumerMetrics } from './stream-consumer-metrics';
 import { StreamShardMetrics } from './stream-shard-metrics';
+import type { TableAlarms } from './table-alarms';
 
 /** Rows of three graphs, as wide as the dashboard. */
 type Rows = cloudwatch.IWidget[][];
@@ -138,6 +142,78 @@ export function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
         index.metricWriteThrottleEvents({ label: 'writes', period }),
         index.metricReadThrottleEvents({ label: 'reads', period }),
       ]),
+    ],
+  ];
+}
+
+export function tableWidgets(sharded: IKeyShardedTable, alarms: TableAlarms): Rows {
+  const period = REPORTING_PERIOD;
+  const sum = { statistic: cloudwatch.Stats.SUM, period };
+  return [
+    [
+      graph('Units consumed', [
+        sharded.table.metricConsumedWriteCapacityUnits({ ...sum, label: 'write units' }),
+        sharded.table.metricConsumedReadCapacityUnits({ ...sum, label: 'read units' }),
+      ]),
+      graph(
+        'Refused by a hot partition',
+        [
+          sharded.metricWriteKeyRangeThroughputThrottleEvents({ label: 'writes', period }),
+          sharded.metricReadKeyRangeThroughputThrottleEvents({ label: 'reads', period }),
+        ],
+        {
+          leftAnnotations: [
+            ...lines(alarms.writeThrottles, 'alarm of writes'),
+            ...lines(alarms.readThrottles, 'alarm of reads'),
+          ],
+        },
+      ),
+      graph('Refused for any reason', [
+        sharded.metricWriteThrottleEvents({ label: 'writes', period }),
+        sharded.metricReadThrottleEvents({ label: 'reads', period }),
+      ]),
+    ],
+  ];
+}
+
+export function daxWidgets(cluster: DaxCluster, alarms: DaxAlarms): Rows {
+  const period = REPORTING_PERIOD;
+  const ofTheBusiest = { statistic: cloudwatch.Stats.MAXIMUM, period };
+  return [
+    [
+      graph('Queries', [
+        cluster.metricQueryCacheHits({ label: 'from the cache', period }),
+        cluster.metricQueryCacheMisses({ label: 'from DynamoDB', period }),
+      ]),
+      graph('Single items', [
+        cluster.metricItemCacheHits({ label: 'from the cache', period }),
+        cluster.metricItemCacheMisses({ label: 'from DynamoDB', period }),
+      ]),
+      graph(
+        'Requests without an answer',
+        [
+          cluster.metricThrottledRequestCount({ label: 'throttled', period }),
+          cluster.metricFaultRequestCount({ label: 'failed by the cluster', period }),
+          cluster.metricErrorRequestCount({ label: 'refused, throttled ones included', period }),
+        ],
+        {
+          leftAnnotations: [
+            ...lines(alarms.throttles, 'alarm of throttles'),
+            ...lines(alarms.faults, 'alarm of failures'),
+          ],
+        },
+      ),
+    ],
+    [
+      graph('CPU of the busiest node, in %', [cluster.metricCpuUtilization({ ...ofTheBusiest, label: 'CPU' })], {
+        leftAnnotations: lines(alarms.cpu),
+      }),
+      graph(
+        'Memory of the fullest node, in %',
+        [cluster.metricCacheMemoryUtilization({ ...ofTheBusiest, label: 'memory' })],
+        { leftAnnotations: lines(alarms.memory) },
+      ),
+      graph('Evicted, in bytes', [cluster.metricEvictedSize({ label: 'evicted', period })]),
     ],
   ];
 }

@@ -12,6 +12,7 @@ import {
   THREE_TIMES_FIVE_MINUTES,
 } from './alarm-definition';
 import type { IndexMonitoringOptions } from './monitoring-options';
+import { refusedByPartition } from './refused-by-partition';
 
 /** The alarms of a sharded index. Each is absent if it is switched off or not watched. */
 export interface IndexAlarms {
@@ -33,16 +34,11 @@ export function writeThrottlesOfIndex(
   checkThreshold(monitoring, 'maxWriteThrottles', maxWriteThrottles, 0);
   const period = REPORTING_PERIOD;
   return {
-    // An alarm on a metric of DynamoDB keeps its state while there is no value, and there is none without a throttle.
-    metric: new cloudwatch.MathExpression({
-      expression: 'throttles + 0 * writes',
-      usingMetrics: {
-        throttles: index.metricWriteKeyRangeThroughputThrottleEvents({ period }),
-        writes: index.metricConsumedWriteCapacityUnits({ period }),
-      },
-      label: 'writes refused by a hot partition',
-      period,
-    }),
+    metric: refusedByPartition(
+      'writes',
+      index.metricWriteKeyRangeThroughputThrottleEvents({ period }),
+      index.metricConsumedWriteCapacityUnits({ period }),
+    ),
     description:
       `A partition of the index ${index.indexName} of the table ${index.table.tableName} refuses writes, and with it the ` +
       'table does: it gets more than 1,000 write units a second. The exceptions of the writers name the index, in their ' +

@@ -123,6 +123,62 @@ export interface IndexMonitoringOptions {
   readonly shardCountController?: ShardCountController;
 }
 
+/** What is watched of a table that is sharded by its own key. */
+export interface TableMonitoringOptions {
+  /**
+   * Whether to raise an alarm when a partition of the table refuses writes in three of five minutes.
+   *
+   * @default true
+   */
+  readonly writeThrottleAlarm?: boolean;
+
+  /**
+   * How many writes the partitions of the table may refuse in a minute: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxWriteThrottles?: number;
+
+  /**
+   * Whether to raise an alarm when a partition of the table refuses reads in three of five minutes.
+   *
+   * @default true
+   */
+  readonly readThrottleAlarm?: boolean;
+
+  /**
+   * How many reads the partitions of the table may refuse in a minute: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxReadThrottles?: number;
+}
+
+/** What is watched of a `DaxCluster`. */
+export interface DaxMonitoringOptions {
+  /**
+   * How many requests the cluster may throttle in a minute: 0 or more. An alarm is raised when it throttles more in three of five
+   * minutes.
+   *
+   * @default 0
+   */
+  readonly maxThrottledRequests?: number;
+
+  /**
+   * How many requests the cluster may fail to answer in a minute: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxFaults?: number;
+
+  /**
+   * How busy the CPU of the busiest node may be for a quarter of an hour, in percent: 0 or more.
+   *
+   * @default 80
+   */
+  readonly maxCpuUtilizationPercent?: number;
+}
+
 /** What is watched of an `OrderedProducerFunction`. */
 export interface ProducerMonitoringOptions {
   /**

@@ -4,13 +4,7 @@ import type { IConstruct } from 'constructs';
 import { constructField } from '../construct-field';
 import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
 import { inUnit } from '../token-unit';
-import {
-  type AlarmDefinition,
-  checkThreshold,
-  ONE_OF_FIVE_MINUTES,
-  REPORTING_PERIOD,
-  seeMonitoring,
-} from './alarm-definition';
+import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import { functionFailures } from './function-failures';
 import type { OutboxMonitoringOptions } from './monitoring-options';
 
@@ -48,18 +42,12 @@ export function outboxFailures(
   relay: IOutboxRelayFunction,
   { maxFailures = 0 }: OutboxMonitoringOptions,
 ): AlarmDefinition {
-  checkThreshold(monitoring, 'maxFailures', maxFailures, 0);
-  return {
-    metric: functionFailures(
-      relay,
-      relay.metricRejections({ period: REPORTING_PERIOD }),
-      'rows rejected and invocations failed',
-    ),
+  return functionFailures(monitoring, relay, maxFailures, {
+    failed: relay.metricRejections({ period: REPORTING_PERIOD }),
+    label: 'rows rejected and invocations failed',
     description:
       `The outbox relay ${relay.functionName} has rows that the stream does not take, or fails. Its log says why, in the ` +
       'lines "row rejected" and in those of failed invocations. The rows are in the tables parked and rejected of the ' +
       `outbox.${seeMonitoring('failures-of-an-outbox-relay')}`,
-    ...ONE_OF_FIVE_MINUTES,
-    threshold: maxFailures,
-  };
+  });
 }

@@ -1,13 +1,7 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-function';
-import {
-  type AlarmDefinition,
-  checkThreshold,
-  ONE_OF_FIVE_MINUTES,
-  REPORTING_PERIOD,
-  seeMonitoring,
-} from './alarm-definition';
+import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import { functionFailures } from './function-failures';
 import type { ProducerMonitoringOptions } from './monitoring-options';
 
@@ -22,18 +16,12 @@ export function producerFailures(
   producer: IOrderedProducerFunction,
   { maxFailures = 0 }: ProducerMonitoringOptions,
 ): AlarmDefinition {
-  checkThreshold(monitoring, 'maxFailures', maxFailures, 0);
-  return {
-    metric: functionFailures(
-      producer,
-      producer.metricUserRecordsFailed({ period: REPORTING_PERIOD }),
-      'records given up and invocations failed',
-    ),
+  return functionFailures(monitoring, producer, maxFailures, {
+    failed: producer.metricUserRecordsFailed({ period: REPORTING_PERIOD }),
+    label: 'records given up and invocations failed',
     description:
       `The producer ${producer.functionName} gives records up, or fails. Its log says why, in the lines "records failed" ` +
       'and in those of failed invocations. Who waits for its answer finds the records in it. Those of a queue or of a table ' +
       `come again. Those of an event that nobody waits for are lost.${seeMonitoring('producer-failures')}`,
-    ...ONE_OF_FIVE_MINUTES,
-    threshold: maxFailures,
-  };
+  });
 }

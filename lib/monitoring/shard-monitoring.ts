@@ -10,11 +10,14 @@ import { given } from '../given';
 import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/i-ordered-producer-function';
 import { checkOwnEnvironment } from '../stream/own-environment';
+import type { DaxCluster } from '../table/dax-cluster';
+import type { IKeyShardedTable } from '../table/i-key-sharded-table';
 import type { IShardedIndex } from '../table/i-sharded-index';
 import type { AlarmDefinition, AlarmDefinitions } from './alarm-definition';
 import { type ConsumerAlarms, consumerBehind } from './consumer-alarms';
 import {
   consumerWidgets,
+  daxWidgets,
   indexWidgets,
   outboxWidgets,
   producerWidgets,
@@ -22,15 +25,19 @@ import {
   queueWidgets,
   shardCountWidgets,
   streamWidgets,
+  tableWidgets,
 } from './dashboard-widgets';
+import { type DaxAlarms, daxAlarms } from './dax-alarms';
 import { type IndexAlarms, shardCountAlarms, writeThrottlesOfIndex } from './index-alarms';
 import type {
   ConsumerMonitoringOptions,
+  DaxMonitoringOptions,
   DeadLetterQueueMonitoringOptions,
   IndexMonitoringOptions,
   OutboxMonitoringOptions,
   ProducerMonitoringOptions,
   StreamMonitoringOptions,
+  TableMonitoringOptions,
 } from './monitoring-options';
 import { type OutboxAlarms, outboxFailures, outboxLag } from './outbox-alarms';
 import { type ProducerAlarms, producerFailures } from './producer-alarms';
@@ -40,6 +47,7 @@ import { scalingAlarms } from './scaling-alarms';
 import { watchShards } from './shard-level-metrics';
 import { type StreamAlarms, writeThrottlesOfStream } from './stream-alarms';
 import { StreamConsumerMetrics } from './stream-consumer-metrics';
+import { readThrottlesOfTable, type TableAlarms, writeThrottlesOfTable } from './table-alarms';
 
 /** Properties of a `ShardMonitoring`. */
 export interface ShardMonitoringProps {
@@ -90,7 +98,7 @@ class AlarmStatus extends cloudwatch.AlarmStatusWidget {
 }
 
 /**
- * A dashboard and alarms for streams, sharded indexes, and the functions that write and read them. They show what the
+ * A dashboard and alarms for streams, sharded indexes and tables, caches of DAX, and the functions that write and read them. They show what the
  * metrics of a whole stream or table hide: a hot shard, and a hot partition of an index.
  *
  * Add what is to be watched; each is a row of the dashboard, with alarms whose description says what to do, and where the
@@ -193,6 +201,38 @@ export class ShardMonitoring extends Construct {
     );
     const title = `Index ${index.indexName} of the table ${index.table.tableName}`;
     this.addRow(title, [...indexWidgets(index, alarms), ...shardCountWidgets(shardCountController, alarms)]);
+    return alarms;
+  }
+
+  /**
+   * Watches a table that is sharded by its own key: units consumed, and what its partitions refuse.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds.
+   *
+   * @param table the table, of this app or imported
+   * @param options what to watch of it
+   */
+  public addTable(table: IKeyShardedTable, options: TableMonitoringOptions = {}): TableAlarms {
+    const { writeThrottleAlarm = true, readThrottleAlarm = true } = options;
+    const alarms = this.addAlarms<TableAlarms>(table.table, {
+      ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfTable(this, table, options) }),
+      ...(readThrottleAlarm && { readThrottles: readThrottlesOfTable(this, table, options) }),
+    });
+    this.addRow(`Table ${table.table.tableName}`, tableWidgets(table, alarms));
+    return alarms;
+  }
+
+  /**
+   * Watches a cluster of DAX: what it answers from its caches, what it throttles and fails, its CPU and its memory.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds.
+   *
+   * @param cluster the cluster
+   * @param options what to watch of it
+   */
+  public addDaxCluster(cluster: DaxCluster, options: DaxMonitoringOptions = {}): DaxAlarms {
+    const alarms = this.addAlarms<DaxAlarms>(cluster, daxAlarms(this, cluster, options));
+    this.addRow(`DAX ${cluster.clusterName}`, daxWidgets(cluster, alarms));
     return alarms;
   }
 

@@ -312,11 +312,44 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
   }
 
   /**
+   * How much of the memory of the nodes their caches use, in percent.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricCacheMemoryUtilization(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('CacheMemoryUtilization', props);
+  }
+
+  /**
+   * Bytes that nodes evicted from their caches to make room for others.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricEvictedSize(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('EvictedSize', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Requests that were refused because of the caller, those that the cluster throttled included.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricErrorRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ErrorRequestCount', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
    * Any metric that DAX writes of the cluster, by its name. DAX writes a metric only if it is not 0.
    *
    * Average over 5 minutes by default.
    *
-   * @param metricName its name, such as `EvictedSize`
+   * @param metricName its name, such as `EstimatedDbSize`
    * @param props statistic, period and looks
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/dax-metrics-dimensions-dax.html
    */

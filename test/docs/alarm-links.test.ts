@@ -14,15 +14,21 @@ const alarms = alarmDescriptions();
 describe('the description of each alarm', () => {
   test('is looked at', () => {
     const names = alarms.map(([id]) =>
-      id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Controlled|Orders|Clicks|Outbox/g, ''),
+      id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Controlled|Cached|Orders|Clicks|Outbox/g, ''),
     );
     expect([...new Set(names)].sort()).toEqual([
       'AutoScalingScaleInAlarm',
       'AutoScalingScaleOutAlarm',
       'AutoScalingSurgeAlarm',
       'ControllerThrottledAlarm',
+      'DaxCpu',
+      'DaxFaults',
+      'DaxMemory',
+      'DaxThrottles',
       'DeadLettersDepth',
       'HighLoadAtMaximum',
+      'InvoicesReadThrottles',
+      'InvoicesWriteThrottles',
       'IteratorAge',
       'JobsbyStatusWriteThrottles',
       'NoUpdatesLeft',

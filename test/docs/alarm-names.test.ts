@@ -7,6 +7,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import * as core from '../../lib/core';
 import * as functionMetrics from '../../lib/core/foundation/function-metrics';
 import { alarmDescriptions } from '../monitoring/alarm-descriptions';
+import { CachedStack } from '../monitoring/cached-stack';
 import { ControlledStack } from '../monitoring/controlled-stack';
 import { WatchedStack } from '../monitoring/watched-stack';
 import { RelayStack } from '../outbox/relay-stack';
@@ -145,7 +146,7 @@ function dashboardTitles(): Set<string> {
   const app = new App();
   const relay = new RelayStack(app);
   relay.monitoring.addOutbox(relay.relay);
-  const bodies = [new WatchedStack(app), new ControlledStack(app), relay].flatMap((stack) =>
+  const bodies = [new WatchedStack(app), new ControlledStack(app), new CachedStack(app), relay].flatMap((stack) =>
     Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard')).map(({ Properties }) =>
       JSON.stringify(Properties.DashboardBody),
     ),

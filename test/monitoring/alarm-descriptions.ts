@@ -1,6 +1,7 @@
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { RelayStack } from '../outbox/relay-stack';
+import { CachedStack } from './cached-stack';
 import { ControlledStack } from './controlled-stack';
 import { WatchedStack } from './watched-stack';
 
@@ -13,7 +14,7 @@ export function alarmDescriptions(): [string, string][] {
   const watched = new WatchedStack(app);
   const relay = new RelayStack(app);
   relay.monitoring.addOutbox(relay.relay);
-  const resources = [watched, relay, new ControlledStack(app)].flatMap((stack) =>
+  const resources = [watched, relay, new ControlledStack(app), new CachedStack(app)].flatMap((stack) =>
     Object.entries(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')),
   );
   return resources.map(([id, { Properties }]) => {

@@ -79,7 +79,7 @@ const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; wri
     dimensions: ['FunctionName'],
     writes: Object.values(OUTBOX_METRICS),
   },
-  'index-resharder': {
+  'item-resharder': {
     construct: new IndexResharding(stack, 'Resharding', { index, readUnitsPerSecond: 100, writeUnitsPerSecond: 50 }),
     dimensions: ['TableName', 'IndexName'],
     writes: Object.values(RESHARDING_METRICS),

@@ -14,6 +14,7 @@ import {
 } from '../../lib';
 import type { AlarmProperties, MetricIdentity } from '../../lib/testing/alarm-definition';
 import { RelayStack } from '../outbox/relay-stack';
+import { CachedStack } from './cached-stack';
 
 /** The metrics that an alarm watches, each once. */
 export function metricsOf({ Metrics, ...metric }: AlarmProperties): MetricIdentity[] {
@@ -53,11 +54,11 @@ export function watchedAlarms(): Map<string, AlarmProperties> {
   monitoring.addDeadLetterQueue(new Queue(stack, 'Dead'));
   const outbox = new RelayStack(app);
   outbox.monitoring.addOutbox(outbox.relay);
-  const resources = [stack, outbox].map((each) => Template.fromStack(each).findResources('AWS::CloudWatch::Alarm'));
+  const resources = [stack, outbox, new CachedStack(app)].map((each) => Template.fromStack(each).findResources('AWS::CloudWatch::Alarm'));
   const named = resources
     .flatMap((alarms) => Object.entries(alarms))
     .filter(([id]) => /^(Monitoring|Controller)/.test(id));
   return new Map(
-    named.map(([id, { Properties }]) => [id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Outbox/g, ''), Properties]),
+    named.map(([id, { Properties }]) => [id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Outbox|Cached/g, ''), Properties]),
   );
 }

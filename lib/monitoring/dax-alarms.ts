@@ -1,0 +1,88 @@
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { IConstruct } from 'constructs';
+import type { DaxCluster } from '../table/dax-cluster';
+import {
+  type AlarmDefinitions,
+  checkThreshold,
+  ONE_OF_FIVE_MINUTES,
+  REPORTING_PERIOD,
+  seeMonitoring,
+  THREE_OF_FIVE_MINUTES,
+  THREE_TIMES_FIVE_MINUTES,
+} from './alarm-definition';
+import type { DaxMonitoringOptions } from './monitoring-options';
+
+/** The alarms of a cluster of DAX. They are absent if alarms are switched off. */
+export interface DaxAlarms {
+  /** The cluster throttles requests. */
+  readonly throttles?: cloudwatch.Alarm;
+
+  /** The cluster fails to answer requests. */
+  readonly faults?: cloudwatch.Alarm;
+
+  /** The CPU of a node is busy. */
+  readonly cpu?: cloudwatch.Alarm;
+
+  /** The memory of a node is full. */
+  readonly memory?: cloudwatch.Alarm;
+}
+
+/** DAX evicts before its memory is full. */
+const NEARLY_FULL_PERCENT = 95;
+
+/**
+ * DAX reports a metric of the whole cluster, and nothing while it is 0.
+ *
+ * Source of the metrics: the DynamoDB developer guide, "Viewing DAX metrics and dimensions"
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/dax-metrics-dimensions-dax.html). Source of the advice: AWS
+ * re:Post, "How do I troubleshoot ThrottlingException in DAX" (https://repost.aws/knowledge-center/fix-dax-throttling).
+ */
+export function daxAlarms(
+  monitoring: IConstruct,
+  cluster: DaxCluster,
+  { maxThrottledRequests = 0, maxFaults = 0, maxCpuUtilizationPercent = 80 }: DaxMonitoringOptions,
+): AlarmDefinitions<DaxAlarms> {
+  checkThreshold(monitoring, 'maxThrottledRequests', maxThrottledRequests, 0);
+  checkThreshold(monitoring, 'maxFaults', maxFaults, 0);
+  checkThreshold(monitoring, 'maxCpuUtilizationPercent', maxCpuUtilizationPercent, 0);
+  const period = REPORTING_PERIOD;
+  const { period: fiveMinutes, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
+  const ofTheBusiest = { statistic: cloudwatch.Stats.MAXIMUM, period: fiveMinutes };
+  const name = `The cluster of DAX ${cluster.clusterName}`;
+  return {
+    throttles: {
+      metric: cluster.metricThrottledRequestCount({ period }),
+      description:
+        `${name} throttles requests, because the CPU of a node is too busy. Give the cluster more nodes if most requests are ` +
+        `hits, and a larger nodeType if many are misses or writes.${seeMonitoring('dax-throttles-requests')}`,
+      ...THREE_OF_FIVE_MINUTES,
+      threshold: maxThrottledRequests,
+    },
+    faults: {
+      metric: cluster.metricFaultRequestCount({ period }),
+      description:
+        `${name} fails to answer requests. See its events, and whether its role may still read the tables. Readers can go ` +
+        `past it meanwhile: their queries are the same with a client of DynamoDB.${seeMonitoring('dax-fails-requests')}`,
+      ...ONE_OF_FIVE_MINUTES,
+      threshold: maxFaults,
+    },
+    cpu: {
+      metric: cluster.metricCpuUtilization(ofTheBusiest),
+      description:
+        `A node of the cluster of DAX ${cluster.clusterName} has been busy for a quarter of an hour: soon it throttles requests. ` +
+        'Give the cluster more nodes if most requests are hits, and a larger nodeType if many are misses or ' +
+        `writes.${seeMonitoring('dax-is-busy')}`,
+      evaluationPeriods,
+      threshold: maxCpuUtilizationPercent,
+    },
+    memory: {
+      metric: cluster.metricCacheMemoryUtilization(ofTheBusiest),
+      description:
+        `The memory of a node of the cluster of DAX ${cluster.clusterName} has been nearly full for a quarter of an hour. It ` +
+        'evicts what readers ask for again, and at 100 % it throttles writes. Give it a larger nodeType, or keep answers for less time: ' +
+        `queryTimeToLive, itemTimeToLive.${seeMonitoring('the-memory-of-dax-is-full')}`,
+      evaluationPeriods,
+      threshold: NEARLY_FULL_PERCENT,
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { IConstruct } from 'constructs';
+import type { IKeyShardedTable } from '../table/i-key-sharded-table';
+import {
+  type AlarmDefinition,
+  checkThreshold,
+  REPORTING_PERIOD,
+  seeMonitoring,
+  THREE_OF_FIVE_MINUTES,
+} from './alarm-definition';
+import type { TableMonitoringOptions } from './monitoring-options';
+import { refusedByPartition } from './refused-by-partition';
+
+/** The alarms of a table that is sharded by its own key. Each is absent if it is switched off. */
+export interface TableAlarms {
+  /** A partition of the table refuses writes. */
+  readonly writeThrottles?: cloudwatch.Alarm;
+
+  /** A partition of the table refuses reads. */
+  readonly readThrottles?: cloudwatch.Alarm;
+}
+
+export function writeThrottlesOfTable(
+  monitoring: IConstruct,
+  sharded: IKeyShardedTable,
+  { maxWriteThrottles = 0 }: TableMonitoringOptions,
+): AlarmDefinition {
+  checkThreshold(monitoring, 'maxWriteThrottles', maxWriteThrottles, 0);
+  const period = REPORTING_PERIOD;
+  return {
+    metric: refusedByPartition(
+      'writes',
+      sharded.metricWriteKeyRangeThroughputThrottleEvents({ period }),
+      sharded.table.metricConsumedWriteCapacityUnits({ statistic: cloudwatch.Stats.SUM, period }),
+    ),
+    description:
+      `A partition of the table ${sharded.table.tableName} refuses writes: it gets more than 1,000 write units a second. Its ` +
+      'Contributor Insights name the keys that are throttled, each a value and a shard. If all shards of a value are among ' +
+      'them, the value needs more shards, in the steps of planTableReshard: in one step, items would be missed.' +
+      seeMonitoring('write-throttles-of-a-table'),
+    ...THREE_OF_FIVE_MINUTES,
+    threshold: maxWriteThrottles,
+  };
+}
+
+export function readThrottlesOfTable(
+  monitoring: IConstruct,
+  sharded: IKeyShardedTable,
+  { maxReadThrottles = 0 }: TableMonitoringOptions,
+): AlarmDefinition {
+  checkThreshold(monitoring, 'maxReadThrottles', maxReadThrottles, 0);
+  const period = REPORTING_PERIOD;
+  return {
+    metric: refusedByPartition(
+      'reads',
+      sharded.metricReadKeyRangeThroughputThrottleEvents({ period }),
+      sharded.table.metricConsumedReadCapacityUnits({ statistic: cloudwatch.Stats.SUM, period }),
+    ),
+    description:
+      `A partition of the table ${sharded.table.tableName} refuses reads: it gets more than 3,000 read units a second. Its ` +
+      'Contributor Insights name the keys that are throttled. More shards do not help an item that is read too often: keep ' +
+      'it in memory, by the cache of a FanOutQueryFunction, by cachedQueryClient, or by a DaxCluster.' +
+      seeMonitoring('read-throttles-of-a-table'),
+    ...THREE_OF_FIVE_MINUTES,
+    threshold: maxReadThrottles,
+  };
+}
