@@ -19,14 +19,17 @@ export { ShardedKeyspacesTableGrants } from './keyspaces/sharded-keyspaces-table
 export type { ShardedKeyspacesTableOptions } from './keyspaces/sharded-keyspaces-table-options';
 export type { ShardedKeyspacesTableProps } from './keyspaces/sharded-keyspaces-table-props';
 export type { ConsumerAlarms } from './monitoring/consumer-alarms';
+export type { DaxAlarms } from './monitoring/dax-alarms';
 export type { IndexAlarms } from './monitoring/index-alarms';
 export type {
   ConsumerMonitoringOptions,
+  DaxMonitoringOptions,
   DeadLetterQueueMonitoringOptions,
   IndexMonitoringOptions,
   OutboxMonitoringOptions,
   ProducerMonitoringOptions,
   StreamMonitoringOptions,
+  TableMonitoringOptions,
 } from './monitoring/monitoring-options';
 export type { OutboxAlarms } from './monitoring/outbox-alarms';
 export type { ProducerAlarms } from './monitoring/producer-alarms';
@@ -35,6 +38,7 @@ export { ShardMonitoring, type ShardMonitoringProps } from './monitoring/shard-m
 export type { StreamAlarms } from './monitoring/stream-alarms';
 export { StreamConsumerMetrics } from './monitoring/stream-consumer-metrics';
 export { StreamShardMetrics } from './monitoring/stream-shard-metrics';
+export type { TableAlarms } from './monitoring/table-alarms';
 export type { IOutboxRelayFunction } from './outbox/i-outbox-relay-function';
 export { OutboxRelayDatabase, type OutboxRelayDatabaseOptions } from './outbox/outbox-relay-database';
 export { OutboxRelayFunction, type OutboxRelayFunctionProps } from './outbox/outbox-relay-function';
@@ -73,11 +77,13 @@ export type { IKeyShardedTable } from './table/i-key-sharded-table';
 export type { IShardedIndex } from './table/i-sharded-index';
 export type { IShardedIndexRef } from './table/i-sharded-index-ref';
 export { IndexResharding, type IndexReshardingProps } from './table/index-resharding';
+export { ItemVersion } from './table/item-version';
 export { KeyLayout } from './table/key-layout';
 export { KeyShardedTable, type KeyShardedTableProps } from './table/key-sharded-table';
 export type { KeyShardedTableAttributes } from './table/key-sharded-table-attributes';
 export { KeyShardedTableGrants } from './table/key-sharded-table-grants';
 export type { KeyShardingOptions } from './table/key-sharding-options';
+export type { ReshardingOptions } from './table/resharding-options';
 export { ShardCountController, type ShardCountControllerProps } from './table/shard-count-controller';
 export { ShardCounts } from './table/shard-counts';
 export { ShardedIndex } from './table/sharded-index';
@@ -88,3 +94,4 @@ export { ShardedIndexGrants } from './table/sharded-index-grants';
 export type { ShardedIndexOptions } from './table/sharded-index-options';
 export { ShardedTable, type ShardedTableProps } from './table/sharded-table';
 export { ShardingStrategy } from './table/sharding-strategy';
+export { TableResharding, type TableReshardingProps } from './table/table-resharding';

@@ -53,6 +53,18 @@ export class KeyShardedTableGrants {
     return this.grant(grantee, actions, TABLE_WRITE_KEY_ACTIONS);
   }
 
+  /**
+   * Allows `dynamodb:Scan`, and to get, put, delete and check single items, which `findStrays` and `reshardItems` need.
+   *
+   * @param grantee the role, function or other principal that looks for items and moves them
+   */
+  public reshard(grantee: iam.IGrantable): iam.Grant {
+    const actions = ['Scan', 'GetItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'].map(
+      (each) => `dynamodb:${each}`,
+    );
+    return this.grant(grantee, actions, TABLE_WRITE_KEY_ACTIONS);
+  }
+
   private grant(grantee: iam.IGrantable, actions: string[], keyActions: string[]): iam.Grant {
     const { table } = this;
     const permission = { grantee, actions, resourceArn: table.tableArn, keyActions };

@@ -9,17 +9,13 @@ import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { INDEX } from '../core/foundation/function-environment';
-import {
-  INDEX_NAME_DIMENSION,
-  METRICS_NAMESPACE,
-  SHARD_COUNT_METRICS,
-  TABLE_NAME_DIMENSION,
-} from '../core/foundation/function-metrics';
+import { SHARD_COUNT_METRICS } from '../core/foundation/function-metrics';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { readGuide } from '../guide-link';
 import type { IShardedIndex } from './i-sharded-index';
 import { checkIndexEnvironment } from './index-environment';
+import { storeMetric } from './store-metric';
 
 /** Properties of a `ShardCountController`. */
 export interface ShardCountControllerProps extends BundledFunctionOptions {
@@ -151,14 +147,7 @@ export class ShardCountController extends Construct implements ec2.IConnectable 
    * @param props statistic, period and looks
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    const { table, indexName } = this.index;
-    return new cloudwatch.Metric({
-      namespace: METRICS_NAMESPACE,
-      metricName,
-      dimensionsMap: { [TABLE_NAME_DIMENSION]: table.tableName, [INDEX_NAME_DIMENSION]: indexName },
-      period: Duration.minutes(5),
-      ...props,
-    }).attachTo(this);
+    return storeMetric(this, this.index, metricName, props);
   }
 
   /**

@@ -167,7 +167,7 @@ describe('the function of IndexResharding for an index whose counts grow', () =>
   /** What the function answers that is started now: it has no copy of the counts yet. */
   const reshard = async (resumePoint?: string): Promise<{ moved: number; itemsScanned: number; refused: number }> => {
     const { endpoint } = emulator;
-    const definition = { ...RESHARDER, codeDirectory: join(process.cwd(), 'dist/lambda/index-resharder') };
+    const definition = { ...RESHARDER, codeDirectory: join(process.cwd(), 'dist/lambda/item-resharder') };
     const environment = lambdaEnvironment(definition, { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
     const functions = new FunctionPool(definition, environment, () => {});
     const event = { segment: 0, totalSegments: 1, request: {}, ...(resumePoint !== undefined && { resumePoint }) };

@@ -24,6 +24,9 @@ export function reshardingStack(
   return { stack, resharding };
 }
 
+/** What stands for the name of the bucket with the reports, which only the deployment knows. */
+export const BUCKET_NAME = 'reports';
+
 /** The definition of the only state machine, with a text in place of whatever the deployment fills in. */
 export function definitionOf(stack: Stack): {
   States: Record<string, Record<string, unknown>>;
@@ -34,7 +37,8 @@ export function definitionOf(stack: Stack): {
   const functionArn = 'arn:aws:lambda:us-east-1:123456789012:function:resharder';
   const filled = parts.map((part) => {
     if (typeof part === 'string') return part;
-    return 'Fn::GetAtt' in part ? functionArn : 'aws';
+    if ('Fn::GetAtt' in part) return functionArn;
+    return JSON.stringify(part).includes('Partition') ? 'aws' : BUCKET_NAME;
   });
   return JSON.parse(filled.join(''));
 }

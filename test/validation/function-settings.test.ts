@@ -13,12 +13,15 @@ import {
   FanOutQueryFunction,
   HashKeyRegistry,
   IndexResharding,
+  ItemVersion,
+  KeyShardedTable,
   OrderedProducerFunction,
   ShardCountController,
   ShardCounts,
   ShardedTable,
   StreamResharding,
   StreamReshardingProvider,
+  TableResharding,
   UniformStream,
 } from '../../lib';
 
@@ -43,6 +46,21 @@ const constructs: [string, (stack: Stack, settings: Settings) => FunctionConstru
     (stack, settings) =>
       new IndexResharding(stack, 'It', {
         index: indexOf(stack),
+        readUnitsPerSecond: 100,
+        writeUnitsPerSecond: 50,
+        ...settings,
+      }),
+  ],
+  [
+    'TableResharding',
+    (stack, settings) =>
+      new TableResharding(stack, 'It', {
+        table: new KeyShardedTable(stack, 'Table', {
+          partitionKey: { name: 'invoice', type: AttributeType.STRING },
+          sortKey: { name: 'transaction', type: AttributeType.STRING },
+          shardCounts: ShardCounts.uniform(5),
+        }),
+        itemVersion: ItemVersion.none(),
         readUnitsPerSecond: 100,
         writeUnitsPerSecond: 50,
         ...settings,

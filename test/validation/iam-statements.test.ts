@@ -12,15 +12,18 @@ import {
   FanOutQueryFunction,
   HashKeyRegistry,
   IndexResharding,
+  ItemVersion,
+  KeyShardedTable,
   KeyspacesQueryFunction,
   OrderedProducerFunction,
   OutboxRelayDatabase,
   OutboxRelayFunction,
   ShardCountController,
   ShardCounts,
+  ShardMonitoring,
   ShardedKeyspacesTable,
   ShardedTable,
-  ShardMonitoring,
+  TableResharding,
   UniformStream,
 } from '../../lib';
 import PERMISSIONS from './iam-statements.json';
@@ -116,6 +119,17 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
       readUnitsPerSecond: 100,
       writeUnitsPerSecond: 50,
       auditSchedule: Schedule.rate(Duration.days(1)),
+    }),
+  'a resharding of a table': (stack) =>
+    new TableResharding(stack, 'Resharding', {
+      table: new KeyShardedTable(stack, 'Invoices', {
+        partitionKey: { name: 'invoice', type: AttributeType.STRING },
+        sortKey: { name: 'transaction', type: AttributeType.STRING },
+        shardCounts: ShardCounts.uniform(5),
+      }),
+      itemVersion: ItemVersion.none(),
+      readUnitsPerSecond: 100,
+      writeUnitsPerSecond: 50,
     }),
   'a cluster of DAX': (stack) => {
     const { vpc } = networkOf(stack);

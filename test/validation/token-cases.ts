@@ -11,6 +11,7 @@ import {
   FanOutQueryFunction,
   HashKeyRegistry,
   IndexResharding,
+  ItemVersion,
   KeyShardedTable,
   KeyspacesBilling,
   KeyspacesCapacity,
@@ -20,15 +21,16 @@ import {
   OutboxRelayFunction,
   ShardCountController,
   ShardCounts,
+  ShardMonitoring,
   ShardedKeyspacesTable,
   type ShardedKeyspacesTableProps,
   ShardedTable,
-  ShardMonitoring,
   StreamAutoScaling,
   StreamConsumerMetrics,
   StreamReconciliation,
   StreamResharding,
   StreamReshardingProvider,
+  TableResharding,
   UniformStream,
 } from '../../lib';
 
@@ -112,6 +114,16 @@ function resharding(stack: Stack, settings: object): IndexResharding {
   return new IndexResharding(stack, 'It', { index: index(stack, ShardCounts.uniform(2)), ...budgets, ...settings });
 }
 
+function tableResharding(stack: Stack, settings: object): TableResharding {
+  const table = new KeyShardedTable(stack, 'Table', {
+    partitionKey: { name: 'invoice', type: AttributeType.STRING },
+    sortKey: { name: 'transaction', type: AttributeType.STRING },
+    shardCounts: ShardCounts.uniform(5),
+  });
+  const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
+  return new TableResharding(stack, 'It', { table, itemVersion: ItemVersion.none(), ...budgets, ...settings });
+}
+
 function dax(stack: Stack, settings: object): DaxCluster {
   const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
     vpcId: 'vpc-1',
@@ -130,6 +142,7 @@ const functions: [string, (stack: Stack, settings: object) => unknown][] = [
   ],
   ['FanOutQueryFunctionProps', query],
   ['IndexReshardingProps', resharding],
+  ['TableReshardingProps', tableResharding],
   [
     'ShardCountControllerProps',
     (stack, settings) =>

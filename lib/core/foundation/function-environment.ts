@@ -9,14 +9,20 @@ export const CACHE_MS = 'EVEN_SHARDS_CACHE_MS';
 /** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
-/** Index resharder: the `ShardedIndexConfig` of its index as JSON. */
+/** Item resharder and controller of shard counts: the `ShardedIndexConfig` of the index as JSON. */
 export const INDEX = 'EVEN_SHARDS_INDEX';
 
-/** Index resharder: the most units to consume a second, in all segments together. */
+/** Item resharder: the `ShardedTableConfig` of the table as JSON, in place of an index. */
+export const TABLE = 'EVEN_SHARDS_TABLE';
+
+/** Item resharder: the attribute that every write of an item of the table changes. Absent: no update only adds attributes. */
+export const VERSION_ATTRIBUTE = 'EVEN_SHARDS_VERSION_ATTRIBUTE';
+
+/** Item resharder: the most units to consume a second, in all segments together. */
 export const READ_UNITS_PER_SECOND = 'EVEN_SHARDS_READ_UNITS_PER_SECOND';
 export const WRITE_UNITS_PER_SECOND = 'EVEN_SHARDS_WRITE_UNITS_PER_SECOND';
 
-/** Index resharder: how many segments are worked on at once. */
+/** Item resharder: how many segments are worked on at once. */
 export const SEGMENTS_AT_ONCE = 'EVEN_SHARDS_SEGMENTS_AT_ONCE';
 
 /**

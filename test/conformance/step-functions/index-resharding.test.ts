@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { App } from 'aws-cdk-lib';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { startDynamoDbEmulator } from '../../../bin/local/dynamodb-emulator';
 import type { Emulator } from '../../../bin/local/emulator-thread';
 import { FunctionPool } from '../../../bin/local/function-pool';
@@ -16,7 +19,7 @@ import {
   SEGMENTS_AT_ONCE,
   WRITE_UNITS_PER_SECOND,
 } from '../../../lib/core/foundation/function-environment';
-import { definitionOf, reshardingStack } from '../../table/resharding-stack';
+import { BUCKET_NAME, definitionOf, reshardingStack } from '../../table/resharding-stack';
 import { createTable } from '../sharded-tables';
 import { fetchInterpreter, interpret } from './interpreter';
 
@@ -50,7 +53,7 @@ function startResharder(endpoint: string): FunctionPool {
     arn: 'arn:aws:lambda:us-east-1:000000000000:function:resharder',
     runtime: 'nodejs24.x',
     handler: 'index.handler',
-    codeDirectory: join(process.cwd(), 'dist/lambda/index-resharder'),
+    codeDirectory: join(process.cwd(), 'dist/lambda/item-resharder'),
     environment: {
       [INDEX]: JSON.stringify(byStatus),
       [READ_UNITS_PER_SECOND]: '1000',
@@ -118,8 +121,8 @@ describeIf('an execution of IndexResharding', () => {
     (output as Record<string, number>[]).reduce((sum, totals) => sum + totals[field]!, 0);
 
   /** The deployed machine waits for minutes between its attempts; here it waits for a second. */
-  const execute = (input: object) => {
-    const definition = definitionOf(reshardingStack({ segments: SEGMENTS }).stack);
+  const execute = (input: object, stack = reshardingStack({ segments: SEGMENTS }).stack) => {
+    const definition = definitionOf(stack);
     const impatient = JSON.stringify(definition).replace('"IntervalSeconds":5', '"IntervalSeconds":1');
     return interpret(JSON.parse(impatient.replace('"MaxAttempts":5', '"MaxAttempts":2')), input, url);
   };
@@ -131,6 +134,31 @@ describeIf('an execution of IndexResharding', () => {
     expect(sumOf(output, 'hidden')).toBe(ITEMS);
     expect(sumOf(output, 'moved')).toBe(0);
   }, 120_000);
+
+  /**
+   * What the interpreter does not do: it writes the manifest of the report, and not the files with the answers of the segments that the
+   * manifest of Step Functions names. It also cannot do without a prefix, which Step Functions can.
+   */
+  test.each([true, false])('reports to S3, where its output says, by the second writer: %s', async (isSecond) => {
+    const { stack } = reshardingStack(
+      (scope) => ({ segments: SEGMENTS, reportBucket: new Bucket(scope, 'Reports'), reportPrefix: 'strays/of-the-day' }),
+      new App({ context: { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: isSecond } }),
+    );
+    const { status, output, objects } = await execute({ mode: 'audit' }, stack);
+    expect(status).toBe('SUCCEEDED');
+    expect(invocations).toBe(SEGMENTS);
+    const { MapRunArn, ResultWriterDetails } = output as { MapRunArn: string; ResultWriterDetails: object };
+    const Key = `strays/of-the-day/${MapRunArn.split(':').at(-1)}/manifest.json`;
+    expect(ResultWriterDetails).toEqual({ Bucket: BUCKET_NAME, Key });
+    expect(Object.keys(objects)).toEqual([Key]);
+    expect(JSON.parse(objects[Key]!)).toMatchObject({ DestinationBucket: BUCKET_NAME, MapRunArn });
+  }, 120_000);
+
+  test('moves nothing for an input that means something else', async () => {
+    const { output } = await execute({ Mode: 'audit' });
+    expect(output).toEqual(Array.from({ length: SEGMENTS }, () => null));
+    expect((await findStrays(dynamoDb, byStatus)).hidden).toBe(ITEMS);
+  }, 300_000);
 
   test('fails every segment for a mode that the function does not know, and moves nothing', async () => {
     // The interpreter tolerates every failure of a Distributed Map; Step Functions tolerates as many as the definition says.

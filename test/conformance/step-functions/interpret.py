@@ -1,9 +1,10 @@
 """Runs a state machine with moto's interpreter of the Amazon States Language, which is LocalStack's.
 
-    python interpret.py <url> < '{"definition": {...}, "input": {...}}'
+    python interpret.py <url> < '{"definition": {...}, "input": {...}, "bucket": "..."}'
 
 Each task that invokes a function is sent to the URL as JSON: {"function": ARN, "payload": {...}}. The answer is the payload, or
-{"errorType": ..., "errorMessage": ...} with the status 500. Prints {"status", "output", "error", "cause"} as JSON.
+{"errorType": ..., "errorMessage": ...} with the status 500. Prints {"status", "output", "error", "cause", "objects"} as JSON:
+the objects are those of the bucket, by their keys.
 """
 import io
 import json
@@ -38,6 +39,8 @@ lambda_eval_utils.boto_client_for = lambda **_: FunctionsByHttp()
 work = json.load(sys.stdin)
 
 with mock_aws(config={"stepfunctions": {"execute_state_machine": True}}):
+    bucket = boto3.resource("s3", REGION, aws_access_key_id="local", aws_secret_access_key="local").Bucket(work["bucket"])
+    bucket.create()
     client = boto3.client("stepfunctions", REGION, aws_access_key_id="local", aws_secret_access_key="local")
     machine = client.create_state_machine(name="machine", definition=json.dumps(work["definition"]), roleArn=ROLE)
     started = client.start_execution(stateMachineArn=machine["stateMachineArn"], input=json.dumps(work["input"]))
@@ -46,6 +49,7 @@ with mock_aws(config={"stepfunctions": {"execute_state_machine": True}}):
         if execution["status"] != "RUNNING":
             break
         time.sleep(0.1)
+    objects = {each.key: each.get()["Body"].read().decode() for each in bucket.objects.all()}
 
 print(
     json.dumps(
@@ -54,6 +58,7 @@ print(
             "output": json.loads(execution.get("output", "null")),
             "error": execution.get("error"),
             "cause": execution.get("cause"),
+            "objects": objects,
         }
     )
 )

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { BUCKET_NAME } from '../../table/resharding-stack';
 
 /** What an execution ended with. */
 export interface Execution {
@@ -8,7 +9,11 @@ export interface Execution {
   output: unknown;
   error: string | null;
   cause: string | null;
+  /** What the bucket holds, by its keys. */
+  objects: Record<string, string>;
 }
+
+
 
 const FOLDER = resolve('node_modules/.cache/step-functions-moto-5.2.5');
 const PYTHON = join(FOLDER, 'bin/python');
@@ -26,7 +31,7 @@ export function fetchInterpreter(): boolean {
 /** Runs a state machine whose functions answer at a URL of this machine. */
 export async function interpret(definition: object, input: object, url: string): Promise<Execution> {
   const interpreter = spawn(PYTHON, [join(__dirname, 'interpret.py'), url], { stdio: ['pipe', 'pipe', 'ignore'] });
-  interpreter.stdin.end(JSON.stringify({ definition, input }));
+  interpreter.stdin.end(JSON.stringify({ definition, input, bucket: BUCKET_NAME }));
   return JSON.parse(await text(interpreter.stdout)) as Execution;
 }
 

@@ -28,9 +28,23 @@ export interface SegmentEvent {
   readonly totals?: SegmentTotals;
 }
 
-/** The mode of a request. Refuses another one before anything is read. */
+/** Throws `InvalidEventError` for what no state machine sends: this function works on one segment of a table. */
+export function checkSegment(event: SegmentEvent): void {
+  const { segment, totalSegments } = Object(event) as SegmentEvent;
+  const isSegment = Number.isSafeInteger(segment) && segment >= 0 && segment < totalSegments;
+  if (isSegment && Number.isSafeInteger(totalSegments)) return;
+  const allowed = 'what the state machine sends, such as {"segment":0,"totalSegments":1,"request":{"mode":"audit"}}';
+  throw new InvalidEventError('event', event, allowed);
+}
+
+/** The mode of a request. Refuses another one before anything is read: nothing is moved for a request that means something else. */
 export function modeOf({ request }: SegmentEvent): 'reshard' | 'audit' {
-  const { mode = 'reshard' } = request ?? {};
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
+    throw new InvalidEventError('request', request, 'an object: {}, or {"mode":"audit"}');
+  }
+  const unknown = Object.keys(request).find((field) => field !== 'mode');
+  if (unknown !== undefined) throw new InvalidEventError('request', unknown, 'an object with only mode');
+  const { mode = 'reshard' } = request;
   if (mode !== 'reshard' && mode !== 'audit') throw new InvalidEventError('request.mode', mode, 'reshard or audit');
   return mode;
 }

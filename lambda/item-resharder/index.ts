@@ -8,6 +8,8 @@ import {
   INDEX,
   READ_UNITS_PER_SECOND,
   SEGMENTS_AT_ONCE,
+  TABLE,
+  VERSION_ATTRIBUTE,
   WRITE_UNITS_PER_SECOND,
 } from '../../lib/core/foundation/function-environment';
 import {
@@ -15,15 +17,20 @@ import {
   RESHARDING_METRICS,
   TABLE_NAME_DIMENSION,
 } from '../../lib/core/foundation/function-metrics';
-import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import {
+  isTableConfig,
+  type ShardedConfig,
+  type ShardedIndexConfig,
+  type ShardedTableConfig,
+} from '../../lib/core/sharded-index/sharded-index-config';
 import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
-import { reshardItems } from '../../lib/core/sharded-index/strays/reshard-items';
+import { type ReshardItemsOptions, reshardItems } from '../../lib/core/sharded-index/strays/reshard-items';
 import type { ReshardItemsReport } from '../../lib/core/sharded-index/strays/stray-report';
 import { type StrayReport, StrayScanError } from '../../lib/core/sharded-index/strays/stray-report';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
-import { modeOf, type SegmentEvent, totalsWith } from './segment-event';
+import { checkSegment, modeOf, type SegmentEvent, totalsWith } from './segment-event';
 
 /** The time that an invocation keeps to await what is in flight, and to answer. */
 const LAST_ANSWER_MS = 15_000;
@@ -31,7 +38,8 @@ const LAST_ANSWER_MS = 15_000;
 /** If DynamoDB does not answer for so long, a request is sent again. */
 const SILENCE_MS = 5_000;
 
-const config = JSON.parse(requiredEnvironment(INDEX)) as ShardedIndexConfig;
+const config = JSON.parse(process.env[TABLE] ?? requiredEnvironment(INDEX)) as ShardedConfig;
+const versionAttribute = process.env[VERSION_ATTRIBUTE] ?? null;
 const readUnitsPerSecond = Number(requiredEnvironment(READ_UNITS_PER_SECOND));
 const writeUnitsPerSecond = Number(requiredEnvironment(WRITE_UNITS_PER_SECOND));
 const segmentsAtOnce = Number(requiredEnvironment(SEGMENTS_AT_ONCE));
@@ -46,16 +54,19 @@ const dynamoDb = new DynamoDB({
   }),
 });
 
-/** If its counts grow, those of the moment count. */
-const index =
-  config.adaptive === undefined ? config : new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config));
+/** What items are judged by, and how they move. */
+const { judge, move } = isTableConfig(config) ? ofTable(config) : ofIndex(config);
 
-const metrics = metricsBy({ [TABLE_NAME_DIMENSION]: config.tableName, [INDEX_NAME_DIMENSION]: config.indexName });
+const metrics = metricsBy({
+  [TABLE_NAME_DIMENSION]: config.tableName,
+  ...(config.indexName !== undefined && { [INDEX_NAME_DIMENSION]: config.indexName }),
+});
 
 export const handler = loggable(handle);
 
 /** Goes on with a segment until it is complete or the time is up. */
 async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<SegmentEvent> {
+  checkSegment(event);
   const report = await workOn(
     event,
     AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - LAST_ANSWER_MS)),
@@ -85,15 +96,27 @@ async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayRe
   };
   try {
     // What an audit overlooks, the next one finds. So it reads at half the price.
-    if (modeOf(event) === 'audit') return await findStrays(dynamoDb, index, { ...options, consistentRead: false });
-    return await reshardItems(dynamoDb, index, { ...options, writeUnitsPerSecond: writeUnitsPerSecond / share });
+    if (modeOf(event) === 'audit') return await findStrays(dynamoDb, judge, { ...options, consistentRead: false });
+    return await move({ ...options, writeUnitsPerSecond: writeUnitsPerSecond / share });
   } catch (error) {
     // Counts that have changed since the last invocation judge every item anew.
-    if (index !== config && error instanceof InvalidCursorError) {
+    if (judge !== config && error instanceof InvalidCursorError) {
       return workOn({ ...event, resumePoint: undefined }, signal);
     }
     if (!(error instanceof StrayScanError) || error.report.itemsScanned === 0) throw error;
     console.error(error.toJSON());
     return error.report;
   }
+}
+
+function ofTable(table: ShardedTableConfig) {
+  const moveOfTable = (options: ReshardItemsOptions) => reshardItems(dynamoDb, table, { ...options, versionAttribute });
+  return { judge: table, move: moveOfTable };
+}
+
+/** If the counts of the index grow, those of the moment count. */
+function ofIndex(fixed: ShardedIndexConfig) {
+  const index =
+    fixed.adaptive === undefined ? fixed : new AdaptiveIndex(fixed, new DynamoDbShardCountReader(dynamoDb, fixed));
+  return { judge: index, move: (options: ReshardItemsOptions) => reshardItems(dynamoDb, index, options) };
 }
