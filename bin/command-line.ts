@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { EvenShardsError } from '../lib/core/foundation/errors';
+import { SEGMENTS_AT_ONCE, TABLES } from '../lib/core/foundation/function-environment';
 import type { ShardedIndexConfig } from '../lib/core/sharded-index/sharded-index-config';
 import { version } from '../package.json';
 import { inFlagTerms, parsedFlags, UsageError } from './flags';
@@ -252,6 +253,11 @@ function examples(stack: LocalStack, window: Window): string[] {
   const payloads = new Map<string, object>([
     ...indexesOf(stack).map(({ functionPath, name, config }) => [functionPath, samplePayload(name, config)] as const),
     ...producersOf(stack).map(({ functionPath }) => [functionPath, SAMPLE_RECORDS] as const),
+    ...stack.functions.flatMap(({ path, environment }): [string, object][] => {
+      const [table] = Object.keys(JSON.parse(environment[TABLES] ?? '{}'));
+      if (table !== undefined) return [[path, { table, value: 'a' }]];
+      return SEGMENTS_AT_ONCE in environment ? [[path, SAMPLE_SEGMENT]] : [];
+    }),
   ]);
   const { lambda } = stack.endpoints;
   return [
@@ -268,6 +274,9 @@ function examples(stack: LocalStack, window: Window): string[] {
 }
 
 const SAMPLE_RECORDS = { records: [{ partitionKey: 'account-1', data: 'hello' }] };
+
+/** What the state machine of a resharding sends for an audit. */
+const SAMPLE_SEGMENT = { segment: 0, totalSegments: 1, request: { mode: 'audit' } };
 
 function samplePayload(index: string, { valueAttribute, shards }: ShardedIndexConfig): object {
   const [value = 'a'] = Object.keys(shards.byValue ?? {});

@@ -7,6 +7,8 @@ import {
   plainItem,
   type QueryClient,
   type ShardedTableConfig,
+  type TransactGet,
+  type TransactWrite,
   transactDelete,
   transactGet,
   transactPut,
@@ -40,23 +42,16 @@ export class Invoices {
 
   /** Adds a transaction. Fails if the invoice has it already. */
   async add(transaction: Transaction): Promise<void> {
-    await this.documents.transactWrite({
-      TransactItems: transactPut(this.config, transaction, { ifAbsent: true }),
-    });
+    await this.write(transactPut(this.config, transaction, { ifAbsent: true }));
   }
 
   async find(invoice: string, ClientTransactionId: string): Promise<Transaction | undefined> {
-    const { Responses = [] } = await this.documents.transactGet({
-      TransactItems: transactGet(this.config, invoice, { ClientTransactionId }),
-    });
-    const item = Responses.find(({ Item }) => Item !== undefined)?.Item;
+    const item = await this.read(transactGet(this.config, invoice, { ClientTransactionId }));
     return item && ({ ...item, InvoiceNumber: invoice } as Transaction);
   }
 
   async remove(invoice: string, ClientTransactionId: string): Promise<void> {
-    await this.documents.transactWrite({
-      TransactItems: transactDelete(this.config, invoice, { ClientTransactionId }),
-    });
+    await this.write(transactDelete(this.config, invoice, { ClientTransactionId }));
   }
 
   /** A page of the transactions of one client, in their order. */
@@ -74,5 +69,20 @@ export class Invoices {
       total += plainItem<Transaction>(item).amount;
     }
     return total;
+  }
+
+  /** One write by itself costs half of what it costs as a transaction. An item has more than one place only while the count changes. */
+  private async write(writes: TransactWrite[]): Promise<void> {
+    const [only] = writes;
+    if (writes.length > 1) await this.documents.transactWrite({ TransactItems: writes });
+    else if ('Put' in only!) await this.documents.put(only.Put);
+    else if ('Delete' in only!) await this.documents.delete(only.Delete);
+  }
+
+  private async read(reads: TransactGet[]): Promise<Record<string, unknown> | undefined> {
+    const [only] = reads;
+    if (reads.length === 1) return (await this.documents.get({ ...only!.Get, ConsistentRead: true })).Item;
+    const { Responses = [] } = await this.documents.transactGet({ TransactItems: reads });
+    return Responses.find(({ Item }) => Item !== undefined)?.Item;
   }
 }

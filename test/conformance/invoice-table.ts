@@ -9,6 +9,7 @@ import { App } from 'aws-cdk-lib';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { InvoiceStack } from '../../examples/invoice-table/invoice-stack';
 import { Invoices } from '../../examples/invoice-table/invoices';
+import type { SegmentEvent } from '../../lambda/item-resharder/segment-event';
 import {
   cachedQueryClient,
   type FanOutRequest,
@@ -28,12 +29,19 @@ import {
   transactGet,
   transactPut,
 } from '../../lib/core';
+import {
+  READ_UNITS_PER_SECOND,
+  SEGMENTS_AT_ONCE,
+  TABLE,
+  VERSION_ATTRIBUTE,
+  WRITE_UNITS_PER_SECOND,
+} from '../../lib/core/foundation/function-environment';
 import { seededRandom } from '../../lib/testing/seeded-random';
+import { invoices as ofSeed } from '../fakes/invoices';
 
 process.env.JSII_DEPRECATED = 'quiet';
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
-const BUNDLE = join(__dirname, '../../dist/lambda/query-fanout/index.js');
 
 interface Transaction {
   InvoiceNumber: string;
@@ -43,19 +51,7 @@ interface Transaction {
 
 /** The invoices of the article: `121212-1` to `121212-5`, sorted by the transactions of the clients. */
 function invoices(tableName: string, shards: IndexShards): ShardedTableConfig {
-  return {
-    tableName,
-    tableKey: ['InvoiceNumber', 'ClientTransactionId'],
-    keyLayout: 'single-attribute',
-    valueAttribute: 'InvoiceNumber',
-    shardAttribute: 'InvoiceNumber',
-    sortKeyAttributes: ['ClientTransactionId'],
-    shardedBy: ['ClientTransactionId'],
-    separator: '-',
-    firstShard: 1,
-    shards,
-    strategy: 'calculated',
-  };
+  return { ...ofSeed, tableName, shards };
 }
 
 const FIVE: IndexShards = { default: { write: 5, read: 5 } };
@@ -84,6 +80,36 @@ export function describeInvoiceTable(
       dynamoDb?.destroy();
       await service?.stop();
     });
+
+    /** Invokes a bundle with one event after the other, in one execution environment. */
+    async function invoke<Answer>(
+      bundle: string,
+      events: object[],
+      environment: Record<string, string>,
+    ): Promise<Answer[]> {
+      const program = `
+        const { handler } = require(${JSON.stringify(join(process.cwd(), 'dist/lambda', bundle))});
+        (async () => {
+          const answers = [];
+          for (const event of ${JSON.stringify(events)})
+            answers.push(await handler(event, { getRemainingTimeInMillis: () => 40_000 }));
+          console.log(JSON.stringify(answers));
+        })();`;
+      const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], {
+        env: {
+          ...process.env,
+          AWS_LAMBDA_FUNCTION_NAME: 'It',
+          AWS_ENDPOINT_URL_DYNAMODB: service.endpoint,
+          AWS_REGION: 'us-east-1',
+          AWS_ACCESS_KEY_ID: 'local',
+          AWS_SECRET_ACCESS_KEY: 'local',
+          ...environment,
+        },
+        maxBuffer: 50_000_000,
+      });
+      // The lines before hold the metrics.
+      return JSON.parse(stdout.trim().split('\n').at(-1)!);
+    }
 
     async function createTable(): Promise<string> {
       const TableName = `Invoices-${tables++}`;
@@ -176,11 +202,6 @@ export function describeInvoiceTable(
         EVEN_SHARDS_TABLES: JSON.stringify({ Invoices: config }),
         EVEN_SHARDS_CACHE_MS: '60000',
         AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1769',
-        AWS_LAMBDA_FUNCTION_NAME: 'Query',
-        AWS_ENDPOINT_URL_DYNAMODB: service.endpoint,
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: 'local',
-        AWS_SECRET_ACCESS_KEY: 'local',
       };
       const event = { table: 'Invoices', value: '121212', sortKey: { beginsWith: 'Client1_' } };
       const events = [
@@ -189,7 +210,7 @@ export function describeInvoiceTable(
         { ...event, consistentRead: true },
         { table: 'Invoices', value: '121212', select: 'count' },
       ];
-      const answers = await invoke(events, environment);
+      const answers = await invoke<FunctionAnswer>('query-fanout', events, environment);
       const [first, ...others] = answers.slice(0, 100);
       expect(ids(first!.items as Transaction[])).toEqual(ofClient1);
       for (const other of others) expect(other.items).toEqual(first!.items);
@@ -236,11 +257,11 @@ export function describeInvoiceTable(
         expect((await answer(page)).items).toHaveLength(ofClient2.length);
       });
 
-      testIfTransactional('adds, finds, sums and removes transactions, and adds none twice', async () => {
+      test('adds, finds, sums and removes transactions, and adds none twice', async () => {
         const example = new Invoices(dynamoDb, table);
         const transaction = { ...added[0]!, InvoiceNumber: '565656' };
         for (const each of added) await example.add({ ...each, InvoiceNumber: '565656' });
-        await expect(example.add(transaction)).rejects.toThrow('ConditionalCheckFailed');
+        await expect(example.add(transaction)).rejects.toThrow('conditional request failed');
         expect(await example.find('565656', transaction.ClientTransactionId)).toEqual(transaction);
         expect((await example.ofClient('565656', 'Client2')).ids).toEqual(ofClient2);
         const sum = added.reduce((total, { amount }) => total + amount, 0);
@@ -249,7 +270,45 @@ export function describeInvoiceTable(
         expect(await example.find('565656', added[7]!.ClientTransactionId)).toBeUndefined();
         expect(await example.total('565656')).toBe(sum - added[7]!.amount);
       });
+
+      testIfTransactional('goes on while the count changes: adds none twice, finds each, removes each', async () => {
+        const before = new Invoices(dynamoDb, table);
+        const after = new Invoices(dynamoDb, { ...table, shards: { default: { write: 6, read: 6, since: 5 } } });
+        const grown = added.map((each) => ({ ...each, InvoiceNumber: '787878' }));
+        for (const each of grown) await before.add(each);
+        for (const each of grown) {
+          await expect(after.add(each)).rejects.toThrow(/conditional request failed|ConditionalCheckFailed/);
+          expect(await after.find('787878', each.ClientTransactionId)).toEqual(each);
+          await after.remove('787878', each.ClientTransactionId);
+        }
+        expect(await after.total('787878')).toBe(0);
+      });
     });
+
+    testIfTransactional(
+      'moves its items through the function of TableResharding, after it has counted them',
+      async () => {
+        const { tableName } = await filled();
+        const environment = {
+          [TABLE]: JSON.stringify(invoices(tableName, { default: { write: 6, read: 6, since: 5 } })),
+          [VERSION_ATTRIBUTE]: 'amount',
+          [READ_UNITS_PER_SECOND]: '1000',
+          [WRITE_UNITS_PER_SECOND]: '1000',
+          [SEGMENTS_AT_ONCE]: '1',
+        };
+        const event = { segment: 0, totalSegments: 1, request: {} };
+        const audit = { ...event, request: { mode: 'audit' } };
+        const answers = await invoke<SegmentEvent>('item-resharder', [audit, event, audit], environment);
+        const [before, moving, after] = answers.map(({ totals }) => totals!);
+        expect(before!.strays.misplaced).toBeGreaterThan(5);
+        expect(moving).toMatchObject({ moved: before!.strays.misplaced, refused: 0, itemsScanned: 120 });
+        expect(after).toMatchObject({ strays: { misplaced: 0 }, moved: 0 });
+        const known = invoices(tableName, { default: { write: 6, read: 6 } });
+        expect(
+          ids((await fanOutQuery(dynamoDb, known, { value: '121212' })).items.map(plainItem<Transaction>)),
+        ).toEqual(ids(transactions).sort());
+      },
+    );
 
     testIfTransactional(
       'moves its items from 5 shards to 6 beside 8 writers, and loses none of their writes',
@@ -432,22 +491,4 @@ interface FunctionAnswer {
   cursor?: string;
   count: number;
   stats: { consumedReadUnits: number };
-}
-
-/** Invokes the bundle of the query function with one event after the other, in one execution environment. */
-async function invoke(events: object[], environment: Record<string, string>): Promise<FunctionAnswer[]> {
-  const program = `
-    const { handler } = require(${JSON.stringify(BUNDLE)});
-    (async () => {
-      const answers = [];
-      for (const event of ${JSON.stringify(events)})
-        answers.push(await handler(event, { getRemainingTimeInMillis: () => 20_000 }));
-      console.log(JSON.stringify(answers));
-    })();`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], {
-    env: { ...process.env, ...environment },
-    maxBuffer: 50_000_000,
-  });
-  // The lines before hold the metrics.
-  return JSON.parse(stdout.trim().split('\n').at(-1)!);
 }
