@@ -87,7 +87,10 @@ test('what is drawn of DAX are metrics that AWS documents, of the whole cluster'
   const { stack, cluster, monitoring } = watched();
   monitoring.addDaxCluster(cluster);
   const template = JSON.stringify(Template.fromStack(stack).toJSON());
-  const drawn = [...template.matchAll(/AWS\/DAX\\",\\"(\w+)\\",\\"(\w+)\\"/g)].map(([, name, dimension]) => [name, dimension]);
+  const drawn = [...template.matchAll(/AWS\/DAX\\",\\"(\w+)\\",\\"(\w+)\\"/g)].map(([, name, dimension]) => [
+    name,
+    dimension,
+  ]);
   expect(new Set(drawn.map(([name]) => name))).toEqual(new Set(METRICS_OF_DAX));
   expect(new Set(drawn.map(([, dimension]) => dimension))).toEqual(new Set(['ClusterId']));
 });
@@ -95,7 +98,10 @@ test('what is drawn of DAX are metrics that AWS documents, of the whole cluster'
 test.each<[string, (on: ReturnType<typeof watched>) => unknown]>([
   ['maxWriteThrottles', ({ monitoring, table }) => monitoring.addTable(table, { maxWriteThrottles: -1 })],
   ['maxReadThrottles', ({ monitoring, table }) => monitoring.addTable(table, { maxReadThrottles: -1 })],
-  ['maxThrottledRequests', ({ monitoring, cluster }) => monitoring.addDaxCluster(cluster, { maxThrottledRequests: -1 })],
+  [
+    'maxThrottledRequests',
+    ({ monitoring, cluster }) => monitoring.addDaxCluster(cluster, { maxThrottledRequests: -1 }),
+  ],
   ['maxFaults', ({ monitoring, cluster }) => monitoring.addDaxCluster(cluster, { maxFaults: -1 })],
   [
     'maxCpuUtilizationPercent',

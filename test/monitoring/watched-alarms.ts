@@ -54,11 +54,16 @@ export function watchedAlarms(): Map<string, AlarmProperties> {
   monitoring.addDeadLetterQueue(new Queue(stack, 'Dead'));
   const outbox = new RelayStack(app);
   outbox.monitoring.addOutbox(outbox.relay);
-  const resources = [stack, outbox, new CachedStack(app)].map((each) => Template.fromStack(each).findResources('AWS::CloudWatch::Alarm'));
+  const resources = [stack, outbox, new CachedStack(app)].map((each) =>
+    Template.fromStack(each).findResources('AWS::CloudWatch::Alarm'),
+  );
   const named = resources
     .flatMap((alarms) => Object.entries(alarms))
     .filter(([id]) => /^(Monitoring|Controller)/.test(id));
   return new Map(
-    named.map(([id, { Properties }]) => [id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Outbox|Cached/g, ''), Properties]),
+    named.map(([id, { Properties }]) => [
+      id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Outbox|Cached/g, ''),
+      Properties,
+    ]),
   );
 }

@@ -2,13 +2,7 @@ import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { Schedule } from 'aws-cdk-lib/aws-events';
-import {
-  ItemVersion,
-  KeyShardedTable,
-  ShardCounts,
-  TableResharding,
-  type TableReshardingProps,
-} from '../../lib';
+import { ItemVersion, KeyShardedTable, ShardCounts, TableResharding, type TableReshardingProps } from '../../lib';
 import { InvalidArgumentError } from '../../lib/core';
 import { definitionOf, reshardingStack } from './resharding-stack';
 
@@ -34,7 +28,10 @@ test('a table is gone over by the state machine that goes over the table of an i
   const textOf = (stack: Stack) => JSON.stringify(definitionOf(stack));
   const ofIndex = textOf(reshardingStack(segments).stack);
   expect(textOf(stackWith(segments).stack)).toBe(
-    ofIndex.replace('Gives the items of a table their shards of an index', 'Takes the items of a table to their shards'),
+    ofIndex.replace(
+      'Gives the items of a table their shards of an index',
+      'Takes the items of a table to their shards',
+    ),
   );
 });
 

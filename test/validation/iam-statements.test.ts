@@ -20,9 +20,9 @@ import {
   OutboxRelayFunction,
   ShardCountController,
   ShardCounts,
-  ShardMonitoring,
   ShardedKeyspacesTable,
   ShardedTable,
+  ShardMonitoring,
   TableResharding,
   UniformStream,
 } from '../../lib';

@@ -1,4 +1,4 @@
-import { checkTarget, CountsOnTheWay, countOf, type IndexShardTarget } from './shard-count-change';
+import { CountsOnTheWay, checkTarget, countOf, type IndexShardTarget } from './shard-count-change';
 import { checkIndexShards, type IndexShards, type ShardCount } from './sharded-index-config';
 
 /**

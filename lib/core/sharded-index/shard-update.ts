@@ -171,7 +171,12 @@ function merged(
     ADD: own.ADD,
     DELETE: own.DELETE,
   };
-  const { ConditionExpression, ExpressionAttributeNames: _names, ExpressionAttributeValues: _values, ...rest } = expression;
+  const {
+    ConditionExpression,
+    ExpressionAttributeNames: _names,
+    ExpressionAttributeValues: _values,
+    ...rest
+  } = expression;
   return {
     // Such as ReturnValues: what has nothing to do with shards is the caller's.
     ...rest,

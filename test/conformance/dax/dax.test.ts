@@ -19,8 +19,8 @@ import {
   type ShardedIndexConfig,
   shardAttributes,
 } from '../../../lib/core';
-import { type Cbor, DaxServer, THROTTLED } from './dax-server';
 import { invoices } from '../../fakes/invoices';
+import { type Cbor, DaxServer, THROTTLED } from './dax-server';
 
 /**
  * Fan-out queries through the clients of DAX: `npm run conformance dax`. There is no DAX to try them on, so they speak their
@@ -198,7 +198,11 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     await dynamoDb.deleteItem({
       TableName: 'Invoices',
       Key: {
-        InvoiceNumber: { S: String(shardAttributes(invoices, { InvoiceNumber: 'i', ClientTransactionId: `t-${newest}` }).InvoiceNumber) },
+        InvoiceNumber: {
+          S: String(
+            shardAttributes(invoices, { InvoiceNumber: 'i', ClientTransactionId: `t-${newest}` }).InvoiceNumber,
+          ),
+        },
         ClientTransactionId: { S: `t-${newest}` },
       },
     });

@@ -139,20 +139,28 @@ describeIf('an execution of IndexResharding', () => {
    * What the interpreter does not do: it writes the manifest of the report, and not the files with the answers of the segments that the
    * manifest of Step Functions names. It also cannot do without a prefix, which Step Functions can.
    */
-  test.each([true, false])('reports to S3, where its output says, by the second writer: %s', async (isSecond) => {
-    const { stack } = reshardingStack(
-      (scope) => ({ segments: SEGMENTS, reportBucket: new Bucket(scope, 'Reports'), reportPrefix: 'strays/of-the-day' }),
-      new App({ context: { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: isSecond } }),
-    );
-    const { status, output, objects } = await execute({ mode: 'audit' }, stack);
-    expect(status).toBe('SUCCEEDED');
-    expect(invocations).toBe(SEGMENTS);
-    const { MapRunArn, ResultWriterDetails } = output as { MapRunArn: string; ResultWriterDetails: object };
-    const Key = `strays/of-the-day/${MapRunArn.split(':').at(-1)}/manifest.json`;
-    expect(ResultWriterDetails).toEqual({ Bucket: BUCKET_NAME, Key });
-    expect(Object.keys(objects)).toEqual([Key]);
-    expect(JSON.parse(objects[Key]!)).toMatchObject({ DestinationBucket: BUCKET_NAME, MapRunArn });
-  }, 120_000);
+  test.each([true, false])(
+    'reports to S3, where its output says, by the second writer: %s',
+    async (isSecond) => {
+      const { stack } = reshardingStack(
+        (scope) => ({
+          segments: SEGMENTS,
+          reportBucket: new Bucket(scope, 'Reports'),
+          reportPrefix: 'strays/of-the-day',
+        }),
+        new App({ context: { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: isSecond } }),
+      );
+      const { status, output, objects } = await execute({ mode: 'audit' }, stack);
+      expect(status).toBe('SUCCEEDED');
+      expect(invocations).toBe(SEGMENTS);
+      const { MapRunArn, ResultWriterDetails } = output as { MapRunArn: string; ResultWriterDetails: object };
+      const Key = `strays/of-the-day/${MapRunArn.split(':').at(-1)}/manifest.json`;
+      expect(ResultWriterDetails).toEqual({ Bucket: BUCKET_NAME, Key });
+      expect(Object.keys(objects)).toEqual([Key]);
+      expect(JSON.parse(objects[Key]!)).toMatchObject({ DestinationBucket: BUCKET_NAME, MapRunArn });
+    },
+    120_000,
+  );
 
   test('moves nothing for an input that means something else', async () => {
     const { output } = await execute({ Mode: 'audit' });

@@ -13,8 +13,6 @@ export interface Execution {
   objects: Record<string, string>;
 }
 
-
-
 const FOLDER = resolve('node_modules/.cache/step-functions-moto-5.2.5');
 const PYTHON = join(FOLDER, 'bin/python');
 

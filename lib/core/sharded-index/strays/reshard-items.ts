@@ -13,7 +13,13 @@ import { indexMover } from './index-mover';
 import { strayOf } from './judge';
 import { JudgingConfig } from './judging-config';
 import { checkGoingOn } from './pause';
-import { checkCallback, checkUnitsPerSecond, checkWholeNumber, type SegmentOptions, segmentPolicy } from './segment-options';
+import {
+  checkCallback,
+  checkUnitsPerSecond,
+  checkWholeNumber,
+  type SegmentOptions,
+  segmentPolicy,
+} from './segment-options';
 import { walkSegment } from './segment-walk';
 import type { Stray } from './stray';
 import { emptyReport, type ReshardItemsReport, type StrayOutcome } from './stray-report';

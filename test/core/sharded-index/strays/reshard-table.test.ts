@@ -68,7 +68,11 @@ describe('findStrays of a table that is sharded by its own key', () => {
   });
 
   test.each<[string, DynamoDbItem, Partial<Stray>]>([
-    ['in a shard that readers do not ask', { InvoiceNumber: { S: '121212-9' } }, { reason: 'outOfRange', hidden: true }],
+    [
+      'in a shard that readers do not ask',
+      { InvoiceNumber: { S: '121212-9' } },
+      { reason: 'outOfRange', hidden: true },
+    ],
     ['without a shard', { InvoiceNumber: { S: '121212' } }, { reason: 'malformed', hidden: true }],
     ['with text for a shard', { InvoiceNumber: { S: '121212-x' } }, { reason: 'malformed', hidden: true }],
     ['with a shard below the first', { InvoiceNumber: { S: '121212-0' } }, { reason: 'malformed', hidden: true }],
@@ -141,7 +145,8 @@ describe('reshardItems of a table that is sharded by its own key', () => {
     const draining = { ...invoices, shards: { default: { write: 2, read: 6 } } };
     const table = grown();
     await reshardItems(table, draining, options);
-    for (const { InvoiceNumber } of table.items.values()) expect((InvoiceNumber as { S: string }).S).toMatch(/^121212-[12]$/);
+    for (const { InvoiceNumber } of table.items.values())
+      expect((InvoiceNumber as { S: string }).S).toMatch(/^121212-[12]$/);
     expect(table.items.size).toBe(120);
   });
 
@@ -236,7 +241,10 @@ describe('reshardItems of a table that is sharded by its own key', () => {
       strategy: 'random',
       shards: { default: { write: 2, read: 3 } },
     };
-    const at = (shard: number): DynamoDbItem => ({ InvoiceNumber: { S: `121212-${shard}` }, ClientTransactionId: { S: 't' } });
+    const at = (shard: number): DynamoDbItem => ({
+      InvoiceNumber: { S: `121212-${shard}` },
+      ClientTransactionId: { S: 't' },
+    });
     const table = new FakeTable(invoices.tableKey);
     for (const shard of [1, 3]) table.put({ ...at(shard), from: { N: `${shard}` } });
     expect((await reshardItems(table, random, options)).outcomes.moved).toBe(1);
