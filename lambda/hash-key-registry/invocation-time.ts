@@ -14,7 +14,7 @@ class OutOfTimeError extends EvenShardsError {
   }
 }
 
-/** The time of the invocation that is under way: an instance of a function serves one at a time. */
+/** The time of the invocation that runs: an instance of a function serves one at a time. */
 export class InvocationTime {
   /** A ledger waits by it, and never beyond the time. */
   readonly clock: Clock = {
