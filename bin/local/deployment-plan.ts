@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { describeValue, EvenShardsError, shortened } from '../../lib/core/foundation/errors';
-import { SHARDED_INDEXES } from '../../lib/table/index-metadata';
+import { KEY_SHARDING, SHARDED_INDEXES } from '../../lib/table/index-metadata';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
 import { type IsConverted, inSingleAttributes, withLayoutOfThisRun } from './single-attribute-layout';
@@ -35,6 +35,8 @@ export interface LocalTable extends LocalResource {
   readonly definition: CreateTableCommandInput;
   /** The indexes that have the single-attribute layout in this run only, because dynalite lacks the other. */
   readonly converted: readonly string[];
+  /** Whether the table is sharded by its own key, and dynalite lacks the transactions that keep its items at one place. */
+  readonly lacksTransactions: boolean;
 }
 
 export interface LocalFunction extends LocalResource {
@@ -180,14 +182,15 @@ function table(declaration: Declaration, support: TableSupport): LocalTable {
   const problem = TABLE_PROPERTIES(properties, '');
   if (problem !== undefined) throw new MalformedResourceError(resource.path, problem);
   const declared = properties as unknown as TableProperties;
-  const described = scope.metadata(logicalId)[SHARDED_INDEXES];
+  const metadata = scope.metadata(logicalId);
   const local = support.multiAttributeKeys
     ? { properties: declared, converted: [] }
-    : inSingleAttributes(declared, described);
+    : inSingleAttributes(declared, metadata[SHARDED_INDEXES]);
   return {
     ...resource,
     definition: createTableInput(resource.name, local.properties, support),
     converted: local.converted,
+    lacksTransactions: !support.transactions && KEY_SHARDING in metadata,
   };
 }
 

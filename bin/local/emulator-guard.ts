@@ -17,6 +17,22 @@ export function guard(serve: RequestListener): void {
   server.listen({ port: 0, host: '127.0.0.1' }, () => parentPort!.postMessage((server.address() as AddressInfo).port));
 }
 
+const TRANSACTIONS = ['TransactWriteItems', 'TransactGetItems'];
+
+/** Answers transactions for dynalite, which has none and calls them an unknown error. */
+export function withoutTransactions(serve: RequestListener): RequestListener {
+  return (request, response) => {
+    const operation = String(request.headers['x-amz-target']).split('.').at(-1)!;
+    if (!TRANSACTIONS.includes(operation)) return serve(request, response);
+    const message =
+      `dynalite, on which this runs, has no ${operation}: install dynoxide, ` +
+      'or run with --dynamodb-endpoint on another emulator that has transactions, such as DynamoDB Local';
+    request.resume();
+    response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify({ __type: 'UnknownOperationException', message }));
+  };
+}
+
 /** Serves by a server that does not listen: it gets a connection in memory for each request. */
 export function served(by: Server): RequestListener {
   return (request, response) => {

@@ -96,8 +96,9 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     onFunctionLog,
     gates: gateOptions,
   } = options;
-  const multiAttributeKeys = dynamodbEndpoint !== undefined || dynoxide !== undefined;
-  const plan = planDeployment(readCloudAssembly(resolve(app)), { multiAttributeKeys });
+  const isDynalite = dynamodbEndpoint === undefined && dynoxide === undefined;
+  const support = { multiAttributeKeys: !isDynalite, transactions: !isDynalite };
+  const plan = planDeployment(readCloudAssembly(resolve(app)), support);
   onProgress(`read ${app}`);
 
   const parts: Stoppable[] = [];
@@ -211,6 +212,13 @@ function describe({ streams, tables, functions, leftOut }: DeploymentPlan): stri
           'deployed, it keeps its own',
       ),
     ),
+    ...tables
+      .filter(({ lacksTransactions }) => lacksTransactions)
+      .map(
+        ({ path }) =>
+          `table ${path} is sharded by its own key, and dynalite has no transactions: for transactPut, transactDelete and ` +
+          'transactGet, install dynoxide, or run with --dynamodb-endpoint on DynamoDB Local',
+      ),
     ...functions.map(({ path, runtime }) => `function ${path}, ${runtime}`),
     ...functions.flatMap(({ path, unset }) =>
       Object.entries(unset).map(([name, reason]) => `not set: ${name} of ${path}, ${reason}`),

@@ -83,6 +83,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
           ],
         },
         converted: [],
+        lacksTransactions: false,
       },
     ]);
   });
