@@ -47,8 +47,8 @@ describe('an application that imports one name', () => {
   const LIMITS = {
     'consumer: deaggregate': 6_900,
     'producer: OrderedProducer': 44_000,
-    'sharded-index: fanOutQuery': 42_500,
-    'adaptive-counts: AdaptiveIndex': 6_500,
+    'sharded-index: fanOutQuery': 43_000,
+    'adaptive-counts: AdaptiveIndex': 7_000,
     'registry: balancedKey': 1_950,
     'resharding: planStreamReshard': 4_200,
     'keyspaces: fanOutSelect': 34_700,
