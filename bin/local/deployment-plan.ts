@@ -4,6 +4,7 @@ import { describeValue, EvenShardsError, shortened } from '../../lib/core/founda
 import { KEY_SHARDING, SHARDED_INDEXES } from '../../lib/table/index-metadata';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
+import { scalarText } from './scalar-text';
 import { type IsConverted, inSingleAttributes, withLayoutOfThisRun } from './single-attribute-layout';
 import { type StackScope, stackScopes } from './stack-scope';
 import {
@@ -198,12 +199,13 @@ function table(declaration: Declaration, support: TableSupport): LocalTable {
 function functionOrReason(declaration: Declaration, isConverted: IsConverted): LocalFunction | string {
   const { scope, logicalId, type } = declaration;
   const { Runtime } = scope.properties(logicalId, { Runtime: true });
-  if (!String(Runtime).startsWith('nodejs')) return `${type} (${Runtime ?? 'container image'})`;
+  const runtime = scalarText(Runtime);
+  if (!runtime?.startsWith('nodejs')) return `${type} (${runtime ?? 'container image'})`;
   if (!isFromAsset(scope.declared(logicalId).Code)) return `${type} (inline code)`;
   const codeDirectory = assetPath(declaration);
   if (codeDirectory === undefined) return `${type} (code in a bucket)`;
   if (!statSync(codeDirectory).isDirectory()) return `${type} (zip file)`;
-  return nodeFunction(declaration, String(Runtime), codeDirectory, isConverted);
+  return nodeFunction(declaration, runtime, codeDirectory, isConverted);
 }
 
 /** Where the assembly has the code; `undefined` for an object that is none of its assets. */
@@ -229,19 +231,29 @@ function nodeFunction(
   const environment = new Map<string, string>();
   const unset = new Map<string, string>();
   for (const [name, lookup] of scope.entries(logicalId, 'Environment', 'Variables')) {
+    const value = 'value' in lookup ? scalarText(lookup.value) : undefined;
     if ('reason' in lookup) unset.set(name, lookup.reason);
-    else if (lookup.value !== undefined) environment.set(name, withLayoutOfThisRun(String(lookup.value), isConverted));
+    else if (value !== undefined) environment.set(name, withLayoutOfThisRun(value, isConverted));
+    else if (lookup.value !== undefined) unset.set(name, 'its value is no text');
   }
   return {
     ...identity(declaration),
     runtime,
-    handler: String(Handler),
+    handler: handlerOf(declaration, Handler),
     codeDirectory,
     environment: Object.fromEntries(environment),
     unset: Object.fromEntries(unset),
     timeoutSeconds: count(declaration, 'Timeout', Timeout ?? DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS),
     memoryMb: count(declaration, 'MemorySize', MemorySize ?? DEFAULT_MEMORY_MB, MAX_MEMORY_MB),
   };
+}
+
+function handlerOf({ scope, logicalId }: Declaration, handler: unknown): string {
+  if (typeof handler === 'string') return handler;
+  throw new MalformedResourceError(
+    scope.constructPath(logicalId),
+    `Handler must be a text, got ${describeValue(handler)}`,
+  );
 }
 
 /** A whole number, which a template may also write as text. */

@@ -1,5 +1,6 @@
 import { describeValue, EvenShardsError } from '../../lib/core/foundation/errors';
 import type { ResolutionWork } from './resolution-work';
+import { scalarText } from './scalar-text';
 
 /** What a name in a template stands for, or why it stands for nothing. */
 export type Lookup = { readonly value: unknown } | { readonly reason: string };
@@ -162,13 +163,18 @@ const EVALUATORS: Readonly<Record<string, Evaluator>> = {
 const CONDITIONS: Readonly<Record<string, (argument: unknown, call: Call) => boolean>> = {
   Condition: (argument, call) => conditionNamed(text(argument, call), call),
   'Fn::Equals': (argument, call) => {
-    const [left, right] = list(argument, call).map((item) => resolved(item, call));
-    return String(left) === String(right);
+    const [left, right] = list(argument, call).map((item) => comparable(resolved(item, call)));
+    return left === right;
   },
   'Fn::And': (argument, call) => list(argument, call).every((operand) => condition(operand, call)),
   'Fn::Or': (argument, call) => list(argument, call).some((operand) => condition(operand, call)),
   'Fn::Not': (argument, call) => !condition(list(argument, call)[0], call),
 };
+
+/** A list equals one of the same items. */
+function comparable(value: unknown): string | undefined {
+  return scalarText(value) ?? JSON.stringify(value);
+}
 
 function evaluate(name: string, argument: unknown, call: Call): unknown {
   if (!Object.hasOwn(EVALUATORS, name)) return fail(call, `${name} is not supported locally`);
@@ -222,10 +228,7 @@ function found(lookup: Lookup, call: Call): unknown {
 }
 
 function text(value: unknown, call: Call): string {
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
-    return fail(call, `expected a string, got ${describeValue(value)}`);
-  }
-  const written = String(value);
+  const written = scalarText(value) ?? fail(call, `expected a string, got ${describeValue(value)}`);
   addWork(written.length, call);
   return written;
 }

@@ -9,8 +9,10 @@ import {
   resolveSelected,
   type Scope,
   type Selection,
+  UnresolvableIntrinsicError,
 } from './intrinsics';
 import { ResolutionWork } from './resolution-work';
+import { scalarText } from './scalar-text';
 import type { TemplateParameter, TemplateResource } from './template';
 
 /** One scope a stack, nested ones included; each sees what the others export, those of its own stage first. */
@@ -105,7 +107,10 @@ export class StackScope implements Scope {
   physicalName(logicalId: string): string {
     const type = EMULATED_TYPES[this.declaredResources[logicalId]!.Type]!;
     const name = this.properties(logicalId, { [type.nameProperty]: true })[type.nameProperty];
-    return name === undefined ? generatedName(type, this.stack, logicalId) : String(name);
+    if (name === undefined) return generatedName(type, this.stack, logicalId);
+    const text = scalarText(name);
+    if (text !== undefined) return text;
+    throw new UnresolvableIntrinsicError({ logicalId, propertyPath: type.nameProperty }, name, 'a name must be a text');
   }
 
   constructPath(logicalId: string): string {
@@ -182,13 +187,11 @@ function parameterValue({ Type, Default }: TemplateParameter, passed: Lookup = {
     return { reason: 'its value is in Parameter Store, which is not emulated' };
   if (passed.value === undefined) return { reason: 'the parameter has no default' };
   const isList = Type === 'CommaDelimitedList' || Type.startsWith('List<');
-  return isList
-    ? {
-        value: String(passed.value)
-          .split(',')
-          .map((item) => item.trim()),
-      }
-    : passed;
+  if (!isList || Array.isArray(passed.value)) return passed;
+  const text = scalarText(passed.value);
+  return text === undefined
+    ? { reason: 'the parameter is no list' }
+    : { value: text.split(',').map((item) => item.trim()) };
 }
 
 function imported(exportName: string, scopes: readonly StackScope[]): Lookup {

@@ -3,6 +3,7 @@ import type { ValueMinutes } from '../../lib/core/adaptive-counts/insight-minute
 import { COUNT_TABLE_INDEX, COUNT_TABLE_VALUE, reportsKey } from '../../lib/core/adaptive-counts/shard-count-table';
 import { ALARM_KEY, minuteText, reportOf, type WriteReport } from '../../lib/core/adaptive-counts/write-report-table';
 import type { DynamoDbItem } from '../../lib/core/foundation/attribute-value';
+import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
 import { OnwardPages } from '../../lib/core/foundation/onward-pages';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
 
@@ -32,17 +33,21 @@ export async function readKnownWrites(
   const pages = new OnwardPages('Query');
   let start: QueryCommandInput['ExclusiveStartKey'];
   do {
-    const { Items, LastEvaluatedKey } = await client.query({
-      TableName: config.adaptive!.tableName,
-      KeyConditionExpression: '#index = :index AND #value >= :from',
-      ExpressionAttributeNames: { '#index': COUNT_TABLE_INDEX, '#value': COUNT_TABLE_VALUE },
-      ExpressionAttributeValues: {
-        ':index': { S: reportsKey(config) },
-        ':from': { S: minuteText(now - LOOK_BACK_MS) },
-      },
-      ...(start && { ExclusiveStartKey: start }),
-    });
-    for (const item of Items ?? []) {
+    const { Items, LastEvaluatedKey }: QueryCommandOutput = Object(
+      await client.query({
+        TableName: config.adaptive!.tableName,
+        KeyConditionExpression: '#index = :index AND #value >= :from',
+        ExpressionAttributeNames: { '#index': COUNT_TABLE_INDEX, '#value': COUNT_TABLE_VALUE },
+        ExpressionAttributeValues: {
+          ':index': { S: reportsKey(config) },
+          ':from': { S: minuteText(now - LOOK_BACK_MS) },
+        },
+        ...(start && { ExclusiveStartKey: start }),
+      }),
+    );
+    // An answer without items would be taken for a minute without throttled writes.
+    if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
+    for (const item of Items) {
       const attributes: Record<string, { S?: unknown }> = Object(item);
       const { S: key } = Object(attributes[COUNT_TABLE_VALUE]);
       if (typeof key !== 'string') continue;

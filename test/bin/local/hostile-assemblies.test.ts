@@ -151,6 +151,14 @@ describe('a hostile assembly is refused with a typed error, in little time', () 
         },
       },
     ],
+    ['a name that is no text', { Resources: { A: stream({ Name: { toString: 'x', valueOf: 1 } }) } }],
+    [
+      'a list that is none',
+      {
+        Parameters: { A: { Type: 'CommaDelimitedList', Default: { toString: 1, valueOf: 1 } } },
+        Resources: { B: stream({ Name: { 'Fn::Join': ['', { Ref: 'A' }] } }) },
+      },
+    ],
     ['a template that is a list', []],
     ['a template that is no JSON', '{'],
   ])('%s', (_, template) => {
@@ -212,6 +220,44 @@ describe('an assembly with odd names and texts is read', () => {
       ['__proto__', 'a'],
       ['constructor', 'text'],
     ]);
+  });
+
+  /** A function whose code is in the assembly. */
+  const functionWith = (properties: Json) => {
+    const assets = { files: { code: { source: { path: 'code' }, destinations: { here: { objectKey: 'code' } } } } };
+    const Properties = {
+      Runtime: 'nodejs24.x',
+      Handler: 'index.handler',
+      Code: { S3Bucket: 'b', S3Key: 'code' },
+      ...properties,
+    };
+    const folder = assembly({ Resources: { F: { Type: 'AWS::Lambda::Function', Properties } } }, { assets });
+    mkdirSync(join(folder, 'code'));
+    return folder;
+  };
+  const noText = { toString: 'x', valueOf: 1, toJSON: 2 };
+
+  test('with a variable that is no text, which is left unset', () => {
+    const { functions } = plan(functionWith({ Environment: { Variables: { A: noText, B: 7 } } }));
+    expect(functions).toMatchObject([{ environment: { B: '7' }, unset: { A: 'its value is no text' } }]);
+  });
+
+  test('with a runtime that is no text, which is left out', () => {
+    expect(plan(functionWith({ Runtime: noText })).functions).toEqual([]);
+  });
+
+  test('but not with a handler that is no text', () => {
+    const failure = failureOf(() => plan(functionWith({ Handler: noText })));
+    expect(failure?.message).toMatch(/^\[MALFORMED_RESOURCE\] .* is malformed: Handler must be a text/);
+  });
+
+  test('with a condition on what is no text', () => {
+    const Conditions = { Same: { 'Fn::Equals': [noText, noText] }, Other: { 'Fn::Equals': [noText, ['a']] } };
+    const Resources = {
+      A: stream({ Name: 'a' }, { Condition: 'Same' }),
+      B: stream({ Name: 'b' }, { Condition: 'Other' }),
+    };
+    expect(plan(assembly({ Conditions, Resources })).streams).toMatchObject([{ name: 'a' }]);
   });
 
   test('with 200,000 openings of a placeholder', () => {

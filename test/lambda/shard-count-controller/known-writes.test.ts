@@ -42,3 +42,10 @@ test('refuses a page that leads back, which it would read for ever', async () =>
   const page = { Items: [], LastEvaluatedKey: { value: { S: 'a' } } };
   await expect(known(page, page)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });
+
+test.each([[{}], [{ Items: null }], [{ Items: {} }], [undefined]])(
+  'refuses an answer without items, which is none: %j',
+  async (answer) => {
+    await expect(known(answer as object)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+  },
+);

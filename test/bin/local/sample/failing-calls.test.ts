@@ -1,4 +1,4 @@
-import type { RetryStrategyV2 } from '@smithy/types';
+import type { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { localClients } from '../../../../bin/local/clients';
 import type { LocalStack } from '../../../../bin/local/run-local';
 import { runSample } from '../../../../bin/local/sample';
@@ -8,7 +8,7 @@ const endpoints = { kinesis: 'http://127.0.0.1:1', dynamodb: 'http://127.0.0.1:1
 test.each(['kinesis', 'dynamodb'] as const)('a call of %s is made 30 times in half a minute', async (service) => {
   jest.useFakeTimers();
   try {
-    const strategy = (await localClients(endpoints)[service].config.retryStrategy()) as RetryStrategyV2;
+    const strategy = (await localClients(endpoints)[service].config.retryStrategy()) as ConfiguredRetryStrategy;
     let token = await strategy.acquireInitialRetryToken('');
     const begunAtMs = Date.now();
     const retry = () => strategy.refreshRetryTokenForRetry(token, { errorType: 'TRANSIENT' }).catch(() => undefined);
