@@ -68,7 +68,7 @@ export async function withProgress<T>(
 }
 
 function field({ event, file, line }: EventLine, name: string): string {
-  const value = event[name];
+  const value = Object.hasOwn(event, name) ? event[name] : undefined;
   if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value);
   throw new InvalidInputError(
     `${file}, line ${line}: field ${name} must be a non-empty string or a number, got ${describeValue(value)}`,

@@ -1,3 +1,4 @@
+import { InvalidInputError } from '../local/sample/sample-error';
 import { type EventLine, userEvents } from '../local/sample/user-events';
 
 /** The values of one field, or of a pair, record by record. */
@@ -23,6 +24,9 @@ interface Column {
   readonly ofRecord: number[];
   isTime: boolean;
 }
+
+/** Each pair of them is compared: of more fields that would take hours. */
+const MOST_FIELDS = 100;
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
@@ -52,7 +56,7 @@ export async function readFields(
 }
 
 /** A field that a record lacks is no key of a table: it drops out where it is missing first. */
-function addRecord(columns: Map<string, Column>, { event }: EventLine, record: number): void {
+function addRecord(columns: Map<string, Column>, { event, file, line }: EventLine, record: number): void {
   for (const [name, value] of Object.entries(event)) {
     if (!['string', 'number', 'boolean'].includes(typeof value) || value === '') continue;
     if (record === 0) columns.set(name, { numbers: new Map(), ofRecord: [], isTime: true });
@@ -63,6 +67,10 @@ function addRecord(columns: Map<string, Column>, { event }: EventLine, record: n
     column.numbers.set(text, number);
     column.ofRecord.push(number);
     column.isTime &&= typeof value === 'string' && ISO_TIME.test(text);
+  }
+  if (columns.size > MOST_FIELDS) {
+    const problem = `has ${columns.size} fields that may be keys, and at most ${MOST_FIELDS} are compared`;
+    throw new InvalidInputError(`${file}, line ${line}: ${problem}: name one with --key`);
   }
 }
 

@@ -4,8 +4,13 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
+import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as rds from 'aws-cdk-lib/aws-rds';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   CqlType,
   DaxCluster,
@@ -14,6 +19,7 @@ import {
   IndexResharding,
   ItemVersion,
   KeyShardedTable,
+  KeyspacesChangeView,
   KeyspacesQueryFunction,
   OrderedProducerFunction,
   OutboxRelayDatabase,
@@ -75,6 +81,7 @@ const networkOf = (stack: Stack) => ({
     securityGroups: [ec2.SecurityGroup.fromSecurityGroupId(stack, 'DatabaseGroup', 'sg-1')],
   }),
 });
+const queueOf = (stack: Stack) => Queue.fromQueueArn(stack, 'Failures', 'arn:aws:sqs:eu-west-1:111111111111:failures');
 const ownedProducerOf = (stack: Stack, allocateHashKeys: boolean) => {
   const stream = streamOf(stack);
   const hashKeyRegistry = HashKeyRegistry.fromHashKeyRegistryAttributes(stack, 'Registry', {
@@ -84,6 +91,21 @@ const ownedProducerOf = (stack: Stack, allocateHashKeys: boolean) => {
   });
   return new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry, allocateHashKeys });
 };
+/** A function of the application's own, with a role of its own. */
+const functionOf = (stack: Stack, id: string) =>
+  new lambda.Function(stack, id, {
+    runtime: lambda.Runtime.NODEJS_22_X,
+    handler: 'index.handler',
+    code: lambda.Code.fromInline('exports.handler = async () => {};'),
+    role: callerOf(stack, `${id}Role`),
+  });
+const ordersOf = (stack: Stack, encryption?: TableEncryptionV2) =>
+  new KeyShardedTable(stack, 'Orders', {
+    partitionKey: { name: 'day', type: AttributeType.STRING },
+    sortKey: { name: 'orderId', type: AttributeType.STRING },
+    shardCounts: ShardCounts.uniform(4),
+    ...(encryption && { encryption }),
+  });
 const customerManaged = (stack: Stack) => TableEncryptionV2.customerManagedKey(new Key(stack, 'Key'));
 
 const STACKS: Record<string, (stack: Stack) => unknown> = {
@@ -111,6 +133,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   'a registry': (stack) => registryOf(stack),
   'a registry with a key': (stack) => registryOf(stack, customerManaged(stack)),
   'a query': (stack) => new FanOutQueryFunction(stack, 'Query', { indexes: [jobsOf(stack).index] }),
+  'a query of a sharded table': (stack) => new FanOutQueryFunction(stack, 'Query', { tables: [ordersOf(stack)] }),
   'a query with a key': (stack) =>
     new FanOutQueryFunction(stack, 'Query', { indexes: [jobsOf(stack, customerManaged(stack)).index] }),
   'a resharding of an index': (stack) =>
@@ -131,12 +154,116 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
       readUnitsPerSecond: 100,
       writeUnitsPerSecond: 50,
     }),
+  'a resharding with reports': (stack) => {
+    const resharding = new IndexResharding(stack, 'Resharding', {
+      index: jobsOf(stack, customerManaged(stack)).index,
+      readUnitsPerSecond: 100,
+      writeUnitsPerSecond: 50,
+      reportBucket: Bucket.fromBucketArn(stack, 'Reports', 'arn:aws:s3:::reports'),
+    });
+    resharding.grantStartExecution(callerOf(stack, 'grantStartExecution'));
+  },
+  'a resharding with adaptive counts': (stack) =>
+    new IndexResharding(stack, 'Resharding', {
+      index: adaptiveOf(stack),
+      readUnitsPerSecond: 100,
+      writeUnitsPerSecond: 50,
+    }),
+  'a producer in a network, with a destination of failures': (stack) =>
+    new OrderedProducerFunction(stack, 'Producer', {
+      stream: streamOf(stack),
+      vpc: networkOf(stack).vpc,
+      onFailure: new SqsDestination(queueOf(stack)),
+    }),
+  'a producer behind a table, with everything': (stack) =>
+    new OrderedProducerFunction(stack, 'Producer', { stream: streamOf(stack) }).addTableStream({
+      table: jobsOf(stack, customerManaged(stack)).table,
+      filters: [{ eventName: ['INSERT'] }],
+      filterEncryption: new Key(stack, 'FilterKey'),
+      onFailure: new SqsDlq(queueOf(stack)),
+    }),
+  'a sharded table': (stack) => ordersOf(stack),
+  'a sharded table with a key': (stack) => ordersOf(stack, customerManaged(stack)),
+  'grants on a sharded table': (stack) => {
+    const { shardGrants } = ordersOf(stack, customerManaged(stack));
+    for (const grant of ['item', 'query', 'write'] as const) shardGrants[grant](callerOf(stack, grant));
+  },
+  'functions bound to a sharded table': (stack) => {
+    const table = ordersOf(stack, customerManaged(stack));
+    table.bindReader(functionOf(stack, 'bindReader'));
+    table.bindWriter(functionOf(stack, 'bindWriter'));
+  },
+  'functions bound to an index': (stack) => {
+    const { index } = jobsOf(stack, customerManaged(stack));
+    index.bindReader(functionOf(stack, 'bindReader'));
+    index.bindWriter(functionOf(stack, 'bindWriter'));
+  },
+  'functions bound to an index with adaptive counts': (stack) => {
+    const index = adaptiveOf(stack, customerManaged(stack));
+    index.bindReader(functionOf(stack, 'bindReader'));
+    index.bindWriter(functionOf(stack, 'bindWriter'));
+  },
+  'functions bound to a table of Amazon Keyspaces': (stack) => {
+    const blogs = blogsOf(stack, new Key(stack, 'Key'));
+    blogs.bindReader(functionOf(stack, 'bindReader'));
+    blogs.bindWriter(functionOf(stack, 'bindWriter'));
+  },
+  'a function bound to a cluster of DAX': (stack) => {
+    const { vpc } = networkOf(stack);
+    const cluster = new DaxCluster(stack, 'Cache', { vpc, indexes: [jobsOf(stack).index] });
+    const reader = new lambda.Function(stack, 'bindReader', {
+      runtime: lambda.Runtime.NODEJS_22_X,
+      handler: 'index.handler',
+      code: lambda.Code.fromInline('exports.handler = async () => {};'),
+      role: callerOf(stack, 'bindReaderRole'),
+      vpc,
+    });
+    cluster.bindReader(reader);
+  },
+  'a cluster of DAX for an encrypted table': (stack) =>
+    new DaxCluster(stack, 'Cache', {
+      vpc: networkOf(stack).vpc,
+      indexes: [jobsOf(stack, customerManaged(stack)).index],
+    }),
+  'a table of Amazon Keyspaces with a change stream': (stack) =>
+    new ShardedKeyspacesTable(stack, 'Blogs', {
+      keyspaceName: 'k',
+      tableName: 'blogs',
+      partitionKey: [{ name: 'author', cqlType: CqlType.TEXT }],
+      clusteringColumns: [{ name: 'digest', cqlType: CqlType.TEXT }],
+      shardCounts: ShardCounts.uniform(2),
+      changeStream: KeyspacesChangeView.NEW_IMAGE,
+    }),
+  'a relay to an instance with a role of IAM': (stack) => {
+    const { vpc } = networkOf(stack);
+    const instance = rds.DatabaseInstance.fromDatabaseInstanceAttributes(stack, 'Instance', {
+      instanceIdentifier: 'instance',
+      instanceEndpointAddress: 'instance.eu-west-1.rds.amazonaws.com',
+      instanceResourceId: 'db-1',
+      port: 5432,
+      securityGroups: [],
+    });
+    const database = OutboxRelayDatabase.fromInstance(instance, { iamUser: 'relay' });
+    return new OutboxRelayFunction(stack, 'Relay', { stream: encryptedStreamOf(stack), database, vpc });
+  },
+  'invocations of functions': (stack) => {
+    const { vpc, cluster } = networkOf(stack);
+    const stream = streamOf(stack);
+    const database = OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
+    const functions = {
+      OrderedProducerFunction: new OrderedProducerFunction(stack, 'Producer', { stream }),
+      FanOutQueryFunction: new FanOutQueryFunction(stack, 'Query', { indexes: [jobsOf(stack).index] }),
+      KeyspacesQueryFunction: new KeyspacesQueryFunction(stack, 'Select', { tables: [blogsOf(stack)] }),
+      OutboxRelayFunction: new OutboxRelayFunction(stack, 'Relay', { stream, database, vpc }),
+    };
+    for (const [name, each] of Object.entries(functions)) each.grantInvoke(callerOf(stack, `grantInvoke${name}`));
+  },
   'a cluster of DAX': (stack) => {
     const { vpc } = networkOf(stack);
     const { table, index } = jobsOf(stack);
     const cluster = new DaxCluster(stack, 'Cache', { vpc, indexes: [index], tables: [table], allowWrites: true });
-    cluster.grantRead(callerOf(stack, 'read'));
-    cluster.grantWrite(callerOf(stack, 'write'));
+    cluster.grantRead(callerOf(stack, 'grantRead'));
+    cluster.grantWrite(callerOf(stack, 'grantWrite'));
   },
   'a query with adaptive counts': (stack) => new FanOutQueryFunction(stack, 'Query', { indexes: [adaptiveOf(stack)] }),
   'a controller of shard counts': (stack) =>
@@ -158,7 +285,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   'grants on a stream': (stack) => {
     const stream = encryptedStreamOf(stack);
     stream.produceGrants.produce(callerOf(stack, 'produce'));
-    stream.reshardGrants.reshard(callerOf(stack, 'reshard'));
+    for (const grant of ['inspect', 'reshard', 'scale'] as const) stream.reshardGrants[grant](callerOf(stack, grant));
   },
   'grants on a registry': (stack) => {
     const { grants } = registryOf(stack, customerManaged(stack));
@@ -197,13 +324,13 @@ describe.each(Object.entries(STACKS))('%s', (name, make) => {
   });
 });
 
-test('only what knows no resources is granted on everything: connecting to a network, delivering logs, tracing', () => {
+test('only what knows no resources is granted on everything: connecting to a network, delivering logs, tracing, and a key in its own policy', () => {
   const onAll = Object.values(PERMISSIONS)
     .flat()
     .filter((line) => / on \*/.test(line));
   for (const line of onAll) {
     expect(line).toMatch(
-      /^RelayRole: ec2:CreateNetworkInterface, |^ReshardingStateMachineRole: (?:logs:CreateLogDelivery|xray:PutTraceSegments), /,
+      /^(?:Relay|Producer)Role: ec2:CreateNetworkInterface, | on \* of FilterKey$|^ReshardingStateMachineRole: (?:logs:CreateLogDelivery|xray:PutTraceSegments), /,
     );
   }
 });

@@ -7,6 +7,9 @@ import { Template } from 'aws-cdk-lib/assertions';
  */
 export function permissionsOf(stack: Stack): string[] {
   const template = Template.fromStack(stack);
+  for (const { Type } of Object.values<{ Type: string }>(template.toJSON().Resources ?? {})) {
+    if (/Policy$|Permission$/.test(Type) && !READ.includes(Type)) throw new Error(`nobody reads an ${Type}`);
+  }
   const found = (type: string) => Object.entries(template.findResources(type));
   return [
     ...found('AWS::IAM::Role').flatMap(([id, { Properties }]) => [
@@ -19,6 +22,11 @@ export function permissionsOf(stack: Stack): string[] {
       linesOf(Properties.PolicyDocument, () => Properties.Roles.map(textOf).join()),
     ),
     ...found('AWS::SQS::QueuePolicy').flatMap(([, { Properties }]) => linesOf(Properties.PolicyDocument, principalOf)),
+    ...found('AWS::KMS::Key').flatMap(([id, { Properties }]) =>
+      linesOf({ Statement: Properties.KeyPolicy.Statement.filter(isNotOfAccount) }, principalOf).map(
+        (line) => `${line} of ${named(id)}`,
+      ),
+    ),
     ...found('AWS::DynamoDB::GlobalTable').flatMap(([, { Properties }]) =>
       Properties.Replicas.flatMap(({ ResourcePolicy }: { ResourcePolicy?: { PolicyDocument: Document } }) =>
         ResourcePolicy === undefined ? [] : linesOf(ResourcePolicy.PolicyDocument, principalOf),
@@ -33,6 +41,13 @@ export function permissionsOf(stack: Stack): string[] {
       ]) => `${textOf(Principal)}: ${Action} on ${textOf(FunctionName)} if ${textOf(SourceArn)}`,
     ),
   ].sort();
+}
+
+const READ = ['AWS::IAM::Policy', 'AWS::Lambda::Permission', 'AWS::SQS::QueuePolicy'];
+
+/** Every key lets the account it is in decide; that says nothing of anybody. */
+function isNotOfAccount({ Action, Principal }: Statement): boolean {
+  return Action !== 'kms:*' || !JSON.stringify(Principal).includes(':root');
 }
 
 interface Statement {

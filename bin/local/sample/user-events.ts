@@ -81,7 +81,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
 
 /** A field of an event that must be there as text, or as a number. */
 export function textField(event: UserEvent, field: string, position: number): string {
-  const value = event[field];
+  const value = Object.hasOwn(event, field) ? event[field] : undefined;
   if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value);
   throw new InvalidInputError(
     `event ${position + 1}: field ${field} must be a non-empty string or a number, got ${describeValue(value)}`,

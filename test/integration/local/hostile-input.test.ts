@@ -62,6 +62,45 @@ describe.each(['plan', 'simulate'])('%s', (command) => {
   });
 });
 
+describe('plan without a key', () => {
+  test('refuses more fields than it can compare', () => {
+    const line = JSON.stringify(Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`f${n}`, n])));
+    const { status, stderr } = run(['plan', '--input', write('wide.ndjson', line)]);
+    expect(status).toBe(2);
+    expect(stderr).toContain('line 1: has 200000 fields that may be keys, and at most 100 are compared');
+  });
+
+  test('overlooks fields that are nested too deeply to be keys', () => {
+    const line = `{"account":"a","deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}\n{"account":"b"}`;
+    const { status, stdout } = run(['plan', '--input', write('nested.ndjson', line)]);
+    expect(status).toBe(0);
+    expect(stdout).toContain('account');
+  });
+
+  test('reads names that every object inherits', () => {
+    const lines = '{"constructor":"a","__proto__":"x"}\n{"constructor":"b","__proto__":"y"}';
+    const { status, stdout } = run(['plan', '--input', write('names.ndjson', lines)]);
+    expect(status).toBe(0);
+    expect(stdout).toContain('constructor');
+    expect(stdout).toContain('__proto__');
+  });
+});
+
+test.each([
+  [['plan', 'item', '--reads-per-second', '1e400'], '--reads-per-second must be a number, got "1e400"'],
+  [['plan', 'item', '--reads-per-second', '1', '--caches', '1e308'], '--caches must be a whole number from 1 to'],
+  [['plan', 'item', '--reads-per-second', '1', '--cache-seconds=-1'], '--cache-seconds must be a number above 0'],
+  [['reshard', '--from', '2', '--to', '1e9'], '--to must be N or VALUE=N with whole numbers, got "1e9"'],
+  [['reshard', '--table', '--from', '2', '--to', '99999999999'], '--to'],
+  [['reshard', '--from', `${'a'.repeat(100_000)}=1`, '--to', '2'], '--'],
+  [['local', '--faults', 'kinesis:error=1%,'.repeat(5_000)], '--faults must be each fault once'],
+])('%j is refused, with a short message', (args, message) => {
+  const { status, stdout, stderr } = run(args as string[]);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr.length).toBeLessThan(1_000);
+});
+
 test.each(['plan', 'simulate'])('%s says that standard output is full', (command) => {
   const full = openSync('/dev/full', 'w');
   try {
