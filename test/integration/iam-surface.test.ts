@@ -41,6 +41,7 @@ const CONSTRUCTS: Record<string, StackName[]> = {
   StreamReconciliation: ['a stream with reconciliation', 'a stream with repair'],
   StreamResharding: ['a stream that is resharded in steps'],
   StreamReshardingProvider: ['a stream that is resharded in steps'],
+  TableResharding: ['a resharding of a table'],
   UniformStream: ['a stream'],
 };
 
@@ -58,6 +59,7 @@ const GRANTS: Record<string, StackName> = {
   'KeyShardedTable.bindReader': 'functions bound to a sharded table',
   'KeyShardedTable.bindWriter': 'functions bound to a sharded table',
   'KeyShardedTableGrants.item': 'grants on a sharded table',
+  'KeyShardedTableGrants.reshard': 'grants on a sharded table',
   'KeyShardedTableGrants.query': 'grants on a sharded table',
   'KeyShardedTableGrants.write': 'grants on a sharded table',
   'KeyspacesQueryFunction.grantInvoke': 'invocations of functions',
@@ -78,6 +80,7 @@ const GRANTS: Record<string, StackName> = {
   'StreamReshardGrants.inspect': 'grants on a stream',
   'StreamReshardGrants.reshard': 'grants on a stream',
   'StreamReshardGrants.scale': 'grants on a stream',
+  'TableResharding.grantStartExecution': 'a resharding of a table',
 };
 
 function isConstruct({ base = '' }: JsiiType): boolean {
