@@ -1,4 +1,4 @@
-import type { DynamoDbItem, TransactWrite } from '../../lib/core';
+import type { DynamoDbItem, TransactCondition, TransactWrite } from '../../lib/core';
 import { FakeIndex } from './fake-index';
 
 /** A table that takes the writes of a transaction together, or none of them. Its attributes are strings. */
@@ -6,10 +6,11 @@ export class TransactionalTable extends FakeIndex {
   /** Whether the transaction was not refused. */
   transact(writes: readonly TransactWrite[]): boolean {
     const keysOf = (item: Record<string, unknown>): string => `${item.pk}|${item.sk}`;
-    const there = new Set(this.all().map(({ pk, sk }) => keysOf({ pk: textOf(pk!), sk: textOf(sk!) })));
+    const there = new Map(this.all().map((item) => [keysOf({ pk: textOf(item.pk!), sk: textOf(item.sk!) }), item]));
     for (const write of writes) {
-      const { Item, Key, ConditionExpression } = { Item: undefined, Key: undefined, ...Object.values(write)[0] };
-      if (ConditionExpression !== undefined && there.has(keysOf((Item ?? Key)!))) return false;
+      const { Item, Key, ...condition } = { Item: undefined, Key: undefined, ...Object.values(write)[0] };
+      const item = there.get(keysOf((Item ?? Key)!));
+      if (condition.ConditionExpression !== undefined && item !== undefined && !isSame(item, condition)) return false;
     }
     for (const write of writes) {
       if ('Put' in write) this.put(typed(write.Put.Item));
@@ -17,6 +18,18 @@ export class TransactionalTable extends FakeIndex {
     }
     return true;
   }
+}
+
+/** A condition without values is that no item is there; one with values lets an item be there that has them. */
+function isSame(
+  item: DynamoDbItem,
+  { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} }: Partial<TransactCondition>,
+): boolean {
+  const values = Object.entries(ExpressionAttributeValues);
+  return (
+    values.length > 0 &&
+    values.every(([name, value]) => textOf(item[ExpressionAttributeNames[`#${name.slice(1)}`]!]!) === value)
+  );
 }
 
 export function textOf(value: DynamoDbItem[string]): string {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../foundation/errors';
-import { shardAttributes } from './shard-attributes';
+import { checkedValue, shardAttributes } from './shard-attributes';
 import { shardKeys } from './shard-key';
-import type { ShardedTableConfig } from './sharded-index-config';
+import { type ShardedTableConfig, shardCountOf } from './sharded-index-config';
 
 /** One entry of `TransactItems` of a TransactWriteItems request, with plain JavaScript values. */
 export type TransactWrite =
@@ -13,6 +13,7 @@ export type TransactWrite =
 export interface TransactCondition {
   ConditionExpression: string;
   ExpressionAttributeNames: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, unknown>;
 }
 
 /** One entry of `TransactItems` of a TransactGetItems request, with plain JavaScript values. */
@@ -39,6 +40,10 @@ export interface TransactPutOptions {
  * writes also delete the item at its other places, or check that it is not there. A condition of your own cannot be kept
  * at a place that nobody knows: find the item with `transactGet` first, and update it where it is.
  *
+ * If attributes that are not part of the key decide the shard, two items can have the same sort key, and an earlier or a later
+ * count can have the same place for both. While the count changes, the writes are therefore conditional there: they
+ * fail, with the condition of the place, rather than taking another item away.
+ *
  * @param item the item as plain JavaScript values, with its value, its sort key and the attributes of `shardedBy`
  * @throws InvalidArgumentError, or one of its subclasses, if the configuration or the item is invalid
  */
@@ -60,7 +65,11 @@ export function transactPut(
   const value = (item as Record<string, unknown>)[config.valueAttribute] as string;
   const [, ...others] = shardKeys(config, value, item);
   if (absent === undefined) {
-    return [{ Put: { TableName, Item } }, ...others.map((Key) => ({ Delete: { TableName, Key } }))];
+    const unlessAnother = noOtherItem(config, value, item);
+    return [
+      { Put: { TableName, Item, ...unlessAnother } },
+      ...others.map((Key) => ({ Delete: { TableName, Key, ...unlessAnother } })),
+    ];
   }
   return [
     { Put: { TableName, Item, ...absent } },
@@ -69,7 +78,8 @@ export function transactPut(
 }
 
 /**
- * The writes that delete an item at each place where it can stand.
+ * The writes that delete an item at each place where it can stand. As those of `transactPut`, they fail rather than deleting another
+ * item with the same sort key.
  *
  * @param value the value of the item
  * @param key the sort key, and the attributes of `shardedBy` if they are others
@@ -80,12 +90,16 @@ export function transactDelete(
   value: string | number | bigint,
   key: object,
 ): TransactWrite[] {
-  return shardKeys(config, value, key).map((Key) => ({ Delete: { TableName: config.tableName, Key } }));
+  const { tableName: TableName } = config;
+  return shardKeys(config, value, key).map((Key) => ({
+    Delete: { TableName, Key, ...noOtherItem(config, value, key) },
+  }));
 }
 
 /**
  * The reads that find an item at whichever place it stands. Among the answers at most one has an `Item`, whose key says
- * where to update it.
+ * where to update it. If attributes that are not part of the key decide the shard, look at them: while the count changes, the
+ * answers can hold another item with the same sort key, too.
  *
  * @param value the value of the item
  * @param key the sort key, and the attributes of `shardedBy` if they are others
@@ -99,5 +113,32 @@ function absence({ shardAttribute }: ShardedTableConfig): TransactCondition {
   return {
     ConditionExpression: 'attribute_not_exists(#evenShardsKey)',
     ExpressionAttributeNames: { '#evenShardsKey': shardAttribute },
+  };
+}
+
+/**
+ * That no other item stands at a place. Nothing where that cannot be: where the key says which item it is, or where each item has
+ * the one place that its shard gives it.
+ */
+function noOtherItem(
+  config: ShardedTableConfig,
+  value: string | number | bigint,
+  item: object,
+): TransactCondition | undefined {
+  const { shardAttribute, shardedBy, tableKey } = config;
+  const { write, read, since = write } = shardCountOf(config, checkedValue(config, 'value', value));
+  const outsideKey = shardedBy.filter((attribute) => attribute !== tableKey[1]);
+  if (since === read || outsideKey.length === 0) return undefined;
+  const given = item as Record<string, unknown>;
+  const isSame = outsideKey.map((_, number) => `#evenShards${number} = :evenShards${number}`).join(' AND ');
+  return {
+    ConditionExpression: `attribute_not_exists(#evenShardsKey) OR (${isSame})`,
+    ExpressionAttributeNames: Object.fromEntries([
+      ['#evenShardsKey', shardAttribute],
+      ...outsideKey.map((attribute, number) => [`#evenShards${number}`, attribute]),
+    ]),
+    ExpressionAttributeValues: Object.fromEntries(
+      outsideKey.map((attribute, number) => [`:evenShards${number}`, given[attribute]]),
+    ),
   };
 }

@@ -15,6 +15,7 @@ import {
   UncertainShardError,
 } from '../../../lib/core';
 import { invoices as ofSeed } from '../../fakes/invoices';
+import { TransactionalTable, textOf } from '../../fakes/transactional-table';
 
 /** The table of the seed document: invoices of up to 50,000 items in the partitions 121212-1 to 121212-5. */
 function invoices(count: ShardCount, config: Partial<ShardedTableConfig> = {}): ShardedTableConfig {
@@ -113,6 +114,55 @@ describe('while the count grows from 5 to 6', () => {
       { Get: { TableName: 'Invoices', Key: other } },
     ]);
     expect(transactDelete(grown, '121212', moved)).toHaveLength(2);
+  });
+});
+
+describe('where another attribute than the sort key decides the shard', () => {
+  const ofClients = (count: ShardCount) => ({
+    ...invoices(count, { shardedBy: ['client'], tableKey: ['pk', 'sk'] }),
+    valueAttribute: 'invoice',
+    shardAttribute: 'pk',
+    sortKeyAttributes: ['sk'],
+  });
+  const [fiveOfClients, growing] = [ofClients({ write: 5, read: 5 }), ofClients({ write: 12, read: 12, since: 5 })];
+  const clients = Array.from({ length: 30 }, (_, number) => ({ invoice: 'v', sk: 'd1', client: `client${number}` }));
+
+  test('a put or a delete of one item never takes away another one with its sort key, whatever count has put it there', () => {
+    let refused = 0;
+    for (const earlier of clients) {
+      for (const later of clients.filter(({ client }) => client !== earlier.client)) {
+        for (const config of [fiveOfClients, growing]) {
+          for (const writes of [transactPut(growing, later), transactDelete(growing, 'v', later)]) {
+            const table = new TransactionalTable(growing);
+            table.transact(transactPut(config, earlier));
+            if (!table.transact(writes)) refused += 1;
+            expect(table.all().map(({ client }) => textOf(client!))).toContain(earlier.client);
+          }
+        }
+      }
+    }
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  test('the same item is replaced and deleted wherever it is', () => {
+    for (const item of clients) {
+      const table = new TransactionalTable(growing);
+      table.transact(transactPut(fiveOfClients, item));
+      expect(table.transact(transactPut(growing, item))).toBe(true);
+      expect(table.all()).toHaveLength(1);
+      expect(table.transact(transactDelete(growing, 'v', item))).toBe(true);
+      expect(table.all()).toEqual([]);
+    }
+  });
+
+  test('the condition names these attributes; without a change of the count there is none', () => {
+    const [{ Put }] = transactPut(growing, clients[4]!) as [{ Put: object }];
+    expect(Put).toMatchObject({
+      ConditionExpression: 'attribute_not_exists(#evenShardsKey) OR (#evenShards0 = :evenShards0)',
+      ExpressionAttributeNames: { '#evenShardsKey': 'pk', '#evenShards0': 'client' },
+      ExpressionAttributeValues: { ':evenShards0': 'client4' },
+    });
+    expect(transactPut(fiveOfClients, clients[4]!)[0]).not.toHaveProperty('Put.ConditionExpression');
   });
 });
 
