@@ -1,13 +1,6 @@
-import { InvalidArgumentError } from '../foundation/errors';
-import { shardAttributes } from './shard-attributes';
-import {
-  checkShardedConfig,
-  isTableConfig,
-  type ShardedConfig,
-  type ShardedTableConfig,
-  shardCountOf,
-} from './sharded-index-config';
-import { InvalidIndexConfigError, UncertainShardError } from './sharded-index-errors';
+import { itemWithShards, tableOf } from './item-with-shards';
+import { isTableConfig, type ShardedConfig, type ShardedTableConfig, shardCountOf } from './sharded-index-config';
+import { UncertainShardError } from './sharded-index-errors';
 import { placeIn } from './stored-place';
 import { checkPlaceholders, type WriteExpression } from './write-expression';
 
@@ -43,7 +36,7 @@ const MAX_BATCH = 25;
  */
 export function shardPut(configs: readonly ShardedConfig[], item: object, expression: WriteExpression = {}): PutInput {
   checkPlaceholders(expression);
-  return { TableName: tableOf(configs), Item: itemWithShards(configs, item), ...expression };
+  return { TableName: tableOf(configs), Item: itemAtCertainPlace(configs, item), ...expression };
 }
 
 /**
@@ -64,7 +57,7 @@ export function shardBatches(
   const table = tableOf(configs);
   for (const config of configs) if (isTableConfig(config)) checkDeletes(config, keys);
   const writes = [
-    ...put.map((item) => ({ PutRequest: { Item: itemWithShards(configs, item) } })),
+    ...put.map((item) => ({ PutRequest: { Item: itemAtCertainPlace(configs, item) } })),
     ...keys.map((key) => ({ DeleteRequest: { Key: { ...key } } })),
   ];
   return Array.from({ length: Math.ceil(writes.length / MAX_BATCH) }, (_, batch) => ({
@@ -72,32 +65,11 @@ export function shardBatches(
   }));
 }
 
-function tableOf(configs: readonly ShardedConfig[]): string {
-  const allowed = 'configurations of one table, at least one';
-  if (!Array.isArray(configs) || configs.length === 0) throw new InvalidArgumentError('configs', configs, allowed);
-  for (const config of configs) checkShardedConfig(config);
-  const names = [...new Set(configs.map(({ tableName }) => tableName))];
-  if (names.length > 1) throw new InvalidArgumentError('configs', names, allowed);
-  const table = configs.find(isTableConfig);
-  const byKey = configs.find((config) => !isTableConfig(config) && config.valueAttribute === table?.shardAttribute);
-  if (table !== undefined && byKey !== undefined) {
-    const another = `another attribute than ${table.shardAttribute}, which holds the shard of the table`;
-    throw new InvalidIndexConfigError('config.valueAttribute', byKey.valueAttribute, another);
+function itemAtCertainPlace(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
+  for (const config of configs) {
+    if (isTableConfig(config)) checkCertain(config, Object(item)[config.valueAttribute]);
   }
-  return names[0]!;
-}
-
-function itemWithShards(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
-  // The shards of indexes follow from the key that the item is stored by, which holds the shard of the table.
-  const tableFirst = configs.toSorted((a, b) => Number(isTableConfig(b)) - Number(isTableConfig(a)));
-  const sharded: Record<string, unknown> = { ...item };
-  for (const config of tableFirst) {
-    if (isTableConfig(config)) checkCertain(config, sharded[config.valueAttribute]);
-    // An item that was read and has lost its value would stay where the index has it.
-    else delete sharded[config.shardAttribute];
-    Object.assign(sharded, shardAttributes(config, sharded));
-  }
-  return sharded;
+  return itemWithShards(configs, item);
 }
 
 /** A delete of a key that no item has is acknowledged, too. */

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from '../foundation/errors';
-import { checkedValue, shardAttributes } from './shard-attributes';
+import { itemWithShards, tableOf } from './item-with-shards';
+import { checkedValue } from './shard-attributes';
 import { shardKeys } from './shard-key';
-import { type ShardedTableConfig, shardCountOf } from './sharded-index-config';
+import { type ShardedIndexConfig, type ShardedTableConfig, shardCountOf } from './sharded-index-config';
 
 /** One entry of `TransactItems` of a TransactWriteItems request, with plain JavaScript values. */
 export type TransactWrite =
@@ -21,13 +22,18 @@ export interface TransactGet {
   Get: { TableName: string; Key: Record<string, unknown> };
 }
 
-/** What a put does if the item is there. */
+/** What a put does if the item is there, and which indexes it writes. */
 export interface TransactPutOptions {
   /**
    * Whether the put fails if the item is there already, wherever an earlier shard count has put it.
    * @default false: the put takes the place of the item that is there
    */
   ifAbsent?: boolean;
+  /**
+   * The sharded indexes of the table. The item gets its shard of each, which follows from the key that the item is stored by.
+   * @default none
+   */
+  indexes?: readonly ShardedIndexConfig[];
 }
 
 /**
@@ -45,15 +51,16 @@ export interface TransactPutOptions {
  * fail, with the condition of the place, rather than taking another item away.
  *
  * @param item the item as plain JavaScript values, with its value, its sort key and the attributes of `shardedBy`
- * @throws InvalidArgumentError, or one of its subclasses, if the configuration or the item is invalid
+ * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if an index is of another table
  */
 export function transactPut(
   config: ShardedTableConfig,
   item: object,
-  { ifAbsent = false }: TransactPutOptions = {},
+  { ifAbsent = false, indexes = [] }: TransactPutOptions = {},
 ): TransactWrite[] {
-  const { tableName: TableName } = config;
-  const Item = { ...item, ...shardAttributes(config, item) };
+  const configs = [config, ...indexes];
+  const TableName = tableOf(configs);
+  const Item = itemWithShards(configs, item);
   const absent = ifAbsent ? absence(config) : undefined;
   if (config.strategy === 'random') {
     if (ifAbsent) {

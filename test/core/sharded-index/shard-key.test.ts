@@ -1,19 +1,23 @@
 import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import {
   calculatedShard,
+  findStrays,
   InvalidArgumentError,
   InvalidIndexConfigError,
   InvalidIndexValueError,
   type ShardCount,
+  type ShardedIndexConfig,
   type ShardedTableConfig,
   shardAttributes,
   shardKey,
   shardKeys,
+  type TransactWrite,
   transactDelete,
   transactGet,
   transactPut,
   UncertainShardError,
 } from '../../../lib/core';
+import { FakeTable } from '../../fakes/fake-table';
 import { invoices as ofSeed } from '../../fakes/invoices';
 import { TransactionalTable, textOf } from '../../fakes/transactional-table';
 
@@ -116,6 +120,59 @@ describe('while the count grows from 5 to 6', () => {
     expect(transactDelete(grown, '121212', moved)).toHaveLength(2);
   });
 });
+
+describe('beside a sharded index', () => {
+  const byClient: ShardedIndexConfig = {
+    tableName: 'Invoices',
+    indexName: 'byClient',
+    tableKey: five.tableKey,
+    keyLayout: 'single-attribute',
+    valueAttribute: 'client',
+    shardAttribute: 'clientShard',
+    sortKeyAttributes: [],
+    shards: { default: { write: 4, read: 4 } },
+    strategy: 'calculated',
+  };
+  const item = (number: number) => ({ InvoiceNumber: 'v', ...transactions[number]!, client: `c${number % 3}` });
+
+  test.each([
+    ['does not change', five],
+    ['grows', grown],
+    ['grows far', invoices({ write: 40, read: 64, since: 3 })],
+  ])('a put gives the item its shards of both while the count %s: there are no strays', async (_, table) => {
+    for (const ifAbsent of [false, true]) {
+      const stored = new FakeTable(table.tableKey);
+      for (let number = 0; number < transactions.length; number++) {
+        const writes = transactPut(table, item(number), { ifAbsent, indexes: [byClient] });
+        const texts = Object.entries(putItem(writes)).map(([name, value]) => [name, { S: String(value) }] as const);
+        stored.put(Object.fromEntries(texts));
+      }
+      for (const config of [table, byClient]) {
+        const { itemsScanned, strays } = await findStrays(stored, config);
+        expect([itemsScanned, Object.values(strays).some((count) => count > 0)]).toEqual([transactions.length, false]);
+      }
+    }
+  });
+
+  test('a put leaves out the shard of an item that was read and has lost its value', () => {
+    const read = {
+      ...putItem(transactPut(five, item(1), { indexes: [byClient] })),
+      InvoiceNumber: 'v',
+      client: undefined,
+    };
+    expect(read).toHaveProperty('clientShard');
+    expect(putItem(transactPut(five, read, { indexes: [byClient] }))).not.toHaveProperty('clientShard');
+  });
+
+  test('an index of another table is refused', () => {
+    const other = { ...byClient, tableName: 'Orders' };
+    expect(() => transactPut(five, item(1), { indexes: [other] })).toThrow('configurations of one table');
+  });
+});
+
+function putItem([first]: TransactWrite[]): Record<string, unknown> {
+  return (first as { Put: { Item: Record<string, unknown> } }).Put.Item;
+}
 
 describe('where another attribute than the sort key decides the shard', () => {
   const ofClients = (count: ShardCount) => ({
