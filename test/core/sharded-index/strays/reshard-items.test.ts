@@ -195,9 +195,13 @@ describe('reshardItems', () => {
     expect(rest).toMatchObject({ itemsScanned: 15, outcomes: { moved: 15 } });
   });
 
-  test('reports add up, whatever callbacks throw', async () => {
+  test.each([
+    ['moved', { S: 'sent' }],
+    ['refused', { BOOL: true }],
+  ] as const)('reports of what is %s add up, whatever callbacks throw', async (outcome, status) => {
     const table = tableOf(60, 20);
-    const sums = { itemsScanned: 0, strays: 0, moved: 0 };
+    for (let number = 0; number < 60; number++) table.put({ ...key(number), status });
+    const sums = { itemsScanned: 0, strays: 0, outcomes: 0 };
     let [resumeFrom, calls]: [string | undefined, number] = [undefined, 0];
     do {
       let told = 0;
@@ -207,13 +211,13 @@ describe('reshardItems', () => {
       const options: ReshardItemsOptions = { concurrency: 4, onStray, ...(resumeFrom !== undefined && { resumeFrom }) };
       const report: ReshardItemsReport = await reshardItems(table, byStatus, options).catch(({ report }) => report);
       sums.itemsScanned += report.itemsScanned;
-      sums.strays += report.strays.missing;
-      sums.moved += report.outcomes.moved;
+      sums.strays += report.strays.missing + report.strays.invalidValue;
+      sums.outcomes += report.outcomes[outcome];
       resumeFrom = report.resumePoint;
       calls += 1;
     } while (resumeFrom !== undefined);
     expect(calls).toBeGreaterThan(5);
-    expect(sums).toEqual({ itemsScanned: 60, strays: 60, moved: 60 });
+    expect(sums).toEqual({ itemsScanned: 60, strays: 60, outcomes: 60 });
   });
 
   test.each<[string, object]>([
