@@ -8,7 +8,7 @@
  * test itself fetches, each where its tools are found. step-functions: moto's interpreter of state machines, which the test
  * fetches for Python. mappers: ElectroDB, dynamodb-toolbox and dynamoose, which examples/mappers has a
  * manifest for, also on the emulators of dynamodb. dax: the clients of
- * DAX, which the test has a manifest for. deploy: the command line of the CDK, and moto's server in place of AWS, which the
+ * DAX, which have a manifest beside the test. deploy: the command line of the CDK, and moto's server in place of AWS, which the
  * test fetches. linters: cfn-lint and checkov, which the test fetches, and the validator of cfn-guard.
  */
 import { spawnSync } from 'node:child_process';
@@ -21,7 +21,7 @@ const STORES = {
   aggregates: () => ({}),
   'step-functions': () => ({}),
   mappers: dynamoDbLocal,
-  dax: () => ({}),
+  dax: daxClients,
   deploy: lambdaRuntime,
   linters: cfnGuard,
 };
@@ -58,6 +58,14 @@ function lambdaRuntime() {
     'the client of Step Functions, under the Apache License 2.0',
   );
   return { RUNTIME_MODULES: resolve(client, '../..') };
+}
+
+/** Before jest starts: it does not find what is installed in a folder that it has once looked for in vain. */
+function daxClients() {
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
+  const install = [process.env.npm_execpath, 'ci', '--prefix', 'test/conformance/dax', ...options];
+  if (spawnSync(process.execPath, install, { stdio: 'inherit' }).status !== 0) skip('the npm registry');
+  return {};
 }
 
 function cfnGuard() {
