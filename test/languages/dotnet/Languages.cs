@@ -163,12 +163,26 @@ var invoiceGrants = KeyShardedTableGrants.FromTable(invoices);
 invoiceGrants.Item(role);
 invoiceGrants.Query(role);
 invoiceGrants.Write(role);
+invoiceGrants.Reshard(role);
 var importedInvoices = KeyShardedTable.FromKeyShardedTableAttributes(new KeyShardedTableAttributes {
     Table = TableV2.FromTableName(stack, "ImportedInvoices", "invoices"),
     TableKey = new[] { "invoice", "transaction" },
     ShardCounts = ShardCounts.Uniform(5)
 });
 new CfnOutput(stack, "InvoicesConfig", new CfnOutputProps { Value = importedInvoices.ToConfigJson() });
+var tableResharding = new TableResharding(stack, "TableResharding", new TableReshardingProps {
+    Table = invoices,
+    ItemVersion = ItemVersion.Attribute("version"),
+    ReadUnitsPerSecond = 100,
+    WriteUnitsPerSecond = 50
+});
+tableResharding.GrantStartExecution(role);
+new TableResharding(stack, "ImportedTableResharding", new TableReshardingProps {
+    Table = importedInvoices,
+    ItemVersion = ItemVersion.None(),
+    ReadUnitsPerSecond = 100,
+    WriteUnitsPerSecond = 50
+});
 
 // queries
 var query = new FanOutQueryFunction(stack, "Query", new FanOutQueryFunctionProps { Indexes = new IShardedIndex[] { byStatus, byTime }, MemorySize = 512 });
@@ -296,6 +310,8 @@ monitoring.AddQuery(query);
 monitoring.AddQuery(rows);
 monitoring.AddOutbox(relay, new OutboxMonitoringOptions { MaxLag = Duration.Minutes(3) });
 monitoring.AddOutbox(importedRelay);
+monitoring.AddTable(invoices, new TableMonitoringOptions { MaxWriteThrottles = 5 });
+monitoring.AddDaxCluster(daxCluster, new DaxMonitoringOptions { MaxFaults = 1 });
 
 var streamMetrics = StreamShardMetrics.FromStream(events);
 var age = new Metric(new MetricProps { Namespace = "Mine", MetricName = "Age" });
@@ -391,6 +407,10 @@ var metrics = new IMetric[] {
     daxCluster.MetricItemCacheMisses(),
     daxCluster.MetricThrottledRequestCount(),
     daxCluster.MetricFaultRequestCount(),
+    daxCluster.MetricErrorRequestCount(),
+    daxCluster.MetricEvictedSize(),
+    daxCluster.MetricCacheMemoryUtilization(),
+    tableResharding.MetricStrays(),
     daxCluster.MetricCpuUtilization(),
     relay.Metric("ParkedRows"),
     relay.MetricGivenUpRows(),

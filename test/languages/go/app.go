@@ -216,12 +216,26 @@ func main() {
 	invoiceGrants.Item(role)
 	invoiceGrants.Query(role)
 	invoiceGrants.Write(role)
+	invoiceGrants.Reshard(role)
 	importedInvoices := shards.KeyShardedTable_FromKeyShardedTableAttributes(&shards.KeyShardedTableAttributes{
 		Table:       awsdynamodb.TableV2_FromTableName(stack, jsii.String("ImportedInvoices"), jsii.String("invoices")),
 		TableKey:    jsii.Strings("invoice", "transaction"),
 		ShardCounts: shards.ShardCounts_Uniform(jsii.Number(5)),
 	})
 	awscdk.NewCfnOutput(stack, jsii.String("InvoicesConfig"), &awscdk.CfnOutputProps{Value: importedInvoices.ToConfigJson()})
+	tableResharding := shards.NewTableResharding(stack, jsii.String("TableResharding"), &shards.TableReshardingProps{
+		Table:               invoices,
+		ItemVersion:         shards.ItemVersion_Attribute(jsii.String("version")),
+		ReadUnitsPerSecond:  jsii.Number(100),
+		WriteUnitsPerSecond: jsii.Number(50),
+	})
+	tableResharding.GrantStartExecution(role)
+	shards.NewTableResharding(stack, jsii.String("ImportedTableResharding"), &shards.TableReshardingProps{
+		Table:               importedInvoices,
+		ItemVersion:         shards.ItemVersion_None(),
+		ReadUnitsPerSecond:  jsii.Number(100),
+		WriteUnitsPerSecond: jsii.Number(50),
+	})
 
 	// queries
 	query := shards.NewFanOutQueryFunction(stack, jsii.String("Query"), &shards.FanOutQueryFunctionProps{
@@ -369,6 +383,8 @@ func main() {
 	monitoring.AddQuery(rows)
 	monitoring.AddOutbox(relay, &shards.OutboxMonitoringOptions{MaxLag: awscdk.Duration_Minutes(jsii.Number(3))})
 	monitoring.AddOutbox(importedRelay, nil)
+	monitoring.AddTable(invoices, &shards.TableMonitoringOptions{MaxWriteThrottles: jsii.Number(5)})
+	monitoring.AddDaxCluster(daxCluster, &shards.DaxMonitoringOptions{MaxFaults: jsii.Number(1)})
 
 	streamMetrics := shards.StreamShardMetrics_FromStream(events)
 	age := awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String("Mine"), MetricName: jsii.String("Age")})
@@ -464,6 +480,10 @@ func main() {
 		daxCluster.MetricItemCacheMisses(nil),
 		daxCluster.MetricThrottledRequestCount(nil),
 		daxCluster.MetricFaultRequestCount(nil),
+		daxCluster.MetricErrorRequestCount(nil),
+		daxCluster.MetricEvictedSize(nil),
+		daxCluster.MetricCacheMemoryUtilization(nil),
+		tableResharding.MetricStrays(nil),
 		daxCluster.MetricCpuUtilization(nil),
 		relay.Metric(jsii.String("ParkedRows"), nil),
 		relay.MetricGivenUpRows(nil),

@@ -172,12 +172,30 @@ invoice_grants = shards.KeyShardedTableGrants.from_table(invoices)
 invoice_grants.item(role)
 invoice_grants.query(role)
 invoice_grants.write(role)
+invoice_grants.reshard(role)
 imported_invoices = shards.KeyShardedTable.from_key_sharded_table_attributes(
     table=dynamodb.TableV2.from_table_name(stack, "ImportedInvoices", "invoices"),
     table_key=["invoice", "transaction"],
     shard_counts=shards.ShardCounts.uniform(5),
 )
 cdk.CfnOutput(stack, "InvoicesConfig", value=imported_invoices.to_config_json())
+table_resharding = shards.TableResharding(
+    stack,
+    "TableResharding",
+    table=invoices,
+    item_version=shards.ItemVersion.attribute("version"),
+    read_units_per_second=100,
+    write_units_per_second=50,
+)
+table_resharding.grant_start_execution(role)
+shards.TableResharding(
+    stack,
+    "ImportedTableResharding",
+    table=imported_invoices,
+    item_version=shards.ItemVersion.none(),
+    read_units_per_second=100,
+    write_units_per_second=50,
+)
 
 # queries
 query = shards.FanOutQueryFunction(stack, "Query", indexes=[by_status, by_time], memory_size=512)
@@ -334,6 +352,8 @@ monitoring.add_query(query)
 monitoring.add_query(rows)
 monitoring.add_outbox(relay, max_lag=cdk.Duration.minutes(3))
 monitoring.add_outbox(imported_relay)
+monitoring.add_table(invoices, max_write_throttles=5)
+monitoring.add_dax_cluster(dax_cluster, max_faults=1)
 
 stream_metrics = shards.StreamShardMetrics.from_stream(events)
 age = cloudwatch.Metric(namespace="Mine", metric_name="Age")
@@ -429,6 +449,10 @@ metrics = [
     dax_cluster.metric_item_cache_misses(),
     dax_cluster.metric_throttled_request_count(),
     dax_cluster.metric_fault_request_count(),
+    dax_cluster.metric_error_request_count(),
+    dax_cluster.metric_evicted_size(),
+    dax_cluster.metric_cache_memory_utilization(),
+    table_resharding.metric_strays(),
     dax_cluster.metric_cpu_utilization(),
     relay.metric("ParkedRows"),
     relay.metric_given_up_rows(),

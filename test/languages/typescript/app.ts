@@ -157,12 +157,26 @@ const invoiceGrants = shards.KeyShardedTableGrants.fromTable(invoices);
 invoiceGrants.item(role);
 invoiceGrants.query(role);
 invoiceGrants.write(role);
+invoiceGrants.reshard(role);
 const importedInvoices = shards.KeyShardedTable.fromKeyShardedTableAttributes({
   table: dynamodb.TableV2.fromTableName(stack, 'ImportedInvoices', 'invoices'),
   tableKey: ['invoice', 'transaction'],
   shardCounts: shards.ShardCounts.uniform(5),
 });
 new cdk.CfnOutput(stack, 'InvoicesConfig', { value: importedInvoices.toConfigJson() });
+const tableResharding = new shards.TableResharding(stack, 'TableResharding', {
+  table: invoices,
+  itemVersion: shards.ItemVersion.attribute('version'),
+  readUnitsPerSecond: 100,
+  writeUnitsPerSecond: 50,
+});
+tableResharding.grantStartExecution(role);
+new shards.TableResharding(stack, 'ImportedTableResharding', {
+  table: importedInvoices,
+  itemVersion: shards.ItemVersion.none(),
+  readUnitsPerSecond: 100,
+  writeUnitsPerSecond: 50,
+});
 
 // queries
 const query = new shards.FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byTime], memorySize: 512 });
@@ -302,6 +316,8 @@ monitoring.addQuery(query);
 monitoring.addQuery(rows);
 monitoring.addOutbox(relay, { maxLag: cdk.Duration.minutes(3) });
 monitoring.addOutbox(importedRelay);
+monitoring.addTable(invoices, { maxWriteThrottles: 5 });
+monitoring.addDaxCluster(daxCluster, { maxFaults: 1 });
 
 const streamMetrics = shards.StreamShardMetrics.fromStream(events);
 const age = new cloudwatch.Metric({ namespace: 'Mine', metricName: 'Age' });
@@ -397,6 +413,10 @@ const metrics: cloudwatch.IMetric[] = [
   daxCluster.metricItemCacheMisses(),
   daxCluster.metricThrottledRequestCount(),
   daxCluster.metricFaultRequestCount(),
+  daxCluster.metricErrorRequestCount(),
+  daxCluster.metricEvictedSize(),
+  daxCluster.metricCacheMemoryUtilization(),
+  tableResharding.metricStrays(),
   daxCluster.metricCpuUtilization(),
   relay.metric('ParkedRows'),
   relay.metricGivenUpRows(),

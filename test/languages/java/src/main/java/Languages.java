@@ -216,6 +216,7 @@ public final class Languages {
         invoiceGrants.item(role);
         invoiceGrants.query(role);
         invoiceGrants.write(role);
+        invoiceGrants.reshard(role);
         var importedInvoices = KeyShardedTable.fromKeyShardedTableAttributes(KeyShardedTableAttributes.builder()
             .table(TableV2.fromTableName(stack, "ImportedInvoices", "invoices"))
             .tableKey(List.of("invoice", "transaction"))
@@ -225,6 +226,19 @@ public final class Languages {
             stack,
             "InvoicesConfig",
             CfnOutputProps.builder().value(importedInvoices.toConfigJson()).build());
+        var tableResharding = new TableResharding(stack, "TableResharding", TableReshardingProps.builder()
+            .table(invoices)
+            .itemVersion(ItemVersion.attribute("version"))
+            .readUnitsPerSecond(100)
+            .writeUnitsPerSecond(50)
+            .build());
+        tableResharding.grantStartExecution(role);
+        new TableResharding(stack, "ImportedTableResharding", TableReshardingProps.builder()
+            .table(importedInvoices)
+            .itemVersion(ItemVersion.none())
+            .readUnitsPerSecond(100)
+            .writeUnitsPerSecond(50)
+            .build());
 
         // queries
         var query = new FanOutQueryFunction(stack, "Query", FanOutQueryFunctionProps.builder()
@@ -372,6 +386,8 @@ public final class Languages {
         monitoring.addQuery(rows);
         monitoring.addOutbox(relay, OutboxMonitoringOptions.builder().maxLag(Duration.minutes(3)).build());
         monitoring.addOutbox(importedRelay);
+        monitoring.addTable(invoices, TableMonitoringOptions.builder().maxWriteThrottles(5).build());
+        monitoring.addDaxCluster(daxCluster, DaxMonitoringOptions.builder().maxFaults(1).build());
 
         var streamMetrics = StreamShardMetrics.fromStream(events);
         var age = Metric.Builder.create().namespace("Mine").metricName("Age").build();
@@ -467,6 +483,10 @@ public final class Languages {
             daxCluster.metricItemCacheMisses(),
             daxCluster.metricThrottledRequestCount(),
             daxCluster.metricFaultRequestCount(),
+            daxCluster.metricErrorRequestCount(),
+            daxCluster.metricEvictedSize(),
+            daxCluster.metricCacheMemoryUtilization(),
+            tableResharding.metricStrays(),
             daxCluster.metricCpuUtilization(),
             relay.metric("ParkedRows"),
             relay.metricGivenUpRows(),
