@@ -121,7 +121,8 @@ export interface IndexPlan {
  * grows. It shows both what shards give and what they cost: head-room for writes, and read units for every page.
  *
  * A partition is overloaded above its 1,000 write units a second. So with w write units a second on N partitions, it is
- * overloaded above 1000 N / w times its fair share.
+ * overloaded above 1000 N / w times its fair share. If N is assumed, the plan also carries the most writes that are planned on N - 1,
+ * which may need more shards: a little more traffic never needs fewer.
  *
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
@@ -130,6 +131,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   const index = checkedTraffic(traffic);
   const { unitsPerSecond, partitions, utilisation, probability, shares, pagesPerSecond, pageItems, itemKb } = index;
   const average = unitsPerSecond / partitions / PARTITION_WRITE_UNITS;
+  const isAssumed = traffic.partitions === undefined;
 
   const rules: PlanRule<IndexRule>[] = [
     {
@@ -138,8 +140,11 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
     },
   ];
   if (average > 0 && !isAbove(average, utilisation)) {
-    const shards = shardsForOverload({ partitions, probability, utilisation: average });
-    rules.push({ rule: 'shards that share a partition', shards });
+    const onThese = shardsForOverload({ partitions, probability, utilisation: average });
+    // A little less traffic is planned on one partition less, and what it needs there, this traffic needs, too.
+    const onOneLess = isAssumed && partitions > NEW_INDEX_PARTITIONS;
+    const before = onOneLess ? shardsForOverload({ partitions: partitions - 1, probability, utilisation }) : 1;
+    rules.push({ rule: 'shards that share a partition', shards: Math.max(onThese, before) });
   }
   const { shards, rule: boundBy } = bindingRule(rules);
   if (shards > MAX_INDEX_SHARDS) {

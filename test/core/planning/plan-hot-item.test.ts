@@ -4,7 +4,7 @@ describe('planHotItem', () => {
   test('leaves an item alone that its partition can take', () => {
     const plan = planHotItem({ readsPerSecond: 6_000 });
     expect(plan).toMatchObject({ readUnitsPerSecond: 3_000, partitionUse: 1, cachedReadUnitsPerSecond: 0.5 });
-    expect(plan.advice).toMatch(/^the item stays below/);
+    expect(plan.advice).toMatch(/^the item stays within/);
   });
 
   test('asks for a cache above 3,000 read units a second, and says what a second of it makes of them', () => {

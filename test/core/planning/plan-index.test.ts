@@ -30,6 +30,13 @@ describe('planIndex', () => {
     expect(shards[2]).toBeLessThan(shards[0]!);
   });
 
+  test('needs no fewer shards for more writes, even where they are planned on one more partition', () => {
+    const rates = Array.from({ length: 25 }, (_, step) => [500 * step, 500 * step + 1, 500 * step + 250]).flat();
+    const shards = rates.map((writesPerSecond) => planIndex({ writesPerSecond }).shards);
+    expect(shards).toEqual([...shards].sort((a, b) => a - b));
+    expect([5_000, 5_001].map((writesPerSecond) => planIndex({ writesPerSecond }).shards)).toEqual([75, 75]);
+  });
+
   test('rounds an item up to whole kilobytes, as DynamoDB bills it', () => {
     expect(planIndex({ writesPerSecond: 2_500, itemKb: 1.2 }).shards).toBe(
       planIndex({ writesPerSecond: 5_000 }).shards,
