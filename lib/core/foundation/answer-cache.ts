@@ -1,5 +1,8 @@
+import { InvalidArgumentError } from './errors';
+
 /**
  * A cache of texts. The `LRUCache` of the package `lru-cache` is one: give it a `ttl`, and a `maxSize` in bytes.
+ * It answers at once, so a cache of the network is none. One that throws counts as empty.
  */
 export interface TextCache {
   get(key: string): string | undefined;
@@ -30,8 +33,18 @@ export class AnswerCache<A> {
 
   /** The answer that is kept, if there is one. */
   kept(question: string): A | undefined {
-    const text = this.cache.get(question);
-    return text === undefined ? undefined : this.read(text);
+    let text: unknown;
+    try {
+      text = this.cache.get(question);
+    } catch {
+      // A cache that fails is as good as an empty one.
+      return undefined;
+    }
+    if (text === undefined) return undefined;
+    if (typeof text !== 'string') {
+      throw new InvalidArgumentError('cache.get', text, 'a function that returns a text or undefined, and no promise');
+    }
+    return this.read(text);
   }
 
   /** Asks, and keeps the answer. Who asks while somebody is asking already waits for that answer. */
@@ -44,7 +57,7 @@ export class AnswerCache<A> {
     const answer = ask().then((given) => {
       const text = this.write(given);
       const size = BYTES_PER_CHARACTER * (question.length + (text?.length ?? 0));
-      if (text !== undefined) this.cache.set(question, text, { size });
+      if (text !== undefined) this.keep(question, text, size);
       return given;
     });
     this.asked.set(question, answer);
@@ -53,5 +66,13 @@ export class AnswerCache<A> {
     };
     answer.then(forget, forget);
     return answer;
+  }
+
+  private keep(question: string, text: string, size: number): void {
+    try {
+      this.cache.set(question, text, { size });
+    } catch {
+      // An answer that a cache fails to keep is an answer all the same.
+    }
   }
 }

@@ -5,6 +5,7 @@ import {
   fanOutQuery,
   type IndexQueryInput,
   type IndexQueryOutput,
+  InvalidArgumentError,
   type QueryClient,
   type ShardedTableConfig,
 } from '../../../lib/core';
@@ -35,6 +36,10 @@ function blogs(count: number): FakeIndex {
   return table;
 }
 
+function fail(): never {
+  throw new Error('cache down');
+}
+
 const newCache = (maxSize = 1_000_000) => new LRUCache<string, string>({ maxSize, ttl: 60_000 });
 const request = { value: 'monday', limit: 20 };
 const idOf = ({ id }: DynamoDbItem): string => (id as { S: string }).S;
@@ -51,6 +56,22 @@ describe('cachedQueryClient', () => {
       units.push(stats.consumedReadUnits);
     }
     expect(units).toEqual([plain.stats.consumedReadUnits, ...Array(99).fill(0)]);
+  });
+
+  test.each([
+    ['reads', { get: () => fail(), set: () => undefined }],
+    ['writes', { get: () => undefined, set: () => fail() }],
+  ])('answers as without a cache where its %s throw', async (_, cache) => {
+    const table = blogs(50);
+    const plain = await fanOutQuery(table, config, request);
+    expect(await fanOutQuery(cachedQueryClient(table, cache), config, request)).toEqual(plain);
+  });
+
+  test('refuses a cache that answers by promises, and does not blame the answers of DynamoDB', async () => {
+    const client = cachedQueryClient(blogs(50), { get: async () => undefined, set: () => undefined } as never);
+    const page = fanOutQuery(client, config, request);
+    await expect(page).rejects.toThrow(InvalidArgumentError);
+    await expect(page).rejects.toThrow('cache.get must be a function that returns a text or undefined, and no promise');
   });
 
   test('sends a query once while several ask it', async () => {
