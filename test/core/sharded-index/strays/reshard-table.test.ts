@@ -58,6 +58,20 @@ function meanwhile(table: FakeTable, action: () => void): FakeTable {
   return table;
 }
 
+test.each([
+  [140, null, { moved: 1, settled: 0, refused: 0 }],
+  [141, null, { moved: 0, settled: 0, refused: 1 }],
+  [141, 'a0', { moved: 1, settled: 0, refused: 0 }],
+])(
+  'an item of %i attributes besides its key, with %p as the version: %j',
+  async (count, versionAttribute, outcomes) => {
+    const table = new FakeTable(invoices.tableKey);
+    const attributes = Array.from({ length: count }, (_, number) => [`a${number}`, { N: '1' }] as const);
+    table.put({ ...places(first)[1]!, ...Object.fromEntries(attributes) });
+    expect((await reshardItems(table, invoices, { versionAttribute })).outcomes).toEqual(outcomes);
+  },
+);
+
 describe('findStrays of a table that is sharded by its own key', () => {
   test('counts the items that an earlier count has put elsewhere: queries find them', async () => {
     const table = grown(7);
