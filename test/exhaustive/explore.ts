@@ -6,22 +6,13 @@ export interface Scenario {
   readonly name: string;
   /** What a timer of the world's clock reads and writes. @default everything */
   readonly timerFootprint?: Footprint;
-  /**
-   * Whether its states alone say what need not be played again. That leaves out more where many orders of steps come to one
-   * state, each with something else asleep.
-   * @default false
-   */
-  readonly prunesByStatesOnly?: boolean;
   play(world: World): Promise<void>;
 }
 
 export interface ExploreOptions {
   /** Ends after so many runs, those that were left included. @default when every run was played */
   maxRuns?: number;
-  /**
-   * Leaves out runs that differ from another only in the order of steps that commute.
-   * @default true, unless the scenario prunes by states only
-   */
+  /** Leaves out runs that differ from another only in the order of steps that commute. @default true */
   prune?: boolean;
   /** Does not go on again from a state that it has been in, if the scenario says its state. @default true */
   onceFromEachState?: boolean;
@@ -55,8 +46,14 @@ export interface Failure {
   readonly decisions: readonly string[];
 }
 
+/** How many runs go on from somewhere, and the most decisions of one from there on. */
+interface Continuations {
+  covered: number;
+  height: number;
+}
+
 /** A question that runs answer one after the other, in each way once. */
-interface Branch {
+interface Branch extends Continuations {
   /** Everything that can happen, or hold, of which runs take what is in `names`. */
   readonly possible: readonly string[];
   readonly names: readonly string[];
@@ -65,18 +62,16 @@ interface Branch {
   /** Steps that need not happen here: an earlier run had them before what has happened since, and they commute with it. */
   readonly asleep: ReadonlyMap<string, Footprint>;
   /** The state in which the question is asked, if the scenario says it. */
-  readonly state?: string;
+  readonly state?: State;
   taken: number;
-  /** The runs that went through here, and the most decisions of one from here on. */
-  covered: number;
-  height: number;
 }
 
-/** What is known of a state that a run has been in: how many decisions it was from the begin, and what went on from there. */
-interface Seen {
-  depth: number;
-  covered: number;
-  height: number;
+/** What is known of a state that a run has been in. */
+interface State extends Continuations {
+  /** How many decisions it was from the begin. */
+  readonly depth: number;
+  /** The states that its steps lead to, as far as no option was chosen between. */
+  readonly next: Map<string, State>;
 }
 
 const PROGRESS_EVERY = 10_000;
@@ -87,38 +82,33 @@ const PROGRESS_EVERY = 10_000;
  *
  * Of runs that differ only in the order of steps that commute it plays one, by sleep sets. Source: Patrice Godefroid,
  * "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5. Where a scenario says its state, it goes
- * on once from each state and what sleeps there. After a failure it looks for shorter ones only.
+ * on once from each, and does not take a step there if another order of the same steps says where it leads. After a failure
+ * it looks for shorter ones only.
  */
 export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
-  const { maxRuns = Number.POSITIVE_INFINITY, onceFromEachState = true } = options;
-  const { prune = !scenario.prunesByStatesOnly } = options;
+  const { maxRuns = Number.POSITIVE_INFINITY, prune = true, onceFromEachState = true } = options;
   const { shortest = true, onProgress } = options;
-  const found: Exploration = { runs: 0, pruned: 0, covered: 0, depth: 0, isComplete: false };
+  const found = { runs: 0, pruned: 0, failure: undefined as Failure | undefined };
+  const all: Continuations = { covered: 0, height: 0 };
   const path: Branch[] = [];
-  const seen = onceFromEachState ? new Map<string, Seen>() : undefined;
-  while (found.runs + found.pruned < maxRuns) {
-    const run = new ExploringRun(path, seen, prune, found.failure?.decisions.length);
+  const states = onceFromEachState ? new Map<string, State>() : undefined;
+  let isComplete = false;
+  while (!isComplete && found.runs + found.pruned < maxRuns) {
+    const run = new ExploringRun(path, states, prune, found.failure?.decisions.length);
     const error = await run.play(scenario);
     if (run.isLeft) found.pruned += 1;
-    else {
-      found.runs += 1;
-      if (error !== undefined) {
-        found.failure = { error, decisions: decisionsOf(path) };
-        if (!shortest) return found;
-      }
-    }
-    const { covered = run.isLeft ? 0 : 1, height = 0 } = run.cameTo ?? {};
-    found.covered += covered;
-    found.depth = Math.max(found.depth, path.length + height);
-    const last = path.at(-1);
-    if (last !== undefined) count(last, covered, height + 1);
+    else found.runs += 1;
+    if (error !== undefined) found.failure = { error, decisions: decisionsOf(path) };
+    countBehind(path, all, run.cameTo ?? { covered: run.isLeft ? 0 : 1, height: 0 });
+    if (error !== undefined && !shortest) break;
     if ((found.runs + found.pruned) % PROGRESS_EVERY === 0) {
       onProgress?.(found.runs + found.pruned);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    if (!backtrack(path, seen)) return { ...found, isComplete: true };
+    isComplete = !backtrack(path, all);
   }
-  return found;
+  while (path.length > 0) leaveLast(path, all);
+  return { ...found, covered: all.covered, depth: all.height, isComplete };
 }
 
 /** Plays the run of these decisions. Where they end, the first of what can happen does. Throws what the run throws. */
@@ -150,15 +140,15 @@ export function asTest(scenario: string, { error, decisions }: Failure): string 
 class ExploringRun implements Decider {
   /** Whether it was left before its end. */
   isLeft = false;
-  /** The state that it was left in, if another run has been there. */
-  cameTo?: Seen;
+  /** The state that it was left in, if what goes on from there is known. */
+  cameTo?: State;
   private position = 0;
   private asleep: ReadonlyMap<string, Footprint> = new Map();
   private leave!: () => void;
 
   constructor(
     private readonly path: Branch[],
-    private readonly seen: Map<string, Seen> | undefined,
+    private readonly states: Map<string, State> | undefined,
     private readonly prune: boolean,
     /** The decisions of a failure. This run is to have fewer. */
     private readonly tooMany: number | undefined,
@@ -173,16 +163,17 @@ class ExploringRun implements Decider {
   }
 
   step(steps: readonly Step[], state: () => string | undefined): number | undefined {
-    const possible = steps.map(({ name }) => name);
-    const branch = this.path[this.position] ?? this.branchOfSteps(steps, possible, state);
+    const branch = this.path[this.position] ?? this.branchOfSteps(steps, state);
     if (branch === undefined) {
       this.isLeft = true;
       this.leave();
       return undefined;
     }
-    const position = this.take(branch, possible);
-    const footprint = branch.footprints![branch.taken]!;
-    this.asleep = this.prune ? stillAsleep(branch, footprint) : this.asleep;
+    const position = this.take(
+      branch,
+      steps.map(({ name }) => name),
+    );
+    this.asleep = this.prune ? stillAsleep(branch, branch.footprints![branch.taken]!) : this.asleep;
     return position;
   }
 
@@ -195,31 +186,45 @@ class ExploringRun implements Decider {
   }
 
   /** The steps that this run and later ones take here; undefined if none needs to. */
-  private branchOfSteps(
-    steps: readonly Step[],
-    possible: string[],
-    says: () => string | undefined,
-  ): Branch | undefined {
+  private branchOfSteps(steps: readonly Step[], says: () => string | undefined): Branch | undefined {
     if (this.tooMany !== undefined && this.position + 1 >= this.tooMany) return undefined;
+    const said = this.states && says();
+    if (said !== undefined) return this.branchOfState(steps, digest(said));
     const awake = steps.filter(({ name }) => !this.asleep.has(name));
-    if (awake.length === 0) return undefined;
-    const said = this.seen && says();
-    const state = said === undefined ? undefined : digest(JSON.stringify([said, ...[...this.asleep.keys()].sort()]));
-    if (state !== undefined && this.hasBeenSeen(state, this.seen!)) return undefined;
-    const [names, footprints] = [awake.map(({ name }) => name), awake.map(({ footprint }) => footprint)];
-    return this.add({ possible, names, footprints, asleep: this.asleep, state, taken: 0, covered: 0, height: 0 });
+    return awake.length === 0 ? undefined : this.add(branchOf(steps, awake, this.asleep));
   }
 
-  /** Whether another run has gone on from here, or this one does. Where a shorter failure is looked for, nearer counts anew. */
-  private hasBeenSeen(state: string, seen: Map<string, Seen>): boolean {
-    const before = seen.get(state);
-    const isNearer = before !== undefined && this.tooMany !== undefined && this.position < before.depth;
-    if (before === undefined || isNearer) {
-      seen.set(state, { depth: this.position, covered: 0, height: 0 });
-      return false;
-    }
-    this.cameTo = before;
+  /** The steps that need be taken in a state: none if another run has been there. */
+  private branchOfState(steps: readonly Step[], name: string): Branch | undefined {
+    const before = this.states!.get(name);
+    const isKnown = before !== undefined && this.isAsNear(before, this.position);
+    const state = isKnown ? before : { depth: this.position, covered: 0, height: 0, next: new Map<string, State>() };
+    this.states!.set(name, state);
+    const last = this.path.at(-1);
+    last?.state?.next.set(last.names[last.taken]!, state);
+    const open = isKnown ? [] : steps.filter((step) => !this.isKnownByAnotherOrder(step, state));
+    if (open.length > 0) return this.add(branchOf(steps, open, new Map(), state));
+    this.cameTo = state;
+    return undefined;
+  }
+
+  /**
+   * Whether the step commutes with the last one, and a run has taken the two in the other order: then it leads from this
+   * state to where the last one led behind it.
+   */
+  private isKnownByAnotherOrder({ name, footprint }: Step, state: State): boolean {
+    const last = this.path.at(-1);
+    if (!this.prune || last?.state === undefined || !commute(footprint, last.footprints![last.taken]!)) return false;
+    const next = last.state.next.get(name)?.next.get(last.names[last.taken]!);
+    if (next === undefined || !this.isAsNear(next, this.position + 1)) return false;
+    state.next.set(name, next);
+    count(state, { covered: next.covered, height: next.height + 1 });
     return true;
+  }
+
+  /** Whether a run has gone on from a state as near to the begin. Where a shorter failure is looked for, nearer counts anew. */
+  private isAsNear({ depth }: State, position: number): boolean {
+    return this.tooMany === undefined || depth <= position;
   }
 
   private add(branch: Branch): Branch {
@@ -237,6 +242,24 @@ class ExploringRun implements Decider {
   }
 }
 
+function branchOf(
+  steps: readonly Step[],
+  open: readonly Step[],
+  asleep: ReadonlyMap<string, Footprint>,
+  state?: State,
+): Branch {
+  return {
+    possible: steps.map(({ name }) => name),
+    names: open.map(({ name }) => name),
+    footprints: open.map(({ footprint }) => footprint),
+    asleep,
+    state,
+    taken: 0,
+    covered: state?.covered ?? 0,
+    height: state?.height ?? 0,
+  };
+}
+
 /** What was asleep, and what earlier runs have taken here, as far as it commutes with what happens now. */
 function stillAsleep({ names, footprints, asleep, taken }: Branch, happens: Footprint): Map<string, Footprint> {
   const still = new Map<string, Footprint>();
@@ -248,22 +271,32 @@ function stillAsleep({ names, footprints, asleep, taken }: Branch, happens: Foot
 }
 
 /** Turns to the next way; false if there is none. */
-function backtrack(path: Branch[], seen: ReadonlyMap<string, Seen> | undefined): boolean {
+function backtrack(path: Branch[], all: Continuations): boolean {
   for (let last = path.at(-1); last !== undefined; last = path.at(-1)) {
     last.taken += 1;
     if (last.taken < last.names.length) return true;
-    path.pop();
-    const { state, covered, height } = last;
-    if (state !== undefined) Object.assign(seen!.get(state)!, { covered, height });
-    const before = path.at(-1);
-    if (before !== undefined) count(before, covered, height + 1);
+    leaveLast(path, all);
   }
   return false;
 }
 
-function count(branch: Branch, covered: number, height: number): void {
-  branch.covered += covered;
-  branch.height = Math.max(branch.height, height);
+/** Leaves the last branch. What went on from there is known. */
+function leaveLast(path: Branch[], all: Continuations): void {
+  const { state, covered, height } = path.pop()!;
+  if (state !== undefined) Object.assign(state, { covered, height });
+  countBehind(path, all, { covered, height });
+}
+
+/** Counts what goes on behind the last decision. */
+function countBehind(path: readonly Branch[], all: Continuations, { covered, height }: Continuations): void {
+  const last = path.at(-1);
+  if (last === undefined) count(all, { covered, height });
+  else count(last, { covered, height: height + 1 });
+}
+
+function count(into: Continuations, { covered, height }: Continuations): void {
+  into.covered += covered;
+  into.height = Math.max(into.height, height);
 }
 
 function decisionsOf(path: readonly Branch[]): string[] {

@@ -12,7 +12,8 @@ import { adaptiveConfig } from '../../fakes/adaptive-config';
 import { FakeCountTable } from '../../fakes/fake-count-table';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
-import type { World } from '../world';
+import { Heard, stateText } from '../heard';
+import type { Footprint, World } from '../world';
 
 export interface CountsBounds {
   /** How many readers there are, and as many writers. */
@@ -44,7 +45,7 @@ class Counts {
   private readonly faults: Faults;
   /** How many shards hold an item, or an empty one before it. */
   private occupied = 0;
-  private requests = 0;
+  private readonly heard = new Heard();
 
   constructor(
     private readonly world: World,
@@ -59,6 +60,7 @@ class Counts {
       await this.table.store().writeCount({ ...count, changedBy: 'nobody', changedAt: new Date(0).toISOString() }, 0);
       this.occupied = 2;
     }
+    this.world.says(() => this.state());
     const numbers = [1, 2].slice(0, this.bounds.applications);
     await this.world.until(
       Promise.all([
@@ -69,11 +71,28 @@ class Counts {
     );
   }
 
+  private state(): string {
+    const { count, occupied, heard, faults } = this;
+    return stateText([count, occupied, heard.all(), faults.rest]);
+  }
+
+  /** What the table says, without the id and the time of its commit: its version says which it is. */
+  private get count(): unknown {
+    const { version, write, read } = this.table.of(VALUE) ?? {};
+    return [version, write, read];
+  }
+
+  /** What somebody hears, and when. */
+  private hear(name: string, what: unknown): void {
+    this.heard.hear(name, this.world.clock.now(), what);
+  }
+
   private async read(name: string): Promise<void> {
     const index = this.application(name);
     for (let page = 1; page <= this.bounds.pages; page++) {
       // A page is judged by the items that are there when it begins.
       await this.world.answer(`${name} wants page ${page}`, { reads: ['items'], writes: [name] });
+      this.hear(name, page);
       const config = await index.forReading().catch((error) => {
         if (error instanceof ShardCountsUnavailableError) return undefined;
         throw error;
@@ -81,29 +100,40 @@ class Counts {
       const { read } = config?.shards.byValue?.[VALUE] ?? { read: 1 };
       if (config !== undefined && read < this.occupied) throw new Error('a reader asks every shard that holds an item');
     }
+    this.heard.forget(name);
   }
 
   private async write(name: string): Promise<void> {
     const index = this.application(name);
     for (let item = 1; item <= this.bounds.items; item++) {
       await this.world.answer(`${name} wants to write item ${item}`, { writes: [name] });
-      const isTooLate = this.afterTheLongestWrite();
+      this.hear(name, item);
+      const tooLateAtMs = this.world.clock.now() + LONGEST_WRITE_MS;
       const { shards } = await index.forWriting();
       const { write } = shards.byValue?.[VALUE] ?? shards.default;
-      const arrives = this.world.answer(`item ${item} of ${name} arrives`, { writes: [name, 'items'] });
-      await Promise.race([arrives, isTooLate.promise]);
-      if (!isTooLate.hasCome) this.occupied = Math.max(this.occupied, write);
+      await this.arrival(`item ${item} of ${name}`, { writes: [name, 'items'] }, tooLateAtMs, () => {
+        this.occupied = Math.max(this.occupied, write);
+      });
     }
+    this.heard.forget(name);
   }
 
-  /** From when on a write that has not arrived never does. It matters to a drain alone. */
-  private afterTheLongestWrite(): { hasCome: boolean; promise: Promise<void> } {
-    if (!this.bounds.lower) return { hasCome: false, promise: new Promise(() => {}) };
-    const end = { hasCome: false, promise: this.world.clock.sleep(LONGEST_WRITE_MS) };
-    void end.promise.then(() => {
-      end.hasCome = true;
+  /** A write arrives in time, or never. That there is a longest time matters to a drain alone. */
+  private arrival(name: string, footprint: Footprint, tooLateAtMs: number, arrive: () => void): Promise<void> {
+    const { world, bounds } = this;
+    return new Promise((resolve) => {
+      const takeBack = world.offer(`${name} arrives`, footprint, () => {
+        cancel();
+        arrive();
+        resolve();
+      });
+      const neverArrives = (): void => {
+        takeBack();
+        resolve();
+      };
+      const inMs = Math.max(0, tooLateAtMs - world.clock.now());
+      const cancel = bounds.lower ? world.clock.schedule(neverArrives, inMs) : () => {};
     });
-    return end;
   }
 
   private async raise(): Promise<void> {
@@ -119,6 +149,7 @@ class Counts {
         ? this.lower(store, { ...change, to: 1 })
         : raiseShardCount(adaptiveConfig, store, change, { clock });
       await Promise.race([changed.then(undefined, ignoreScripted), ended]);
+      this.heard.forget(`raiser ${raiser}`);
     }
   }
 
@@ -132,6 +163,7 @@ class Counts {
       longestWriteMs: LONGEST_WRITE_MS,
     });
     await this.world.answer(`${change.changedBy} has written the items again`, { writes: [change.changedBy, 'items'] });
+    this.hear(change.changedBy, 'written again');
     this.occupied = Math.min(this.occupied, 1);
     return endDrain(adaptiveConfig, store, {
       value: VALUE,
@@ -160,7 +192,8 @@ class Counts {
   }
 
   private async request<T>(what: string, name: string, apply: () => Promise<T>): Promise<T> {
-    await this.world.answer(`${what} ${++this.requests}`, { reads: ['counts', 'items'], writes: [name] });
+    await this.world.answer(what, { reads: ['counts', 'items'], writes: [name] });
+    this.hear(name, this.count);
     return apply();
   }
 
@@ -170,7 +203,7 @@ class Counts {
     apply: () => Promise<boolean>,
     end: () => void,
   ): Promise<boolean> {
-    const what = `${name} writes ${write}/${read} ${++this.requests}`;
+    const what = `${name} writes ${write}/${read}`;
     const footprint = { writes: ['counts', name] };
     return new Promise((resolve, reject) => {
       let offers: (() => void)[] = [];
@@ -178,25 +211,22 @@ class Counts {
         for (const takeBack of offers) takeBack();
         happen();
       };
-      const lose = async (): Promise<void> => {
-        await apply();
-        reject(new Error('scripted'));
+      const fail = (): void => reject(new Error('scripted'));
+      const answer = (said: boolean): void => {
+        this.hear(name, said);
+        resolve(said);
       };
       offers = [
         this.world.offer(
           what,
           footprint,
-          once(() => void apply().then(resolve, reject)),
+          once(() => void apply().then(answer, reject)),
         ),
-        this.faults.offer(
-          `${what}, and fails`,
-          footprint,
-          once(() => reject(new Error('scripted'))),
-        ),
+        this.faults.offer(`${what}, and fails`, footprint, once(fail)),
         this.faults.offer(
           `${what}, and its answer is lost`,
           footprint,
-          once(() => void lose()),
+          once(() => void apply().then(fail)),
         ),
         this.faults.offer(
           `${what}, and ends`,

@@ -1,11 +1,15 @@
 import { deaggregate, deduplicate, OrderedProducer, SequenceHistory } from '../../../lib/core';
 import { uniformRanges } from '../../../lib/core/foundation/hash-key-ranges';
 import { OutboxRelay, type PostgresClient, type PostgresQuery, type RecordSink } from '../../../lib/core/outbox';
+import { OutboxDatabase } from '../../../lib/core/outbox/outbox-database';
+import { Progress } from '../../../lib/core/outbox/progress';
+import { Fifo } from '../../../lib/core/producer/fifo';
 import { recordsAlongLineage } from '../../../lib/testing/fake-shard';
 import { ShardMap } from '../../../lib/testing/shard-map';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
-import { Heard, stateText } from '../heard';
+import { stateText } from '../heard';
+import { memoryText } from '../memory';
 import { StreamInSteps } from '../producer/stream-in-steps';
 import type { World } from '../world';
 import { type ModelRow, OutboxModel } from './outbox-model';
@@ -41,11 +45,10 @@ const NEVER_MS = 2 ** 31 - 1;
 
 /** Workers relay an outbox, while writers write to it, and workers come and go. */
 export function outboxScenario(name: string, bounds: OutboxBounds): Scenario {
-  return { name, prunesByStatesOnly: true, play: (world) => new Outbox(world, bounds).play() };
+  return { name, play: (world) => new Outbox(world, bounds).play() };
 }
 
 class Outbox {
-  readonly heard = new Heard();
   readonly faults: Faults;
   readonly acknowledged = new Set<string>();
   readonly shards = new ShardMap(uniformRanges(1), undefined, () => 0);
@@ -127,16 +130,24 @@ class Outbox {
   }
 
   private state(): string {
-    const { model, heard, faults, acknowledged, shards, streams, transactions } = this;
-    const stored = shards.all.map(({ records }) => records.map(({ data }) => Buffer.from(data).toString('base64')));
+    const { model, faults, acknowledged, streams, transactions } = this;
+    const workers = this.workers.map((worker) => worker.state).sort();
     const underWay = streams
       .flatMap((stream) => [...stream.underWay])
-      .map(([request, { entries, answer }]) => [
-        request,
-        entries.map(({ Data }) => Buffer.from(Data).toString('base64')),
-        answer,
-      ]);
-    return stateText([model.state, heard.all(), faults.rest, [...acknowledged].sort(), stored, underWay, transactions]);
+      .map(([request, { entries, answer }]) => {
+        return [request, entries.map(({ Data }) => base64(Data)), answer === undefined ? answer : codesOf(answer)];
+      });
+    const arrived = [...acknowledged].sort();
+    return stateText([model.state, workers, faults.rest, arrived, this.stored(), underWay.sort(), transactions]);
+  }
+
+  /** The records of each key, in order. */
+  private stored(): unknown {
+    const byKey = new Map<string, string[]>();
+    for (const { partitionKey, data } of this.shards.all.flatMap(({ records }) => records)) {
+      byKey.set(partitionKey, [...(byKey.get(partitionKey) ?? []), base64(data)]);
+    }
+    return [...byKey].sort();
   }
 
   private checkRemoved({ data }: ModelRow): void {
@@ -168,13 +179,42 @@ class Outbox {
   }
 }
 
+/** Fields of a relay and its producer on which nothing depends: ways to the outside, settings, and counters. */
+const NOT_REMEMBERED = new Set([
+  'client',
+  'clock',
+  'counter',
+  'last',
+  'limiter',
+  'limits',
+  'options',
+  'patience',
+  'pollMs',
+  'postgres',
+  'settings',
+  'statistics',
+  'summary',
+  'time',
+  'totals',
+]);
+
+const TAKING_OVER = ['locks a range', 'takes a range over', 'forgets what is not covered'];
+
 /** A worker, from its start to its end. */
 class Worker {
   readonly stream: StreamInSteps;
   readonly clock: RelayClock;
   private readonly abort = new AbortController();
+  private relay!: OutboxRelay;
+  private producer!: OrderedProducer;
   private isThere = true;
-  private statements = 0;
+  /** The statements that have no answer yet: the first is offered, and the others wait for it. */
+  private asked: PostgresQuery[] = [];
+  private heard: unknown[] = [];
+  /** The last position that it has saved, and the last window that it has read. */
+  private saved?: unknown;
+  private window?: unknown;
+  private rotatedAtMs = 0;
   private offers: (() => void)[] = [];
   private readonly fates = new Map<Fate, () => void>();
 
@@ -184,17 +224,19 @@ class Worker {
   ) {
     const { world, model, bounds } = outbox;
     const hears = (what: unknown): void => {
-      outbox.heard.hear(name, what);
+      this.hear(codesOf(what));
       this.clock.move();
     };
     this.clock = new RelayClock(
       world,
       name,
       {
+        reads: this.reads,
+        leasesTakeTime: bounds.rotates === true,
         writes: () => model.writes,
         leases: () => model.lockChanges + (bounds.rotates ? model.writes + model.saves : 0),
       },
-      (what) => outbox.heard.hear(name, what),
+      (what) => this.hear(what),
     );
     this.stream = new StreamInSteps(world, outbox.faults, {
       shardCount: 1,
@@ -202,6 +244,48 @@ class Worker {
       shards: outbox.shards,
       hears,
     });
+  }
+
+  /**
+   * All that it does from now on depends on this. What it remembers is in its objects and in the statements that it has asked.
+   * Only while it takes a range over, or sends what is parked, functions of it hold what it has heard since then.
+   */
+  get state(): unknown {
+    const { name, relay, producer, clock, heard, abort } = this;
+    const memory = memoryText([relay, producer], { skip: NOT_REMEMBERED, queued, nowMs: clock.now() });
+    const sinceRotated = Math.min(clock.now() - this.rotatedAtMs, LEASE_MS);
+    const asked = this.asked.map((statement) => [OutboxModel.statement(statement).name, statement.values]);
+    const held = [this.isQuiet ? [] : heard, this.saved, this.windowAhead, abort.signal.aborted];
+    return [name, memory, asked, held, clock.state, sinceRotated];
+  }
+
+  private get isQuiet(): boolean {
+    return !this.isAsking(...TAKING_OVER) && this.ranges.every(({ parked }) => parked.puts === 0);
+  }
+
+  /** The window that was read and is not used up yet. */
+  private get windowAhead(): unknown {
+    const isAhead = this.ranges.some(({ nextWindow }) => nextWindow !== undefined);
+    return (isAhead || this.isAsking('parks')) && this.window;
+  }
+
+  private isAsking(...names: readonly string[]): boolean {
+    return this.asked.some((statement) => names.includes(OutboxModel.statement(statement).name));
+  }
+
+  private get ranges(): { parked: { puts: number }; nextWindow?: unknown }[] {
+    const { ranges } = this.relay as unknown as { ranges: Map<number, { relay: Worker['ranges'][number] }> };
+    return [...ranges.values()].map(({ relay }) => relay);
+  }
+
+  private hear(what: unknown): void {
+    if (this.isQuiet) this.heard = [];
+    this.heard.push(what);
+  }
+
+  /** At any step it may look who holds what, and whether it can rotate. */
+  private get reads(): readonly string[] {
+    return ['locks', ...(this.outbox.bounds.rotates ? ['ranges', 'transactions', 'messages'] : [])];
   }
 
   start(): void {
@@ -213,7 +297,8 @@ class Worker {
       random: () => 0.5,
       maxAttempts: 2,
     });
-    const relay = new OutboxRelay(this.session(), this.noting(producer), {
+    this.producer = producer;
+    this.relay = new OutboxRelay(this.session(), this.noting(producer), {
       windowRows: bounds.windowRows,
       maxRowsInFlight: SHARE_OF_A_KEY * bounds.rowsOfAKey,
       ...(bounds.maxTries !== undefined && { maxTries: bounds.maxTries }),
@@ -225,7 +310,7 @@ class Worker {
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
       clock: this.clock,
     });
-    relay.run({ signal: this.abort.signal }).then(
+    this.relay.run({ signal: this.abort.signal }).then(
       () => this.leave(),
       (error) => {
         if (this.isThere) this.outbox.failure ??= error;
@@ -236,7 +321,7 @@ class Worker {
   /** From when on it holds a range. */
   private meet(fate: Fate): void {
     if (this.fates.has(fate)) return;
-    const { faults, model, heard } = this.outbox;
+    const { faults, model } = this.outbox;
     const writes = [this.name, ...(fate === 'is told to end' ? [] : ['locks'])];
     const meet = {
       crashes: () => this.leave(),
@@ -245,7 +330,7 @@ class Worker {
         this.outbox.changed();
       },
       'is told to end': () => {
-        heard.hear(this.name, fate);
+        this.hear(fate);
         this.abort.abort();
       },
     };
@@ -259,9 +344,8 @@ class Worker {
     for (const takeBack of [...this.offers, ...this.fates.values()]) takeBack();
     this.clock.end();
     this.stream.end();
-    const { model, heard, workers } = this.outbox;
+    const { model, workers } = this.outbox;
     model.unlockAll(this.name);
-    heard.forget(this.name);
     workers.splice(workers.indexOf(this), 1);
     this.outbox.start(`${this.name}'`);
     this.outbox.changed();
@@ -282,29 +366,65 @@ class Worker {
   }
 
   private session(): PostgresClient {
-    const { world, model, bounds, heard } = this.outbox;
+    const { world, model, bounds } = this.outbox;
     const query = (statement: PostgresQuery): ReturnType<PostgresClient['query']> => {
       const { name, touches, moves } = OutboxModel.statement(statement);
       const answer = (): ReturnType<OutboxModel['query']> => {
         const said = model.query(this.name, statement);
         if (name === 'takes a range over') for (const fate of bounds.fates) this.meet(fate);
-        heard.hear(this.name, said);
+        if (name === 'rotates') this.rotatedAtMs = this.clock.now();
+        if (name === 'saves') this.saved = statement.values;
+        if (name === 'reads a window') this.window = said.rows;
         if (moves) this.clock.move();
         return said;
       };
-      if (touches === undefined) return Promise.resolve(answer());
+      if (touches === undefined) {
+        const said = answer();
+        this.heard.push(said);
+        this.asked.shift();
+        return Promise.resolve(said);
+      }
       const { reads = [], writes = [] } = touches;
       return new Promise((resolve) => {
-        const step = `${this.name} ${name} ${++this.statements}`;
+        const footprint = { reads: [...reads, ...this.reads], writes: [...writes, this.name] };
         const happen = (): void => {
-          resolve(answer());
+          const said = answer();
+          this.hear(said);
+          this.asked.shift();
+          resolve(said);
           this.outbox.changed();
         };
-        this.offers = [world.offer(step, { reads, writes: [...writes, this.name] }, happen)];
+        this.offers = [world.offer(`${this.name} ${name}`, footprint, happen)];
       });
     };
-    return { query, on: () => {}, removeListener: () => {} };
+    const asks = (statement: PostgresQuery): void => void this.asked.push(statement);
+    return { query, asks, on: () => {}, removeListener: () => {} } as PostgresClient;
   }
+}
+
+/** Where a session hears of each statement when it is asked: in a database, statements wait for each other out of sight. */
+const database = OutboxDatabase.prototype as unknown as { query(statement: PostgresQuery): Promise<unknown> };
+const inTurn = database.query;
+database.query = function (this: { client: { asks?(statement: PostgresQuery): void } }, statement) {
+  this.client.asks?.(statement);
+  return inTurn.call(this, statement);
+};
+
+/** A progress keeps rows for a while that have ended. */
+function queued(object: object): readonly unknown[] | undefined {
+  if (object instanceof Fifo) return Array.from({ length: object.length }, (_, index) => object.at(index));
+  if (!(object instanceof Progress)) return undefined;
+  const { position, steps, first } = object as unknown as { position: unknown; steps: unknown[]; first: number };
+  return [position, ...steps.slice(first)];
+}
+
+/** What an answer says of each record. Nobody asks for the sequence numbers. */
+function codesOf(answer: unknown): unknown {
+  return Array.isArray(answer) ? answer.map((result) => result?.ErrorCode) : answer;
+}
+
+function base64(data: Uint8Array): string {
+  return Buffer.from(data).toString('base64');
 }
 
 function promise(isKept: boolean, words: string): void {

@@ -14,7 +14,11 @@ const LAST_STATEMENT_MS = 3_000;
 /** A producer waits less between attempts; what is longer are the time-outs of its requests. */
 const LONGEST_WAIT_MS = 1_000;
 
+const POLLS = 'polls';
 const SAVES = 'saves';
+const LEASES = 'looks at leases';
+const RETRIES = 'tries again';
+const WAITS = 'waits';
 
 interface Timer {
   readonly name: string;
@@ -28,6 +32,10 @@ interface Timer {
 }
 
 export interface Gates {
+  /** What each step of the worker reads. */
+  readonly reads: readonly string[];
+  /** Whether time passes until it looks at leases. */
+  readonly leasesTakeTime: boolean;
   /** Grows with all that a look at the writers' rows can show. */
   writes(): number;
   /** Grows with all that a look at leases can show. */
@@ -42,7 +50,6 @@ export interface Gates {
 export class RelayClock implements Clock {
   private readonly timers = new Set<Timer>();
   private nowMs = 0;
-  private count = 0;
   private moves = 0;
 
   constructor(
@@ -56,6 +63,12 @@ export class RelayClock implements Clock {
     return this.nowMs;
   }
 
+  /** All that its timers do from now on depends on this. */
+  get state(): unknown {
+    const timers = [...this.timers].map(({ name, atMs, isOpen }) => [name, Math.max(0, atMs - this.nowMs), isOpen()]);
+    return timers.sort();
+  }
+
   schedule(callback: () => void, delayMs: number): () => void {
     if (delayMs === STATEMENT_TIMEOUT_MS || delayMs === LAST_STATEMENT_MS) return () => {};
     return this.offer(callback, delayMs, ...this.gateOf(delayMs));
@@ -64,7 +77,7 @@ export class RelayClock implements Clock {
   /** The clock of the worker's producer, whose requests are never given up. */
   get ofProducer(): Clock {
     const schedule = (callback: () => void, delayMs: number): (() => void) =>
-      delayMs > LONGEST_WAIT_MS ? () => {} : this.offer(callback, delayMs, 'waits', () => true);
+      delayMs > LONGEST_WAIT_MS ? () => {} : this.offer(callback, delayMs, WAITS, () => true);
     return {
       now: () => this.nowMs,
       schedule,
@@ -74,11 +87,21 @@ export class RelayClock implements Clock {
 
   private offer(callback: () => void, delayMs: number, kind: string, isOpen: () => boolean): () => void {
     if (delayMs === 0) return immediately(callback);
-    const name = `${this.worker} ${kind} ${++this.count}`;
-    const timer: Timer = { name, atMs: this.nowMs + delayMs, callback, isOpen, isPrompt: kind === SAVES };
+    const takesTime = kind === RETRIES || kind === WAITS || (kind === LEASES && this.gates.leasesTakeTime);
+    const atMs = this.nowMs + (takesTime ? delayMs : 0);
+    const timer: Timer = { name: this.nameOf(kind), atMs, callback, isOpen, isPrompt: kind === SAVES };
     this.timers.add(timer);
     this.reconsider();
     return () => this.remove(timer);
+  }
+
+  /** The same in each state, however the worker has come there. */
+  private nameOf(kind: string): string {
+    const names = new Set([...this.timers].map(({ name }) => name));
+    for (let number = 1; ; number++) {
+      const name = `${this.worker} ${kind} ${number}`;
+      if (!names.has(name)) return name;
+    }
   }
 
   sleep(delayMs: number): Promise<void> {
@@ -99,7 +122,9 @@ export class RelayClock implements Clock {
         timer.takeBack = immediately(() => this.fire(timer));
         continue;
       }
-      timer.takeBack = this.world.offer(timer.name, { writes: [this.worker] }, () => this.fire(timer));
+      timer.takeBack = this.world.offer(timer.name, { reads: this.gates.reads, writes: [this.worker] }, () =>
+        this.fire(timer),
+      );
     }
   }
 
@@ -108,10 +133,10 @@ export class RelayClock implements Clock {
   }
 
   private gateOf(delayMs: number): [kind: string, isOpen: () => boolean] {
-    if (delayMs === POLL_MS) return ['polls', since(this.gates.writes)];
-    if (delayMs === LEASE_MS) return ['looks at leases', since(this.gates.leases)];
+    if (delayMs === POLL_MS) return [POLLS, since(this.gates.writes)];
+    if (delayMs === LEASE_MS) return [LEASES, since(this.gates.leases)];
     if (delayMs === SAVE_MS) return [SAVES, since(() => this.moves)];
-    return ['tries again', () => true];
+    return [RETRIES, () => true];
   }
 
   private fire(timer: Timer): void {

@@ -92,7 +92,7 @@ export class StreamInSteps {
 
   private putRecords(entries: readonly PutRecordsRequestEntry[]): Promise<PutRecordsOutput> {
     const { producer, hears } = this.options;
-    const request = `${producer === undefined ? '' : `${producer} `}request ${++this.requests}`;
+    const request = this.nameOfRequest();
     this.wasQuiet &&= !this.mustBeQuiet;
     const ends = { writes: [request, producer ?? 'producer'] };
     const arrives = this.arrives(request, entries);
@@ -155,6 +155,16 @@ export class StreamInSteps {
         ),
       ]);
     });
+  }
+
+  /** With several producers, it is the same in each state, however the producers have come there. */
+  private nameOfRequest(): string {
+    const { producer } = this.options;
+    if (producer === undefined) return `request ${++this.requests}`;
+    for (let number = 1; ; number++) {
+      const name = `${producer} request ${number}`;
+      if (!this.underWay.has(name)) return name;
+    }
   }
 
   /** The producer is gone, and hears no answer any more. What it has sent arrives all the same. */

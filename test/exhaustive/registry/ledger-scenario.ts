@@ -53,13 +53,19 @@ async function play(world: World, { owners, skewed = false, work, faults }: Ledg
     await first.release(before.flatMap(({ owner, hashKey }) => (hashKey < RANGES[1]!.startingHashKey ? owner : [])));
   const some = new Faults(world, faults);
   const heard = new Heard((part) => table.text(part));
-  const processes = work.map((_, index) => new Process(world, some, heard, `process ${index + 1}`, table));
+  const names = work.map((_, index) => `process ${index + 1}`);
+  const processes = names.map((name) => new Process(world, some, heard, name, names, table));
   world.says(() => {
-    const written = processes.map((process) => process.written.map(({ version }) => version));
-    return table.text([heard.all(), written, some.rest, table.heads, table.entries]);
+    const written = processes.map(({ isThere, written }) => isThere && written.map(({ version }) => version));
+    return table.text([heard.all(), written, some.rest, table.heads, table.everyEntry()]);
   });
   await world.until(
-    Promise.all(processes.map((process, index) => Promise.race([run(work[index]!, process, before), process.end]))),
+    Promise.all(
+      processes.map((process, index) => {
+        const done = run(work[index]!, process, before).then(() => process.leave());
+        return Promise.race([done, process.end]);
+      }),
+    ),
   );
   await world.untilNothingIsLeft();
   check(await new HashKeyLedger(table.store()).list(), table);
@@ -69,6 +75,11 @@ async function play(world: World, { owners, skewed = false, work, faults }: Ledg
 async function run(what: LedgerWork, process: Process, before: readonly HashKeyOwner[]): Promise<void> {
   // The head has room for one entry, so that entries matter.
   const ledger = new HashKeyLedger(process.store, { clock: process.clock, random: () => 0, maxEntries: 1 });
+  const hasOneCommit = !('allocate' in what) || what.allocate.length === 1;
+  process.remembers = () => {
+    const { state, settledVersion } = ledger as unknown as { state?: { version: number }; settledVersion: number };
+    return [state?.version, settledVersion, hasOneCommit || [...process.asked]];
+  };
   const changed = (): RegistryEntry[] =>
     process.written.flatMap(({ version, recent }) => recent.filter((entry) => entry.version === version));
   const sameOwners = (reported: readonly string[]): boolean =>
@@ -124,9 +135,14 @@ class Table {
       readHead: async () => this.heads.at(-1),
       writeHead: async (head, expected) => this.writeHead(head, expected),
       readEntry: async (owner) => this.entries.get(owner),
-      readEntries: async () => [...this.entries.values()],
+      readEntries: async () => this.everyEntry(),
       writeEntry: async (entry) => this.writeEntry(entry),
     };
+  }
+
+  /** In an order that does not depend on that of the writes. */
+  everyEntry(): RegistryEntry[] {
+    return [...this.entries.values()].sort((a, b) => (a.owner < b.owner ? -1 : 1));
   }
 
   writeHead(head: RegistryHead, expected: number): boolean {
@@ -147,14 +163,22 @@ class Process {
   readonly written: RegistryHead[] = [];
   /** Resolves when the process is gone. */
   readonly end: Promise<void>;
+  isThere = true;
+  /** What its ledger keeps. */
+  remembers!: () => unknown;
   private stop!: () => void;
   private requests = 0;
+  /** What it has asked for, in order. It says how many commits have begun. */
+  readonly asked: string[] = [];
+  private readonly tried: number[] = [];
+  private hasRead = false;
 
   constructor(
     private readonly world: World,
     private readonly faults: Faults,
     private readonly heard: Heard,
     private readonly name: string,
+    private readonly everyone: readonly string[],
     private readonly table: Table,
   ) {
     this.end = new Promise((resolve) => {
@@ -162,28 +186,52 @@ class Process {
     });
   }
 
+  /** Its work has ended, or itself. What it has heard does not matter any more. */
+  leave(): void {
+    this.isThere = false;
+    this.heard.forget(this.name);
+    this.stop();
+  }
+
+  /** Whoever begins to write has decided by a version, and what it has read on the way to that does not matter any more. */
+  private decide(): void {
+    if (!this.hasRead) return;
+    this.hasRead = false;
+    this.heard.forget(this.name);
+    this.requests = 0;
+    this.hear([[...this.tried], this.remembers()]);
+  }
+
+  private hear(what: unknown): void {
+    if (this.isThere) this.heard.hear(this.name, what);
+  }
+
   /** It sleeps until its turn comes: the waits between attempts at a commit have any length. */
   get clock() {
     const sleep = async (): Promise<void> => {
       await this.world.answer(`${this.name} wakes ${++this.requests}`, { writes: [this.name] });
-      this.heard.hear(this.name, 'wakes');
+      this.hear('wakes');
     };
     return { now: () => 0, schedule: () => () => {}, sleep };
   }
 
   get store(): RegistryStore {
     const { table } = this;
+    // In whatever order entries are written, the latest stay. So writes of entries commute, but not with reads of them.
+    const entriesBy = (process: string): string => `entries by ${process}`;
+    const entries = { reads: this.everyone.map(entriesBy) };
     return {
       readHead: () => this.request('reads the head', { reads: ['head'] }, () => table.heads.at(-1)),
-      readEntries: () => this.request('reads the entries', { reads: ['entries'] }, () => [...table.entries.values()]),
-      readEntry: (owner) => this.request('reads an entry', { reads: ['entries'] }, () => table.entries.get(owner)),
+      readEntries: () => this.request('reads the entries', entries, () => table.everyEntry()),
+      readEntry: (owner) => this.request('reads an entry', entries, () => table.entries.get(owner)),
       writeEntry: (entry) =>
-        this.request('writes an entry', { writes: ['entries'] }, () => table.writeEntry(entry), 'lost'),
+        this.request('writes an entry', { writes: [entriesBy(this.name)] }, () => table.writeEntry(entry), 'lost'),
       writeHead: (head, expected) =>
         this.request(
           'writes the head',
           { writes: ['head'] },
           () => {
+            this.tried.push(head.version);
             const isWritten = table.writeHead(head, expected);
             if (isWritten) this.written.push(head);
             return isWritten;
@@ -201,6 +249,9 @@ class Process {
     apply: () => T,
     ...fates: ('lost' | 'retried')[]
   ): Promise<T> {
+    if (writes.length > 0) this.decide();
+    else this.hasRead = true;
+    this.asked.push(what);
     const name = `${this.name} ${what} ${++this.requests}`;
     const footprint = { reads, writes: [...writes, this.name] };
     return new Promise((resolve, reject) => {
@@ -210,18 +261,15 @@ class Process {
         happen();
       };
       const fail = (): void => {
-        this.heard.hear(this.name, 'failed');
+        this.hear('failed');
         reject(new Error('scripted'));
       };
       const answer = (): void => {
         const said = apply();
-        this.heard.hear(this.name, said);
+        this.hear(said);
         resolve(said);
       };
-      const end = (): void => {
-        this.heard.hear(this.name, 'ended');
-        this.stop();
-      };
+      const end = (): void => this.leave();
       offers = [
         this.world.offer(name, footprint, once(answer)),
         this.faults.offer(`${name}, and fails`, footprint, once(fail)),

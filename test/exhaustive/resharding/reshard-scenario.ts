@@ -35,6 +35,9 @@ export interface ReshardBounds {
 /** The time of day in every run. */
 export const NOW = Date.UTC(2026, 0, 2);
 
+/** Any step can begin or end a look, for which others wait, or change what a look has missed. So no two commute. */
+const EVERYTHING: Footprint = { writes: ['*'] };
+
 /** More looks than a process needs. */
 const MOST_LOOKS = 30;
 
@@ -100,14 +103,13 @@ class Looks {
 
   /** The time from one look to the next. */
   async wait(process: string, seenVersion: number): Promise<void> {
-    const footprint = { writes: [process, 'looks'] };
-    await this.world.answer(`${process} sleeps`, footprint);
+    await this.world.answer(`${process} sleeps`, EVERYTHING);
     this.end(process);
     await new Promise<void>((wake) => {
       this.asleep.set(process, { behind: new Set(this.looking), seenVersion, wake });
       this.reconsider();
     });
-    await this.world.answer(`${process} wakes`, footprint);
+    await this.world.answer(`${process} wakes`, EVERYTHING);
     this.begin(process);
   }
 
@@ -156,7 +158,7 @@ class Process {
       } finally {
         this.schedule.end(this.name);
       }
-      await this.world.answer(`${this.name} starts again`, { writes: [this.name, 'looks', 'stream'] });
+      await this.world.answer(`${this.name} starts again`, EVERYTHING);
       for (const neverArrives of this.late) neverArrives();
       this.late.clear();
     }
@@ -179,13 +181,9 @@ class Process {
 
   private get client(): ReshardClient {
     const read = (operation: Parameters<ReshardedStream['read']>[0]) => (input: object) =>
-      this.request(operation, { reads: ['stream'], writes: [this.name] }, () =>
-        this.stream.read(operation, input as never),
-      );
+      this.request(operation, () => this.stream.read(operation, input as never));
     const write = (operation: Parameters<ReshardedStream['write']>[0]) => (input: object) =>
-      this.request(operation, { writes: [this.name, 'stream'] }, () => this.stream.write(operation, input as never), {
-        isWrite: true,
-      });
+      this.request(operation, () => this.stream.write(operation, input as never), { isWrite: true });
     return {
       describeStreamSummary: (input) => {
         this.looks += 1;
@@ -203,12 +201,7 @@ class Process {
   }
 
   /** A request is applied at some moment. It may fail before that or behind it. */
-  private request(
-    operation: string,
-    footprint: Footprint,
-    apply: () => Promise<unknown>,
-    { isWrite = false } = {},
-  ): Promise<unknown> {
+  private request(operation: string, apply: () => Promise<unknown>, { isWrite = false } = {}): Promise<unknown> {
     const name = `${this.name}: ${operation} ${++this.requests}`;
     return new Promise((resolve, reject) => {
       let offers: (() => void)[] = [];
@@ -227,12 +220,12 @@ class Process {
       offers = [
         this.world.offer(
           name,
-          footprint,
+          EVERYTHING,
           once(() => apply().then(answer, fail)),
         ),
         this.faults.offer(
           `${name} fails`,
-          footprint,
+          EVERYTHING,
           once(() => fail(new Error('scripted'))),
         ),
       ];
@@ -244,15 +237,15 @@ class Process {
       const lose = (): void => void apply().then(() => fail(answerLost()), fail);
       const arriveLate = (): void => {
         fail(answerLost());
-        const takeBack = this.world.offer(`${name} arrives late`, footprint, () => {
+        const takeBack = this.world.offer(`${name} arrives late`, EVERYTHING, () => {
           this.late.delete(takeBack);
           apply().catch(() => {});
         });
         this.late.add(takeBack);
       };
-      offers.push(this.faults.offer(`${name} is throttled`, footprint, once(throttle)));
-      offers.push(this.faults.offer(`${name}, and its answer is lost`, footprint, once(lose)));
-      offers.push(this.faults.offer(`${name} is late`, footprint, once(arriveLate)));
+      offers.push(this.faults.offer(`${name} is throttled`, EVERYTHING, once(throttle)));
+      offers.push(this.faults.offer(`${name}, and its answer is lost`, EVERYTHING, once(lose)));
+      offers.push(this.faults.offer(`${name} is late`, EVERYTHING, once(arriveLate)));
     });
   }
 }
