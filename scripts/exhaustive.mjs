@@ -1,7 +1,11 @@
 // Explores every schedule of the scenarios of test/exhaustive, up to a bound.
 //
-//     npm run exhaustive [-- --bound test] [-- --runs 20000] [words of a scenario]
+//     npm run exhaustive [-- --bound test] [-- --runs 20000] [-- --update] [words of a scenario]
+//     npm run exhaustive -- --reached
 //     npm run exhaustive -- --mutants [--at-most 100] [--update] [words of a rule]
+//
+// With --update it writes how far each scenario came into test/exhaustive/reached.json, and the table of the decision from
+// that. With --reached it only compares the two.
 //
 // With --mutants it breaks the library in one place after another, as test/exhaustive/mutants.json says, and expects the
 // named scenario to find the named promise broken, after as many schedules as the list says. The places are replaced while
@@ -23,15 +27,19 @@ const { values, positionals } = parseArgs({
     mutants: { type: 'boolean', default: false },
     'at-most': { type: 'string', default: 'Infinity' },
     update: { type: 'boolean', default: false },
+    reached: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
+const REACHED_TABLE = /^\| scenarios \|.*\n(?:\|.*\n)+/m;
 const words = positionals.join(' ');
 const LIST = 'test/exhaustive/mutants.json';
+const REACHED = 'test/exhaustive/reached.json';
 const DECISION = 'docs/decisions/0029-every-schedule-up-to-a-bound.md';
 const folder = mkdtempSync(join(tmpdir(), 'exhaustive-'));
 try {
-  process.exitCode = (values.mutants ? await killMutants() : await exploreAll()) ? 0 : 1;
+  const isAsExpected = values.reached ? holdReached() : await (values.mutants ? killMutants() : exploreAll());
+  process.exitCode = isAsExpected ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -47,10 +55,54 @@ async function exploreAll() {
     totals.scenarios += 1;
     totals.schedules += runs;
     totals.broken += broken ? 1 : 0;
+    if (values.update) noteReached(name, { schedules: runs + pruned, standFor: covered, isComplete });
   }
   const seconds = Math.round((performance.now() - start) / 1_000);
   console.log(`${totals.scenarios} scenarios, ${totals.schedules} schedules, ${totals.broken} broken, ${seconds} s`);
   return totals.scenarios > 0 && totals.broken === 0;
+}
+
+/** Writes how far a scenario came, and the table. */
+function noteReached(name, came) {
+  const reached = { ...JSON.parse(readFileSync(REACHED, 'utf8')), [name]: came };
+  writeFileSync(REACHED, `${JSON.stringify(reached, null, 2)}\n`);
+  const decision = readFileSync(DECISION, 'utf8');
+  writeFileSync(
+    DECISION,
+    decision.replace(REACHED_TABLE, () => reachedTable(reached)),
+  );
+}
+
+/** Whether the table of the decision is that of the list. */
+function holdReached() {
+  const [table] = readFileSync(DECISION, 'utf8').match(REACHED_TABLE);
+  const isRight = table === reachedTable(JSON.parse(readFileSync(REACHED, 'utf8')));
+  console.log(isRight ? '0 wrong' : `the table of ${DECISION} is not that of ${REACHED}: run it with --update`);
+  return isRight;
+}
+
+/** A row for each domain: what a scenario's name begins with. */
+function reachedTable(reached) {
+  const domains = new Set(Object.keys(reached).map((name) => name.split(', ')[0]));
+  const rows = [...domains].map((domain) => {
+    const scenarios = Object.entries(reached).filter(([name]) => name.startsWith(`${domain}, `));
+    const [complete, others] = [true, false].map((end) => scenarios.filter(([, came]) => came.isComplete === end));
+    const standFor = complete.reduce((sum, [, came]) => sum + came.standFor, 0);
+    const left = others.map(
+      ([name, came]) =>
+        `${name.slice(domain.length + 2)}: at ${inDigits(came.schedules)}, which stand for ${inDigits(came.standFor)}`,
+    );
+    const ends = `${complete.length} of ${scenarios.length}`;
+    return `| ${domain} | ${ends} | ${complete.length > 0 ? inDigits(standFor) : ''} | ${left.join('; ')} |\n`;
+  });
+  return `| scenarios | came to their ends | for how many schedules those stand | ended at a bound of runs |\n| --- | ---: | ---: | --- |\n${rows.join('')}`;
+}
+
+/** All digits, or three of a number beyond a million million. */
+function inDigits(number) {
+  if (number < 1e12) return number.toLocaleString('en');
+  const [digits, exponent] = number.toExponential(2).split('e+');
+  return `${digits} × 10^${exponent}`;
 }
 
 async function killMutants() {

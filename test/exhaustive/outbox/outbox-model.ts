@@ -77,6 +77,8 @@ export class OutboxModel {
   private readonly locks = new Map<string, Map<string | number, number>>();
   /** The rows of the transactions in progress. */
   private readonly open = new Map<number, ModelRow[]>();
+  /** Whether the statement concerns a range only if nobody has taken it over since. */
+  private isFenced = true;
   private nextXid = 10;
   private nextId = 1;
 
@@ -138,6 +140,7 @@ export class OutboxModel {
 
   /** Answers at once. */
   query(session: string, query: PostgresQuery): { rows: object[]; rowCount: number } {
+    this.isFenced = query.text.includes('fence = $');
     const answer = OutboxModel.statement(query).answer(this, session, query.values ?? []);
     return typeof answer === 'number' ? { rows: [], rowCount: answer } : { rows: answer, rowCount: answer.length };
   }
@@ -311,7 +314,7 @@ export class OutboxModel {
   }
 
   private rangeOf(number: number, fence: string): Range | undefined {
-    return this.ranges.find((range) => range.number === number && `${range.fence}` === fence);
+    return this.ranges.find((range) => range.number === number && (!this.isFenced || `${range.fence}` === fence));
   }
 
   private checkRemoved(gone: readonly ModelRow[]): void {
@@ -403,21 +406,20 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'saves',
-    begins:
-      'UPDATE outbox.range SET batch_from = $3, batch_to = $4, bound = $5, after_id = $6 WHERE number = $1 AND fence = $2',
+    begins: 'UPDATE outbox.range SET batch_from = $3, batch_to = $4, bound = $5, after_id = $6 WHERE number = $1',
     touches: { writes: ['ranges'] },
     answer: (model, _, values) => model.save(values as Parameters<OutboxModel['save']>[0]),
   },
   {
     name: 'parks',
     moves: true,
-    begins: 'WITH held AS MATERIALIZED ( SELECT number FROM outbox.range WHERE number = $1 AND fence = $2 FOR SHARE )',
+    begins: 'WITH held AS MATERIALIZED ( SELECT number FROM outbox.range WHERE number = $1',
     touches: { reads: ['ranges', 'messages'], writes: ['parked'] },
     answer: (model, _, [number, fence, ids]) => model.park(number, fence, ids),
   },
   {
     name: 'lists parked keys',
-    begins: 'SELECT partition_key, tries FROM (SELECT FROM outbox.range WHERE number = $4 AND fence = $5) held',
+    begins: 'SELECT partition_key, tries FROM (SELECT FROM outbox.range WHERE number = $4',
     touches: { reads: ['ranges', 'parked'] },
     answer: (model, _, [first, last, atMost, number, fence]) => model.parkedKeys(first, last, atMost, number, fence),
   },
@@ -425,7 +427,7 @@ const STATEMENTS: readonly Statement[] = [
     name: 'reads parked rows',
     begins:
       'SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, tries ' +
-      'FROM (SELECT FROM outbox.range WHERE number = $5 AND fence = $6) held',
+      'FROM (SELECT FROM outbox.range WHERE number = $5',
     touches: { reads: ['ranges', 'parked'] },
     answer: (model, _, [keys, afterIds, maxRows, maxBytes, number, fence]) =>
       model.readParked(keys, afterIds, maxRows, maxBytes, number, fence),
