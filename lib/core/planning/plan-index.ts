@@ -122,7 +122,7 @@ export interface IndexPlan {
  *
  * A partition is overloaded above its 1,000 write units a second. So with w write units a second on N partitions, it is
  * overloaded above 1000 N / w times its fair share. If N is assumed, the plan also carries the most writes that are planned on N - 1,
- * which may need more shards: a little more traffic never needs fewer.
+ * which may need more shards: with the default utilisation, a little more traffic never needs fewer.
  *
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */

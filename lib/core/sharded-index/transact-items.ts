@@ -42,7 +42,8 @@ export interface TransactPutOptions {
  *
  *     await documents.transactWrite({ TransactItems: transactPut(config, item, { ifAbsent: true }) });
  *
- * It is one put as long as the item has one place. While the count changes, a few items have two places or more: then the
+ * It is one put as long as the item has one place. A transaction takes twice the write units of a put, so send a single entry
+ * as a put of its own: the rule holds as well. While the count changes, a few items have two places or more: then the
  * writes also delete the item at its other places, or check that it is not there. A condition of your own cannot be kept
  * at a place that nobody knows: find the item with `transactGet` first, and update it where it is.
  *
@@ -105,7 +106,8 @@ export function transactDelete(
 
 /**
  * The reads that find an item at whichever place it stands. Among the answers at most one has an `Item`, whose key says
- * where to update it. If attributes that are not part of the key decide the shard, look at them: while the count changes, the
+ * where to update it. A transaction takes four times the read units of an eventually consistent get, so send a single entry as a
+ * get of its own. If attributes that are not part of the key decide the shard, look at them: while the count changes, the
  * answers can hold another item with the same sort key, too.
  *
  * @param value the value of the item
