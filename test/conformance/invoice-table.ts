@@ -25,6 +25,7 @@ import {
   shardKey,
   shardKeys,
   shardUpdate,
+  type TransactWrite,
   transactDelete,
   transactGet,
   transactPut,
@@ -52,6 +53,17 @@ interface Transaction {
 /** The invoices of the article: `121212-1` to `121212-5`, sorted by the transactions of the clients. */
 function invoices(tableName: string, shards: IndexShards): ShardedTableConfig {
   return { ...ofSeed, tableName, shards };
+}
+
+/** A client whose only place is one of the places of another. */
+function meeting(placesOf: (client: number) => unknown[]): [settled: number, moving: number] {
+  const clients = Array.from({ length: 100 }, (_, client) => client);
+  for (const settled of clients.filter((client) => placesOf(client).length === 1)) {
+    const [place] = placesOf(settled);
+    const moving = clients.find((client) => client !== settled && placesOf(client).slice(1).includes(place));
+    if (moving !== undefined) return [settled, moving];
+  }
+  throw new Error('no two clients meet');
 }
 
 const FIVE: IndexShards = { default: { write: 5, read: 5 } };
@@ -473,6 +485,31 @@ export function describeInvoiceTable(
       }
       await dynamoDb.deleteTable({ TableName: tableName });
     }
+
+    testIfTransactional(
+      'no put or delete takes another item with the same sort key away while the count changes',
+      async () => {
+        const config = { ...invoices(await createTable(), FIVE), shardedBy: ['client'] };
+        const growing: ShardedTableConfig = { ...config, shards: { default: { write: 12, read: 12, since: 5 } } };
+        const itemOf = (client: number) => ({
+          InvoiceNumber: '9',
+          ClientTransactionId: 'one',
+          client: `client-${client}`,
+        });
+        const placesOf = (client: number) =>
+          shardKeys(growing, '9', itemOf(client)).map(({ InvoiceNumber }) => InvoiceNumber);
+        const [settled, moving] = meeting(placesOf);
+        const send = (TransactItems: TransactWrite[]) => documents.transactWrite({ TransactItems });
+        await send(transactPut(growing, itemOf(settled)));
+        await expect(send(transactPut(growing, itemOf(moving)))).rejects.toThrow('ConditionalCheckFailed');
+        await expect(send(transactDelete(growing, '9', itemOf(moving)))).rejects.toThrow('ConditionalCheckFailed');
+        await send(transactPut(growing, { ...itemOf(settled), amount: 2 }));
+        const { items } = await fanOutQuery(dynamoDb, growing, { value: '9', consistentRead: true });
+        expect(items.map(plainItem)).toEqual([expect.objectContaining({ client: `client-${settled}`, amount: 2 })]);
+        await send(transactDelete(growing, '9', itemOf(settled)));
+        await send(transactPut(growing, itemOf(moving)));
+      },
+    );
 
     test('pages are served from a cache around the client of the SDK', async () => {
       const config = await filled();
