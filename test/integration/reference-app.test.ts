@@ -578,7 +578,7 @@ describe('the query function', () => {
       'no value for an index that has one',
       { index: 'byStatus' },
       'InvalidIndexValueError',
-      'value must be a non-empty string or a finite number because index byStatus is keyed by status, got undefined',
+      'value must be a non-empty string, a finite number or { N: digits } because index byStatus is keyed by status, got undefined',
     ],
     [
       'a value of another type',
