@@ -34,8 +34,8 @@ export function writeThrottlesOfTable(
       sharded.table.metricConsumedWriteCapacityUnits({ statistic: cloudwatch.Stats.SUM, period }),
     ),
     description:
-      `A partition of the table ${sharded.table.tableName} refuses writes: it gets more than 1,000 write units a second. Its ` +
-      'Contributor Insights name the keys that are throttled, each a value and a shard. If all shards of a value are among ' +
+      `A partition of the table ${sharded.table.tableName} refuses writes: it gets more than 1,000 write units a second. ` +
+      'Contributor Insights of the table show which keys are throttled, each a value and a shard. If all shards of a value are among ' +
       'them, the value needs more shards, in the steps of planTableReshard: in one step, items would be missed.' +
       seeMonitoring('write-throttles-of-a-table'),
     ...THREE_OF_FIVE_MINUTES,
@@ -57,8 +57,8 @@ export function readThrottlesOfTable(
       sharded.table.metricConsumedReadCapacityUnits({ statistic: cloudwatch.Stats.SUM, period }),
     ),
     description:
-      `A partition of the table ${sharded.table.tableName} refuses reads: it gets more than 3,000 read units a second. Its ` +
-      'Contributor Insights name the keys that are throttled. More shards do not help an item that is read too often: keep ' +
+      `A partition of the table ${sharded.table.tableName} refuses reads: it gets more than 3,000 read units a second. ` +
+      'Contributor Insights of the table show which keys are throttled. More shards do not help an item that is read too often: keep ' +
       'it in memory, by the cache of a FanOutQueryFunction, by cachedQueryClient, or by a DaxCluster.' +
       seeMonitoring('read-throttles-of-a-table'),
     ...THREE_OF_FIVE_MINUTES,

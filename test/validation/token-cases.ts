@@ -114,13 +114,17 @@ function resharding(stack: Stack, settings: object): IndexResharding {
   return new IndexResharding(stack, 'It', { index: index(stack, ShardCounts.uniform(2)), ...budgets, ...settings });
 }
 
-function tableResharding(stack: Stack, settings: object): TableResharding {
-  const table = new KeyShardedTable(stack, 'Table', {
+function keyShardedTable(stack: Stack): KeyShardedTable {
+  return new KeyShardedTable(stack, 'Table', {
     partitionKey: { name: 'invoice', type: AttributeType.STRING },
     sortKey: { name: 'transaction', type: AttributeType.STRING },
     shardCounts: ShardCounts.uniform(5),
   });
+}
+
+function tableResharding(stack: Stack, settings: object): TableResharding {
   const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
+  const table = keyShardedTable(stack);
   return new TableResharding(stack, 'It', { table, itemVersion: ItemVersion.none(), ...budgets, ...settings });
 }
 
@@ -133,16 +137,16 @@ function dax(stack: Stack, settings: object): DaxCluster {
   return new DaxCluster(stack, 'Cache', { vpc, indexes: [index(stack, ShardCounts.uniform(2))], ...settings });
 }
 
-/** Every construct that is a function, by the interface of its own settings. */
-const functions: [string, (stack: Stack, settings: object) => unknown][] = [
+/** Every construct that is a function, by the interface of its own settings, and where that inherits them, the one that has them. */
+const functions: [string, (stack: Stack, settings: object) => unknown, declaredBy?: string][] = [
   ['OrderedProducerFunctionProps', producer],
   [
     'HashKeyRegistryProps',
     (stack, settings) => new HashKeyRegistry(stack, 'It', { stream: imported(stack), ...settings }),
   ],
   ['FanOutQueryFunctionProps', query],
-  ['IndexReshardingProps', resharding],
-  ['TableReshardingProps', tableResharding],
+  ['IndexReshardingProps', resharding, 'ReshardingOptions'],
+  ['TableReshardingProps', tableResharding, 'ReshardingOptions'],
   [
     'ShardCountControllerProps',
     (stack, settings) =>
@@ -164,9 +168,9 @@ const functions: [string, (stack: Stack, settings: object) => unknown][] = [
   ['StreamReshardingProviderProps', (stack, settings) => new StreamReshardingProvider(stack, 'It', settings)],
 ];
 
-const settingsOfFunctions: TokenCase[] = functions.flatMap(([name, make]) => [
-  { name: `${name}.memorySize`, give: (stack) => make(stack, { memorySize: token() }) },
-  { name: `${name}.timeout`, give: (stack) => make(stack, { timeout: seconds() }) },
+const settingsOfFunctions: TokenCase[] = functions.flatMap(([name, make, declaredBy = name]) => [
+  { name: `${declaredBy}.memorySize of ${name}`, give: (stack) => make(stack, { memorySize: token() }) },
+  { name: `${declaredBy}.timeout of ${name}`, give: (stack) => make(stack, { timeout: seconds() }) },
   {
     name: `BundledFunctionOptions.reservedConcurrentExecutions of ${name}`,
     give: (stack) => make(stack, { reservedConcurrentExecutions: token() }),
@@ -255,15 +259,17 @@ export const tokenCases: TokenCase[] = [
       'targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, known at synthesis, ' +
       'got a token',
   },
-  ...['readUnitsPerSecond', 'writeUnitsPerSecond', 'maxConcurrency', 'toleratedFailureCount'].map((property) => ({
-    name: `IndexReshardingProps.${property}`,
-    give: (stack: Stack) => resharding(stack, { [property]: token() }),
-  })),
-  {
-    name: 'IndexReshardingProps.segments',
-    give: (stack) => resharding(stack, { segments: token() }),
-    refusal: 'segments must be a whole number from 1 to 256, known at synthesis, got a token',
-  },
+  ...[resharding, tableResharding].flatMap((make) => [
+    ...['readUnitsPerSecond', 'writeUnitsPerSecond', 'maxConcurrency', 'toleratedFailureCount'].map((property) => ({
+      name: `ReshardingOptions.${property} of ${make.name}`,
+      give: (stack: Stack) => make(stack, { [property]: token() }),
+    })),
+    {
+      name: `ReshardingOptions.segments of ${make.name}`,
+      give: (stack: Stack) => make(stack, { segments: token() }),
+      refusal: 'segments must be a whole number from 1 to 256, known at synthesis, got a token',
+    },
+  ]),
   ...[{ initial: token }, { maximum: token }, { initialByValue: () => ({ failed: token() }) }].map((option) => {
     const [[property, value]] = Object.entries(option) as [[string, () => unknown]];
     const give = (stack: Stack) => index(stack, ShardCounts.adaptive({ [property]: value() }));
@@ -444,6 +450,14 @@ export const tokenCases: TokenCase[] = [
     give: (stack) =>
       new ShardMonitoring(stack, 'New').addIndex(index(stack, ShardCounts.uniform(2)), { maxWriteThrottles: token() }),
   },
+  ...['maxWriteThrottles', 'maxReadThrottles'].map((property) => ({
+    name: `TableMonitoringOptions.${property}`,
+    give: (stack: Stack) => new ShardMonitoring(stack, 'New').addTable(keyShardedTable(stack), { [property]: token() }),
+  })),
+  ...['maxThrottledRequests', 'maxFaults', 'maxCpuUtilizationPercent'].map((property) => ({
+    name: `DaxMonitoringOptions.${property}`,
+    give: (stack: Stack) => new ShardMonitoring(stack, 'New').addDaxCluster(dax(stack, {}), { [property]: token() }),
+  })),
   {
     name: 'ProducerMonitoringOptions.maxFailures',
     give: (stack) => new ShardMonitoring(stack, 'New').addProducer(producer(stack), { maxFailures: token() }),
