@@ -65,7 +65,8 @@ async function exploreAll() {
 /** Writes how far a scenario came, and the table. */
 function noteReached(name, came) {
   const reached = { ...JSON.parse(readFileSync(REACHED, 'utf8')), [name]: came };
-  writeFileSync(REACHED, `${JSON.stringify(reached, null, 2)}\n`);
+  // As the formatter writes large numbers.
+  writeFileSync(REACHED, `${JSON.stringify(reached, null, 2).replaceAll('e+', 'e')}\n`);
   const decision = readFileSync(DECISION, 'utf8');
   writeFileSync(
     DECISION,

@@ -84,7 +84,7 @@ test.each([
 );
 
 test('the decision says how far each scenario came', () => {
-  expect(SCENARIOS.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(reached)));
+  expect(Object.keys(reached).sort()).toEqual(SCENARIOS.map(({ name }) => name).sort());
   const { stdout } = spawnSync(process.execPath, ['scripts/exhaustive.mjs', '--reached'], { encoding: 'utf8' });
   expect(stdout).toContain('0 wrong');
 }, 30_000);
