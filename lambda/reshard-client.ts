@@ -1,6 +1,7 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { ReshardClient } from '../lib/core/resharding/reshard-client';
+import { inTime } from './in-time';
 
 /**
  * The client aborts a request that takes longer. It sends a request that only reads up to four times: at most 20 seconds,
@@ -9,11 +10,6 @@ import type { ReshardClient } from '../lib/core/resharding/reshard-client';
 const CONNECTION_TIMEOUT_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 
-/**
- * What one call may take, with all its attempts and to the end of the answer: a service that sends a byte now and then keeps a
- * socket busy for ever. An invocation makes a few calls in a row.
- */
-const CALL_TIMEOUT_MS = 12_000;
 export const ATTEMPTS_TO_LOOK = 4;
 
 /**
@@ -36,27 +32,6 @@ export function reshardClient(): ReshardClient {
     splitShard: (input) => inTime((options) => changes.splitShard(input, options)),
     mergeShards: (input) => inTime((options) => changes.mergeShards(input, options)),
   };
-}
-
-/** Ends a call in its time, with an error that says so: the SDK's own says that somebody aborted the request. */
-export async function inTime<T>(
-  call: (options: { abortSignal: AbortSignal }) => Promise<T>,
-  limitMs = CALL_TIMEOUT_MS,
-): Promise<T> {
-  const abortSignal = AbortSignal.timeout(Math.min(limitMs, CALL_TIMEOUT_MS));
-  try {
-    return await call({ abortSignal });
-  } catch (error) {
-    throw abortSignal.aborted ? new CallTimeoutError(limitMs, error) : error;
-  }
-}
-
-class CallTimeoutError extends Error {
-  override readonly name = 'TimeoutError';
-
-  constructor(limitMs: number, cause: unknown) {
-    super(`the service has not answered within ${Math.min(limitMs, CALL_TIMEOUT_MS) / 1_000} seconds`, { cause });
-  }
 }
 
 /** Waits for each answer only that long. */

@@ -25,8 +25,11 @@ import {
 } from '../../lib/core/sharded-index/sharded-index-config';
 import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
 import { type ReshardItemsOptions, reshardItems } from '../../lib/core/sharded-index/strays/reshard-items';
-import type { ReshardItemsReport } from '../../lib/core/sharded-index/strays/stray-report';
-import { type StrayReport, StrayScanError } from '../../lib/core/sharded-index/strays/stray-report';
+import {
+  type ReshardItemsReport,
+  type StrayReport,
+  StrayScanError,
+} from '../../lib/core/sharded-index/strays/stray-report';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';

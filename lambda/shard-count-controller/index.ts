@@ -22,9 +22,10 @@ import {
 import { checkShardCount } from '../../lib/core/foundation/shard-count';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
 import { metricsBy, publishCounts } from '../embedded-metrics';
+import { inTime } from '../in-time';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
-import { ATTEMPTS_TO_LOOK, boundedHandler, inTime } from '../reshard-client';
+import { ATTEMPTS_TO_LOOK, boundedHandler } from '../reshard-client';
 import { parseControllerEvent } from './controller-event';
 import { noteAlarm, readKnownWrites } from './known-writes';
 import { type InsightClient, readInsights } from './read-insights';

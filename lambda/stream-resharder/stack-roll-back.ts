@@ -1,5 +1,6 @@
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
-import { boundedHandler, inTime } from '../reshard-client';
+import { inTime } from '../in-time';
+import { boundedHandler } from '../reshard-client';
 
 const cloudFormation = new CloudFormation({ maxAttempts: 3, requestHandler: boundedHandler() });
 

@@ -10,8 +10,9 @@ import {
 import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/foundation/function-metrics';
 import { scaleStream } from '../../lib/core/resharding/scale-stream';
 import { metricsBy, publishCounts } from '../embedded-metrics';
+import { inTime } from '../in-time';
 import { requiredEnvironment } from '../required-environment';
-import { ATTEMPTS_TO_LOOK, boundedHandler, inTime, reshardClient } from '../reshard-client';
+import { ATTEMPTS_TO_LOOK, boundedHandler, reshardClient } from '../reshard-client';
 import { readLoad } from './read-load';
 
 const streamName = requiredEnvironment(STREAM_NAME);
