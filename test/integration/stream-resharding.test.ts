@@ -212,7 +212,9 @@ describe('the custom resource of a shard count, on the provider framework and ki
       Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory(times.map((time) => ({ time, shardCount: 4 }))) },
     });
     const failed = await request('Update', 'Limited', 64, { PhysicalResourceId: 'Limited', oldShardCount: 4 });
-    const frees = new Date(times[3]! + 24 * 3_600_000).toISOString().slice(0, 'YYYY-MM-DDTHH'.length);
+    // The tag has whole minutes, so an update counts for a minute more.
+    const minute = Math.floor(times[3]! / 60_000) + 1;
+    const frees = new Date(minute * 60_000 + 24 * 3_600_000).toISOString();
     expect(failed).toMatchObject({ Status: 'FAILED', PhysicalResourceId: 'Limited' });
     expect(failed.Reason).toContain(`Limited needs 4 more update(s) of its shard count`);
     expect(failed.Reason).toContain(`they are allowed again at ${frees}`);
