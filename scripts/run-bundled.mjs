@@ -1,6 +1,6 @@
 // Runs a TypeScript program of a folder, bundled as it would ship: node run-bundled.mjs <folder> <name> [arguments].
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const [folder, name, ...programArguments] = process.argv.slice(2);
@@ -12,15 +12,18 @@ if (!existsSync(source)) {
 }
 
 const program = `dist/${folder}/${name}.js`;
+// Another run of the same program may read its file at this moment, so the file is replaced as a whole.
+const written = `${program}.${process.pid}`;
 await build({
   entryPoints: [source],
-  outfile: program,
+  outfile: written,
   bundle: true,
   packages: 'external',
   platform: 'node',
   target: 'node20',
   sourcemap: 'inline',
 });
+renameSync(written, program);
 const run = spawnSync(process.execPath, ['--expose-gc', '--enable-source-maps', program, ...programArguments], {
   stdio: 'inherit',
 });
