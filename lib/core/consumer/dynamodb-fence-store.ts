@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 import { InvalidArgumentError } from '../foundation/errors';
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import type { FencedMove, FenceStore, MoveProgress } from './fence-store';
 
 /** An item of a table of fences, or its key, in the SDK's types. */
@@ -68,7 +69,9 @@ export class DynamoDbFenceStore implements FenceStore {
   async wait(move: FencedMove, waitedMs: number): Promise<MoveProgress> {
     const added = { ':waitedMs': { N: String(Math.round(waitedMs)) } };
     const item = await this.update(move, 'SET #expiresAt = :expiresAt ADD #waitedMs :waitedMs', '#waitedMs', added);
-    return { hasEnded: item.hasEnded !== undefined, waitedMs: Number((item.waitedMs as { N: string }).N) };
+    const { N: stored }: { N?: string } = Object(item.waitedMs);
+    if (stored === undefined) throw new IncompleteAnswerError('UpdateItem', 'the attribute waitedMs');
+    return { hasEnded: item.hasEnded !== undefined, waitedMs: Number(stored) };
   }
 
   private async update(
@@ -79,14 +82,16 @@ export class DynamoDbFenceStore implements FenceStore {
   ): Promise<DynamoDbItem> {
     const { tableName, consumer } = this.options;
     const expiresAt = Math.floor(Date.now() / 1000 + this.retentionSeconds);
-    const { Attributes } = await this.client.updateItem({
-      TableName: tableName,
-      Key: { id: { S: JSON.stringify([consumer, moveId, partitionKey]) } },
-      UpdateExpression: expression,
-      ExpressionAttributeNames: { [name]: name.slice(1), '#expiresAt': 'expiresAt' },
-      ExpressionAttributeValues: { ...values, ':expiresAt': { N: String(expiresAt) } },
-      ReturnValues: 'ALL_NEW',
-    });
-    return Attributes as DynamoDbItem;
+    const { Attributes }: { Attributes?: object } = Object(
+      await this.client.updateItem({
+        TableName: tableName,
+        Key: { id: { S: JSON.stringify([consumer, moveId, partitionKey]) } },
+        UpdateExpression: expression,
+        ExpressionAttributeNames: { [name]: name.slice(1), '#expiresAt': 'expiresAt' },
+        ExpressionAttributeValues: { ...values, ':expiresAt': { N: String(expiresAt) } },
+        ReturnValues: 'ALL_NEW',
+      }),
+    );
+    return Object(Attributes) as DynamoDbItem;
   }
 }
