@@ -5,6 +5,7 @@ import { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 import { INPUT_TARGETS } from './inputs';
 import { KEYSPACES_TARGET } from './keyspaces';
+import { KEYSPACES_TABLE_TARGET } from './keyspaces-tables';
 import { OutboxTargets } from './outbox';
 import { Watchdog } from './watchdog';
 
@@ -54,6 +55,7 @@ export class Fuzz {
     const targets = [
       ...FUNCTION_TARGETS,
       KEYSPACES_TARGET,
+      KEYSPACES_TABLE_TARGET,
       ...ADAPTIVE_TARGETS,
       ...(outbox?.targets ?? []),
       ...INPUT_TARGETS,
