@@ -1,4 +1,5 @@
 import type { CqlRow } from '../../lib/core/keyspaces/cql-client';
+import { driverDecimal } from '../../lib/core/keyspaces/driver-number';
 
 /** A row as plain JSON that loses nothing: a number that a double cannot hold is a string, binary is base64. */
 export function plainRow(row: CqlRow): Record<string, unknown> {
@@ -26,5 +27,5 @@ function plainObject(value: object): unknown {
   if (value instanceof Set) return [...value].map(plainValue);
   if (value instanceof Map) return [...value].map((entry) => entry.map(plainValue));
   // A user-defined type is a plain object; the driver's classes (LocalDate, Uuid, BigDecimal) write themselves.
-  return Object.getPrototypeOf(value) === Object.prototype ? plainRow(value) : String(value);
+  return Object.getPrototypeOf(value) === Object.prototype ? plainRow(value) : (driverDecimal(value) ?? String(value));
 }

@@ -85,10 +85,10 @@ function prefixRange(field: string, column: KeyColumn, prefix: unknown): ValueRa
 
 /** The least text above all that begin with a prefix; undefined if there is none. */
 function firstBehind(prefix: string, lastCodePoint: number): string | undefined {
-  const points = [...prefix].map((character) => character.codePointAt(0)!);
-  while (points.at(-1) === lastCodePoint) points.pop();
-  const last = points.pop();
+  const characters = [...prefix];
+  while (characters.at(-1)?.codePointAt(0) === lastCodePoint) characters.pop();
+  const last = characters.pop()?.codePointAt(0);
   if (last === undefined) return undefined;
   // No text has half a surrogate pair: behind U+D7FF comes U+E000.
-  return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
+  return characters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
 }

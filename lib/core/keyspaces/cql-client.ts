@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from '../foundation/errors';
+
 /** The options of a statement, in the driver's terms. */
 export interface StatementOptions {
   /** Prepared, so that the driver knows the types of the parameters. */
@@ -22,6 +24,12 @@ export interface StatementResult {
 /** What reading needs of Cassandra. A `Client` of `cassandra-driver` satisfies it as it is. */
 export interface CqlClient {
   execute(query: string, parameters: unknown[], options: StatementOptions): Promise<StatementResult>;
+}
+
+/** @throws InvalidArgumentError unless the client takes statements */
+export function checkCqlClient(client: unknown): void {
+  if (typeof Object(client).execute === 'function') return;
+  throw new InvalidArgumentError('client', client, 'a client with execute, such as the Client of cassandra-driver');
 }
 
 /**

@@ -1,4 +1,5 @@
 import { compareNumbers, plainDecimal } from '../foundation/decimal';
+import { driverDecimal, driverInteger } from './driver-number';
 
 /** A CQL type that a key column of a sharded table can have. */
 export type CqlKeyType =
@@ -84,6 +85,8 @@ const varint: KeyType = {
 function wholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  const integer = driverInteger(value);
+  if (integer !== undefined) return integer;
   const text = writtenOut(value);
   return text !== undefined && /^[+-]?\d{1,1000}$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
 }
@@ -94,7 +97,7 @@ const DECIMAL = /^[+-]?(?=\.?\d)\d{0,1000}(?:\.\d{0,1000})?(?:[eE][+-]?\d{1,3})?
 const decimal: KeyType = {
   allowed: 'a decimal number, as a number or as text',
   textOf: (value) => {
-    const text = typeof value === 'number' ? String(value) : (writtenOut(value) ?? '');
+    const text = typeof value === 'number' ? String(value) : (driverDecimal(value) ?? writtenOut(value) ?? '');
     return DECIMAL.test(text) ? plainDecimal(text) : undefined;
   },
   parameter: same,

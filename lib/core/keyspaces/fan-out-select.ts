@@ -1,11 +1,13 @@
 import type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
 import { ItemSizes } from '../foundation/fan-out/item-sizes';
+import { checkPageBytes } from '../foundation/fan-out/page-bytes';
 import type { PageBounds } from '../foundation/fan-out/page-in-progress';
 import { type FanOutReadOptions, readPolicy } from '../foundation/fan-out/read-policy';
 import { type GatheredPage, gatherPage } from '../foundation/fan-out/scatter-gather';
 import { compareValues } from './column-value';
-import type { CqlClient, CqlRow } from './cql-client';
+import { type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
 import { cqlFailure } from './cql-failure';
+import { driverDecimal, driverInteger } from './driver-number';
 import type { FanOutSelectRequest } from './fan-out-select-request';
 import { type KeyedRow, rowOrder } from './keyed-row';
 import { decodeRowCursor, encodeRowCursor, type RowCursor } from './row-cursor';
@@ -62,9 +64,11 @@ export async function fanOutSelect(
   request: FanOutSelectRequest,
   options: FanOutSelectOptions = {},
 ): Promise<FanOutSelectPage> {
+  checkCqlClient(client);
   checkShardedKeyspacesConfig(config);
   const select = rowSelect(config, request);
   const policy = readPolicy(options);
+  checkPageBytes(options.maxPageBytes, 'rowBytes', options.rowBytes);
   const cursor = decodeRowCursor(config, select, request.cursor);
   const order = rowOrder(config, select);
   const shards = shardsOfValue(config, select.partition).read;
@@ -119,7 +123,18 @@ function boundsOf(
 
 /** JSON has no bigint, which the driver can be told to read. */
 function jsonBytes(row: CqlRow): number {
-  return Buffer.byteLength(JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
+  const written = Object.entries(row).map(([name, value]) => [name, withoutDriverNumbers(value)]);
+  const json = JSON.stringify(Object.fromEntries(written), (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+  return Buffer.byteLength(json);
+}
+
+/** Large ones would write themselves for ever. */
+function withoutDriverNumbers(value: unknown): unknown {
+  return Array.isArray(value)
+    ? value.map(withoutDriverNumbers)
+    : (driverInteger(value) ?? driverDecimal(value) ?? value);
 }
 
 function cursorBehind(

@@ -50,7 +50,8 @@ export function rowSelect(config: ShardedKeyspacesConfig, request: FanOutSelectR
 
 /** @throws InvalidArgumentError unless it is a level at which Amazon Keyspaces reads */
 export function consistencyLevel(consistency: ReadConsistency = 'LOCAL_ONE'): number {
-  if (Object.hasOwn(CONSISTENCY_LEVELS, consistency)) return CONSISTENCY_LEVELS[consistency];
+  const isLevel = typeof consistency === 'string' && Object.hasOwn(CONSISTENCY_LEVELS, consistency);
+  if (isLevel) return CONSISTENCY_LEVELS[consistency];
   const allowed = `one of ${Object.keys(CONSISTENCY_LEVELS).join(', ')}`;
   throw new InvalidArgumentError('consistency', consistency, allowed);
 }

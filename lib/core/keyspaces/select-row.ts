@@ -1,10 +1,12 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidArgumentError, shortened } from '../foundation/errors';
+import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
 import { columnValue } from './column-value';
-import type { CqlClient, CqlRow, ReadConsistency } from './cql-client';
+import { type CqlClient, type CqlRow, checkCqlClient, type ReadConsistency } from './cql-client';
 import { InvalidColumnValueError, UnknownColumnError } from './keyspaces-errors';
+import { type PageTrail, trailTo } from './page-trail';
 import { checkProjection, consistencyLevel } from './row-select';
 import { selectRows } from './select-rows';
-import { selectStatement } from './select-statement';
+import { type Statement, selectStatement } from './select-statement';
 import { shardOfRow } from './shard-columns';
 import { checkShardedKeyspacesConfig, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { partitionValues, shardsOfValue } from './shards-of-value';
@@ -38,12 +40,16 @@ export async function selectRow(
   client: CqlClient,
   config: ShardedKeyspacesConfig,
   key: object,
-  { consistency, projection, formerShardCounts = [] }: SelectRowOptions = {},
+  options: SelectRowOptions = {},
 ): Promise<CqlRow | undefined> {
+  checkCqlClient(client);
   checkShardedKeyspacesConfig(config);
+  if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
+  const { consistency, projection, formerShardCounts = [] } = options;
+  checkFormerCounts(formerShardCounts);
   const { strategy, partitionKey, clusteringColumns, firstShard, tableName } = config;
   if (strategy !== 'calculated') {
-    const allowed = `calculated to find a row of ${tableName} in one shard: use fanOutSelect with eq on every clustering column`;
+    const allowed = `calculated to find a row of ${shortened(tableName)} in one shard: use fanOutSelect with eq on every clustering column`;
     throw new InvalidArgumentError('config.strategy', strategy, allowed);
   }
   if (typeof key !== 'object' || key === null) throw new InvalidArgumentError('key', key, 'an object');
@@ -63,9 +69,26 @@ export async function selectRow(
   const counts = [shardsOfValue(config, partition).write, ...formerShardCounts];
   for (const shard of new Set(counts.map((count) => firstShard + shardOfRow('key', config, key, count)))) {
     const select = { partition, reversed: false };
-    const statement = selectStatement(config, select, shard, { equal, range: {} }, projection);
-    const { rows } = await selectRows(client, statement, { prepare: true, consistency: level, isIdempotent: true });
-    if (rows.length > 0) return { ...rows[0] };
+    const row = await firstRow(client, selectStatement(config, select, shard, { equal, range: {} }, projection), level);
+    if (row !== undefined) return { ...row };
   }
   return undefined;
+}
+
+/** A page may be empty although there is another. */
+async function firstRow(client: CqlClient, statement: Statement, consistency: number): Promise<CqlRow | undefined> {
+  let trail: PageTrail | undefined;
+  for (;;) {
+    const options = { prepare: true, consistency, isIdempotent: true, pageState: trail?.pageState } as const;
+    const { rows, pageState } = await selectRows(client, statement, options);
+    if (rows.length > 0 || pageState === undefined) return rows[0];
+    trail = trailTo(pageState, trail);
+  }
+}
+
+function checkFormerCounts(formerShardCounts: unknown): void {
+  if (!Array.isArray(formerShardCounts)) {
+    throw new InvalidArgumentError('formerShardCounts', formerShardCounts, 'an array of shard counts');
+  }
+  for (const count of formerShardCounts) checkShardCount('formerShardCounts', count, MAX_INDEX_SHARDS);
 }

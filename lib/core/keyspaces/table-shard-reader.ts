@@ -2,6 +2,7 @@ import type { ShardPage, ShardRead, ShardReader } from '../foundation/fan-out/sh
 import type { TotalOrder } from '../foundation/fan-out/total-order';
 import type { CqlClient } from './cql-client';
 import { compareKeys, type Keyed, type KeyedRow, keyedRow } from './keyed-row';
+import { type PageTrail, trailTo } from './page-trail';
 import { rowBytes } from './row-bytes';
 import type { RowCursor } from './row-cursor';
 import type { RowSelect } from './row-select';
@@ -24,7 +25,7 @@ export interface TableQuery {
 /** Where a read ended: within a segment, which goes on with its very statement, or in front of another. */
 interface ReadOn {
   segment: number;
-  within?: { statement: Statement; pageState: string };
+  within?: { statement: Statement; trail: PageTrail };
 }
 
 /** Sizes of so many rows of an answer are enough to know the rest. */
@@ -67,12 +68,13 @@ export class TableShardReader implements ShardReader<KeyedRow> {
       consistency: select.consistency,
       isIdempotent: true,
       fetchSize,
-      ...(within && { pageState: within.pageState }),
+      ...(within && { pageState: within.trail.pageState }),
     });
+    const trail = pageState === undefined ? undefined : trailTo(pageState, within?.trail);
     const inFront: ReadOn | undefined = wantedOf(segment + 1) && { segment: segment + 1 };
     return {
       items: rows.flatMap((row) => keyedRow(config, row) ?? []).filter((row) => this.isBehindCursor(row)),
-      next: pageState ? { segment, within: { statement, pageState } } : inFront,
+      next: trail ? { segment, within: { statement, trail } } : inFront,
       itemsRead: rows.length,
       consumedReadUnits: 0,
       itemSizes: rows.slice(0, SIZED_ROWS).map(rowBytes),

@@ -1,6 +1,7 @@
 import type { DynamoDbItem } from '../foundation/attribute-value';
 import type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
 import { ItemSizes } from '../foundation/fan-out/item-sizes';
+import { checkPageBytes } from '../foundation/fan-out/page-bytes';
 import type { PageBounds } from '../foundation/fan-out/page-in-progress';
 import { type FanOutReadOptions, readPolicy } from '../foundation/fan-out/read-policy';
 import { gatherPage } from '../foundation/fan-out/scatter-gather';
@@ -76,6 +77,7 @@ export async function fanOutQuery(
   const { config, left } = await configOfTheMoment(index, options);
   const { query, readers, leading } = indexQuery(client, config, request);
   const policy = readPolicy(left);
+  checkPageBytes(left.maxPageBytes, 'itemBytes', left.itemBytes);
   const { order, cursor, shardByShard } = query;
   const sizes = left.history?.sizesOf(storePath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
   const page = await gatherPage(

@@ -1,3 +1,4 @@
+import { types } from 'cassandra-driver';
 import {
   FanOutHistory,
   type FanOutSelectOptions,
@@ -160,6 +161,28 @@ describe('selectRow', () => {
     );
   });
 
+  test('finds a row behind an empty page', async () => {
+    const execute: FakeCassandra['execute'] = async (_query, _parameters, { pageState }) =>
+      pageState === undefined ? { rows: [], pageState: 'on' } : { rows: [key] };
+    expect(await selectRow({ execute }, config, key)).toEqual(key);
+  });
+
+  test.each<[unknown, string]>([
+    [null, 'options must be an object, got null'],
+    [{ formerShardCounts: 5 }, 'formerShardCounts must be an array of shard counts, got 5'],
+    [{ formerShardCounts: [4, 0] }, 'formerShardCounts must be a whole number from 1 to 10000, got 0'],
+  ])('refuses the options %j', async (options, message) => {
+    const table = events(1);
+    await expect(selectRow(table, config, key, options as never)).rejects.toThrow(message);
+    expect(table.sent).toHaveLength(0);
+  });
+
+  test('says in few words that it cannot know the shard, however long the name of the table is', async () => {
+    const long: ShardedKeyspacesConfig = { ...config, strategy: 'random', tableName: 't'.repeat(100_000) };
+    const message = await selectRow(events(1), long, key).catch((error: Error) => error.message);
+    expect(String(message).length).toBeLessThan(1_000);
+  });
+
   test.each<[object, string]>([
     [{ day, minute: 3 }, 'key.id must be given'],
     [{ ...key, body: 'x' }, 'key must be made of day, minute, id, got "body"'],
@@ -223,6 +246,11 @@ describe('bad input', () => {
     [{ order: 'newest' as never }, InvalidArgumentError, 'order must be one of ascending, descending, unordered'],
     [{ limit: 0 }, InvalidArgumentError, 'limit must be a whole number of at least 1, got 0'],
     [{ consistency: 'ALL' as never }, InvalidArgumentError, 'consistency must be one of LOCAL_QUORUM, LOCAL_ONE'],
+    [
+      { consistency: { toString: 'x', valueOf: 1 } as never },
+      InvalidArgumentError,
+      'consistency must be one of LOCAL_QUORUM, LOCAL_ONE',
+    ],
     [{ filter: 'x' } as never, InvalidArgumentError, 'request must be made of value, where'],
     [{ cursor: 'x' }, InvalidCursorError, 'cursor must be the unaltered cursor'],
   ])('%j is refused before anything is sent', async (bad, kind, message) => {
@@ -264,7 +292,10 @@ describe('a failed read', () => {
     ['rows that are none', () => ({ rows: [undefined] })],
     ['rows without what they are ordered by', () => ({ rows: [{ shard: 0, minute: 1 }] })],
     ['rows with a value of another type', () => ({ rows: [{ shard: 0, minute: 1, id: 'one' }] })],
+    ['rows of which one is none', () => ({ rows: [null] })],
     ['a page that leads on to itself', (pageState) => ({ rows: [], pageState: pageState ?? 'on' })],
+    ['pages that lead to one another', (pageState) => ({ rows: [], pageState: pageState === 'a' ? 'b' : 'a' })],
+    ['a page state that is none', () => ({ rows: [], pageState: 5 })],
     ['what the driver cannot read', () => Promise.reject(new TypeError('cannot read properties of undefined'))],
   ])('is sent again when the answer is %s, and ends in a typed error', async (_, answer) => {
     let asked = 0;
@@ -279,6 +310,18 @@ describe('a failed read', () => {
       message: expect.not.stringContaining('one'),
     });
     expect(asked).toBeGreaterThan(SHARDS);
+  });
+
+  test('is sent again when the driver throws in place of rejecting, or answers without a promise', async () => {
+    const table = events(1);
+    let asked = 0;
+    const execute: FakeCassandra['execute'] = (query, parameters, options) => {
+      asked += 1;
+      if (asked === 1) throw named('Error', { code: 'ECONNRESET' });
+      return asked === 2 ? (undefined as never) : table.execute(query, parameters, options);
+    };
+    const page = await fanOutSelect({ execute }, config, { value: { day } }, { backoffBaseMs: 1, backoffCapMs: 1 });
+    expect(page.rows).toHaveLength(40);
   });
 
   test('is sent again while the driver has no connection, and ends in a typed error', async () => {
@@ -308,5 +351,73 @@ describe('a failed read', () => {
     );
     expect(page.rows).toHaveLength(40);
     expect(page.stats).toMatchObject({ throttled: 3, requests: SHARDS + 3 });
+  });
+});
+
+describe('options and clients that are none', () => {
+  test.each<[unknown, string]>([
+    [null, 'options must be an object, got null'],
+    [{ maxPageBytes: 'x' }, 'maxPageBytes must be a number of bytes of at least 1, got "x"'],
+    [{ maxPageBytes: Number.NaN }, 'maxPageBytes must be a number of bytes of at least 1, got NaN'],
+    [{ maxPageBytes: 9, rowBytes: 9 }, 'rowBytes must be a function that returns a number of bytes, got 9'],
+    [{ history: {} }, 'history must be a FanOutHistory with sizesOf, got {}'],
+    [{ clock: 5 }, 'clock must be a clock with now, schedule, sleep, got 5'],
+    [{ random: 0.5 }, 'random must be a function, got 0.5'],
+  ])('%j is refused before anything is sent', async (options, message) => {
+    const table = events(1);
+    await expect(fanOutSelect(table, config, { value: { day } }, options as never)).rejects.toThrow(message);
+    expect(table.sent).toHaveLength(0);
+  });
+
+  test.each([undefined, null, 'client', {}])('%j is no client', async (client) => {
+    const message = 'client must be a client with execute, such as the Client of cassandra-driver';
+    await expect(fanOutSelect(client as never, config, { value: { day } })).rejects.toThrow(message);
+    await expect(selectRow(client as never, config, { day, minute: 3, id: 3 })).rejects.toThrow(message);
+  });
+});
+
+describe('a prefix', () => {
+  const titles: ShardedKeyspacesConfig = {
+    ...config,
+    clusteringColumns: [{ name: 'title', type: 'text', order: 'ASC' }],
+  };
+
+  test('may be longer than a function can have arguments', async () => {
+    const sent: unknown[][] = [];
+    const execute = async (_: string, parameters: unknown[]) => {
+      sent.push(parameters);
+      return { rows: [] };
+    };
+    const beginsWith = 'a'.repeat(500_000);
+    await fanOutSelect({ execute }, titles, { value: { day }, where: { title: { beginsWith } } });
+    expect(sent[0]!.slice(2)).toEqual([beginsWith, `${beginsWith.slice(1)}b`]);
+  });
+});
+
+describe('keys that are numbers of the driver’s classes', () => {
+  const decimals: ShardedKeyspacesConfig = {
+    ...config,
+    shards: { default: { write: 2, read: 2 } },
+    clusteringColumns: [{ name: 'amount', type: 'decimal', order: 'ASC' }],
+  };
+  const decimal = (unscaled: string, scale: number): types.BigDecimal => {
+    const head = Buffer.alloc(4);
+    head.writeInt32BE(scale);
+    return types.BigDecimal.fromBuffer(
+      Buffer.concat([head, types.Integer.toBuffer(types.Integer.fromString(unscaled))]),
+    );
+  };
+
+  test('are ordered by what they are: the driver writes 5E+2 as "5.", and 400 digits for ever', async () => {
+    const shards = [
+      [decimal('1', 0), decimal('5', -2)],
+      [decimal('40', 0), decimal('7', -400)],
+    ];
+    const execute = async (_: string, [, shard]: unknown[]) => ({
+      rows: shards[shard as number]!.map((amount) => ({ amount, shard })),
+    });
+    const options = { maxPageBytes: 100_000 };
+    const page = await fanOutSelect({ execute }, decimals, { value: { day } }, options);
+    expect(page.rows.map(({ shard }) => shard)).toEqual([0, 1, 0, 1]);
   });
 });

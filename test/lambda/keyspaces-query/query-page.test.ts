@@ -99,6 +99,8 @@ describe('plain JSON', () => {
       time: new Date('2020-07-09T08:30:00.001Z'),
       id: types.Uuid.fromString('00000000-0000-4000-8000-000000000001'),
       price: types.BigDecimal.fromString('10.50'),
+      // As Java and Python write 500, which the driver itself makes "5." of.
+      round: types.BigDecimal.fromBuffer(Buffer.from([255, 255, 255, 254, 5])),
       bytes: Buffer.from([1, 2]),
       tags: new Set(['a', 'b']),
       counts: new Map([['a', 1n]]),
@@ -113,6 +115,7 @@ describe('plain JSON', () => {
       time: '2020-07-09T08:30:00.001Z',
       id: '00000000-0000-4000-8000-000000000001',
       price: '10.50',
+      round: '5E2',
       bytes: 'AQI=',
       tags: ['a', 'b'],
       counts: [['a', 1]],

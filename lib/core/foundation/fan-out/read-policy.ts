@@ -74,7 +74,9 @@ export const DEFAULT_CONCURRENCY = 50;
 export type ReadPolicy = Required<Omit<FanOutReadOptions, 'history' | 'deadlineMs'>> &
   Pick<FanOutReadOptions, 'history' | 'deadlineMs'>;
 
+/** @throws InvalidArgumentError for an option that no query can be asked with */
 export function readPolicy(options: FanOutReadOptions): ReadPolicy {
+  if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
   const policy: ReadPolicy = {
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     attempts: options.attempts ?? 5,
@@ -101,9 +103,18 @@ export function readPolicy(options: FanOutReadOptions): ReadPolicy {
   if (!['fail', 'partial'].includes(policy.onShardFailure)) {
     throw new InvalidArgumentError('onShardFailure', policy.onShardFailure, 'fail or partial');
   }
+  checkMethods('clock', policy.clock, 'a clock', ['now', 'schedule', 'sleep']);
+  if (policy.history !== undefined) checkMethods('history', policy.history, 'a FanOutHistory', ['sizesOf']);
+  if (typeof policy.random !== 'function') throw new InvalidArgumentError('random', policy.random, 'a function');
   checkHedgeBudget(policy.hedgeBudget);
   if (policy.hedgeBudget > 0 && policy.history === undefined) {
     throw new InvalidArgumentError('history', undefined, 'a FanOutHistory if hedgeBudget is greater than 0');
   }
   return policy;
+}
+
+function checkMethods(field: string, value: unknown, kind: string, methods: readonly string[]): void {
+  const given: Record<string, unknown> = Object(value);
+  if (methods.every((method) => typeof given[method] === 'function')) return;
+  throw new InvalidArgumentError(field, value, `${kind} with ${methods.join(', ')}`);
 }
