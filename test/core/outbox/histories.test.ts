@@ -1,12 +1,12 @@
 import { describeOnPostgres } from '../../postgres/describe-on-postgres';
 import { PostgresServer } from '../../postgres/postgres-server';
+import { randomRuns } from '../../random-runs';
 import { HistoryPlayer, type Mutant } from './histories/play-history';
 
-const HISTORIES = 300;
+const HISTORIES = randomRuns(150);
 const PLAYERS = 3;
 
-/** The rarest meeting, of parked rows, comes once in some 150 to 400 histories. */
-const MOST_TO_NOTICE = 4_000;
+const MOST_TO_NOTICE = 400;
 const PLAYERS_OF_MUTANTS = 8;
 
 describeOnPostgres('random histories of an outbox, on a real server', () => {
@@ -40,7 +40,11 @@ describeOnPostgres('random histories of an outbox, on a real server', () => {
     expect(Math.min(...repeats)).toBeGreaterThan(0);
   }, 900_000);
 
-  test.each<Mutant>(['no lock on the key', 'late rows are skipped', 'parked rows pass'])(
+  /**
+   * The third mutant, `parked rows pass`, takes some 200 histories, so it is left to `npm run soak outbox`: the explorer kills the
+   * same mutant in seconds.
+   */
+  test.each<Mutant>(['no lock on the key', 'late rows are skipped'])(
     'and notice where that is broken: %s',
     async (mutant) => {
       const databases = Array.from(
