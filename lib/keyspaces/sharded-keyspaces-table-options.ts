@@ -24,7 +24,8 @@ export interface ShardedKeyspacesTableOptions {
 
   /**
    * How many shards each value of the partition key is spread over. Counts by value name a value as text, and one of
-   * several columns with "#" between them.
+   * several columns with "#" between them. `cdk diff` shows a change in the metadata of the table, and synthesis warns of a
+   * step that is skipped if the context `even-shards:deployedAssembly` names a folder with the template that was deployed.
    */
   readonly shardCounts: ShardCounts;
 
@@ -36,7 +37,8 @@ export interface ShardedKeyspacesTableOptions {
   readonly shardColumn?: string;
 
   /**
-   * What the shard column holds for the first shard of a value; the others count up from it.
+   * What the shard column holds for the first shard of a value; the others count up from it. It cannot change while the
+   * table holds rows.
    *
    * @default 0
    */
@@ -51,7 +53,7 @@ export interface ShardedKeyspacesTableOptions {
   readonly strategy?: ShardingStrategy;
 
   /**
-   * The clustering columns that a calculated shard follows from.
+   * The clustering columns that a calculated shard follows from. They cannot change while the table holds rows.
    *
    * @default - all of them
    */

@@ -2,6 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import * as cassandra from 'aws-cdk-lib/aws-cassandra';
 import type { Construct } from 'constructs';
 import { CqlType } from './cql-type';
+import { describeSharding, warnOfKeyspacesChange } from './deployed-keyspaces-sharding';
 import type { IShardedKeyspacesTable } from './i-sharded-keyspaces-table';
 import { KeyspacesBilling } from './keyspaces-billing';
 import type { KeyspacesColumn } from './keyspaces-column';
@@ -87,6 +88,8 @@ export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
       ...(changeStream && { cdcSpecification: { status: 'ENABLED', viewType: changeStream } }),
     });
     table.applyRemovalPolicy(props.removalPolicy ?? RemovalPolicy.RETAIN);
+    describeSharding(table, this._config);
+    warnOfKeyspacesChange(this, this._config);
   }
 }
 

@@ -18,7 +18,8 @@ export interface BaseShardedIndexOptions {
    * The attribute to query by, a string or a number, of which a few values hold most of the items: a status, a type, a
    * tenant. Items without it are not part of the index.
    *
-   * It is part of the key: a deployment that changes it under the same `indexName` fails.
+   * It is part of the key: a deployment that changes it under the same `indexName` fails. In the single-attribute layout, it
+   * succeeds, and queries miss every item until it is written again: change `indexName` and `shardAttribute`, too.
    *
    * @default - the index covers the whole table: every item that has a shard attribute
    */
@@ -54,7 +55,7 @@ export interface BaseShardedIndexOptions {
 
   /**
    * The table that holds the counts of the values that have grown, with the partition key `index` and the sort key `value`,
-   * both strings. Readers and writers overlook items if it is replaced by an empty one.
+   * both strings. Readers and writers overlook items if it is replaced by an empty one, of which synthesis warns as of `shardCounts`.
    *
    * @default - with `ShardCounts.adaptive`, one table that `ShardedTable` makes for all of its indexes; an imported index
    * must name it. None with fixed counts

@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
 import { InvalidIndexConfigError } from '../core/sharded-index/sharded-index-errors';
 import { given } from '../given';
-import { warnOfSkippedTableStep } from './deployed-shard-counts';
+import { warnOfTableChange } from './deployed-sharding';
 import type { ExpectedIndexTraffic } from './expected-index-traffic';
 import type { IKeyShardedTable } from './i-key-sharded-table';
 import { adviseOnTableShards } from './index-advice';
@@ -94,7 +94,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
     const config = keyShardingConfig(this, this.tableName, tableKey, props);
     if (expectedTraffic) adviseOnTableShards(this, config, expectedTraffic);
     describeKeySharding(this.node.defaultChild as dynamodb.CfnGlobalTable, config);
-    warnOfSkippedTableStep(this, config);
+    warnOfTableChange(this, config);
     this.table = this;
     this.queryName = id;
     this.sharding = new KeySharding(this, id, config);

@@ -13,14 +13,15 @@ export interface KeyShardingOptions {
   readonly shardCounts: ShardCounts;
 
   /**
-   * What stands between the value and the shard in the partition key: a text without digits, which no value contains.
+   * What stands between the value and the shard in the partition key: a text without digits, which no value contains. It
+   * cannot change while the table holds items.
    *
    * @default "#"
    */
   readonly separator?: string;
 
   /**
-   * The number of the first shard, at least 0. The others follow.
+   * The number of the first shard, at least 0. The others follow. It cannot change while the table holds items.
    *
    * @default 0
    */
@@ -35,7 +36,8 @@ export interface KeyShardingOptions {
 
   /**
    * The attributes that decide the shard of an item, at most four. Items whose values of them are the same share a shard. If they are not
-   * part of the key, they must never change, and the sort key alone must tell the items of a value apart.
+   * part of the key, they must never change, and the sort key alone must tell the items of a value apart. Other attributes need
+   * every item to move while nobody writes: see the guide "Sharded tables".
    *
    * @default - the sort key
    */

@@ -1,14 +1,15 @@
+import { Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../blueprint';
 import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
 import { given } from '../given';
 import { recoveryUnlessChosen } from '../point-in-time-recovery';
-import { warnOfSkippedStep } from './deployed-shard-counts';
+import { warnOfIndexChange } from './deployed-sharding';
 import { adviseOnIndexShards } from './index-advice';
 import { indexConfig } from './index-config';
 import { specifyInsights } from './index-insights';
-import { describeIndexes } from './index-metadata';
+import { type DescribedIndex, describeIndexes } from './index-metadata';
 import { addShardCountTable, type KeepOptions } from './shard-count-table';
 import { ShardedIndex } from './sharded-index';
 import { checkShardedIndex } from './sharded-index-checks';
@@ -44,7 +45,7 @@ const THROTTLED_KEYS: dynamodb.ContributorInsightsSpecification = {
  */
 export class ShardedTable extends dynamodb.TableV2 {
   private readonly tableKey: string[];
-  private readonly shardedIndexes: ShardedIndexConfig[] = [];
+  private readonly shardedIndexes: DescribedIndex[] = [];
   private readonly keep: KeepOptions;
   private shardCountTable?: dynamodb.TableV2;
 
@@ -78,7 +79,7 @@ export class ShardedTable extends dynamodb.TableV2 {
     const countTable = this.countTableFor(props);
     const config = indexConfig(this.tableName, this.tableKey, props, countTable?.tableName);
     checkShardedIndex(this, props, config, {
-      shardedIndexes: this.shardedIndexes,
+      shardedIndexes: this.shardedIndexes.map((index) => index.config),
       keyAttributes: this.keyAttributes(),
     });
     if (props.expectedTraffic) adviseOnIndexShards(this, config, props.expectedTraffic);
@@ -96,12 +97,13 @@ export class ShardedTable extends dynamodb.TableV2 {
         warmThroughput: props.warmThroughput,
       }),
     );
-    this.shardedIndexes.push(config);
+    const described = { config, ...(countTable && { countTable: identityOf(countTable) }) };
+    this.shardedIndexes.push(described);
     const resource = this.node.defaultChild as dynamodb.CfnGlobalTable;
     describeIndexes(resource, this.shardedIndexes);
     const { contributorInsightsSpecification: insights } = props;
     if (insights !== undefined) specifyInsights(resource, props.indexName, insights);
-    warnOfSkippedStep(this, config);
+    warnOfIndexChange(this, described);
     return ShardedIndex._of(this, config, countTable);
   }
 
@@ -117,6 +119,11 @@ export class ShardedTable extends dynamodb.TableV2 {
     const definitions: dynamodb.CfnGlobalTable.AttributeDefinitionProperty[] = this.stack.resolve(attributeDefinitions);
     return definitions.map(({ attributeName }) => attributeName);
   }
+}
+
+/** What stays the same from one synthesis to the next: a table of the app gets its name when it is deployed. */
+function identityOf({ tableName, node }: dynamodb.ITableV2): string {
+  return Token.isUnresolved(tableName) ? node.path : tableName;
 }
 
 function partitionKeys({ keyLayout, shardAttribute: name }: ShardedIndexConfig, value?: dynamodb.Attribute) {

@@ -1,37 +1,23 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App, Stack } from 'aws-cdk-lib';
-import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import type { Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { ShardCounts, ShardedTable } from '../../lib';
 import { planIndexReshard } from '../../lib/core';
+import { deployInTurn } from '../fakes/deploy-in-turn';
 
 const guide = readFileSync(join(__dirname, '..', '..', 'docs', 'guides', 'index-resharding.md'), 'utf8');
 const oneLine = guide.replaceAll(/\s+/g, ' ');
 
 /** What the guide says of a change is what happens when somebody follows it. */
 describe('the guide to the shards of an index', () => {
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'even-shards-guide-'));
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
-
-  /** What synthesis says of each deployment in turn, given the one before. */
-  function deployInTurn(...deployments: ShardCounts[]): string[] {
-    return deployments.flatMap((shardCounts, deployment) => {
-      const context = deployment > 0 ? { 'even-shards:deployedAssembly': folder } : {};
-      const app = new App({ outdir: folder, context });
-      const stack = new Stack(app, 'Orders');
+  const orders =
+    (shardCounts: ShardCounts) =>
+    (stack: Stack): void => {
       const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
       const valueAttribute = { name: 'status', type: AttributeType.STRING };
       table.addShardedIndex({ indexName: 'byStatus', valueAttribute, shardCounts });
-      app.synth();
-      const warnings = Annotations.fromStack(stack).findWarning('*', Match.anyValue());
-      return warnings.map(({ id, entry: { data } }) => `[Warning at ${id}] ${data}`);
-    });
-  }
+    };
 
   test('prints what planIndexReshard lists', () => {
     const deployed = { default: { write: 1, read: 1 }, byValue: { pending: { write: 10, read: 10 } } };
@@ -49,11 +35,11 @@ describe('the guide to the shards of an index', () => {
     const [writers, both] = [ShardCounts.uniform(to!), [from, to].sort().map((count) => ShardCounts.uniform(count!))];
     const first = both[0]!.alsoReading(both[1]!);
     expect(section).toContain('first deployment: `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`');
-    expect(deployInTurn(ShardCounts.uniform(from!), first, writers)).toEqual([]);
+    expect(deployInTurn(...[ShardCounts.uniform(from!), first, writers].map(orders)).flat()).toEqual([]);
   });
 
   test('quotes the warning of one deployment', () => {
-    const [warning] = deployInTurn(ShardCounts.uniform(10), ShardCounts.uniform(20));
-    expect(oneLine).toContain(warning!.split(' See ')[0]);
+    const [warning] = deployInTurn(orders(ShardCounts.uniform(10)), orders(ShardCounts.uniform(20))).flat();
+    expect(oneLine).toContain(`[Warning at ${warning!.path}] ${warning!.text.split(' See ')[0]}`);
   });
 });

@@ -72,6 +72,18 @@ test.each([
   },
 );
 
+test('items whose shards followed from something else get to where shardKey finds them, while nobody writes', async () => {
+  const table = new FakeTable(five.tableKey);
+  for (let number = 0; number < 50; number++) {
+    table.put({ ...places(number, five)[0]!, InvoiceNumber: { S: `121212-${1 + (number % 5)}` } });
+  }
+  const { outcomes } = await reshardItems(table, five, { versionAttribute: null });
+  expect(outcomes.moved).toBeGreaterThan(20);
+  expect(outcomes.refused).toBe(0);
+  expect(table.items.size).toBe(50);
+  for (let number = 0; number < 50; number++) expect(table.read(places(number, five)[0]!)).toBeDefined();
+});
+
 describe('findStrays of a table that is sharded by its own key', () => {
   test('counts the items that an earlier count has put elsewhere: queries find them', async () => {
     const table = grown(7);
