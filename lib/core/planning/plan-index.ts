@@ -7,7 +7,7 @@ import { MAX_PLANNED_PARTITIONS } from './overload-probability';
 import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
 import { readUnitsPerPage } from './read-units-per-page';
 import { ceilOf, floorOf, isAbove } from './rounding';
-import { shardsForOverload } from './shards-for-overload';
+import { mostShardsForOverload, shardsForOverload } from './shards-for-overload';
 import { PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, writeUnits } from './suffix-range';
 import { weightedShards } from './weighted-shards';
 
@@ -121,8 +121,8 @@ export interface IndexPlan {
  * grows. It shows both what shards give and what they cost: head-room for writes, and read units for every page.
  *
  * A partition is overloaded above its 1,000 write units a second. So with w write units a second on N partitions, it is
- * overloaded above 1000 N / w times its fair share. If N is assumed, the plan also carries the most writes that are planned on N - 1,
- * which may need more shards: with the default utilisation, a little more traffic never needs fewer.
+ * overloaded above 1000 N / w times its fair share. If N is assumed, the plan also carries the most writes that are planned on any smaller
+ * number of partitions, which may need more shards: more traffic never needs fewer.
  *
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
@@ -141,10 +141,12 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   ];
   if (average > 0 && !isAbove(average, utilisation)) {
     const onThese = shardsForOverload({ partitions, probability, utilisation: average });
-    // A little less traffic is planned on one partition less, and what it needs there, this traffic needs, too.
-    const onOneLess = isAssumed && partitions > NEW_INDEX_PARTITIONS;
-    const before = onOneLess ? shardsForOverload({ partitions: partitions - 1, probability, utilisation }) : 1;
-    rules.push({ rule: 'shards that share a partition', shards: Math.max(onThese, before) });
+    // Less traffic is planned on fewer partitions, and what it needs there, this traffic needs, too.
+    const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilisation };
+    rules.push({
+      rule: 'shards that share a partition',
+      shards: isAssumed ? mostShardsForOverload(fewer, onThese) : onThese,
+    });
   }
   const { shards, rule: boundBy } = bindingRule(rules);
   if (shards > MAX_INDEX_SHARDS) {

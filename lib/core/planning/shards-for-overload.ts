@@ -36,8 +36,31 @@ export function shardsForOverload(query: { partitions: number; probability: numb
   const { partitions, probability } = query;
   checkWhole('partitions', partitions, 1, MAX_PLANNED_PARTITIONS);
   checkBetween('probability', probability, 1e-9, 0.999);
-  const factor = overloadFactor(query);
-  if (factor >= partitions) return 1;
+  return shardsAbove(1, partitions, probability, overloadFactor(query));
+}
+
+/**
+ * The most shards that `shardsForOverload` asks for on any number of partitions between `fewest` and `partitions`, or `atLeast`
+ * if none of them needs more. It is not always the largest number that needs the most: a partition holds only whole shards.
+ * For example, with a utilisation of 0.3 and a probability of 5 %, 33 partitions need 90 shards and 34 need 82.
+ */
+export function mostShardsForOverload(
+  query: { fewest: number; partitions: number; probability: number; utilisation: number },
+  atLeast: number,
+): number {
+  const { fewest, partitions, probability } = query;
+  const factor = overloadFactor({ utilisation: query.utilisation });
+  let most = atLeast;
+  // The bound grows with the number of partitions: the divergence is convex in its reciprocal, and zero at zero.
+  for (let fewer = partitions; fewer >= fewest && boundOf(fewer, probability, factor) > most; fewer--) {
+    most = shardsAbove(most, fewer, probability, factor);
+  }
+  return most;
+}
+
+/** The smallest number of shards as above, or `atLeast` if that is more. */
+function shardsAbove(atLeast: number, partitions: number, probability: number, factor: number): number {
+  if (factor >= partitions) return atLeast;
 
   const firstOf = (most: number) => ceilOf((most * partitions) / factor);
   const areBelow = (first: number, end: number) => isBelow(probability, first, firstOf(end) - 1, partitions);
@@ -50,10 +73,10 @@ export function shardsForOverload(query: { partitions: number; probability: numb
     );
   }
 
-  const provenBeyond = Math.log(partitions / probability) / divergence(factor / partitions, 1 / partitions);
-  let most = ceilOf((provenBeyond * factor) / partitions);
-  for (let stretch = 1; stretch >= 1 && most > 0; ) {
-    const first = Math.max(0, most - stretch);
+  const least = floorOf((atLeast * factor) / partitions);
+  let most = ceilOf((provenBeyond(partitions, probability, factor) * factor) / partitions);
+  for (let stretch = 1; stretch >= 1 && most > least; ) {
+    const first = Math.max(least, most - stretch);
     if (areBelow(first, most)) {
       most = first;
       stretch *= 2;
@@ -61,7 +84,18 @@ export function shardsForOverload(query: { partitions: number; probability: numb
       stretch = Math.floor(stretch / 2);
     }
   }
-  return Math.max(1, firstOf(most));
+  return Math.max(atLeast, firstOf(most));
+}
+
+/** A number of shards that no peak beyond can be too high for. */
+function provenBeyond(partitions: number, probability: number, factor: number): number {
+  return Math.log(partitions / probability) / divergence(factor / partitions, 1 / partitions);
+}
+
+/** More than `shardsAbove` can find: where it begins to search, and the rounding of that. */
+function boundOf(partitions: number, probability: number, factor: number): number {
+  if (factor >= partitions) return 0;
+  return provenBeyond(partitions, probability, factor) + partitions / factor + 1;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   overloadProbability,
   planIndex,
   readUnitsPerPage,
+  shardsForOverload,
 } from '../../../lib/core';
 
 describe('planIndex', () => {
@@ -35,6 +36,31 @@ describe('planIndex', () => {
     const shards = rates.map((writesPerSecond) => planIndex({ writesPerSecond }).shards);
     expect(shards).toEqual([...shards].sort((a, b) => a - b));
     expect([5_000, 5_001].map((writesPerSecond) => planIndex({ writesPerSecond }).shards)).toEqual([75, 75]);
+  });
+
+  test('needs no fewer shards for more writes at any utilisation and probability', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 9_000 }),
+        fc.integer({ min: 1, max: 2_000 }),
+        fc.double({ min: 0.05, max: 0.45, noNaN: true }),
+        fc.constantFrom(0.001, 0.01, 0.05, 0.2, 0.5, 0.9),
+        (writesPerSecond, more, utilisation, probability) => {
+          const plan = (writes: number) => planIndex({ writesPerSecond: writes, utilisation, probability }).shards;
+          return plan(writesPerSecond) <= plan(writesPerSecond + more);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test('carries what two partitions less carry, where a partition less needs fewer', () => {
+    const plan = (writesPerSecond: number) => planIndex({ writesPerSecond, utilisation: 0.3 });
+    const rates = [9_900, 10_200, 10_201];
+    expect(rates.map((rate) => plan(rate).partitions)).toEqual([33, 34, 35]);
+    const needed = [33, 34].map((partitions) => shardsForOverload({ partitions, probability: 0.05, utilisation: 0.3 }));
+    expect(needed).toEqual([90, 82]);
+    expect(rates.map((rate) => plan(rate).shards)).toEqual([90, 90, 90]);
   });
 
   test('rounds an item up to whole kilobytes, as DynamoDB bills it', () => {
