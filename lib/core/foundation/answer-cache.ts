@@ -2,11 +2,17 @@ import { InvalidArgumentError } from './errors';
 
 /**
  * A cache of texts. The `LRUCache` of the package `lru-cache` is one: give it a `ttl`, and a `maxSize` in bytes.
- * It answers at once, so a cache of the network is none. One that throws counts as empty.
+ *
+ * A cache that fails fails no query: one whose `get` throws, or returns a text that it was not given, counts as empty, and an
+ * answer that `set` does not keep, because it throws or returns a promise that rejects, is an answer all the same. `get` answers
+ * at once, so a cache of the network is none: a query refuses a `get` that returns a promise.
  */
 export interface TextCache {
   get(key: string): string | undefined;
-  /** @param options.size the bytes that the entry takes */
+  /**
+   * Nobody waits for what it returns.
+   * @param options.size the bytes that the entry takes
+   */
   set(key: string, text: string, options: { size: number }): unknown;
 }
 
@@ -31,20 +37,24 @@ export class AnswerCache<A> {
     private readonly read: (text: string) => A,
   ) {}
 
-  /** The answer that is kept, if there is one. */
+  /**
+   * The answer that is kept, if there is one.
+   *
+   * @throws InvalidArgumentError if the cache answers by anything else than a text, such as a promise
+   */
   kept(question: string): A | undefined {
-    let text: unknown;
-    try {
-      text = this.cache.get(question);
-    } catch {
-      // A cache that fails is as good as an empty one.
-      return undefined;
-    }
-    if (text === undefined) return undefined;
+    const text = this.textOf(question);
+    if (text === undefined || text === null) return undefined;
     if (typeof text !== 'string') {
+      overlookRejection(text);
       throw new InvalidArgumentError('cache.get', text, 'a function that returns a text or undefined, and no promise');
     }
-    return this.read(text);
+    try {
+      return this.read(text);
+    } catch {
+      // Somebody else has put it there.
+      return undefined;
+    }
   }
 
   /** Asks, and keeps the answer. Who asks while somebody is asking already waits for that answer. */
@@ -68,11 +78,25 @@ export class AnswerCache<A> {
     return answer;
   }
 
+  private textOf(question: string): unknown {
+    try {
+      return this.cache.get(question);
+    } catch {
+      // A cache that fails is as good as an empty one.
+      return undefined;
+    }
+  }
+
   private keep(question: string, text: string, size: number): void {
     try {
-      this.cache.set(question, text, { size });
+      overlookRejection(this.cache.set(question, text, { size }));
     } catch {
       // An answer that a cache fails to keep is an answer all the same.
     }
   }
+}
+
+/** Node.js ends a process for a promise that rejects while nobody listens. */
+function overlookRejection(result: unknown): void {
+  Promise.resolve(result).catch(() => undefined);
 }

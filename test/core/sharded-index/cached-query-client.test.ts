@@ -40,6 +40,18 @@ function fail(): never {
   throw new Error('cache down');
 }
 
+/** Listens for what would end a process, until it is asked what it has heard. */
+function unhandledRejections(): () => Promise<unknown[]> {
+  const heard: unknown[] = [];
+  const hear = (reason: unknown): void => void heard.push(reason);
+  process.on('unhandledRejection', hear);
+  return async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', hear);
+    return heard;
+  };
+}
+
 const newCache = (maxSize = 1_000_000) => new LRUCache<string, string>({ maxSize, ttl: 60_000 });
 const request = { value: 'monday', limit: 20 };
 const idOf = ({ id }: DynamoDbItem): string => (id as { S: string }).S;
@@ -61,17 +73,32 @@ describe('cachedQueryClient', () => {
   test.each([
     ['reads', { get: () => fail(), set: () => undefined }],
     ['writes', { get: () => undefined, set: () => fail() }],
-  ])('answers as without a cache where its %s throw', async (_, cache) => {
+    ['writes, later,', { get: () => undefined, set: async () => fail() }],
+  ])('answers as without a cache where its %s fail, and leaves no rejection unhandled', async (_, cache) => {
     const table = blogs(50);
     const plain = await fanOutQuery(table, config, request);
+    const unhandled = unhandledRejections();
     expect(await fanOutQuery(cachedQueryClient(table, cache), config, request)).toEqual(plain);
+    expect(await unhandled()).toEqual([]);
+  });
+
+  test.each([
+    ['null, as many caches say that they have nothing', null],
+    ['a text that is no answer', 'cache down'],
+  ])('answers as without a cache that returns %s', async (_, text) => {
+    const table = blogs(50);
+    const plain = await fanOutQuery(table, config, request);
+    const client = cachedQueryClient(table, { get: () => text as string, set: () => undefined });
+    expect(await fanOutQuery(client, config, request)).toEqual(plain);
   });
 
   test('refuses a cache that answers by promises, and does not blame the answers of DynamoDB', async () => {
-    const client = cachedQueryClient(blogs(50), { get: async () => undefined, set: () => undefined } as never);
+    const client = cachedQueryClient(blogs(50), { get: async () => fail(), set: () => undefined } as never);
+    const unhandled = unhandledRejections();
     const page = fanOutQuery(client, config, request);
     await expect(page).rejects.toThrow(InvalidArgumentError);
     await expect(page).rejects.toThrow('cache.get must be a function that returns a text or undefined, and no promise');
+    expect(await unhandled()).toEqual([]);
   });
 
   test('sends a query once while several ask it', async () => {
