@@ -43,9 +43,12 @@ export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
   if (target === undefined || (event.RequestType === 'Delete' && !(await isRollingBack(event.StackId)))) {
     return { PhysicalResourceId: event.PhysicalResourceId!, IsComplete: true };
   }
-  // The time of day, because no other clock goes on from one invocation to the next.
-  const now = Date.now();
-  const startedAt = event.StartedAt ?? now;
+  // The time of day, because no other clock goes on from one invocation to the next: the framework hands over what the first
+  // answer said, and nothing later. Lambda keeps its clock, so nobody sets it. If it is set back all the same, the deployment
+  // stands still in time rather than before its beginning, where it would take its own mark for one of a time to come; if it is
+  // set ahead, the function gives up too early, and deploying again goes on from there.
+  const startedAt = event.StartedAt ?? Date.now();
+  const now = Math.max(startedAt, Date.now());
   const answer = { PhysicalResourceId: target.streamName, StartedAt: startedAt };
   try {
     const progress = await look(target, now, startedAt);

@@ -288,6 +288,17 @@ describe('the function behind the custom resource, when things take long', () =>
     await expectOpenShards('Slow', 4);
   });
 
+  test('goes on where the clock was set back since the deployment began', async () => {
+    await createStream('SetBack', 4);
+    const resharder = startFunction('stream-resharder', {});
+    const request = JSON.stringify(event('SetBack', 8, minutesAgo(-30)));
+    const look = async () => JSON.parse((await resharder.invoke(request)).payload);
+    expect(await look()).toMatchObject({ IsComplete: false });
+    expect(await look()).toMatchObject({ IsComplete: false });
+    await waitUntilActive('SetBack');
+    expect(await look()).toMatchObject({ IsComplete: true, Data: { OpenShardCount: 8, Skew: 1 } });
+  });
+
   test('is content with a stream that has its shards, and tells how uneven they are', async () => {
     await createStream('Astray', 1);
     await clients().kinesis.splitShard({
