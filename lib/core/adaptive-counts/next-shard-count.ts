@@ -73,13 +73,13 @@ const MINUTE_MS = 60_000;
  * A count is raised if two minutes in a row were throttled, the newer of which is still fresh: as high as the writes that
  * were wanted in them need, but at least by half. If the shards are enough for these writes, their partitions are hot
  * because others live there too. DynamoDB splits such partitions itself, so a count is raised further only if it has not
- * done so in ten minutes. No count goes beyond twice the need, or beyond the maximum, and none ever falls.
+ * done so in ten minutes. Every count stays below twice the need and within the maximum, and none ever falls.
  */
 export function nextShardCount(situation: ValueSituation): NextShardCount {
   const { shards, maximum } = situation;
   const run = throttledRun(situation);
   const needed = neededShards(run.slice(-2));
-  const most = Math.floor(MOST_OF_NEED * needed);
+  const most = Math.ceil(MOST_OF_NEED * needed) - 1;
   const next = Math.min(Math.max(Math.ceil(needed), Math.ceil(LEAST_GROWTH * shards)), most, maximum);
   const stay = (decision: CountDecision, reason: string): NextShardCount => ({ decision, shards, needed, reason });
   const seen = `${describe(run.slice(-2))}, which needs ${rounded(needed)} shards`;

@@ -1,5 +1,7 @@
 import { checkPositive, checkWhole } from './number-checks';
+import { READ_UNIT_KB } from './read-units-per-page';
 import { ceilOf, isAbove } from './rounding';
+import { PARTITION_READ_UNITS } from './suffix-range';
 
 /** The reads of one item in its busiest second. */
 export interface ItemTraffic {
@@ -38,12 +40,6 @@ export interface HotItemPlan {
   /** What to do, in one sentence. */
   advice: string;
 }
-
-/** What one partition takes. Source: the DynamoDB developer guide, "Partition throughput". */
-const PARTITION_READ_UNITS = 3_000;
-
-/** What one read unit reads consistently, and half a unit otherwise. Source: the DynamoDB developer guide. */
-const READ_UNIT_KB = 4;
 
 /**
  * Whether one item is read too often, and what a cache makes of it. An item is in one partition, which takes 3,000 read

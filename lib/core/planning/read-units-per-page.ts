@@ -4,10 +4,8 @@ import { checkPositive, checkWhole } from './number-checks';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';
 
-/**
- * The kilobytes of one read unit. All reads of an index are eventually consistent, so they cost half a unit for them.
- */
-const READ_UNIT_KB = 4;
+/** The kilobytes that one read unit reads consistently, and half a unit otherwise, as all reads of an index are. */
+export const READ_UNIT_KB = 4;
 
 /**
  * The read units that one page of an ordered fan-out query takes in its first wave of requests, which is mostly the
