@@ -4,6 +4,7 @@ import { milliseconds } from './measure';
 import { nextBalancedAvailableKey, seedTree } from './seed-tree';
 
 const KEYS = [1_000, 10_000, 100_000, 1_000_000];
+const RUNS = 5;
 
 /** Microseconds for the next key at a number of keys, against the tree of the article. */
 export function benchNextKey(): void {
@@ -21,19 +22,19 @@ export function benchNextKey(): void {
 
 function baselineMicroseconds(size: number): number {
   let tree = seedTree(Array.from({ length: size }, (_, n) => balancedKey(n)));
-  const more = Math.max(10, Math.min(1_000, 10_000_000 / size));
+  const more = Math.max(10, Math.min(200, 2_000_000 / size));
   const time = milliseconds(() => {
     for (let n = 0; n < more; n++) [tree] = nextBalancedAvailableKey(tree, 0n, HASH_KEY_SPACE);
-  });
+  }, RUNS);
   return (time * 1_000) / more;
 }
 
 function allocatorMicroseconds(allocator: BalancedKeyAllocator, size: number): number {
   for (let n = 0; n < size; n++) allocator.allocate();
-  const more = 20_000;
+  const more = Math.min(4_000, size / 10);
   const time = milliseconds(() => {
     for (let n = 0; n < more; n++) allocator.allocate();
-  });
+  }, RUNS);
   return (time * 1_000) / more;
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type TLSSocket } from 'node:tls';
+import { crc32 } from 'node:zlib';
 
 /** A DynamoDB that answers every Query after a fixed time, over TLS, from another process. */
 export interface QueryStub {
@@ -52,7 +53,7 @@ interface Query {
 const answers = new Map<string, Buffer>();
 
 /** The first items of a shard of a value, which names the number of its shards: item i of shard s is the (i N + s)th. */
-function answerTo({ Limit, ExpressionAttributeValues }: Query): Buffer {
+export function answerTo({ Limit, ExpressionAttributeValues }: Query): Buffer {
   const values = Object.values(ExpressionAttributeValues);
   const shard = Number(values.find(({ N }) => N !== undefined)?.N);
   const value = values.find(({ S }) => S !== undefined)?.S;
@@ -76,16 +77,16 @@ function firstItems(count: number, shard: number, value: string): object {
 }
 
 function httpAnswer(body: object): Buffer {
-  const json = JSON.stringify(body);
+  const json = Buffer.from(JSON.stringify(body));
   const head = [
     'HTTP/1.1 200 OK',
     'Server: Server',
     `Date: ${new Date().toUTCString()}`,
     'Content-Type: application/x-amz-json-1.0',
-    `Content-Length: ${Buffer.byteLength(json)}`,
+    `Content-Length: ${json.length}`,
     'Connection: keep-alive',
     'x-amzn-RequestId: 00000000-0000-0000-0000-000000000000',
-    'x-amz-crc32: 0',
+    `x-amz-crc32: ${crc32(json)}`,
   ];
-  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${json}`);
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), json]);
 }
