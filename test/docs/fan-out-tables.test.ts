@@ -76,6 +76,16 @@ async function expectCombination(
   expect(of(await pageCost(layout, warm, { shards, limit, bytes })).toFixed(2)).toBe(number);
 }
 
+test('with known sizes no row costs more than the text says, and a larger first wave costs skewed shards more', () => {
+  const mostOf = (name: string, column: number) => Number.parseFloat(cellsOf(name)[column]!);
+  const known = SITUATIONS.filter(({ warm }) => warm).map(({ name, sizes }) => mostOf(`${name}, ${sizes}`, 3));
+  expect(Math.max(...known)).toBeLessThanOrEqual(2.5);
+  const built = FIRST_WAVES.findIndex(({ name }) => name.endsWith('as built'));
+  const skewed = FIRST_WAVES.map(({ name }) => mostOf(name, 5));
+  expect(skewed[built]).toBeLessThanOrEqual(2.5);
+  expect(Math.min(...skewed.slice(built + 1))).toBeGreaterThan(2.5);
+});
+
 test('a page by the light client is as many times as fast as its row of the guide to sharded tables says', () => {
   const guide = readFileSync('docs/guides/sharded-tables.md', 'utf8');
   const cellsOf = (name: string) => {

@@ -66,6 +66,18 @@ describe('the tables of the guide to the ordered producer', () => {
     expect(rowsOf('five-producers').slice(0, 2)).toEqual(await fiveProducersRows(10));
   }, 300_000);
 
+  test('of five producers says what the text says of the time after the overload', () => {
+    const rows = rowsOf('five-producers').map(([second, , , , , slowest]) => [second!, numberIn(slowest!)] as const);
+    const after = rows.filter(([second]) => numberIn(second) >= 30);
+    const slow = after.filter(([, ms]) => ms > 60);
+    expect(Math.floor(Math.max(...slow.map(([, ms]) => ms)) / 1_000)).toBe(24);
+    expect(slow.map(([second]) => second)).toEqual(['30 to 35', '35 to 40', '40 to 45']);
+    expect(text).toContain(
+      "the full buffers held 24 seconds of the hottest shard's records. The producers wrote them within 15 seconds.",
+    );
+    expect(text).toContain('After that a record takes 60 ms at most.');
+  });
+
   test('of processor time gives each approach as many times the first as its ratio says', () => {
     const rows = rowsOf('processor-time').map((cells) => cells.slice(1).map(numberIn));
     expect(rows).toHaveLength(7);
