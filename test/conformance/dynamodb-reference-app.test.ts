@@ -12,7 +12,7 @@ import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 /** The reference app as it is deployed, on emulators that have multi-attribute keys. */
 
 const CLI = join(__dirname, '../../dist/bin/even-shards.js');
-const OF_THE_SAMPLE = '2. 1000 jobs, of each status as many as its shards of byStatus are for';
+const OF_THE_SAMPLE = '1000 jobs, of each status as many as its shards of byStatus are for';
 const AN_HOUR = 3_600_000;
 
 let app: string;

@@ -41,7 +41,7 @@ export async function eventsByTime(
 
   print('');
   print(
-    `1. ${events.length} events, one every 15 minutes, over ${shardCountOf(index.config, undefined).read} shards of ${indexName}`,
+    `${events.length} events, one every 15 minutes, over ${shardCountOf(index.config, undefined).read} shards of ${indexName}`,
   );
   print(`   ${FROM} to ${TO}`);
   print(`   unordered  ${unordered.length} events, starting with ${ids(unordered).slice(0, 4).join(', ')}`);

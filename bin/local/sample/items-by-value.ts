@@ -48,7 +48,7 @@ export async function itemsByValue(
   }
 
   print('');
-  print(`2. ${ITEMS} ${noun}s, of each ${config.valueAttribute} as many as its shards of ${config.indexName} are for`);
+  print(`${ITEMS} ${noun}s, of each ${config.valueAttribute} as many as its shards of ${config.indexName} are for`);
   const rows = weights.map(([each]) => [each, ofValue(each).length, shardCountOf(config, each).read]);
   for (const line of textTable([config.valueAttribute!, `${noun}s`, 'shards'], rows)) print(` ${line}`);
   print(`   the newest ${NEWEST} ${value}, from ${stats.shards} shards in ${stats.waves} wave(s) of requests:`);

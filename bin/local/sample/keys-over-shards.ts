@@ -41,7 +41,7 @@ export async function keysOverShards(
   if (byRegistry !== undefined) checkEven(shards, byRegistry);
 
   print('');
-  print(`3. ${ACCOUNTS.length} accounts over the shards of ${streamName}`);
+  print(`${ACCOUNTS.length} accounts over the shards of ${streamName}`);
   const columns = [byMd5, ...(byRegistry === undefined ? [] : [byRegistry])];
   const rows = shards.map(({ shardId }) => {
     const accounts = columns.map((column) => ACCOUNTS.filter((_, index) => column[index] === shardId));
