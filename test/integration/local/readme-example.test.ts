@@ -50,7 +50,7 @@ describe("README's first example", () => {
     const printed: string[] = [];
     await runSample(stack, { input: [], print: (line) => printed.push(line) });
     // Of the orders of this app, and not of the jobs of another one.
-    expect(printed.join('\n')).toContain('1000 orders, of each status as many as its shards of byStatus are for');
+    expect(printed.join('\n')).toContain('\n1000 orders, of each status as many as its shards of byStatus are for');
     expect(printed.join('\n')).toMatch(/^ *shipped +\d+ +20$/m);
     expect(printed.join('\n')).not.toMatch(/job|succeeded/);
   }, 60_000);
