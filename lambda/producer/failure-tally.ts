@@ -12,22 +12,33 @@ export function reasonOf(error: Error): string {
 
 /** The records of an invocation that failed: how many for each reason, and a sample of each. */
 export class FailureTally {
-  readonly counts: Record<string, number> = {};
-  private readonly samples: Record<string, string> = {};
+  /** By reason. A service names its errors, and an object has some names by itself. */
+  private readonly failures = new Map<string, { count: number; sample: string }>();
+
+  get counts(): Record<string, number> {
+    return this.eachReason(({ count }) => count);
+  }
 
   get total(): number {
-    return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
+    return [...this.failures.values()].reduce((sum, { count }) => sum + count, 0);
   }
 
   add(error: Error): void {
     const reason = reasonOf(error);
-    this.counts[reason] = (this.counts[reason] ?? 0) + 1;
-    this.samples[reason] ??= error instanceof EvenShardsError ? error.summary : error.name;
+    const sample = error instanceof EvenShardsError ? error.summary : error.name;
+    const failure = this.failures.get(reason) ?? { count: 0, sample };
+    failure.count += 1;
+    this.failures.set(reason, failure);
   }
 
   /** One line for the log, if anything failed. */
   log(): void {
     if (this.total === 0) return;
-    console.warn({ message: 'records failed', failed: this.total, counts: this.counts, samples: this.samples });
+    const samples = this.eachReason(({ sample }) => sample);
+    console.warn({ message: 'records failed', failed: this.total, counts: this.counts, samples });
+  }
+
+  private eachReason<V>(of: (failure: { count: number; sample: string }) => V): Record<string, V> {
+    return Object.fromEntries([...this.failures].map(([reason, failure]) => [reason, of(failure)]));
   }
 }

@@ -169,8 +169,15 @@ export class WriteReporter {
       });
       await answerWithin(ANSWER_MS, answer, this.options.clock);
     } catch (error) {
-      this.options.onUnreported?.(error);
+      this.tell(error);
     }
+  }
+
+  /** A write that has succeeded does not fail because somebody could not be told of its report. */
+  private tell(error: unknown): void {
+    try {
+      this.options.onUnreported?.(error);
+    } catch {}
   }
 }
 

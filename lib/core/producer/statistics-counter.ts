@@ -6,6 +6,8 @@ import type { Unit } from './unit';
 /** Counts what a producer does. */
 export class StatisticsCounter {
   private readonly counts = noStatistics();
+  /** A service chooses its codes, and an object has some names by itself. */
+  private readonly errorsByCode = new Map<string, number>();
 
   /** A valid record was put. */
   received(): void {
@@ -33,7 +35,7 @@ export class StatisticsCounter {
   /** An attempt to send a Kinesis record failed. */
   failed(code: string): void {
     this.counts.allErrors += 1;
-    this.counts.errorsByCode[code] = (this.counts.errorsByCode[code] ?? 0) + 1;
+    this.errorsByCode.set(code, (this.errorsByCode.get(code) ?? 0) + 1);
   }
 
   delivered({ data }: ProducerRecord): void {
@@ -47,6 +49,6 @@ export class StatisticsCounter {
 
   /** The counts as they are now; later counting does not change the returned object. */
   snapshot(): ProducerStatistics {
-    return { ...this.counts, errorsByCode: { ...this.counts.errorsByCode } };
+    return { ...this.counts, errorsByCode: Object.fromEntries(this.errorsByCode) };
   }
 }

@@ -1,5 +1,6 @@
 import { exactNumber, plainDecimal } from '../foundation/decimal';
 import { InvalidArgumentError } from '../foundation/errors';
+import { attributeOf } from './attribute-of';
 import { SHARD_SEPARATOR } from './sharded-index-config';
 
 /** A number that the document client of the SDK holds as text, because JavaScript cannot hold it exactly. */
@@ -37,7 +38,7 @@ export function keyValue(value: unknown): string | number | undefined {
 export function itemText(attributes: readonly string[], item: Record<string, unknown>): string {
   return attributes
     .map((attribute) => {
-      const value = item[attribute];
+      const value = attributeOf(item, attribute);
       if (typeof value === 'string') return value;
       if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
       const text = numberText(value);

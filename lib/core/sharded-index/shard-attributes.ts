@@ -1,6 +1,7 @@
 import { calculatedShard } from '../foundation/calculated-shard';
 import { InvalidArgumentError } from '../foundation/errors';
 import { randomShard } from '../foundation/random-shard';
+import { attributeOf } from './attribute-of';
 import { checkSeparator } from './fan-out-request';
 import { itemText, keyValue } from './item-text';
 import {
@@ -50,7 +51,7 @@ export function shardingAttributes(config: ShardedConfig): string[] {
 function itemValue(config: ShardedConfig, item: Record<string, unknown>): string | number | undefined {
   const { valueAttribute } = config;
   if (valueAttribute === undefined) return undefined;
-  const given = item[valueAttribute];
+  const given = attributeOf(item, valueAttribute);
   if (given === undefined && !isTableConfig(config)) return undefined;
   return checkedValue(config, `item.${valueAttribute}`, given);
 }

@@ -6,6 +6,9 @@ export type UpdateClauses = Record<'SET' | 'REMOVE' | 'ADD' | 'DELETE', string[]
 /** A keyword. No attribute can have its name without a placeholder: the four are reserved words of DynamoDB. */
 const KEYWORD = /(?<![#:.\w])(SET|REMOVE|ADD|DELETE)(?=\s)/gi;
 
+/** The top-level attribute, or its placeholder, that an action begins with. */
+const ATTRIBUTE = /^[^\s=.[]+/;
+
 /**
  * The clauses of an update expression.
  *
@@ -24,7 +27,7 @@ export function updateClauses(expression = ''): UpdateClauses {
   for (let index = 0; index < parts.length; index += 2) {
     const keyword = parts[index]!.toUpperCase() as keyof UpdateClauses;
     const actions = commaSeparated(parts[index + 1]!);
-    if (clauses[keyword].length > 0 || actions.some((action) => action === '')) refuse();
+    if (clauses[keyword].length > 0 || !actions.every((action) => ATTRIBUTE.test(action))) refuse();
     clauses[keyword] = actions;
   }
   return clauses;
@@ -35,7 +38,7 @@ export function changedAttributes(clauses: UpdateClauses, names: Record<string, 
   return Object.values(clauses)
     .flat()
     .map((action) => {
-      const attribute = /^[^\s=.[]+/.exec(action)![0];
+      const attribute = ATTRIBUTE.exec(action)![0];
       return attribute.startsWith('#') ? (names[attribute] ?? attribute) : attribute;
     });
 }

@@ -9,11 +9,19 @@ export interface WriteExpression {
 }
 
 /** Throws `InvalidArgumentError` for a placeholder that the library keeps for itself. */
-export function checkPlaceholders({
-  ExpressionAttributeNames = {},
-  ExpressionAttributeValues = {},
-}: WriteExpression): void {
+export function checkPlaceholders(expression: WriteExpression): void {
+  if (typeof expression !== 'object' || expression === null) {
+    throw new InvalidArgumentError('expression', expression, 'an object');
+  }
+  const { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} } = expression;
   for (const [field, placeholders] of Object.entries({ ExpressionAttributeNames, ExpressionAttributeValues })) {
+    if (typeof placeholders !== 'object' || placeholders === null) {
+      throw new InvalidArgumentError(
+        `expression.${field}`,
+        placeholders,
+        'an object from placeholder to name or value',
+      );
+    }
     const reserved = Object.keys(placeholders).find((placeholder) =>
       placeholder.slice(1).startsWith(RESERVED_PLACEHOLDER),
     );

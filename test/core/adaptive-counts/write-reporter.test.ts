@@ -135,6 +135,18 @@ describe('a WriteReporter', () => {
     expect(problems).toEqual([new Error('not allowed')]);
   });
 
+  test('passes on what the write returns, also if nobody can be told that a report cannot be written', async () => {
+    let now = NOON;
+    const onUnreported = () => {
+      throw new Error('the log is closed');
+    };
+    const client = { updateItem: () => Promise.reject(new Error('not allowed')) };
+    const reporter = new WriteReporter(client, adaptiveConfig, { timeOfDay: () => now, onUnreported });
+    await expect(reporter.watch('open', () => Promise.reject(refusal()))).rejects.toThrow('refused');
+    now += 60_000;
+    await expect(reporter.watch('open', async () => 'written')).resolves.toBe('written');
+  });
+
   test('takes a number of attempts that is none for one', async () => {
     const { reporter } = reporterAt();
     const answer = { $metadata: { attempts: { valueOf: 'x', toString: 'x' } } };

@@ -8,6 +8,7 @@ import {
   type ShardedIndexConfig,
   shardAttributes,
 } from '../../../lib/core';
+import { strayOf } from '../../../lib/core/sharded-index/strays/judge';
 import { FakeIndex } from '../../fakes/fake-index';
 
 const byStatus: ShardedIndexConfig = {
@@ -29,6 +30,17 @@ describe('shardAttributes', () => {
 
   test('adds the shard as a number in the multi-attribute layout', () => {
     expect(shardAttributes(byStatus, job)).toEqual({ byStatusShard: calculatedShard('job-1', 35) });
+  });
+
+  test.each(['constructor', 'toString', '__proto__'])('leaves out an item without the value %s', (valueAttribute) => {
+    const config: ShardedIndexConfig = { ...byStatus, valueAttribute, shardAttribute: 'valueOf' };
+    expect(shardAttributes(config, job)).toEqual({});
+    expect(strayOf(config, { jobId: { S: 'job-1' } })).toBeUndefined();
+    const item = Object.fromEntries([
+      ['jobId', 'job-1'],
+      [valueAttribute, 'succeeded'],
+    ]);
+    expect(Object.entries(shardAttributes(config, item))).toEqual([['valueOf', calculatedShard('job-1', 35)]]);
   });
 
   test('adds "value#shard" in the single-attribute layout', () => {

@@ -98,6 +98,19 @@ describe('shardUpdate', () => {
     expect(() => shardUpdate([byStatus], key, changes)).toThrow(InvalidArgumentError);
   });
 
+  test.each<[unknown, string]>([
+    [null, 'expression must be an object, got null'],
+    [{ UpdateExpression: 'SET =5' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
+    [{ UpdateExpression: 'SET [0] = :a' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
+    [{ UpdateExpression: 'REMOVE .a' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
+    [{ ExpressionAttributeNames: null }, 'expression.ExpressionAttributeNames must be an object from placeholder'],
+    [{ ExpressionAttributeValues: 5 }, 'expression.ExpressionAttributeValues must be an object from placeholder'],
+  ])('refuses the expression %j', (expression, message) => {
+    const update = () => shardUpdate([byStatus], key, { set: { status: 'failed' } }, expression as never);
+    expect(update).toThrow(InvalidArgumentError);
+    expect(update).toThrow(message);
+  });
+
   test('refuses a value that no index has, a key that is not whole, and a configuration that is none', () => {
     expect(() => shardUpdate([byStatus], key, { set: { status: '' } })).toThrow(InvalidIndexValueError);
     expect(() => shardUpdate([byStatus], {}, { set: { status: 'failed' } })).toThrow('item.jobId must be');

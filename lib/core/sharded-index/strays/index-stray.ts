@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import { attributeOf } from '../attribute-of';
 import { plainItem } from '../plain-item';
 import { shardAttributes } from '../shard-attributes';
 import { SHARD_SEPARATOR, type ShardedIndexConfig, shardAttributeValue, shardCountOf } from '../sharded-index-config';
@@ -18,8 +19,8 @@ export function judgedIndexAttributes({ tableKey, valueAttribute, shardAttribute
 /** What is wrong with the shard attribute of an item, or undefined if nothing is. */
 export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): Stray | undefined {
   const { tableKey, valueAttribute, shardAttribute } = config;
-  const stored = item[shardAttribute];
-  const storedValue = valueAttribute === undefined ? undefined : item[valueAttribute];
+  const stored = attributeOf(item, shardAttribute);
+  const storedValue = valueAttribute === undefined ? undefined : attributeOf(item, valueAttribute);
   const key = Object.fromEntries(tableKey.map((attribute) => [attribute, item[attribute]!]));
   const found = (reason: StrayReason, expected?: AttributeValue): Stray => ({
     key,
@@ -50,9 +51,12 @@ function writtenShard(
 ): { value?: string | number; content: string | number } | 'invalidValue' | undefined {
   const attributes = plainItem(item);
   try {
-    const content = shardAttributes(config, attributes)[config.shardAttribute] as string | number | undefined;
+    const content = attributeOf(shardAttributes(config, attributes), config.shardAttribute) as
+      | string
+      | number
+      | undefined;
     if (content === undefined) return undefined;
-    const value = config.valueAttribute === undefined ? undefined : attributes[config.valueAttribute];
+    const value = config.valueAttribute === undefined ? undefined : attributeOf(attributes, config.valueAttribute);
     return { value: value as string | number | undefined, content };
   } catch (error) {
     if (error instanceof InvalidIndexValueError) return 'invalidValue';

@@ -1,6 +1,7 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
 import { valueText } from '../../foundation/count-of-value';
 import { InvalidArgumentError } from '../../foundation/errors';
+import { attributeOf } from '../attribute-of';
 import { keyValue } from '../item-text';
 import { plainItem } from '../plain-item';
 import { shardKeys } from '../shard-key';
@@ -31,7 +32,7 @@ export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stra
   if (place === undefined) return found('malformed');
   const { value: text, shard } = place;
   const ofValue = { value: { S: text } };
-  const value = valueAttribute === shardAttribute ? text : keyValue(plainItem(item)[valueAttribute]);
+  const value = valueAttribute === shardAttribute ? text : keyValue(attributeOf(plainItem(item), valueAttribute));
   if (value === undefined || valueText(value) !== text) return found('otherValue', ofValue);
   const { write, read } = shardCountOf(config, value);
   if (strategy === 'random') {
