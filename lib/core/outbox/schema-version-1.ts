@@ -262,7 +262,8 @@ BEGIN
   UPDATE ${schema}.settings SET producer_id = gen_random_uuid()::text;
 END $$;
 
--- What waits: rows (numbers that were rolled back count too), the age of the oldest in seconds, rows parked and given up.
+-- What waits: rows (numbers that were rolled back count too), the age of the oldest in seconds, which is 0 for one of a time to
+-- come, written before the clock was set back, and rows parked and given up.
 CREATE FUNCTION ${schema}.lag(OUT waiting_rows bigint, OUT waiting_seconds double precision, OUT parked_rows bigint,
   OUT rejected_rows bigint)
 LANGUAGE sql STABLE
@@ -270,12 +271,12 @@ BEGIN ATOMIC
   SELECT
     greatest(0, (SELECT max(m.id) FROM ${schema}.message m) -
       (SELECT min(greatest(r.bound, r.after_id)) FROM ${schema}.range r)) + p.parked,
-    coalesce(extract(epoch FROM clock_timestamp() - least(p.oldest, (
+    greatest(0, extract(epoch FROM clock_timestamp() - least(p.oldest, (
       SELECT min(f.created_at) FROM ${schema}.range r CROSS JOIN LATERAL (
         SELECT m.created_at FROM ${schema}.message m
         WHERE m.id > greatest(r.bound, r.after_id) AND m.bucket BETWEEN r.first_bucket AND r.last_bucket
           AND NOT pg_visible_in_snapshot(m.xid, r.batch_from)
-        ORDER BY m.id LIMIT 1) f))), 0)::double precision,
+        ORDER BY m.id LIMIT 1) f))))::double precision,
     p.parked,
     (SELECT count(*) FROM ${schema}.rejected)
   FROM (SELECT count(*) AS parked, min(created_at) AS oldest FROM ${schema}.parked) p;
