@@ -1,5 +1,5 @@
+import { writeGuideTable } from '../docs/guide-table';
 import { adaptiveRow, countsOf, HEADER, WRITES } from './adaptive/adaptive-table';
-import { writeGuideTable } from './guide-table';
 
 /**
  * What counts that raise themselves do to writes and pages, against fixed counts that are too low, right and too high. It

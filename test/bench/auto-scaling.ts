@@ -1,6 +1,6 @@
+import { writeGuideTable } from '../docs/guide-table';
 import { LOAD_SHAPES } from '../fakes/load-shapes';
 import { HEADER, scalingRow } from './auto-scaling/scaling-table';
-import { writeGuideTable } from './guide-table';
 
 /**
  * A year of loads, minute by minute: what a stream costs that is scaled, against one with a fixed count at the peak, one

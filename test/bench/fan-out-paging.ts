@@ -1,8 +1,8 @@
 import { type DynamoDbItem, FanOutHistory, fanOutItems, fanOutQuery, type ShardedIndexConfig } from '../../lib/core';
 import { seededRandom } from '../../lib/testing/seeded-random';
+import { writeGuideTable } from '../docs/guide-table';
 import { FakeIndex } from '../fakes/fake-index';
 import { timeIndex } from './fan-out/time-index';
-import { writeGuideTable } from './guide-table';
 
 /**
  * Items per second and memory of reading a whole index in order: in pages, each thrown away before the next, against

@@ -1,3 +1,4 @@
+import { writeGuideTable } from '../docs/guide-table';
 import { FIRST_WAVE_HEADER, FIRST_WAVES, firstWaveRow } from './fan-out/first-wave-table';
 import { type PageCost, pageCost } from './fan-out/page-cost';
 import {
@@ -12,7 +13,6 @@ import {
   SITUATIONS,
   situationRow,
 } from './fan-out/read-units-tables';
-import { writeGuideTable } from './guide-table';
 
 /**
  * What an ordered page costs: read units, requests and waves, against the floor, which is the least that any page can

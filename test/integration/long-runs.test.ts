@@ -34,6 +34,11 @@ test.each(programsOf('test/soak'))('the soak %s is played every night', (name) =
   expect(readFileSync('.github/workflows/nightly.yml', 'utf8')).toMatch(new RegExp(`soak(: | )${name}\\b`));
 });
 
+test.each(['test/soak', 'test/bench'])('all that a call without a name lists of %s can be run', (folder) => {
+  const exporting = programsOf(folder).filter((name) => /^export /m.test(readFileSync(`${folder}/${name}.ts`, 'utf8')));
+  expect(exporting).toEqual([]);
+});
+
 test('every bench is bundled', async () => {
   const entryPoints = programsOf('test/bench').map((name) => `test/bench/${name}.ts`);
   const { errors, warnings } = await build({

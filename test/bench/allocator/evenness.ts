@@ -6,7 +6,7 @@ import {
   shardIndexOf,
   uniformRanges,
 } from '../../../lib/core';
-import { writeGuideTable } from '../guide-table';
+import { writeGuideTable } from '../../docs/guide-table';
 
 export const SHARDS = [2, 3, 6, 10, 16, 24, 64];
 

@@ -1,4 +1,4 @@
-import { writeGuideTable } from '../guide-table';
+import { writeGuideTable } from '../../docs/guide-table';
 
 const GUIDE = 'docs/guides/outbox.md';
 
