@@ -5,7 +5,6 @@ import type { ShardCountController } from '../table/shard-count-controller';
 import {
   type AlarmDefinition,
   type AlarmDefinitions,
-  checkThreshold,
   REPORTING_PERIOD,
   seeMonitoring,
   THREE_OF_FIVE_MINUTES,
@@ -13,6 +12,7 @@ import {
 } from './alarm-definition';
 import type { IndexMonitoringOptions } from './monitoring-options';
 import { refusedByPartition } from './refused-by-partition';
+import { throttleAlarm } from './throttle-alarm';
 
 /** The alarms of a sharded index. Each is absent if it is switched off or not watched. */
 export interface IndexAlarms {
@@ -29,11 +29,10 @@ export interface IndexAlarms {
 export function writeThrottlesOfIndex(
   monitoring: IConstruct,
   index: IShardedIndex,
-  { maxWriteThrottles = 0 }: IndexMonitoringOptions,
+  { maxWriteThrottles }: IndexMonitoringOptions,
 ): AlarmDefinition {
-  checkThreshold(monitoring, 'maxWriteThrottles', maxWriteThrottles, 0);
   const period = REPORTING_PERIOD;
-  return {
+  return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
     metric: refusedByPartition(
       'writes',
       index.metricWriteKeyRangeThroughputThrottleEvents({ period }),
@@ -46,9 +45,7 @@ export function writeThrottlesOfIndex(
       'in its Contributor Insights. Raise its shard count, in two deployments with alsoReading: in one, queries miss items ' +
       'for a while.' +
       seeMonitoring('write-throttles-of-an-index'),
-    ...THREE_OF_FIVE_MINUTES,
-    threshold: maxWriteThrottles,
-  };
+  });
 }
 
 export function shardCountAlarms(

@@ -1,14 +1,9 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
-import {
-  type AlarmDefinition,
-  checkThreshold,
-  REPORTING_PERIOD,
-  seeMonitoring,
-  THREE_OF_FIVE_MINUTES,
-} from './alarm-definition';
+import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import type { StreamMonitoringOptions } from './monitoring-options';
+import { throttleAlarm } from './throttle-alarm';
 
 /** The alarms of a stream. One that is switched off, or that the options do not ask for, is absent. */
 export interface StreamAlarms {
@@ -33,17 +28,14 @@ export interface StreamAlarms {
 export function writeThrottlesOfStream(
   monitoring: IConstruct,
   stream: kinesis.IStream,
-  { maxWriteThrottles = 0 }: StreamMonitoringOptions,
+  { maxWriteThrottles }: StreamMonitoringOptions,
 ): AlarmDefinition {
-  checkThreshold(monitoring, 'maxWriteThrottles', maxWriteThrottles, 0);
-  return {
+  return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
     metric: stream.metricWriteProvisionedThroughputExceeded({ statistic: 'Sum', period: REPORTING_PERIOD }),
     description:
       `The stream ${stream.streamName} refuses records. If all its shards are busy, give it more shards. If the dashboard ` +
       'shows one shard that is hotter than the mean, give its keys explicit hash keys that spread the load, or split that ' +
       'shard. A single key that is too fast for a shard must become several keys.' +
       seeMonitoring('write-throttles-of-a-stream'),
-    ...THREE_OF_FIVE_MINUTES,
-    threshold: maxWriteThrottles,
-  };
+  });
 }

@@ -1,15 +1,10 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import type { IKeyShardedTable } from '../table/i-key-sharded-table';
-import {
-  type AlarmDefinition,
-  checkThreshold,
-  REPORTING_PERIOD,
-  seeMonitoring,
-  THREE_OF_FIVE_MINUTES,
-} from './alarm-definition';
+import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import type { TableMonitoringOptions } from './monitoring-options';
 import { refusedByPartition } from './refused-by-partition';
+import { throttleAlarm } from './throttle-alarm';
 
 /** The alarms of a table that is sharded by its own key. Each is absent if it is switched off. */
 export interface TableAlarms {
@@ -23,11 +18,10 @@ export interface TableAlarms {
 export function writeThrottlesOfTable(
   monitoring: IConstruct,
   sharded: IKeyShardedTable,
-  { maxWriteThrottles = 0 }: TableMonitoringOptions,
+  { maxWriteThrottles }: TableMonitoringOptions,
 ): AlarmDefinition {
-  checkThreshold(monitoring, 'maxWriteThrottles', maxWriteThrottles, 0);
   const period = REPORTING_PERIOD;
-  return {
+  return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
     metric: refusedByPartition(
       'writes',
       sharded.metricWriteKeyRangeThroughputThrottleEvents({ period }),
@@ -38,19 +32,16 @@ export function writeThrottlesOfTable(
       'Contributor Insights of the table show which keys are throttled, each a value and a shard. If all shards of a value are among ' +
       'them, the value needs more shards, in the steps of planTableReshard: in one step, items would be missed.' +
       seeMonitoring('write-throttles-of-a-table'),
-    ...THREE_OF_FIVE_MINUTES,
-    threshold: maxWriteThrottles,
-  };
+  });
 }
 
 export function readThrottlesOfTable(
   monitoring: IConstruct,
   sharded: IKeyShardedTable,
-  { maxReadThrottles = 0 }: TableMonitoringOptions,
+  { maxReadThrottles }: TableMonitoringOptions,
 ): AlarmDefinition {
-  checkThreshold(monitoring, 'maxReadThrottles', maxReadThrottles, 0);
   const period = REPORTING_PERIOD;
-  return {
+  return throttleAlarm(monitoring, 'maxReadThrottles', maxReadThrottles, {
     metric: refusedByPartition(
       'reads',
       sharded.metricReadKeyRangeThroughputThrottleEvents({ period }),
@@ -61,7 +52,5 @@ export function readThrottlesOfTable(
       'Contributor Insights of the table show which keys are throttled. More shards do not help an item that is read too often: keep ' +
       'it in memory, by the cache of a FanOutQueryFunction, by cachedQueryClient, or by a DaxCluster.' +
       seeMonitoring('read-throttles-of-a-table'),
-    ...THREE_OF_FIVE_MINUTES,
-    threshold: maxReadThrottles,
-  };
+  });
 }
