@@ -5,8 +5,9 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import { DaxCluster, type DaxClusterProps, KeyLayout, KeyShardedTable, ShardCounts, ShardedTable } from '../../lib';
+import { DaxCluster, type DaxClusterProps, KeyLayout, ShardCounts, ShardedTable } from '../../lib';
 import { InvalidArgumentError } from '../../lib/core/foundation/errors';
+import { invoiceTable } from '../fakes/invoice-table';
 
 describe('DaxCluster', () => {
   let stack: Stack;
@@ -20,12 +21,7 @@ describe('DaxCluster', () => {
     });
   });
 
-  const invoices = () =>
-    new KeyShardedTable(stack, 'Invoices', {
-      partitionKey: { name: 'invoice', type: AttributeType.STRING },
-      sortKey: { name: 'transaction', type: AttributeType.STRING },
-      shardCounts: ShardCounts.uniform(5),
-    });
+  const invoices = () => invoiceTable(stack);
   const jobs = (encryptionKey?: Key) => {
     const table = new ShardedTable(stack, 'Jobs', {
       partitionKey: { name: 'jobId', type: AttributeType.STRING },

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { App, Lazy, Stack, Stage } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { KeyShardedTable, ShardCounts, ShardedTable } from '../../lib';
+import { ShardCounts, ShardedTable } from '../../lib';
 import { deployInTurn, warningsOfChange } from '../fakes/deploy-in-turn';
+import { invoiceTable } from '../fakes/invoice-table';
 
 const DEPLOYED = 'even-shards:deployedAssembly';
 
@@ -33,11 +34,7 @@ describe('synthesis that knows the deployed template', () => {
   const invoices =
     (shardCounts: ShardCounts) =>
     (stack: Stack): void => {
-      new KeyShardedTable(stack, 'Table', {
-        partitionKey: { name: 'invoice', type: AttributeType.STRING },
-        sortKey: { name: 'transaction', type: AttributeType.STRING },
-        shardCounts,
-      });
+      invoiceTable(stack, { shardCounts });
     };
 
   const warningsAfter = (deployed: ShardCounts, next: ShardCounts, indexName?: string): string[] =>

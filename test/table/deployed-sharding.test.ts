@@ -2,7 +2,7 @@ import { Annotations, CfnParameter, type Stack } from 'aws-cdk-lib';
 import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import {
   KeyLayout,
-  KeyShardedTable,
+  type KeyShardedTable,
   type KeyShardedTableProps,
   ShardCounts,
   type ShardedIndexOptions,
@@ -10,6 +10,7 @@ import {
   ShardingStrategy,
 } from '../../lib';
 import { warningsOfChange } from '../fakes/deploy-in-turn';
+import { invoiceTable } from '../fakes/invoice-table';
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 const warn = expect.stringContaining;
@@ -87,12 +88,7 @@ describe('a table sharded by its own key, whose settings are compared with those
   const table =
     (changes: Partial<KeyShardedTableProps> = {}) =>
     (stack: Stack): KeyShardedTable =>
-      new KeyShardedTable(stack, 'Table', {
-        partitionKey: text('invoice'),
-        sortKey: text('transaction'),
-        shardCounts: ShardCounts.uniform(5),
-        ...changes,
-      });
+      invoiceTable(stack, changes);
 
   test.each<[Partial<KeyShardedTableProps>, Partial<KeyShardedTableProps>, string]>([
     [

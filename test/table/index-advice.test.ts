@@ -1,8 +1,9 @@
 import { App, Lazy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { KeyShardedTable, ShardCounts, ShardedTable } from '../../lib';
+import { ShardCounts, ShardedTable } from '../../lib';
 import { InvalidArgumentError } from '../../lib/core/foundation/errors';
+import { invoiceTable } from '../fakes/invoice-table';
 
 describe('a sharded index with expected traffic', () => {
   let stack: Stack;
@@ -91,12 +92,7 @@ describe('a sharded index with expected traffic', () => {
 describe('the traffic that a table sharded by its own key is to carry', () => {
   const warningsOf = (shardCounts: ShardCounts, expectedTraffic: object): unknown[] => {
     const stack = new Stack(new App(), 'EvenShards');
-    new KeyShardedTable(stack, 'Invoices', {
-      partitionKey: { name: 'invoice', type: AttributeType.STRING },
-      sortKey: { name: 'transaction', type: AttributeType.STRING },
-      shardCounts,
-      expectedTraffic: { writesPerSecond: 5_000, ...expectedTraffic },
-    });
+    invoiceTable(stack, { shardCounts, expectedTraffic: { writesPerSecond: 5_000, ...expectedTraffic } });
     return Annotations.fromStack(stack)
       .findWarning('*', Match.anyValue())
       .map(({ entry: { data } }) => data);

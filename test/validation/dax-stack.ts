@@ -1,17 +1,14 @@
 import { type App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
-import { DaxCluster, KeyLayout, KeyShardedTable, ShardCounts } from '../../lib';
+import { DaxCluster, KeyLayout, ShardCounts } from '../../lib';
+import { invoiceTable } from '../fakes/invoice-table';
 
 /** A table that is sharded by its own key, with an index, both behind a cluster of DAX. */
 export class DaxStack extends Stack {
   constructor(app: App) {
     super(app, 'Dax', { env: { account: '111111111111', region: 'eu-west-1' } });
-    const table = new KeyShardedTable(this, 'Invoices', {
-      partitionKey: { name: 'invoice', type: AttributeType.STRING },
-      sortKey: { name: 'transaction', type: AttributeType.STRING },
-      shardCounts: ShardCounts.uniform(5),
-    });
+    const table = invoiceTable(this);
     const index = table.addShardedIndex({
       indexName: 'byStatus',
       valueAttribute: { name: 'status', type: AttributeType.STRING },

@@ -14,7 +14,6 @@ import {
   HashKeyRegistry,
   IndexResharding,
   ItemVersion,
-  KeyShardedTable,
   OrderedProducerFunction,
   ShardCountController,
   ShardCounts,
@@ -24,6 +23,7 @@ import {
   TableResharding,
   UniformStream,
 } from '../../lib';
+import { invoiceTable } from '../fakes/invoice-table';
 
 type Settings = BundledFunctionOptions & { timeout?: Duration; memorySize?: number };
 
@@ -55,11 +55,7 @@ const constructs: [string, (stack: Stack, settings: Settings) => FunctionConstru
     'TableResharding',
     (stack, settings) =>
       new TableResharding(stack, 'It', {
-        table: new KeyShardedTable(stack, 'Table', {
-          partitionKey: { name: 'invoice', type: AttributeType.STRING },
-          sortKey: { name: 'transaction', type: AttributeType.STRING },
-          shardCounts: ShardCounts.uniform(5),
-        }),
+        table: invoiceTable(stack),
         itemVersion: ItemVersion.none(),
         readUnitsPerSecond: 100,
         writeUnitsPerSecond: 50,

@@ -33,6 +33,7 @@ import {
   TableResharding,
   UniformStream,
 } from '../../lib';
+import { invoiceTable } from '../fakes/invoice-table';
 import PERMISSIONS from './iam-statements.json';
 import { permissionsOf } from './permissions-of';
 
@@ -146,11 +147,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     }),
   'a resharding of a table': (stack) => {
     const resharding = new TableResharding(stack, 'Resharding', {
-      table: new KeyShardedTable(stack, 'Invoices', {
-        partitionKey: { name: 'invoice', type: AttributeType.STRING },
-        sortKey: { name: 'transaction', type: AttributeType.STRING },
-        shardCounts: ShardCounts.uniform(5),
-      }),
+      table: invoiceTable(stack),
       itemVersion: ItemVersion.none(),
       readUnitsPerSecond: 100,
       writeUnitsPerSecond: 50,

@@ -12,7 +12,6 @@ import {
   HashKeyRegistry,
   IndexResharding,
   ItemVersion,
-  KeyShardedTable,
   KeyspacesBilling,
   KeyspacesCapacity,
   KeyspacesQueryFunction,
@@ -33,6 +32,7 @@ import {
   TableResharding,
   UniformStream,
 } from '../../lib';
+import { invoiceTable } from '../fakes/invoice-table';
 
 /** A property or a parameter of the library that is a number, a duration or a size, as `.jsii` names it. */
 export interface TokenCase {
@@ -114,17 +114,9 @@ function resharding(stack: Stack, settings: object): IndexResharding {
   return new IndexResharding(stack, 'It', { index: index(stack, ShardCounts.uniform(2)), ...budgets, ...settings });
 }
 
-function keyShardedTable(stack: Stack): KeyShardedTable {
-  return new KeyShardedTable(stack, 'Table', {
-    partitionKey: { name: 'invoice', type: AttributeType.STRING },
-    sortKey: { name: 'transaction', type: AttributeType.STRING },
-    shardCounts: ShardCounts.uniform(5),
-  });
-}
-
 function tableResharding(stack: Stack, settings: object): TableResharding {
   const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
-  const table = keyShardedTable(stack);
+  const table = invoiceTable(stack);
   return new TableResharding(stack, 'It', { table, itemVersion: ItemVersion.none(), ...budgets, ...settings });
 }
 
@@ -304,13 +296,7 @@ export const tokenCases: TokenCase[] = [
   })),
   {
     name: 'KeyShardingOptions.firstShard',
-    give: (stack) =>
-      new KeyShardedTable(stack, 'Invoices', {
-        partitionKey: { name: 'invoice', type: AttributeType.STRING },
-        sortKey: { name: 'transaction', type: AttributeType.STRING },
-        shardCounts: ShardCounts.uniform(4),
-        firstShard: token(),
-      }),
+    give: (stack) => invoiceTable(stack, { firstShard: token() }),
     refusal: 'firstShard must be a whole number, known at synthesis, got a token',
   },
   {
@@ -452,7 +438,7 @@ export const tokenCases: TokenCase[] = [
   },
   ...['maxWriteThrottles', 'maxReadThrottles'].map((property) => ({
     name: `TableMonitoringOptions.${property}`,
-    give: (stack: Stack) => new ShardMonitoring(stack, 'New').addTable(keyShardedTable(stack), { [property]: token() }),
+    give: (stack: Stack) => new ShardMonitoring(stack, 'New').addTable(invoiceTable(stack), { [property]: token() }),
   })),
   ...['maxThrottledRequests', 'maxFaults', 'maxCpuUtilizationPercent'].map((property) => ({
     name: `DaxMonitoringOptions.${property}`,
