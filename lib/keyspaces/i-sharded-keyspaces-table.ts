@@ -13,6 +13,10 @@ export interface IShardedKeyspacesTable extends IShardedKeyspacesTableRef {
    * Lets a function write rows: it gets the table's configuration as an environment variable, for `shardColumns` of
    * `cdk-even-shards/keyspaces`, and may modify the table.
    *
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   * variable holds another table or what you have set yourself, or if the function is known to be in another account or
+   * region than the table.
+   *
    * @param writer the function that writes
    * @param binding how the function is told
    */
@@ -21,6 +25,8 @@ export interface IShardedKeyspacesTable extends IShardedKeyspacesTableRef {
   /**
    * Lets a function read rows by itself: it gets the table's configuration as an environment variable, for `fanOutSelect`
    * and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does.
    *
    * @param reader the function that reads
    * @param binding how the function is told

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../construct-field';
@@ -8,6 +8,7 @@ import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkEnvironmentSize } from '../function/environment-size';
 import { QueryFunctionBase } from '../function/query-function-base';
+import { checkOwnEnvironment } from '../stream/own-environment';
 import type { IKeyspacesQueryFunction } from './i-keyspaces-query-function';
 import type { IShardedKeyspacesTable } from './i-sharded-keyspaces-table';
 import { ImportedKeyspacesQueryFunction } from './imported-keyspaces-query-function';
@@ -45,8 +46,8 @@ export interface KeyspacesQueryFunctionProps extends BundledFunctionOptions {
  * page. It connects over TLS, signs in with its own role, and may select from these tables and write to its log group, and
  * nothing else.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, and, when the app
- * is synthesized, if their configuration outgrows Lambda's environment.
+ * Throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, if one is known to be in
+ * another account or region than the function, and, when the app is synthesized, if their configuration outgrows Lambda's environment.
  */
 export class KeyspacesQueryFunction extends QueryFunctionBase implements IKeyspacesQueryFunction {
   /**
@@ -93,6 +94,9 @@ export class KeyspacesQueryFunction extends QueryFunctionBase implements IKeyspa
     super(scope, id);
     const field = constructField(this, 'tables');
     checkNames(field, props.tables);
+    for (const table of props.tables) {
+      checkOwnEnvironment(constructField(this, `tables.${table.tableName}`), 'a table', table, Stack.of(this));
+    }
     const tables = [...props.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1));
     const configs = `{${tables.map((table) => `${JSON.stringify(table.tableName)}:${table.toConfigJson()}`).join()}}`;
     checkEnvironmentSize(this, field, { [TABLES]: configs }, 'spread the tables over several functions');

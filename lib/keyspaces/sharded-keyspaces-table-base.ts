@@ -1,4 +1,4 @@
-import { Resource } from 'aws-cdk-lib';
+import { Resource, Stack } from 'aws-cdk-lib';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -8,6 +8,7 @@ import { InvalidShardCountError } from '../core/foundation/errors';
 import { checkShardedKeyspacesConfig, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
 import { bindConfig } from '../function/bind-config';
 import { refuseToken } from '../refuse-token';
+import { checkOwnEnvironment } from '../stream/own-environment';
 import { ShardingStrategy } from '../table/sharding-strategy';
 import type { IShardedKeyspacesTable } from './i-sharded-keyspaces-table';
 import type { KeyspacesTableBindingOptions } from './keyspaces-table-binding-options';
@@ -50,25 +51,23 @@ export abstract class ShardedKeyspacesTableBase extends Resource implements ISha
   }
 
   public bindWriter(writer: lambda.Function, binding: KeyspacesTableBindingOptions = {}): iam.Grant {
-    bindConfig(
-      { name: this.tableName, config: this._config, json: this.toConfigJson() },
-      writer,
-      binding.environmentVariable,
-    );
+    this.bind('bindWriter', writer, binding);
     return this.grants.modifyRows(writer);
   }
 
   public bindReader(reader: lambda.Function, binding: KeyspacesTableBindingOptions = {}): iam.Grant {
-    bindConfig(
-      { name: this.tableName, config: this._config, json: this.toConfigJson() },
-      reader,
-      binding.environmentVariable,
-    );
+    this.bind('bindReader', reader, binding);
     return this.grants.selectRows(reader);
   }
 
   public toConfigJson(): string {
     return this.stack.toJsonString(this._config);
+  }
+
+  private bind(method: string, bound: lambda.Function, { environmentVariable }: KeyspacesTableBindingOptions): void {
+    const { tableName: name, _config: config } = this;
+    checkOwnEnvironment(constructField(bound, method), `the table ${name}`, this, Stack.of(bound));
+    bindConfig({ name, config, json: this.toConfigJson() }, bound, environmentVariable);
   }
 }
 

@@ -1,6 +1,8 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as cassandra from 'aws-cdk-lib/aws-cassandra';
 import type { Construct } from 'constructs';
+import { constructField } from '../construct-field';
+import { InvalidArgumentError } from '../core/foundation/errors';
 import { CqlType } from './cql-type';
 import { describeSharding, warnOfKeyspacesChange } from './deployed-keyspaces-sharding';
 import type { IShardedKeyspacesTable } from './i-sharded-keyspaces-table';
@@ -22,7 +24,7 @@ import type { ShardedKeyspacesTableProps } from './sharded-keyspaces-table-props
  * properties say otherwise. Its key cannot change; its shard counts can, as `ShardCounts` says.
  *
  * Throws an error with the code `INVALID_TABLE_CONFIG` if the properties contradict each other, such as a shard column
- * that is also a clustering column.
+ * that is also a clustering column, and `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20 years.
  *
  * @see https://docs.aws.amazon.com/keyspaces/latest/devguide/bp-partition-key-sharding.html
  *
@@ -67,6 +69,7 @@ export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
       regularColumns.map(({ name }) => name),
       encryptionKey,
     );
+    if (defaultTimeToLive) checkTimeToLive(constructField(this, 'defaultTimeToLive'), defaultTimeToLive);
     const table = new cassandra.CfnTable(this, 'Resource', {
       keyspaceName: props.keyspaceName,
       tableName: props.tableName,
@@ -91,6 +94,20 @@ export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
     describeSharding(table, this._config);
     warnOfKeyspacesChange(this, this._config);
   }
+}
+
+/** Source: the CloudFormation reference, AWS::Cassandra::Table DefaultTimeToLive: 20 years. */
+const MOST_SECONDS_TO_LIVE = 630_720_000;
+
+function checkTimeToLive(field: string, timeToLive: Duration): void {
+  if (timeToLive.isUnresolved()) return;
+  const seconds = timeToLive.toSeconds({ integral: false });
+  if (Number.isInteger(seconds) && seconds <= MOST_SECONDS_TO_LIVE) return;
+  throw new InvalidArgumentError(
+    field,
+    `${seconds} s`,
+    `whole seconds, at most ${MOST_SECONDS_TO_LIVE}, which are 20 years`,
+  );
 }
 
 function columnOf({ name, cqlType }: KeyspacesColumn): cassandra.CfnTable.ColumnProperty {

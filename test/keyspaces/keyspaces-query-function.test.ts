@@ -40,6 +40,14 @@ describe('KeyspacesQueryFunction', () => {
     const stack = new Stack(new App(), 'Stack');
     const blogs = tableOf(stack, 'blogs');
     expect(() => new KeyspacesQueryFunction(stack, 'None', { tables: [] })).toThrow('at least one sharded table');
+    const far = new Stack(new App(), 'Far', { env: { account: '111111111111', region: 'us-east-1' } });
+    const near = tableOf(
+      new Stack(new App(), 'Near', { env: { account: '111111111111', region: 'eu-west-1' } }),
+      'near',
+    );
+    expect(() => new KeyspacesQueryFunction(far, 'Near', { tables: [near] })).toThrow(
+      'Far/Near: tables.near must be a table of the account and region aws://111111111111/us-east-1',
+    );
     expect(() => new KeyspacesQueryFunction(stack, 'Twice', { tables: [blogs, blogs] })).toThrow(InvalidArgumentError);
 
     const counts = Object.fromEntries(Array.from({ length: 200 }, (_, day) => [`day ${day}`, 5]));

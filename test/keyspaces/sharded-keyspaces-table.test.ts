@@ -163,6 +163,19 @@ describe('permissions', () => {
     ).toEqual(['cassandra:Modify', 'cassandra:Select', 'cassandra:Select', 'cassandra:Select']);
   });
 
+  test.each(['bindWriter', 'bindReader'] as const)('%s refuses a function of another region', (bind) => {
+    const { stack, table } = stackWith();
+    const far = new Stack(stack.node.root as App, 'Far', { env: { account: '111111111111', region: 'us-east-1' } });
+    const bound = new LambdaFunction(far, 'It', {
+      runtime: Runtime.NODEJS_24_X,
+      handler: 'x',
+      code: Code.fromInline('x'),
+    });
+    expect(() => table[bind](bound)).toThrow(
+      `Far/It: ${bind} must be the table blogs of the account and region aws://111111111111/us-east-1`,
+    );
+  });
+
   test('are the same for a table that exists', () => {
     const stack = new Stack(new App(), 'Stack', { env: { account: '111111111111', region: 'eu-west-1' } });
     const table = ShardedKeyspacesTable.fromTableAttributes(stack, 'Blogs', {
@@ -211,11 +224,26 @@ describe('bad properties', () => {
       'for calculated shards',
     ],
     ['a negative first shard', { firstShard: -1 }, 'firstShard must be a whole number from 0'],
+    [
+      'a count that says where items of a DynamoDB table are',
+      { shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5)) },
+      'shards.default.since must be absent',
+    ],
   ])('%s is refused, by the name of the construct', (_, props, message) => {
     expect(() => stackWith(props)).toThrow(InvalidTableConfigError);
     expect(() => stackWith(props)).toThrow(message);
     expect(() => stackWith(props)).toThrow('Stack/Blogs: ');
   });
+
+  test.each([Duration.seconds(630_720_001), Duration.millis(1_500)])(
+    '%# a time to live out of its bounds is refused',
+    (ttl) => {
+      expect(() => stackWith({ defaultTimeToLive: ttl })).toThrow(
+        'Stack/Blogs: defaultTimeToLive must be whole seconds, at most 630720000, which are 20 years, got',
+      );
+      templateOf({ defaultTimeToLive: Duration.seconds(630_720_000) });
+    },
+  );
 
   test.each<[() => unknown, string]>([
     [() => KeyspacesCapacity.constant(0), 'capacityUnits must be a whole number of at least 1, got 0'],

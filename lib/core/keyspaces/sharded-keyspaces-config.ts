@@ -152,7 +152,11 @@ function checkShards(field: string, shards: IndexShards): void {
   for (const [name, count] of counts) {
     checkShardCount(`${name}.write`, count?.write, MAX_INDEX_SHARDS);
     checkShardCount(`${name}.read`, count?.read, MAX_INDEX_SHARDS);
-    if (count.read >= count.write) continue;
-    throw new InvalidTableConfigError(`${name}.read`, count.read, `at least the write count, ${count.write}`);
+    if (count.read < count.write) {
+      throw new InvalidTableConfigError(`${name}.read`, count.read, `at least the write count, ${count.write}`);
+    }
+    if (count.since === undefined) continue;
+    const allowed = 'absent: rows of an earlier count are read with alsoReading, and one by one with formerShardCounts';
+    throw new InvalidTableConfigError(`${name}.since`, count.since, allowed);
   }
 }
