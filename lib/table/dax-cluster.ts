@@ -109,8 +109,8 @@ const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'Condit
  * It is encrypted at rest and in transit. Its role may read exactly the indexes and tables that it is given. It is billed by the hour
  * and node.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if a number or a duration is out of
- * its bounds, or if a table is known to be in another account or region.
+ * Throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if it is to take writes and has no
+ * tables, if a number or a duration is out of its bounds, or if a table is known to be in another account or region.
  */
 export class DaxCluster extends Construct implements ec2.IConnectable {
   /** The ARN of the cluster. */
@@ -142,6 +142,10 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
     const { indexes = [], tables = [], vpc, nodes = 3, allowWrites = false } = props;
     if (indexes.length + tables.length === 0) {
       throw new InvalidArgumentError(constructField(this, 'indexes'), indexes, 'at least one sharded index or table');
+    }
+    if (allowWrites && tables.length === 0) {
+      const allowed = 'false without tables: an index is written by way of its table';
+      throw new InvalidArgumentError(constructField(this, 'allowWrites'), allowWrites, allowed);
     }
     if (!Token.isUnresolved(nodes) && !(Number.isInteger(nodes) && nodes >= 1 && nodes <= MAX_NODES)) {
       throw new InvalidArgumentError(constructField(this, 'nodes'), nodes, `a whole number from 1 to ${MAX_NODES}`);

@@ -16,6 +16,7 @@ import {
 } from '../core/foundation/function-environment';
 import { addBundledFunction, addLogGroup } from '../function/bundled-function';
 import { checkEnvironmentSize } from '../function/environment-size';
+import { checkLeastTimeout } from '../function/least-timeout';
 import { refuseToken } from '../refuse-token';
 import type { ReshardingOptions } from './resharding-options';
 
@@ -40,6 +41,8 @@ interface ReshardingMachine {
 /** A child execution has 25,000 events of its own, and each of its outputs counts to the 256 KB of the parent's. */
 const MAX_SEGMENTS = 256;
 
+const LEAST_TIMEOUT = Duration.minutes(1);
+
 /** Adds a function that works on segments of a table, and a state machine that invokes it until each of them is complete. */
 export function addReshardingMachine(
   scope: Construct,
@@ -52,6 +55,12 @@ export function addReshardingMachine(
   checkWholeNumber(scope, 'maxConcurrency', maxConcurrency, 1);
   checkWholeNumber(scope, 'toleratedFailureCount', toleratedFailureCount, 0);
   for (const field of ['readUnitsPerSecond', 'writeUnitsPerSecond'] as const) checkBudget(scope, field, options[field]);
+  // An invocation keeps its last 15 seconds: in less time, segments would be looked at for ever, and get nowhere.
+  checkLeastTimeout(scope, options.timeout, LEAST_TIMEOUT, 'an invocation has to get on with its segment');
+  if (options.reportPrefix !== undefined && options.reportBucket === undefined) {
+    const allowed = 'absent without a reportBucket, in which it names the reports';
+    throw new InvalidArgumentError(constructField(scope, 'reportPrefix'), options.reportPrefix, allowed);
+  }
   const environment = {
     ...resharded.environment,
     [READ_UNITS_PER_SECOND]: Tokenization.stringifyNumber(options.readUnitsPerSecond),

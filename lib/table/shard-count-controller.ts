@@ -1,4 +1,4 @@
-import { ArnFormat, Duration, Stack, Token } from 'aws-cdk-lib';
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -7,11 +7,11 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct-field';
-import { InvalidArgumentError } from '../core/foundation/errors';
 import { INDEX } from '../core/foundation/function-environment';
 import { SHARD_COUNT_METRICS } from '../core/foundation/function-metrics';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
+import { checkLeastTimeout } from '../function/least-timeout';
 import { readGuide } from '../guide-link';
 import type { IShardedIndex } from './i-sharded-index';
 import { checkIndexEnvironment } from './index-environment';
@@ -82,7 +82,8 @@ export class ShardCountController extends Construct implements ec2.IConnectable 
     this.index = index;
     const { table, indexName } = index;
     checkIndexEnvironment(constructField(this, 'index'), 'an index', index, Stack.of(this));
-    this.checkTimeout(props.timeout);
+    // In less time, readers would be told to ask more shards and writers never to use them.
+    checkLeastTimeout(this, props.timeout, LEAST_TIMEOUT, 'a raise takes 45 seconds');
     this.function = addBundledFunction(
       this,
       {
@@ -192,14 +193,6 @@ export class ShardCountController extends Construct implements ec2.IConnectable 
    */
   public metricMostShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(SHARD_COUNT_METRICS.mostShards, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
-  }
-
-  /** In less time, readers would be told to ask more shards and writers never to use them. */
-  private checkTimeout(timeout: Duration | undefined): void {
-    if (timeout === undefined || Token.isUnresolved(timeout) || timeout.isUnresolved()) return;
-    if (timeout.toSeconds({ integral: false }) >= LEAST_TIMEOUT.toSeconds()) return;
-    const allowed = `at least ${LEAST_TIMEOUT.toHumanString()}: a raise takes 45 seconds`;
-    throw new InvalidArgumentError(constructField(this, 'timeout'), timeout.toHumanString(), allowed);
   }
 
   /** DynamoDB puts the time at which it made a rule into its name. */

@@ -33,8 +33,8 @@ export interface TableReshardingProps extends ReshardingOptions {
  *
  * The function may scan the table, and get, put, delete and check its items, and nothing else.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if a number is out of its bounds, or if
- * the table is known to be in another account or region.
+ * Throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if a number or the timeout is out of its bounds,
+ * if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or region.
  */
 export class TableResharding extends ReshardingBase {
   /** The function that works on a segment. */

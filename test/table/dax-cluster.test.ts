@@ -228,6 +228,11 @@ describe('DaxCluster', () => {
       'tables must be a table of the account and region',
     ],
     [
+      'to write to no table',
+      () => cluster({ indexes: [jobs().index], allowWrites: true }),
+      'Cache: allowWrites must be false without tables: an index is written by way of its table',
+    ],
+    [
       'a function outside of the network',
       () => cluster({ tables: [invoices()] }).bindReader(reader(false)),
       'bindReader must be a function with a vpc',

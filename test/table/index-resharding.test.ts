@@ -136,6 +136,16 @@ test.each<[string, object, string]>([
   ['too many segments', { segments: 257 }, 'segments must be a whole number from 1 to 256, got 257'],
   ['segments that only the deployment knows', { segments: Lazy.number({ produce: () => 3 }) }, 'known at synthesis'],
   ['no concurrency', { maxConcurrency: 0 }, 'maxConcurrency must be a whole number of at least 1'],
+  [
+    'invocations that are over before they get on',
+    { timeout: Duration.seconds(30) },
+    'timeout must be at least 1 minute: an invocation has to get on with its segment, got "30 seconds"',
+  ],
+  [
+    'names of reports that go nowhere',
+    { reportPrefix: 'strays' },
+    'reportPrefix must be absent without a reportBucket',
+  ],
   ['negative tolerance', { toleratedFailureCount: -1 }, 'toleratedFailureCount must be a whole number of at least 0'],
 ])('refuses %s', (_, props, message) => {
   expect(() => reshardingStack(props)).toThrow(message);
