@@ -5,14 +5,14 @@ import { createHash } from 'node:crypto';
  * short however much it has heard.
  */
 export class Heard {
-  private readonly byProcess = new Map<string, { before: string; since: unknown[] }>();
+  private readonly byProcess = new Map<string, { texts: string[]; since: unknown[] }>();
 
   /** @param textOf tells apart what processes hear */
   constructor(private readonly textOf: (part: unknown) => string = stateText) {}
 
   /** What a process hears must not change later. */
   hear(process: string, ...what: readonly unknown[]): void {
-    const own = this.byProcess.get(process) ?? { before: '', since: [] };
+    const own = this.byProcess.get(process) ?? { texts: [], since: [] };
     own.since.push(what);
     this.byProcess.set(process, own);
   }
@@ -24,8 +24,8 @@ export class Heard {
 
   all(): [process: string, heard: string][] {
     const all = [...this.byProcess].map(([process, own]): [string, string] => {
-      for (const what of own.since.splice(0)) own.before = digest(this.textOf([own.before, what]));
-      return [process, own.before];
+      for (const what of own.since.splice(0)) own.texts.push(this.textOf(what));
+      return [process, digest(own.texts.join('\n'))];
     });
     return all.sort();
   }

@@ -5,6 +5,7 @@ import mutants from './mutants.json';
 import { outboxScenario } from './outbox/outbox-scenario';
 import { producerScenario } from './producer/producer-scenario';
 import reached from './reached.json';
+import { ledgerScenario } from './registry/ledger-scenario';
 import { BOUNDS, scenariosOf } from './scenarios';
 
 const SCENARIOS = scenariosOf(BOUNDS.test);
@@ -22,7 +23,7 @@ describe('every schedule up to a bound', () => {
 });
 
 test('runs that are left out end like others that are not', async () => {
-  for (const meanwhile of [undefined, 'abort', 'split'] as const) {
+  for (const meanwhile of [[], ['abort'], ['split']] as const) {
     const endsOf = async (prune: boolean): Promise<[runs: number, ends: string[]]> => {
       const ends = new Set<string>();
       const onEnd = (summary: string): void => void ends.add(summary);
@@ -42,9 +43,19 @@ const OUTBOX = { workers: 1, writers: [committed('a1')], ended: 1, windowRows: 1
 
 /** Small ones, of each domain whose scenarios say their states. */
 const SMALL = [
-  ...['strays, a writer puts', 'strays, two writers, item by item'].map(
+  ...['strays, a writer puts', 'strays, two writers, item by item', 'a table moves, a writer updates'].map(
     (name) => SCENARIOS.find((each) => each.name === name)!,
   ),
+  ledgerScenario('ledgers, one allocates, an administrator moves', {
+    owners: ['a'],
+    work: [{ allocate: ['b'] }, { move: 'a' }],
+    faults: 1,
+  }),
+  ledgerScenario('ledgers, one releases', {
+    owners: ['a'],
+    work: [{ allocate: ['a'] }, { release: ['a'] }],
+    faults: 1,
+  }),
   outboxScenario('the outbox, two workers', { ...OUTBOX, workers: 2 }),
   outboxScenario('the outbox, a row is parked', { ...OUTBOX, writers: [committed('a1', 'a2')] }),
   outboxScenario('the outbox, a worker crashes', { ...OUTBOX, fates: ['crashes'], faults: 1 }),
@@ -68,6 +79,7 @@ test.each(SMALL.map((scenario) => [scenario.name, scenario] as const))(
 test.each([
   'a reshard, by one shard',
   'ledgers, two allocate for one owner',
+  'ledgers, one rebalances, an administrator moves',
   'ledgers, one allocates, one releases',
   'strays, a writer changes and deletes',
   'adaptive counts, a raiser after another',

@@ -2,12 +2,13 @@ import { countsScenarios } from './adaptive-counts/scenarios';
 import type { Scenario } from './explore';
 import { pagesScenarios } from './fan-out/scenarios';
 import { handOverScenarios } from './hand-over/scenarios';
+import { countsInStepsScenarios } from './index/scenarios';
 import { outboxScenarios } from './outbox/scenarios';
 import { producerScenarios } from './producer/scenarios';
 import { ledgerScenarios } from './registry/scenarios';
 import { reshardScenarios } from './resharding/scenarios';
 import { straysScenarios } from './strays/scenarios';
-import { growthScenarios } from './table/scenarios';
+import { growthScenarios, moveScenarios } from './table/scenarios';
 
 /** Where exploring ends. */
 export interface Bound {
@@ -34,7 +35,9 @@ export function scenariosOf({ faults, changes }: Bound): Scenario[] {
     ...ledgerScenarios(faults),
     ...handOverScenarios(faults),
     ...countsScenarios(faults),
+    ...countsInStepsScenarios(),
     ...growthScenarios(),
+    ...moveScenarios(faults),
     ...reshardScenarios(faults),
     ...straysScenarios(faults),
     ...outboxScenarios(faults),

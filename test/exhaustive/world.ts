@@ -114,20 +114,22 @@ export class World {
   }
 
   private get mustGoOn(): boolean {
-    return this.timers.length > 0 || [...this.offers.values()].some(({ mayStayAway }) => !mayStayAway);
+    if (this.timers.length > 0) return true;
+    for (const { mayStayAway } of this.offers.values()) if (!mayStayAway) return true;
+    return false;
   }
 
   /** One step; false if there is none. A run that need not go on stays here for ever. */
   private async step(): Promise<boolean> {
     // What may stay away comes last, so that the first runs are those in which nothing goes wrong.
-    const offers = [...this.offers.values()];
-    const steps = offers.filter(({ mayStayAway }) => !mayStayAway);
+    const [steps, others]: [Offer[], Offer[]] = [[], []];
+    for (const offer of this.offers.values()) (offer.mayStayAway ? others : steps).push(offer);
     const timer = this.timers[0];
     if (timer !== undefined) {
       const [name, footprint] = [`time ${timer.atMs}`, this.timerFootprint];
       steps.push({ name, footprint, happen: () => this.fire(timer), mayStayAway: false });
     }
-    steps.push(...offers.filter(({ mayStayAway }) => mayStayAway));
+    steps.push(...others);
     if (steps.length === 0) return false;
     const position = this.decider.step(steps, () => this.state(steps));
     if (position === undefined) return new Promise<never>(() => {});

@@ -217,12 +217,13 @@ export class HashKeyLedger {
     return this.inTurn(async () => {
       const attempts: Attempt<T>[] = [];
       while (attempts.length < MAX_ATTEMPTS) {
-        const head = await this.catchUp();
-        const made = committedOf(attempts, head);
+        const seen = await readHead(this.store);
+        const made = committedOf(attempts, seen);
         if (made !== undefined) {
-          await this.settle(head);
+          await this.settleIfPossible(seen);
           return made.answer;
         }
+        const head = await this.catchUp(seen);
         const { changes, answer } = decide(this.state!);
         if (changes.length === 0) return answer;
         await this.settle(head);
@@ -231,7 +232,7 @@ export class HashKeyLedger {
         const next = headAfter(head, attempt, changes, this.maxEntries);
         if (await this.writeHead(next, attempt)) {
           applyRecent(this.state!, next);
-          await this.settle(next);
+          await this.settleIfPossible(next);
           return answer;
         }
         await this.backOff(attempts.length);
@@ -259,24 +260,29 @@ export class HashKeyLedger {
     this.settledVersion = version;
   }
 
+  /** What is committed has no failure any more: if its entries are not written, the next commit writes them first. */
+  private settleIfPossible(head: RegistryHead): Promise<void> {
+    return this.settle(head).catch(() => {});
+  }
+
   private caughtUp(): Promise<RegistryState> {
     return this.inTurn(async () => {
-      await this.catchUp();
+      await this.catchUp(await readHead(this.store));
       return this.state!;
     });
   }
 
   /**
-   * Brings the state up to the head: by the commits since, or from all entries if the head no longer holds them all.
+   * Brings the state up to the head: by the commits since, or from all entries if the head no longer holds them all. Returns
+   * the head of the state.
    */
-  private async catchUp(): Promise<RegistryHead> {
-    const head = await readHead(this.store);
+  private async catchUp(head: RegistryHead): Promise<RegistryHead> {
     if (this.state !== undefined && hasAllSince(head, this.state.version)) {
       applyRecent(this.state, head);
       return head;
     }
+    let before = head;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const before = await readHead(this.store);
       const entries = await this.store.readEntries();
       const after = await readHead(this.store);
       const sure = Math.max(0, before.version - 1);
@@ -284,6 +290,7 @@ export class HashKeyLedger {
         this.state = new RegistryState(after.version, latest([...entries, ...after.recent]));
         return after;
       }
+      before = after;
     }
     throw new RegistryBusyError(MAX_ATTEMPTS);
   }

@@ -75,7 +75,7 @@ describe('a ledger whose commits are applied, their answers lost, and sent again
       {
         ...store,
         readHead: async () => {
-          if (++reads > 3) await other.allocate([{ owner: `late-${reads}` }], uniformRanges(4));
+          if (++reads > 2) await other.allocate([{ owner: `late-${reads}` }], uniformRanges(4));
           return readHead();
         },
       },
@@ -84,6 +84,26 @@ describe('a ledger whose commits are applied, their answers lost, and sent again
     const moves = await ledger.rebalance(uniformRanges(4), 2);
     expect(moves).toHaveLength(2);
     expect(changesOf(written)).toHaveLength(2);
+  });
+
+  // Found by test/exhaustive: it read all entries before it looked for its commit in the head, and that failed.
+  test('recognises its commit by the head alone', async () => {
+    const other = new HashKeyLedger(table.store(noSchedule, 0), { maxEntries: 1 });
+    const store = table.store(noSchedule, 0);
+    let readsEntries = true;
+    const writeHead = async (head: RegistryHead, expected: number) => {
+      await store.writeHead(head, expected);
+      for (const { owner } of names(3)) await other.allocate([{ owner: `other-${owner}` }], uniformRanges(4));
+      readsEntries = false;
+      return false;
+    };
+    const readEntries = async () => {
+      if (!readsEntries) throw new Error('throttled');
+      return store.readEntries();
+    };
+    const slow = new HashKeyLedger({ ...store, writeHead, readEntries }, noWait);
+    const [owner] = await slow.allocate([{ owner: 'new' }], uniformRanges(4));
+    expect(await other.list()).toContainEqual(owner);
   });
 
   test('says that it does not know when too many others followed', async () => {

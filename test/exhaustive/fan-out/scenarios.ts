@@ -30,6 +30,13 @@ export function pagesScenarios(faults: number, changes: number): Scenario[] {
     hedged: { ...base, hedged: true },
     'of more shards, from some page on': { ...base, counts: [2, 3] },
     'of fewer shards, from some page on': { ...base, counts: [3, 2] },
+    'hedged, of more shards, from some page on': {
+      ...base,
+      items: TIES.slice(1),
+      hedged: true,
+      counts: [2, 3],
+    },
+    'hedged, without shards that fail': { ...base, items: TIES.slice(1), hedged: true, onShardFailure: 'partial' },
     'one by one': { ...base, answerItems: 2, request: { limit: 1 } },
   };
   return Object.entries(all).map(([name, bounds]) => pagesScenario(`pages, ${name}`, bounds));

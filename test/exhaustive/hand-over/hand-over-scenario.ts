@@ -19,6 +19,8 @@ export interface HandOverBounds {
   /** Records of the key before the move and behind it. */
   before: readonly string[];
   behind: readonly string[];
+  /** How often a producer ends, at any moment. One that follows it puts as many records before the move and behind it. @default 0 */
+  producerEnds?: number;
   /** How many things go wrong at the producer: a request that fails, is lost, or is applied late. */
   faults: number;
   /** How often a reader ends, before or behind the effects of a run. */
@@ -53,9 +55,53 @@ async function play(world: World, bounds: HandOverBounds): Promise<void> {
   );
 }
 
-/** The records that the producer acknowledged. */
-async function write(world: World, stream: StreamInSteps, { before, behind }: HandOverBounds): Promise<string[]> {
-  const producer = new OrderedProducer(stream.client, {
+/** The records that producers acknowledged: one after another, until the key has moved. */
+async function write(world: World, stream: StreamInSteps, bounds: HandOverBounds): Promise<string[]> {
+  const ends = new Faults(world, bounds.producerEnds ?? 0);
+  const delivered: string[] = [];
+  /** Where the registry says that the key is. */
+  let hashKey = OLD_HASH_KEY;
+  const move = { partitionKeys: [KEY], fromHashKey: OLD_HASH_KEY, toHashKey: NEW_HASH_KEY };
+  const record = async (): Promise<void> => {
+    // The step is there only where a process can end before it or behind it.
+    if (ends.rest > 0) await world.answer('the move is recorded', { writes: ['producer'] });
+    hashKey = NEW_HASH_KEY;
+  };
+  const live = async (producer: OrderedProducer, life: number, isThere: () => boolean): Promise<void> => {
+    const put = (name: string): Promise<void> => {
+      const text = `${life} ${name}`;
+      return producer.put({ partitionKey: KEY, data: Buffer.from(text), explicitHashKey: hashKey }).then(
+        () => void delivered.push(text),
+        () => {},
+      );
+    };
+    const puts = bounds.before.map(put);
+    while (hashKey === OLD_HASH_KEY && isThere()) {
+      // A hand-over that failed can start again.
+      await handOver(producer, move, record).catch(() => {});
+    }
+    await Promise.all([...puts, ...bounds.behind.map(put)]);
+  };
+  for (let life = 1; ; life++) {
+    const crash = new AbortController();
+    const crashed = new Promise<'crashed'>((resolve) =>
+      crash.signal.addEventListener('abort', () => resolve('crashed')),
+    );
+    const takeBack = ends.offer('the producer ends', { writes: ['producer'] }, () => {
+      stream.end(world.choose('what it has sent', ['arrives', 'never arrives']) === 'arrives');
+      crash.abort();
+    });
+    const producer = producerOf(world, stream, crash.signal);
+    const end = await world.until(Promise.race([live(producer, life, () => !crash.signal.aborted), crashed]));
+    takeBack();
+    // Whoever follows a producer that has ended waits until none of its requests can be held back any longer.
+    await world.untilNothingIsLeft();
+    if (end !== 'crashed') return delivered;
+  }
+}
+
+function producerOf(world: World, stream: StreamInSteps, signal: AbortSignal): OrderedProducer {
+  return new OrderedProducer(stream.client, {
     streamName: 'Events',
     clock: {
       ...world.clock,
@@ -63,29 +109,8 @@ async function write(world: World, stream: StreamInSteps, { before, behind }: Ha
     },
     random: () => 0.5,
     sequence: true,
+    signal,
   });
-  const delivered: string[] = [];
-  const put = (text: string, explicitHashKey: bigint): Promise<void> =>
-    producer.put({ partitionKey: KEY, data: Buffer.from(text), explicitHashKey }).then(
-      () => void delivered.push(text),
-      () => {},
-    );
-  const move = { partitionKeys: [KEY], fromHashKey: OLD_HASH_KEY, toHashKey: NEW_HASH_KEY };
-  const all = async (): Promise<void> => {
-    const puts = before.map((text) => put(text, OLD_HASH_KEY));
-    for (;;) {
-      // A hand-over that failed can start again.
-      const isDone = await handOver(producer, move, async () => {}).then(
-        () => true,
-        () => false,
-      );
-      if (isDone) break;
-    }
-    await Promise.all([...puts, ...behind.map((text) => put(text, NEW_HASH_KEY))]);
-  };
-  await world.until(all());
-  await world.untilNothingIsLeft();
-  return delivered;
 }
 
 /** A reader for each shard. What takes effect is saved with the numbers that tell copies apart. */

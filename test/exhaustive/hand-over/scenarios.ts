@@ -9,6 +9,8 @@ export function handOverScenarios(faults: number): Scenario[] {
     'readers end, whole batches': { ...base, batch: 100 },
     'requests fail': { ...base, faults, crashes: 0 },
     'both, whole batches': { ...base, faults: 1, crashes: 1, batch: 100 },
+    'the producer ends': { ...base, faults: faults - 1, crashes: 0, producerEnds: 1 },
+    'the producer ends, and a reader': { ...base, crashes: 1, producerEnds: faults, batch: 100 },
   };
   return Object.entries(all).map(([name, bounds]) => handOverScenario(`a hand-over, ${name}`, bounds));
 }

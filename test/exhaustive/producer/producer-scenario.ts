@@ -22,8 +22,8 @@ export interface ProducerBounds {
   feed: 'at once' | 'in steps';
   /** How many things go wrong in a run: an entry that is throttled or refused, or a request without an answer. */
   faults: number;
-  /** What the caller or the stream does once, at any moment. */
-  meanwhile?: 'abort' | 'flush' | 'close' | 'split' | 'merge';
+  /** What the caller and the stream do, each once, at any moment. */
+  meanwhile?: readonly ('abort' | 'flush' | 'close' | 'split' | 'merge')[];
   /** What else can go wrong with a request: its answer says nothing, or the producer gives it up after its time. */
   requests?: 'have malformed answers' | 'time out';
   options?: Partial<OrderedProducerOptions>;
@@ -45,10 +45,10 @@ export function producerScenario(name: string, bounds: ProducerBounds): Scenario
 }
 
 async function play(world: World, bounds: ProducerBounds): Promise<void> {
-  const { records, feed, meanwhile, requests, options } = bounds;
+  const { records, feed, meanwhile = [], requests, options } = bounds;
   const faults = new Faults(world, bounds.faults);
   const stream = new StreamInSteps(world, faults, {
-    shardCount: meanwhile === 'merge' ? 2 : 1,
+    shardCount: meanwhile.includes('merge') ? 2 : 1,
     answersMalformed: requests === 'have malformed answers',
   });
   let timeOuts = 0;
@@ -90,13 +90,11 @@ async function play(world: World, bounds: ProducerBounds): Promise<void> {
     merge: () => stream.shards.merge(stream.shards.open[0]!, stream.shards.open[1]!),
   };
   const puts: Promise<void>[] = [];
-  let flushed: unknown;
+  const checked: unknown[] = [];
   let takenBeforeClose: number | undefined;
-  if (meanwhile !== undefined) {
+  for (const what of meanwhile) {
     // The producer reads the shards whenever it likes.
-    world.offer(meanwhile, { writes: ['producer', 'shards'] }, () => {
-      flushed = happensMeanwhile[meanwhile]();
-    });
+    world.offer(what, { writes: ['producer', 'shards'] }, () => checked.push(happensMeanwhile[what]()));
   }
   if (feed === 'at once') puts.push(...records.map(put));
   else {
@@ -111,7 +109,7 @@ async function play(world: World, bounds: ProducerBounds): Promise<void> {
   }
   await world.until(Promise.all([...puts, producer.close()]));
   await world.untilNothingIsLeft();
-  await flushed;
+  await Promise.all(checked);
   const taken = producer.statistics().userRecordsReceived;
   if (taken > (takenBeforeClose ?? taken)) throw new Error('nothing is taken after a close');
   check(bounds, ends, stream);

@@ -167,13 +167,13 @@ export class StreamInSteps {
     }
   }
 
-  /** The producer is gone, and hears no answer any more. What it has sent arrives all the same. */
-  end(): void {
+  /** The producer is gone, and hears no answer any more. What it has sent arrives all the same, or never. */
+  end(arrives = true): void {
     for (const [request, offers] of this.offered) {
       for (const takeBack of offers) takeBack();
       const { entries, answer } = this.underWay.get(request)!;
       this.underWay.delete(request);
-      if (answer === undefined) this.arriveLate(request, entries);
+      if (answer === undefined && arrives) this.arriveLate(request, entries);
     }
     this.offered.clear();
   }

@@ -18,6 +18,24 @@ export function ledgerScenarios(faults: number): Scenario[] {
       work: [{ allocate: ['b'] }, { allocate: ['c'] }, { move: 'a' }],
       faults,
     },
+    'one releases, an administrator moves': { owners: ['a'], work: [{ release: ['a'] }, { move: 'a' }], faults },
+    'one allocates, one releases, an administrator moves': {
+      owners: ['a'],
+      work: [{ allocate: ['b'] }, { release: ['a'] }, { move: 'a' }],
+      faults,
+    },
+    'one rebalances, an administrator moves': {
+      owners: ['a', 'b', 'c', 'd'],
+      skewed: true,
+      work: [{ rebalance: 2 }, { move: 'a' }],
+      faults,
+    },
+    'two rebalance': {
+      owners: ['a', 'b', 'c', 'd'],
+      skewed: true,
+      work: [{ rebalance: 1 }, { rebalance: 2 }],
+      faults,
+    },
   };
   return Object.entries(all).map(([name, bounds]) => ledgerScenario(`ledgers, ${name}`, bounds));
 }

@@ -1,5 +1,4 @@
 import {
-  type IndexShards,
   planTableReshard,
   type ShardedTableConfig,
   type TableReshardStep,
@@ -7,10 +6,11 @@ import {
   transactGet,
   transactPut,
 } from '../../../lib/core';
-import { calculatedShards } from '../../../lib/core/foundation/calculated-shard';
 import { TransactionalTable, textOf } from '../../fakes/transactional-table';
 import type { Scenario } from '../explore';
+import { type Process, RollOut } from '../roll-out';
 import type { World } from '../world';
+import { idsWithTwoPlaces, invoiceTable } from './invoice-table';
 
 export type Write = 'put' | 'put if absent' | 'delete';
 
@@ -33,14 +33,6 @@ export function growthScenario(name: string, bounds: GrowthBounds): Scenario {
   return { name, play: (world) => new Growth(world, bounds).play() };
 }
 
-/** A writer or a reader, with the shard counts that it was given last. */
-interface Process {
-  readonly name: string;
-  stage: number;
-  /** The stage whose counts the write in flight was made with. */
-  inFlight?: number;
-}
-
 class Growth {
   private readonly table: TransactionalTable;
   private readonly steps: TableReshardStep[];
@@ -51,7 +43,7 @@ class Growth {
   private readonly item: { invoice: string; sk: string };
   /** What the item is, if it is there. */
   private version: string | undefined;
-  private onProgress = (): void => {};
+  private readonly rollOut: RollOut;
 
   constructor(
     private readonly world: World,
@@ -61,9 +53,10 @@ class Growth {
     const counts = { default: { write: from, read: from } };
     this.steps = planTableReshard(counts, { default: to });
     const deployed = this.steps.flatMap((step) => (step.action === 'deploy' ? [step.shards] : []));
-    this.stages = [counts, ...deployed].map(configOf);
+    this.stages = [counts, ...deployed].map(invoiceTable);
     this.writers = writers.map((_, number) => ({ name: `writer ${number + 1}`, stage: 0 }));
-    this.item = { invoice: INVOICE, sk: idWithTwoPlaces(from, to) };
+    this.item = { invoice: INVOICE, sk: idsWithTwoPlaces(from, to, 1)[0]! };
+    this.rollOut = new RollOut(world, [...this.writers, this.reader]);
     this.table = new TransactionalTable(this.stages[0]!);
     if (isThere) this.apply('put', 0, 'first');
   }
@@ -76,14 +69,9 @@ class Growth {
 
   private async write(process: Process, writes: readonly Write[]): Promise<void> {
     for (const [index, write] of writes.entries()) {
-      const request = `${write} ${index + 1}`;
-      await this.world.answer(`${process.name} sends ${request}`, { writes: [process.name] });
-      const { stage } = process;
-      process.inFlight = stage;
-      await this.world.answer(`${request} of ${process.name} arrives`, { writes: [process.name, 'table'] });
-      process.inFlight = undefined;
-      this.apply(write, stage, `${process.name} ${index}`);
-      this.onProgress();
+      await this.rollOut.write(process, `${write} ${index + 1}`, (stage) =>
+        this.apply(write, stage, `${process.name} ${index}`),
+      );
     }
   }
 
@@ -117,58 +105,12 @@ class Growth {
   private async deploy(): Promise<void> {
     let stage = 0;
     for (const { action } of this.steps) {
-      await this.isOver(stage);
-      if (action === 'move') {
+      if (action === 'deploy') await this.rollOut.deploy(++stage);
+      else {
         await this.world.answer('the item is put again', { writes: ['table'] });
         if (this.version !== undefined) this.apply('put', stage, this.version);
-      } else {
-        stage += 1;
-        for (const process of [...this.writers, this.reader]) this.offer(process, stage);
       }
     }
-    await this.isOver(stage);
-  }
-
-  private offer(process: Process, stage: number): void {
-    this.world.offer(`${process.name} takes stage ${stage}`, { writes: [process.name] }, () => {
-      process.stage = stage;
-      this.onProgress();
-    });
-  }
-
-  /** Resolves when every process has come to a stage, and no earlier write is in flight. */
-  private isOver(stage: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.onProgress = () => {
-        const all = [...this.writers, this.reader];
-        if (all.every((process) => Math.min(process.stage, process.inFlight ?? stage) >= stage)) resolve();
-      };
-      this.onProgress();
-    });
-  }
-}
-
-function configOf(shards: IndexShards): ShardedTableConfig {
-  return {
-    tableName: 'Invoices',
-    tableKey: ['pk', 'sk'],
-    keyLayout: 'single-attribute',
-    valueAttribute: 'invoice',
-    shardAttribute: 'pk',
-    sortKeyAttributes: ['sk'],
-    shardedBy: ['sk'],
-    separator: '-',
-    firstShard: 1,
-    shards,
-    strategy: 'calculated',
-  };
-}
-
-/** An item that another count puts elsewhere. */
-function idWithTwoPlaces(from: number, to: number): string {
-  for (let number = 0; ; number++) {
-    const id = `t${number}`;
-    if (calculatedShards(id, Math.min(from, to), Math.max(from, to)).length > 1) return id;
   }
 }
 
