@@ -2,8 +2,10 @@ import {
   AdaptiveIndex,
   endDrain,
   type GrownCount,
+  InvalidShardCountError,
   lowerShardCount,
   raiseShardCount,
+  ShardCountChangedError,
   type ShardCountReader,
   type ShardCountStore,
   ShardCountsUnavailableError,
@@ -22,10 +24,10 @@ export interface CountsBounds {
   pages: number;
   /** How many items each writer writes. */
   items: number;
-  /** How many processes raise the count from 1 to 2, one after the other ends. */
+  /** How many processes raise the count to 2, one after the other ends. */
   raisers: number;
-  /** Whether they lower it from 2 to 1 instead, write the items again, and end the drain. */
-  lower?: boolean;
+  /** To what others lower it besides, each of whom has the items written again, and ends the drain. It begins one above. @default none */
+  lowerTo?: readonly number[];
   /** How many things go wrong in a run: a write of a count that is lost before or behind the table, or the end of a raiser. */
   faults: number;
 }
@@ -55,10 +57,12 @@ class Counts {
   }
 
   async play(): Promise<void> {
-    if (this.bounds.lower) {
-      const count = { value: VALUE, write: 2, read: 2, version: 1, commit: 'first', reason: 'to see' };
+    const { lowerTo = [] } = this.bounds;
+    if (lowerTo.length > 0) {
+      const first = Math.max(...lowerTo) + 1;
+      const count = { value: VALUE, write: first, read: first, version: 1, commit: 'first', reason: 'to see' };
       await this.table.store().writeCount({ ...count, changedBy: 'nobody', changedAt: new Date(0).toISOString() }, 0);
-      this.occupied = 2;
+      this.occupied = first;
     }
     this.world.says(() => this.state());
     const numbers = [1, 2].slice(0, this.bounds.applications);
@@ -67,6 +71,7 @@ class Counts {
         ...numbers.map((number) => this.read(`reader ${number}`)),
         ...numbers.map((number) => this.write(`writer ${number}`)),
         this.raise(),
+        ...lowerTo.map((to) => this.lower(to)),
       ]),
     );
   }
@@ -132,7 +137,7 @@ class Counts {
         resolve();
       };
       const inMs = Math.max(0, tooLateAtMs - world.clock.now());
-      const cancel = bounds.lower ? world.clock.schedule(neverArrives, inMs) : () => {};
+      const cancel = bounds.lowerTo ? world.clock.schedule(neverArrives, inMs) : () => {};
     });
   }
 
@@ -144,33 +149,29 @@ class Counts {
       });
       const store = this.store(`raiser ${raiser}`, end);
       const change = { value: VALUE, to: 2, reason: 'to see', changedBy: `raiser ${raiser}` };
-      const { clock } = this.world;
-      const changed = this.bounds.lower
-        ? this.lower(store, { ...change, to: 1 })
-        : raiseShardCount(adaptiveConfig, store, change, { clock });
-      await Promise.race([changed.then(undefined, ignoreScripted), ended]);
+      const changed = raiseShardCount(adaptiveConfig, store, change, { clock: this.world.clock });
+      await Promise.race([changed.then(undefined, ignoreExpected), ended]);
       this.heard.forget(`raiser ${raiser}`);
     }
   }
 
-  private async lower(
-    store: ShardCountStore,
-    change: { value: string; to: number; reason: string; changedBy: string },
-  ) {
-    const { clock } = this.world;
-    const { version } = await lowerShardCount(adaptiveConfig, store, change, {
-      clock,
-      longestWriteMs: LONGEST_WRITE_MS,
-    });
-    await this.world.answer(`${change.changedBy} has written the items again`, { writes: [change.changedBy, 'items'] });
-    this.hear(change.changedBy, 'written again');
-    this.occupied = Math.min(this.occupied, 1);
-    return endDrain(adaptiveConfig, store, {
-      value: VALUE,
-      version,
-      reason: change.reason,
-      changedBy: change.changedBy,
-    });
+  /** Whoever lowers the count gives up where somebody else has changed it. */
+  private async lower(to: number): Promise<void> {
+    const name = `lowerer to ${to}`;
+    const store = this.store(name, () => {});
+    const change = { value: VALUE, reason: 'to see', changedBy: name };
+    const wait = { clock: this.world.clock, longestWriteMs: LONGEST_WRITE_MS };
+    try {
+      const { version, write } = await lowerShardCount(adaptiveConfig, store, { ...change, to }, wait);
+      await this.world.answer(`${name} has written the items again`, { writes: [name, 'items'] });
+      this.hear(name, 'written again');
+      // If somebody has raised the count meanwhile, they are written by the higher one.
+      if (this.table.of(VALUE)!.write <= write) this.occupied = Math.min(this.occupied, write);
+      await endDrain(adaptiveConfig, store, { ...change, version });
+    } catch (error) {
+      ignoreExpected(error as Error);
+    }
+    this.heard.forget(name);
   }
 
   private application(name: string): AdaptiveIndex {
@@ -238,6 +239,8 @@ class Counts {
   }
 }
 
-function ignoreScripted(error: Error): void {
-  if (error.message !== 'scripted') throw error;
+function ignoreExpected(error: Error): void {
+  // The count has been lowered further by somebody else, or has changed.
+  const isLate = error instanceof InvalidShardCountError || error instanceof ShardCountChangedError;
+  if (error.message !== 'scripted' && !isLate) throw error;
 }

@@ -1,4 +1,4 @@
-import { type Clock, type ReshardItemsOptions, StrayScanError } from '../../../lib/core';
+import { type Clock, InvalidCursorError, type ReshardItemsOptions, StrayScanError } from '../../../lib/core';
 import type { Faults } from '../faults';
 import { Heard } from '../heard';
 import type { Footprint, World } from '../world';
@@ -10,6 +10,9 @@ export type Send = <T>(
   footprint: Partial<Footprint>,
   apply: () => Promise<T>,
 ) => Promise<T>;
+
+/** More than a process needs. */
+const MOST_REQUESTS = 30;
 
 /**
  * A process that goes over a table with `reshardItems`. Its requests fail, lose their answers, or arrive late, and are its last. One
@@ -35,6 +38,11 @@ export class CrashingWalk {
     return [this.heard.all(), [...this.underWay].sort(), this.lives, this.resumeFrom, this.faults.rest];
   }
 
+  /** The names of the requests to move an item that can still arrive. */
+  get movesUnderWay(): string[] {
+    return [...this.underWay.keys()].filter((name) => name.includes(' moves '));
+  }
+
   /** Until a process has come to the end of the table. */
   async toTheEnd(): Promise<void> {
     for (;;) {
@@ -55,7 +63,13 @@ export class CrashingWalk {
           if (life === this.lives) this.resumeFrom = resumePoint ?? this.resumeFrom;
         },
       }).catch((error) => {
+        // The counts have changed since the point was written, so whoever follows begins again.
+        if (error instanceof InvalidCursorError) {
+          this.resumeFrom = undefined;
+          return 'crash' as const;
+        }
         if (!(error instanceof StrayScanError)) throw error;
+        if ((error.cause as Error).name !== 'TimeoutError') throw error.cause;
         this.resumeFrom = error.report.resumePoint;
         return 'crash' as const;
       });
@@ -88,6 +102,7 @@ export class CrashingWalk {
     apply: () => Promise<T>,
   ): Promise<T> {
     const name = `process ${life} ${what} ${++this.requests}`;
+    if (this.requests > MOST_REQUESTS) throw new Error('a walk comes to an end');
     const footprint = { reads, writes: [...writes, 'process'] };
     if (life !== this.lives) return new Promise(() => {});
     this.underWay.set(name, input);

@@ -26,6 +26,8 @@ export interface StraysBounds {
   writers: readonly (readonly ItemWrite[])[];
   /** How many requests fail, lose their answers, arrive late, or are the last of their process. */
   faults: number;
+  /** Whether the shard count falls once, at any moment. @default false */
+  falls?: boolean;
 }
 
 const CONFIG: ShardedIndexConfig = {
@@ -39,6 +41,7 @@ const CONFIG: ShardedIndexConfig = {
   shards: { default: { write: 4, read: 4 } },
   strategy: 'calculated',
 };
+const LOWERED: ShardedIndexConfig = { ...CONFIG, shards: { default: { write: 2, read: 4 } } };
 
 /** A process gives items their shards, beside writers. One that ends is followed by another, from its resume point on. */
 export function straysScenario(name: string, bounds: StraysBounds): Scenario {
@@ -50,6 +53,10 @@ class Strays {
   /** What the writers have written, without shards. */
   private readonly written = new Map<string, DynamoDbItem>();
   private readonly walk: CrashingWalk;
+  /** The counts of the moment. */
+  private config = CONFIG;
+  /** The moves that were under way when the count fell. */
+  private sentBefore: readonly string[] = [];
 
   constructor(
     private readonly world: World,
@@ -57,7 +64,10 @@ class Strays {
   ) {
     this.table = new FakeTable(CONFIG.tableKey, bounds.pageItems);
     const faults = new Faults(world, bounds.faults);
-    this.walk = new CrashingWalk(world, faults, (send, options) => reshardItems(this.client(send), CONFIG, options));
+    this.walk = new CrashingWalk(world, faults, (send, options) => {
+      const source = { initial: CONFIG, forReading: async () => this.config };
+      return reshardItems(this.client(send), bounds.falls ? source : CONFIG, options);
+    });
     for (const id of bounds.items) {
       const item = { id: { S: id }, status: { S: 'new' } };
       this.written.set(id, item);
@@ -66,14 +76,28 @@ class Strays {
   }
 
   async play(): Promise<void> {
-    this.world.says(() => stateText([this.walk.state, [...this.table.items].sort(), [...this.written].sort()]));
+    const { walk, table, written } = this;
+    this.world.says(() => {
+      const counts = [this.config.shards, this.sentBefore];
+      return stateText([walk.state, [...table.items].sort(), [...written].sort(), counts]);
+    });
+    // Every page and every move asks for the counts.
+    const fall = (): void => {
+      this.config = LOWERED;
+      this.sentBefore = walk.movesUnderWay;
+    };
+    const takeBack = this.bounds.falls
+      ? this.world.offer('the count falls', { writes: ['*'] }, fall, { mayStayAway: true })
+      : () => {};
     const writing = this.bounds.writers.map((writes, number) => this.write(`writer ${number + 1}`, writes));
-    await this.world.until(Promise.all([this.walk.toTheEnd(), ...writing]));
+    await this.world.until(Promise.all([walk.toTheEnd().then(takeBack), ...writing]));
+    // Whoever lowers a count waits for the writes from before.
+    if (this.sentBefore.some((move) => walk.movesUnderWay.includes(move))) return;
     await this.world.untilNothingIsLeft();
     const bodies = [...this.table.items.values()].map(({ shard: _, ...body }) => JSON.stringify(body));
     const expected = [...this.written.values()].map((item) => JSON.stringify(item));
     promise(bodies.toSorted().join() === expected.toSorted().join(), 'items are what writers have made of them');
-    const { strays } = await findStrays(this.table, CONFIG);
+    const { strays } = await findStrays(this.table, this.config);
     promise(
       Object.values(strays).every((count) => count === 0),
       'no stray is left',
@@ -91,7 +115,7 @@ class Strays {
       } else if (what === 'puts') {
         const item = { ...key, status: { S: `${name} ${index}` } };
         this.written.set(id, item);
-        this.table.put({ ...item, ...shardOf(item) });
+        this.table.put({ ...item, ...shardOf(this.config, item) });
       } else if (before !== undefined) {
         const note = { S: `${name} ${index}` };
         this.written.set(id, { ...before, note });
@@ -111,8 +135,8 @@ class Strays {
   }
 }
 
-function shardOf(item: DynamoDbItem): DynamoDbItem {
-  return { shard: { S: shardAttributes(CONFIG, plainItem(item)).shard as string } };
+function shardOf(config: ShardedIndexConfig, item: DynamoDbItem): DynamoDbItem {
+  return { shard: { S: shardAttributes(config, plainItem(item)).shard as string } };
 }
 
 function promise(isKept: boolean, words: string): void {

@@ -156,8 +156,8 @@ class Move {
       scan: (input) => send('scans', input, { reads: this.ids.map(itemOf) }, () => this.table.scan(input)),
       getItem: (input) => send('looks', input, { reads: [itemOf(textOf(input.Key))] }, () => this.table.getItem(input)),
       transactWriteItems: (input) => {
-        const [first] = input.TransactItems as FakeWrite[];
-        const place = itemOf(textOf(first!.Delete!.Key!));
+        const { Item } = (input.TransactItems as FakeWrite[]).find(({ Put }) => Put !== undefined)!.Put!;
+        const place = itemOf(textOf(Item!));
         return send('moves', input, { writes: [place] }, () => this.table.transactWriteItems(input));
       },
     };
