@@ -151,6 +151,8 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `up to ${n(lambda('hash-key-registry/registry-event', 'MAX_OWNERS'))} owners`,
     `the last ${n(core('consumer/fence-store', 'mostMoves'))} moves`,
     `with 64 accounts on 16 shards, the fullest shard typically has ${['', 'once', 'twice', 'thrice'][Math.round(fullestByMd5(64, 16))]} its share`,
+    `on each of about ${Math.round(Math.log2(bench('allocator/restarts', 'COUNT')))} levels`,
+    `more than ${Math.floor((128 - Math.log2(bench('allocator/restarts', 'BASELINE_COUNT'))) / 100) * 100} levels deep`,
     `There are ${n(63 * 1_000)} combinations of k = 2 to 64 and m = 1 to 1,000`,
     `of 24 shards has more than ceil(2000/24) owners, which are ${Math.ceil(2_000 / 24)}`,
   ],

@@ -64,8 +64,8 @@ export interface LightQueryOptions {
 }
 
 /**
- * A client for fan-out queries that needs a third of the CPU time of the AWS SDK's client. Use it for wide indexes:
- * most of the time of a wide page is CPU time.
+ * A client for fan-out queries that needs a third of the processor time of the AWS SDK's client. Use it for wide indexes:
+ * most of the time of a wide page is processor time.
  *
  *     const page = await fanOutQuery(lightQueryClient(new DynamoDB({ maxAttempts: 1 })), config, request);
  *
