@@ -3,10 +3,12 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import {
+  CqlType,
   FanOutQueryFunction,
   HashKeyRegistry,
   OrderedProducerFunction,
   ShardCounts,
+  ShardedKeyspacesTable,
   ShardedTable,
   ShardMonitoring,
   UniformStream,
@@ -22,7 +24,14 @@ test('the README lists what `cdk destroy` leaves behind', () => {
   const stream = new UniformStream(stack, 'Events', { shardCount: 8, deployedShardCount: 4 });
   stream.addReconciliation();
   const hashKeyRegistry = new HashKeyRegistry(stack, 'HashKeys', { stream });
-  new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry });
+  new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry }).addFifoQueue('Queue');
+  new ShardedKeyspacesTable(stack, 'Rows', {
+    keyspaceName: 'keyspace',
+    tableName: 'rows',
+    partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
+    shardCounts: ShardCounts.uniform(4),
+  });
   const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });
   const index = table.addShardedIndex({
     indexName: 'byStatus',
