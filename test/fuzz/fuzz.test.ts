@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
 import { CountTable } from './count-table';
 import { Fuzz, type FuzzFailure } from './fuzz';
 import type { FuzzTarget } from './fuzz-target';
@@ -107,6 +110,24 @@ test('a loop that stops every timer ends the process, which names the cases that
   const [[, signal], written] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
   expect(signal).toBe('SIGKILL');
   expect(written).toBe('nothing has moved for 1 s; one of these does not end:\nthe second\n');
+});
+
+test.each([
+  ['waits for longer than its time has none left', 'await new Promise((resolve) => setTimeout(resolve, 600))', -1],
+  ['was not let go on by the machine has time left', 'for (const end = Date.now() + 600; Date.now() < end; );', 1],
+])('an invocation that %s', async (_, work, sign) => {
+  const bundle = join(mkdtempSync(join(tmpdir(), 'fuzz-')), 'index.js');
+  writeFileSync(bundle, `exports.handler = async () => { ${work} };`);
+  const worker = new Worker(join(__dirname, 'lambda-runtime.mjs'), { workerData: { bundle, environment: {} } });
+  try {
+    await once(worker, 'message');
+    worker.postMessage({ payload: '{}', timeoutMs: 300 });
+    const [{ leftMs }] = await once(worker, 'message');
+    expect(Math.sign(leftMs)).toBe(sign);
+  } finally {
+    await worker.terminate();
+    rmSync(dirname(bundle), { recursive: true });
+  }
 });
 
 test('the table of counts answers whatever an item holds in place of its key', () => {

@@ -10,7 +10,7 @@ export interface Invocation {
   error?: { name: string; message: string; code?: string; isOfService?: boolean };
   /** All that the function and the runtime wrote, in the JSON format and in the text format. */
   log: string;
-  /** What was left of the invocation's time at its end. */
+  /** What was left of the invocation's time at its end, not counting the time in which the machine let its thread wait. */
   leftMs: number;
 }
 
