@@ -38,7 +38,8 @@ export interface FanOutSelectPage {
 /** Bounds that come from where the page goes, and how shards are asked. */
 export interface FanOutSelectOptions extends FanOutReadOptions {
   /**
-   * Ends the page before its rows take more than this many bytes, as `rowBytes` counts them. A page holds one row at least.
+   * Ends the page before its rows take more than this many bytes, at least 1, as `rowBytes` counts them. A page holds one row at
+   * least.
    * @default no bound
    */
   maxPageBytes?: number;

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, shortened } from '../foundation/errors';
+import { type PageTrail, trailTo } from '../foundation/page-trail';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
 import { columnValue } from './column-value';
 import { type CqlClient, type CqlRow, checkCqlClient, type ReadConsistency } from './cql-client';
 import { InvalidColumnValueError, UnknownColumnError } from './keyspaces-errors';
-import { type PageTrail, trailTo } from './page-trail';
 import { checkProjection, consistencyLevel } from './row-select';
 import { selectRows } from './select-rows';
 import { type Statement, selectStatement } from './select-statement';
@@ -21,8 +21,8 @@ export interface SelectRowOptions {
    */
   projection?: string[];
   /**
-   * Counts that the value had before, while rows are left where those placed them: these shards are asked too, one after
-   * the other in the order given, until the row is found.
+   * Counts that the value had before, each from 1 to 10,000, while rows are left where those placed them: these shards are
+   * asked too, one after the other in the order given, until the row is found.
    * @default none: one SELECT
    */
   formerShardCounts?: number[];
@@ -79,10 +79,10 @@ export async function selectRow(
 async function firstRow(client: CqlClient, statement: Statement, consistency: number): Promise<CqlRow | undefined> {
   let trail: PageTrail | undefined;
   for (;;) {
-    const options = { prepare: true, consistency, isIdempotent: true, pageState: trail?.pageState } as const;
+    const options = { prepare: true, consistency, isIdempotent: true, pageState: trail?.page } as const;
     const { rows, pageState } = await selectRows(client, statement, options);
     if (rows.length > 0 || pageState === undefined) return rows[0];
-    trail = trailTo(pageState, trail);
+    trail = trailTo('SELECT', pageState, trail);
   }
 }
 

@@ -1,8 +1,8 @@
 import type { ShardPage, ShardRead, ShardReader } from '../foundation/fan-out/shard-reader';
 import type { TotalOrder } from '../foundation/fan-out/total-order';
+import { type PageTrail, trailTo } from '../foundation/page-trail';
 import type { CqlClient } from './cql-client';
 import { compareKeys, type Keyed, type KeyedRow, keyedRow } from './keyed-row';
-import { type PageTrail, trailTo } from './page-trail';
 import { rowBytes } from './row-bytes';
 import type { RowCursor } from './row-cursor';
 import type { RowSelect } from './row-select';
@@ -68,9 +68,9 @@ export class TableShardReader implements ShardReader<KeyedRow> {
       consistency: select.consistency,
       isIdempotent: true,
       fetchSize,
-      ...(within && { pageState: within.trail.pageState }),
+      ...(within && { pageState: within.trail.page }),
     });
-    const trail = pageState === undefined ? undefined : trailTo(pageState, within?.trail);
+    const trail = pageState === undefined ? undefined : trailTo('SELECT', pageState, within?.trail);
     const inFront: ReadOn | undefined = wantedOf(segment + 1) && { segment: segment + 1 };
     return {
       items: rows.flatMap((row) => keyedRow(config, row) ?? []).filter((row) => this.isBehindCursor(row)),

@@ -39,7 +39,7 @@ export interface FanOutPage {
 /** How large a page may be, and how the query asks its shards. */
 export interface FanOutOptions extends FanOutReadOptions {
   /**
-   * The most bytes that the items of a page may take, as `itemBytes` measures them. The page ends before the item that
+   * The most bytes that the items of a page may take, at least 1, as `itemBytes` measures them. The page ends before the item that
    * would exceed it. A page that is not empty holds at least one item, even a larger one.
    * @default no bound
    */

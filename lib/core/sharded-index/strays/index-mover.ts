@@ -20,8 +20,8 @@ export function indexMover(
     };
     try {
       await requests.persist(async () => {
-        const { ConsumedCapacity } = await writes.spend(update);
-        report.consumedWriteUnits += ConsumedCapacity?.CapacityUnits ?? 0;
+        const { units } = await writes.spend(update);
+        report.consumedWriteUnits += units;
       });
       return ['moved'];
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error';
+import { trailTo } from '../../foundation/page-trail';
 import type { ShardedConfig } from '../sharded-index-config';
 import { strayOf } from './judge';
 import type { JudgingConfig } from './judging-config';
@@ -42,6 +42,7 @@ export async function walkSegment<Report extends StrayReport>(
   const first = await judging.ofTheMoment();
   let startKey = decodePoint(scanned, first, resumeFrom);
   report.resumePoint = encodePoint(scanned, first, startKey);
+  let trail = startKey === undefined ? undefined : trailTo('Scan', report.resumePoint, undefined);
   try {
     for (let isComplete = false; !isComplete; ) {
       checkGoingOn(policy.signal);
@@ -52,10 +53,7 @@ export async function walkSegment<Report extends StrayReport>(
       startKey = beginsAgain ? undefined : ((page.LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined);
       isComplete = startKey === undefined && !beginsAgain;
       const point = encodePoint(scanned, config, startKey);
-      // A page that leads to itself would be read for ever.
-      if (startKey !== undefined && point === report.resumePoint) {
-        throw new IncompleteAnswerError('Scan', 'a key that leads on');
-      }
+      trail = startKey === undefined ? undefined : trailTo('Scan', point, trail);
       if (isComplete) delete report.resumePoint;
       else report.resumePoint = point;
       await policy.onProgress?.(structuredClone(report));

@@ -5,7 +5,7 @@ import { DELETE, itemTransfer } from './item-transfer';
 import { strayOf } from './judge';
 import type { Mover, MoverContext } from './mover';
 import type { StrayReason } from './stray';
-import type { ItemTransferClient, ItemTransferOutput } from './table-client';
+import type { ItemTransferClient } from './table-client';
 
 /** Whose place the key does not say, and why. */
 const PLACELESS: Partial<Record<StrayReason, string>> = {
@@ -36,10 +36,8 @@ export function tableMover(
         return ['refused', 'the item has too many attributes to compare, give versionAttribute'];
       try {
         await requests.persist(async () => {
-          const { ConsumedCapacity } = await writes.spend(async () =>
-            totalled(await client.transactWriteItems(transfer)),
-          );
-          report.consumedWriteUnits += ConsumedCapacity?.CapacityUnits ?? 0;
+          const { units } = await writes.spend(() => client.transactWriteItems(transfer));
+          report.consumedWriteUnits += units;
         }, transferFailure);
         return ['moved'];
       } catch (error) {
@@ -74,14 +72,4 @@ function cancellationCodes(error: unknown): string[] | undefined {
   const { name, CancellationReasons }: { name?: string; CancellationReasons?: { Code?: string }[] } = Object(error);
   if (name !== 'TransactionCanceledException' || !Array.isArray(CancellationReasons)) return undefined;
   return CancellationReasons.map(({ Code = 'None' }) => Code);
-}
-
-/** What a transaction has consumed of all its tables. */
-function totalled({ ConsumedCapacity }: ItemTransferOutput): { ConsumedCapacity?: { CapacityUnits: number } } {
-  if (ConsumedCapacity === undefined) return {};
-  return {
-    ConsumedCapacity: {
-      CapacityUnits: ConsumedCapacity.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0),
-    },
-  };
 }

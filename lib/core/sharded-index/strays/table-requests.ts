@@ -48,7 +48,7 @@ export class TableRequests {
   /** A page of the segment, behind a table key. With a small budget, a page costs about what a second allows. */
   async scan(client: TableScanClient, startKey: DynamoDbItem | undefined): Promise<TableScanOutput> {
     const { segment, totalSegments, consistentRead, readUnitsPerSecond } = this.policy;
-    const page = await this.read((abortSignal) =>
+    const { answer: page, units } = await this.read((abortSignal) =>
       client.scan(
         {
           TableName: this.config.tableName,
@@ -65,7 +65,6 @@ export class TableRequests {
     );
     // An answer without items would be taken for the end of the segment.
     if (!Array.isArray(page?.Items)) throw new IncompleteAnswerError('Scan', 'Items');
-    const units = page.ConsumedCapacity?.CapacityUnits ?? 0;
     if (this.pageItems !== undefined && page.Items.length > 0 && units > 0) {
       this.pageItems = Math.max(1, Math.floor((page.Items.length / units) * readUnitsPerSecond!));
     }
@@ -102,7 +101,7 @@ export class TableRequests {
   }
 
   private async item(client: ItemReadClient, key: DynamoDbItem, projection: Partial<Projection>) {
-    const { Item } = await this.read((abortSignal) =>
+    const { answer } = await this.read((abortSignal) =>
       client.getItem(
         {
           TableName: this.config.tableName,
@@ -114,18 +113,18 @@ export class TableRequests {
         abortSignal,
       ),
     );
-    return Item as DynamoDbItem | undefined;
+    return Object(answer).Item as DynamoDbItem | undefined;
   }
 
-  private read<T extends { ConsumedCapacity?: { CapacityUnits?: number } }>(
+  private read<T>(
     request: (options: { abortSignal?: AbortSignal }) => Promise<T>,
-  ): Promise<T> {
+  ): Promise<{ answer: T; units: number }> {
     const { signal } = this.policy;
     const options = signal === undefined ? {} : { abortSignal: signal };
     return this.persist(async () => {
-      const answer = await this.reads.spend(() => request(options));
-      this.report.consumedReadUnits += answer.ConsumedCapacity?.CapacityUnits ?? 0;
-      return answer;
+      const spent = await this.reads.spend(() => request(options));
+      this.report.consumedReadUnits += spent.units;
+      return spent;
     });
   }
 }

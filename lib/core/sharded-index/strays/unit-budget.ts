@@ -16,20 +16,29 @@ export class UnitBudget {
     private readonly signal: AbortSignal | undefined,
   ) {}
 
-  /** Sends a request when its turn comes, and returns its answer. The units of a request that failed count, too. */
-  async spend<T extends { ConsumedCapacity?: { CapacityUnits?: number } }>(request: () => Promise<T>): Promise<T> {
+  /** Sends a request when its turn comes. The units of a request that failed count, too. */
+  async spend<T>(request: () => Promise<T>): Promise<{ answer: T; units: number }> {
     const { expected } = this;
     const startMs = Math.max(this.clock.now(), this.freeAtMs);
     this.freeAtMs = startMs + this.msOf(expected);
     await pause(startMs - this.clock.now(), this.clock, this.signal);
     const answer = await request();
-    const consumed = answer.ConsumedCapacity?.CapacityUnits ?? expected;
-    this.freeAtMs += this.msOf(consumed - expected);
-    this.expected = consumed;
-    return answer;
+    const units = consumedUnits(answer);
+    this.expected = units ?? expected;
+    this.freeAtMs += this.msOf(this.expected - expected);
+    return { answer, units: units ?? 0 };
   }
 
   private msOf(units: number): number {
     return this.unitsPerSecond === undefined ? 0 : (units / this.unitsPerSecond) * 1_000;
   }
+}
+
+/** What an answer says that it consumed, of one table or of several; undefined if it says nothing, or no number of units. */
+function consumedUnits(answer: unknown): number | undefined {
+  const { ConsumedCapacity }: { ConsumedCapacity?: unknown } = Object(answer);
+  const tables: unknown[] = Array.isArray(ConsumedCapacity) ? ConsumedCapacity : [ConsumedCapacity];
+  const units: unknown[] = tables.map((table) => Object(table).CapacityUnits);
+  const isNumber = (each: unknown): each is number => typeof each === 'number' && each >= 0 && each < Infinity;
+  return units.every(isNumber) ? units.reduce((sum, each) => sum + each, 0) : undefined;
 }

@@ -213,6 +213,31 @@ describe('findStrays', () => {
     expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 
+  test('fails at pages that lead to one another', async () => {
+    let scans = 0;
+    const client = {
+      scan: async () => ({ Items: [], LastEvaluatedKey: { id: { S: `o-${scans++ % 3}` } } }),
+    };
+    const failure = await findStrays(client, byStatus).catch((error) => error);
+    expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+    expect(scans).toBeLessThan(20);
+  });
+
+  test.each([Number.NaN, '1', -5, {}])('keeps to its budget where an answer has consumed %p units', async (units) => {
+    const clock = new VirtualClock();
+    let scans = 0;
+    const client = {
+      scan: async () => ({
+        Items: [],
+        ConsumedCapacity: { CapacityUnits: units as number },
+        ...(scans++ < 9 && { LastEvaluatedKey: { id: { S: `o-${scans}` } } }),
+      }),
+    };
+    const report = await clock.runUntil(findStrays(client, byStatus, { readUnitsPerSecond: 1, clock }));
+    expect(report.consumedReadUnits).toBe(0);
+    expect(clock.nowMs).toBe(9_000);
+  });
+
   test('hands on what a callback throws, before the stray counts as seen', async () => {
     const failure = await findStrays(tableOf(3), byStatus, {
       onStray: () => {
