@@ -47,11 +47,11 @@ describe('an application that imports one name', () => {
   const LIMITS = {
     'consumer: deaggregate': 6_900,
     'producer: OrderedProducer': 44_000,
-    'sharded-index: fanOutQuery': 43_000,
+    'sharded-index: fanOutQuery': 43_400,
     'adaptive-counts: AdaptiveIndex': 7_000,
     'registry: balancedKey': 1_950,
     'resharding: planStreamReshard': 4_200,
-    'keyspaces: fanOutSelect': 34_700,
+    'keyspaces: fanOutSelect': 35_700,
     'planning: planIndex': 8_800,
     'outbox: OutboxRelay': 44_700,
     'testing: FakeKinesis': 17_200,
