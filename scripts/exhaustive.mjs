@@ -35,8 +35,6 @@ const REACHED_TABLE = /^\| scenarios \|.*\n(?:\|.*\n)+/m;
 const words = positionals.join(' ');
 const LIST = 'test/exhaustive/mutants.json';
 const REACHED = 'test/exhaustive/reached.json';
-/** A run leaves much behind that nobody needs. With more room for what is young, less of it is looked at. */
-const ROOM_FOR_RUNS = '--max-semi-space-size=64';
 const DECISION = 'docs/decisions/0029-every-schedule-up-to-a-bound.md';
 const folder = mkdtempSync(join(tmpdir(), 'exhaustive-'));
 try {
@@ -160,8 +158,7 @@ function tableOf(mutants) {
 
 /** What each scenario with these words came to. */
 async function* explored(program, scenario) {
-  const toProgram = [program, values.mutants ? 'mutant' : values.bound, values.runs, scenario];
-  const child = spawn(process.execPath, [ROOM_FOR_RUNS, ...toProgram], {
+  const child = spawn(process.execPath, [program, values.mutants ? 'mutant' : values.bound, values.runs, scenario], {
     stdio: ['ignore', 'pipe', values.mutants ? 'ignore' : 'inherit'],
   });
   const ended = once(child, 'close');

@@ -6,7 +6,11 @@ export function ledgerScenarios(faults: number): Scenario[] {
   const all: Record<string, LedgerBounds> = {
     'two allocate': { owners: [], work: [{ allocate: ['a'] }, { allocate: ['b'] }], faults },
     'two allocate for one owner': { owners: [], work: [{ allocate: ['a'] }, { allocate: ['a', 'b'] }], faults },
-    'one allocates, one releases': { owners: ['a'], work: [{ allocate: ['a', 'b'] }, { release: ['a'] }], faults },
+    'one allocates, one releases': {
+      owners: ['a'],
+      work: [{ allocate: ['a', 'b'] }, { release: ['a'] }],
+      faults: faults + 1,
+    },
     'one allocates, one rebalances': {
       owners: ['a', 'b', 'c', 'd'],
       skewed: true,
@@ -18,7 +22,11 @@ export function ledgerScenarios(faults: number): Scenario[] {
       work: [{ allocate: ['b'] }, { allocate: ['c'] }, { move: 'a' }],
       faults,
     },
-    'one releases, an administrator moves': { owners: ['a'], work: [{ release: ['a'] }, { move: 'a' }], faults },
+    'one releases, an administrator moves': {
+      owners: ['a'],
+      work: [{ release: ['a'] }, { move: 'a' }],
+      faults: faults + 1,
+    },
     'one allocates, one releases, an administrator moves': {
       owners: ['a'],
       work: [{ allocate: ['b'] }, { release: ['a'] }, { move: 'a' }],
