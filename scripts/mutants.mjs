@@ -11,7 +11,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
-const unit = read('jest.config.json').projects.find(({ displayName }) => displayName === 'unit');
+const { projects, testTimeout } = read('jest.config.json');
+const unit = projects.find(({ displayName }) => displayName === 'unit');
 const [[pattern, [, swc]]] = Object.entries(unit.transform);
 const mutants = read('test/mutants/mutants.json').filter(({ rule }) => rule.includes(positionals.join(' ')));
 if (mutants.length === 0) throw new Error(`no rule has the words: ${positionals.join(' ')}`);
@@ -23,6 +24,8 @@ function failures(suites, test, mutation = {}) {
   const { stdout, stderr } = spawnSync(
     process.execPath,
     ['node_modules/jest/bin/jest.js', '--config', config, '--runInBand', '--json', '--testNamePattern', test].concat(
+      // A project knows no time-out. By jest's own, a busy machine would catch mutants.
+      ['--testTimeout', String(testTimeout)],
       '--runTestsByPath',
       suites,
     ),
