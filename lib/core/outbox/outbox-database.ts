@@ -1,16 +1,8 @@
-import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import type { RecordSequence } from '../foundation/record-sequence';
 import type { ProducerRecord } from '../producer';
-import {
-  OutboxConnectionError,
-  OutboxPermissionError,
-  OutboxRestoredError,
-  OutboxSchemaError,
-  OutboxSequenceError,
-} from './outbox-errors';
+import type { Connection } from './connection';
+import { OutboxPermissionError, OutboxRestoredError, OutboxSchemaError, OutboxSequenceError } from './outbox-errors';
 import { OUTBOX_SCHEMA_VERSION, schemaVersion } from './outbox-migrations';
-import type { Patience } from './patience';
-import type { PostgresClient, PostgresQuery } from './postgres-client';
 import type { Batch, Position, ReadRow } from './progress';
 
 /** A row of the outbox, as the record that it becomes. */
@@ -49,15 +41,11 @@ const MOST_RANGES = 64;
 /** What Postgres says to a role without a permission. Source: its manual, error codes. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** Every statement that the relay runs, on one connection, one at a time; none any more when one had no answer, or one to something else. */
+/** Every statement that the relay runs. */
 export class OutboxDatabase {
-  private last: Promise<unknown> = Promise.resolve();
-  private lost?: OutboxConnectionError;
-
   constructor(
-    private readonly client: PostgresClient,
+    private readonly connection: Connection,
     private readonly schema: string,
-    private readonly patience: Patience,
   ) {}
 
   /**
@@ -129,7 +117,7 @@ export class OutboxDatabase {
         this.schema,
         number,
       ]);
-      if (!this.said(() => claimed[0].isClaimed)) continue;
+      if (!this.connection.said(() => claimed[0].isClaimed)) continue;
       const range = await this.takeOver(number);
       if (range !== undefined) return range;
       await this.release(number);
@@ -148,7 +136,7 @@ export class OutboxDatabase {
       [],
       'look',
     );
-    return this.said(() => ({ to: rows[0].snapshot, bound: BigInt(rows[0].bound ?? 0) }));
+    return this.connection.said(() => ({ to: rows[0].snapshot, bound: BigInt(rows[0].bound ?? 0) }));
   }
 
   /** The next rows of a batch, in order. */
@@ -182,14 +170,14 @@ export class OutboxDatabase {
       [from, to, bound.toString(), afterId.toString(), firstBucket, lastBucket, maxRows, maxBytes],
       'window',
     );
-    const rows = this.said(() => found.map((row) => outboxRow(row, producerId)));
+    const rows = this.connection.said(() => found.map((row) => outboxRow(row, producerId)));
     const rowsFound = Number(found[0]?.rows_found ?? 0);
     return { rows, isLast: rowsFound < maxRows && rows.length === rowsFound };
   }
 
   /** Saves how far a range is relayed, unless another worker has taken it over: then returns false. */
   async save({ number, fence }: HeldRange, { from, to, bound, afterId }: Position): Promise<boolean> {
-    const { rowCount } = await this.query({
+    const { rowCount } = await this.connection.query({
       text: `UPDATE ${this.schema}.range SET batch_from = $3, batch_to = $4, bound = $5, after_id = $6
              WHERE number = $1 AND fence = $2`,
       values: [number, fence, from, to ?? null, bound.toString(), afterId.toString()],
@@ -214,7 +202,7 @@ export class OutboxDatabase {
        SELECT count(*) = 1 AS "isHeld" FROM held`,
       [number, fence, rows.map(({ id }) => id.toString())],
     );
-    return this.said(() => held[0].isHeld);
+    return this.connection.said(() => held[0].isHeld);
   }
 
   /**
@@ -273,7 +261,7 @@ export class OutboxDatabase {
     );
     if (rows.length === 0) return undefined;
     const found = rows.filter(({ id }) => id !== null);
-    return this.said(() => found.map((row) => ({ ...outboxRow(row, producerId), tries: row.tries })));
+    return this.connection.said(() => found.map((row) => ({ ...outboxRow(row, producerId), tries: row.tries })));
   }
 
   /** Forgets parked rows that are acknowledged. */
@@ -334,11 +322,13 @@ export class OutboxDatabase {
     if (row === undefined) return undefined;
     if (row.is_of_the_future) throw new OutboxRestoredError(this.schema);
     // Behind the position are rows that may not be acknowledged yet: parked rows that come after them must not pass them.
+    // But what the next holder has parked, if there is one already, is not to be deleted.
     await this.rows(
       `DELETE FROM ${this.schema}.parked WHERE bucket BETWEEN $1 AND $2
          AND NOT pg_visible_in_snapshot(xid, $3::pg_snapshot)
-         AND ($4::pg_snapshot IS NULL OR NOT pg_visible_in_snapshot(xid, $4::pg_snapshot) OR id > $5::bigint)`,
-      [row.first_bucket, row.last_bucket, row.batch_from, row.batch_to, row.after_id],
+         AND ($4::pg_snapshot IS NULL OR NOT pg_visible_in_snapshot(xid, $4::pg_snapshot) OR id > $5::bigint)
+         AND EXISTS (SELECT FROM ${this.schema}.range WHERE number = $6 AND fence = $7)`,
+      [row.first_bucket, row.last_bucket, row.batch_from, row.batch_to, row.after_id, number, row.fence],
     );
     return {
       number,
@@ -349,8 +339,8 @@ export class OutboxDatabase {
       position: {
         from: row.batch_from,
         to: row.batch_to ?? undefined,
-        bound: this.said(() => BigInt(row.bound)),
-        afterId: this.said(() => BigInt(row.after_id)),
+        bound: this.connection.said(() => BigInt(row.bound)),
+        afterId: this.connection.said(() => BigInt(row.after_id)),
       },
     };
   }
@@ -358,9 +348,10 @@ export class OutboxDatabase {
   /** The version of the schema; 0 if it is not there. */
   private async version(): Promise<number> {
     try {
-      return await schemaVersion({ query: (query) => this.query(query) }, this.schema);
+      return await schemaVersion(this.connection, this.schema);
     } catch (error) {
-      throw error instanceof TypeError ? this.lose(noAnswer(error)) : error;
+      if (error instanceof TypeError) this.connection.notAnswered(error);
+      throw error;
     }
   }
 
@@ -393,49 +384,14 @@ export class OutboxDatabase {
 
   private async role(): Promise<string> {
     const rows = await this.rows('SELECT current_user::text AS role');
-    return this.said(() => rows[0].role);
+    return this.connection.said(() => rows[0].role);
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: a row's columns are the statement's
   private async rows(text: string, values: unknown[] = [], name?: string): Promise<any[]> {
     const named = name === undefined ? {} : { name: `${this.schema}_${name}` };
-    return (await this.query({ text, ...(values.length > 0 && { values }), ...named })).rows;
+    return (await this.connection.query({ text, ...(values.length > 0 && { values }), ...named })).rows;
   }
-
-  private query(query: PostgresQuery): ReturnType<PostgresClient['query']> {
-    const answer = this.last.then(() => this.ask(query));
-    this.last = answer.catch(() => {});
-    return answer;
-  }
-
-  private async ask(query: PostgresQuery): ReturnType<PostgresClient['query']> {
-    if (this.lost !== undefined) throw this.lost;
-    try {
-      return await this.patience.for(this.client.query(query));
-    } catch (error) {
-      // Postgres gives its errors a code, and so does the system.
-      if ((error as { code?: string }).code !== undefined && !(error instanceof OutboxConnectionError)) throw error;
-      return this.lose(error);
-    }
-  }
-
-  /** What the rows of an answer say. Those that do not say it are no answer to what was asked. */
-  private said<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (cause) {
-      return this.lose(noAnswer(cause));
-    }
-  }
-
-  private lose(cause: unknown): never {
-    this.lost = cause instanceof OutboxConnectionError ? cause : new OutboxConnectionError({ cause });
-    throw this.lost;
-  }
-}
-
-function noAnswer(cause: unknown): IncompleteAnswerError {
-  return new IncompleteAnswerError('a statement', 'its columns', { cause });
 }
 
 interface Row {

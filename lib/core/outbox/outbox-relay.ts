@@ -1,5 +1,6 @@
 import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 import { Bell } from './bell';
+import { Connection } from './connection';
 import { type HeldRange, OutboxDatabase } from './outbox-database';
 import { OutboxConnectionError, OutboxLeaseError } from './outbox-errors';
 import { Patience } from './patience';
@@ -117,7 +118,7 @@ export class OutboxRelay {
     client.on('notification', onNotification);
     let isBroken = true;
     try {
-      const database = new OutboxDatabase(client, this.settings.schema, patience);
+      const database = new OutboxDatabase(new Connection(client, patience), this.settings.schema);
       await database.check();
       await database.join(this.settings.statementTimeoutMs);
       onConnected();

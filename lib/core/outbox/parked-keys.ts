@@ -15,12 +15,12 @@ interface ParkedKey {
   isUnderWay: boolean;
   /** Rows that are to be written to the table. */
   pending: number;
-  /** Rows that were written to it by this worker. */
-  written: number;
+  /** Rows were written to it by this worker since it was last read. */
+  hasNewRows: boolean;
   /** Its rows up to here are acknowledged and out of the table: what they leave there need not be read over and over. */
   afterId: bigint;
-  /** How often a row was rejected that was not in the table: rows of the key that were read before must not pass it. */
-  rejections: number;
+  /** A row was rejected that is not in the table, since it was last read: what was read must not pass that row. */
+  hasRejection: boolean;
 }
 
 /** How rows are put; tells each end. */
@@ -86,7 +86,7 @@ export class ParkedKeys {
     for (const row of rows) {
       const key = this.keys.get(row.partitionKey)!;
       key.pending -= 1;
-      key.written += 1;
+      key.hasNewRows = true;
       row.hasEnded = true;
     }
     this.summary.parked += rows.length;
@@ -100,7 +100,7 @@ export class ParkedKeys {
   reject(row: OutboxRow): void {
     this.expect(row);
     const key = this.keys.get(row.partitionKey)!;
-    key.rejections += 1;
+    key.hasRejection = true;
     key.isSuspect = true;
     // It may come before rows of the table that are gone.
     key.afterId = 0n;
@@ -175,7 +175,7 @@ export class ParkedKeys {
   }
 
   private async sendRows(keys: readonly ParkedKey[], areSuspect: boolean): Promise<void> {
-    const before = new Map(keys.map((key) => [key.partitionKey, { ...key }]));
+    for (const key of keys) Object.assign(key, { hasNewRows: false, hasRejection: false });
     const rows = await this.database.readParked(this.range, keys, {
       maxRows: areSuspect ? 1 : Math.max(1, Math.floor(this.settings.windowRows / keys.length)),
       maxBytes: Math.max(1, Math.floor(this.settings.windowBytes / keys.length)),
@@ -183,20 +183,20 @@ export class ParkedKeys {
     if (rows === undefined) throw new OutboxLeaseError(this.range.number);
     const delivered: ParkedRow[] = [];
     const rejected: { row: ParkedRow; error: Error }[] = [];
-    await this.put(this.unlessRejected(rows, before), {
+    await this.put(this.unlessRejected(rows), {
       delivered: (row) => delivered.push(row as ParkedRow),
       rejected: (row, error) => rejected.push({ row: row as ParkedRow, error }),
     });
     if (delivered.length > 0) await this.database.removeParked(delivered);
     for (const { partitionKey, id } of delivered) {
       const key = this.keys.get(partitionKey)!;
-      if (key.rejections === before.get(partitionKey)!.rejections) key.afterId = id;
+      if (!key.hasRejection) key.afterId = id;
     }
     if (this.isStopping) return;
     const hasRows = new Set(rows.map(({ partitionKey }) => partitionKey));
     for (const key of keys) {
-      const isUnchanged = key.pending === 0 && key.written === before.get(key.partitionKey)!.written;
-      if (isUnchanged && !hasRows.has(key.partitionKey)) this.keys.delete(key.partitionKey);
+      const isEmpty = key.pending === 0 && !key.hasNewRows && !hasRows.has(key.partitionKey);
+      if (isEmpty) this.keys.delete(key.partitionKey);
     }
     for (const { partitionKey, tries } of delivered) if (tries > 0) this.clear(this.keys.get(partitionKey)!);
     for (const { row, error } of rejected) {
@@ -208,11 +208,8 @@ export class ParkedKeys {
   }
 
   /** The rows, but those of a key of which an earlier row was rejected since they were read. */
-  private *unlessRejected(rows: readonly ParkedRow[], before: ReadonlyMap<string, ParkedKey>): Generator<ParkedRow> {
-    for (const row of rows) {
-      const { rejections } = this.keys.get(row.partitionKey)!;
-      if (rejections === before.get(row.partitionKey)!.rejections) yield row;
-    }
+  private *unlessRejected(rows: readonly ParkedRow[]): Generator<ParkedRow> {
+    for (const row of rows) if (!this.keys.get(row.partitionKey)!.hasRejection) yield row;
   }
 
   private async countTry(key: ParkedKey, row: ParkedRow, error: Error): Promise<void> {
@@ -261,9 +258,9 @@ export class ParkedKeys {
         dueAtMs: this.settings.clock.now(),
         isUnderWay: false,
         pending: 0,
-        written: 0,
+        hasNewRows: false,
         afterId: 0n,
-        rejections: 0,
+        hasRejection: false,
       };
       this.keys.set(partitionKey, key);
     }

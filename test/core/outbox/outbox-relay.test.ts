@@ -13,10 +13,12 @@ import {
   OutboxSequenceError,
   outboxMigrations,
   outboxMigrationsOf,
+  type PostgresClient,
   type PostgresPool,
   type PostgresQuery,
   type RelaySummary,
 } from '../../../lib/core/outbox';
+import { Connection } from '../../../lib/core/outbox/connection';
 import { OutboxDatabase } from '../../../lib/core/outbox/outbox-database';
 import { Patience } from '../../../lib/core/outbox/patience';
 import { FakeKinesis, type FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
@@ -575,7 +577,7 @@ describeOnPostgres('OutboxRelay', () => {
   }, 30_000);
 
   test('a worker that lost a range, and does not know it, does not take what is parked there for all there is', async () => {
-    const database = new OutboxDatabase(client, 'outbox', new Patience(systemClock, 5_000));
+    const database = new OutboxDatabase(new Connection(client, new Patience(systemClock, 5_000)), 'outbox');
     const range = (await database.claim([]))!;
     await put('k', 'one');
     await client.query(`INSERT INTO outbox.parked (partition_key, id, xid, bucket, data, created_at)
@@ -588,6 +590,33 @@ describeOnPostgres('OutboxRelay', () => {
     await client.query('SELECT outbox.divide(1)');
     expect([await database.parkedKeys(range, 9), await read()]).toEqual([undefined, undefined]);
     await database.release(range.number);
+  });
+
+  test('a worker that lost a range while it took it over does not delete what the next holder has parked', async () => {
+    const patience = new Patience(systemClock, 5_000);
+    const next = await server.connect(url);
+    const isParked = async () => (await client.query('SELECT FROM outbox.parked')).rowCount === 1;
+    await put('k', 'one');
+    const whileItTakesOver = async () => {
+      await client.query('SELECT pg_advisory_unlock_all()');
+      const database = new OutboxDatabase(new Connection(next as PostgresClient, patience), 'outbox');
+      const range = (await database.claim([]))!;
+      const { to, bound } = await database.look();
+      const batch = { from: range.position.from, to, bound: 0n, nextBound: bound };
+      const { rows } = await database.readWindow(range, batch, { afterId: 0n, maxRows: 9, maxBytes: 9 });
+      expect([await database.park(range, rows), await isParked()]).toEqual([true, true]);
+    };
+    const slow: PostgresClient = {
+      query: async (query) => {
+        if (query.text.startsWith('DELETE FROM outbox.parked')) await whileItTakesOver();
+        return client.query(query);
+      },
+      on: () => {},
+      removeListener: () => {},
+    };
+    await new OutboxDatabase(new Connection(slow, patience), 'outbox').claim([]);
+    expect(await isParked()).toBe(true);
+    await next.end();
   });
 
   test('a producer that leaves out what is rejected is refused', () => {

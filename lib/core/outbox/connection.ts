@@ -1,0 +1,69 @@
+import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
+import { OutboxConnectionError } from './outbox-errors';
+import type { Patience } from './patience';
+import type { PostgresClient, PostgresQuery } from './postgres-client';
+
+type Answer = Awaited<ReturnType<PostgresClient['query']>>;
+
+interface Asked {
+  readonly query: PostgresQuery;
+  resolve(answer: Answer): void;
+  reject(error: unknown): void;
+}
+
+/** One connection to Postgres: one statement at a time, and none any more when one had no answer, or one to something else. */
+export class Connection {
+  /** What has no answer yet. The first is under way, and the others wait for it. */
+  private readonly asked: Asked[] = [];
+  private lost?: OutboxConnectionError;
+
+  constructor(
+    private readonly client: PostgresClient,
+    private readonly patience: Patience,
+  ) {}
+
+  /** @throws what Postgres says; OutboxConnectionError if it says nothing, now or before */
+  query(query: PostgresQuery): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.asked.push({ query, resolve, reject });
+      if (this.asked.length === 1) void this.askAll();
+    });
+  }
+
+  /** What the rows of an answer say. Those that do not say it are no answer to what was asked. */
+  said<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (cause) {
+      return this.notAnswered(cause);
+    }
+  }
+
+  /** The answer was none to what was asked. */
+  notAnswered(cause: unknown): never {
+    return this.lose(new IncompleteAnswerError('a statement', 'its columns', { cause }));
+  }
+
+  private async askAll(): Promise<void> {
+    for (let first = this.asked[0]; first !== undefined; first = this.asked[0]) {
+      await this.ask(first.query).then(first.resolve, first.reject);
+      this.asked.shift();
+    }
+  }
+
+  private async ask(query: PostgresQuery): Promise<Answer> {
+    if (this.lost !== undefined) throw this.lost;
+    try {
+      return await this.patience.for(this.client.query(query));
+    } catch (error) {
+      // Postgres gives its errors a code, and so does the system.
+      if ((error as { code?: string }).code !== undefined && !(error instanceof OutboxConnectionError)) throw error;
+      return this.lose(error);
+    }
+  }
+
+  private lose(cause: unknown): never {
+    this.lost = cause instanceof OutboxConnectionError ? cause : new OutboxConnectionError({ cause });
+    throw this.lost;
+  }
+}
