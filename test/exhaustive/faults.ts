@@ -43,3 +43,42 @@ export class Faults {
     this.offers.clear();
   }
 }
+
+/** What goes wrong in a run, in this order, each at any moment from the one before on. */
+export class FaultsInOrder {
+  private readonly waiting = new Map<string, () => void>();
+
+  constructor(
+    private readonly world: World,
+    private left: readonly string[],
+  ) {}
+
+  /** How many the run may still have, and which could be the next. */
+  get rest(): unknown {
+    return [this.left.length, [...this.waiting.keys()].sort()];
+  }
+
+  /** A step that can happen when it is its turn. Returns what takes it back. */
+  offer(name: string, { reads = [], writes }: Footprint, happen: () => void): () => void {
+    let takeBack = (): void => {};
+    const goWrong = (): void => {
+      this.waiting.delete(name);
+      this.left = this.left.slice(1);
+      happen();
+      this.offerNext();
+    };
+    this.waiting.set(name, () => {
+      takeBack = this.world.offer(name, { reads, writes: [...writes, 'faults'] }, goWrong, { mayStayAway: true });
+    });
+    if (this.left[0] === name) this.offerNext();
+    return () => {
+      this.waiting.delete(name);
+      takeBack();
+    };
+  }
+
+  private offerNext(): void {
+    const [next = ''] = this.left;
+    this.waiting.get(next)?.();
+  }
+}

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { explore } from './explore';
 import mutants from './mutants.json';
-import { outboxScenario } from './outbox/outbox-scenario';
+import { type OutboxBounds, outboxScenario } from './outbox/outbox-scenario';
 import { producerScenario } from './producer/producer-scenario';
 import reached from './reached.json';
 import { ledgerScenario } from './registry/ledger-scenario';
@@ -41,6 +41,33 @@ test('runs that are left out end like others that are not', async () => {
 const committed = (...rows: string[]) => ({ rows, ends: 'commit' }) as const;
 const OUTBOX = { workers: 1, writers: [committed('a1')], ended: 1, windowRows: 1, rowsOfAKey: 1, fates: [], faults: 0 };
 
+test.each([
+  ['two workers', { workers: 2 }],
+  ['two workers, one crashes', { workers: 2, fates: ['crashes'], faults: 1 }],
+  [
+    'two workers, one loses its locks',
+    { workers: 2, fates: ['loses its locks'], faults: ['worker 1 loses its locks'] },
+  ],
+  ['a commit comes late', { ended: 0 }],
+  ['a slot is emptied', { rotates: true }],
+] satisfies [string, Partial<OutboxBounds>][])(
+  'an outbox ends like one in which workers also look where nothing has changed, and each can be the first: %s',
+  async (name, bounds) => {
+    const endsOf = async (isRedundant: boolean): Promise<[runs: number, ends: string[]]> => {
+      const ends = new Set<string>();
+      const onEnd = (rows: string): void => void ends.add(rows);
+      const scenario = outboxScenario(name, { ...OUTBOX, ...bounds, isRedundant, onEnd });
+      const { runs, pruned, isComplete } = await explore(scenario);
+      expect(isComplete).toBe(true);
+      return [runs + pruned, [...ends].sort()];
+    };
+    const [[some, endsOfSome], [all, endsOfAll]] = [await endsOf(false), await endsOf(true)];
+    expect(endsOfSome).toEqual(endsOfAll);
+    expect(some).toBeLessThan(all);
+  },
+  120_000,
+);
+
 /** Small ones, of each domain whose scenarios say their states. */
 const SMALL = [
   ...['strays, a writer puts', 'strays, two writers, item by item', 'a table moves, a writer updates'].map(
@@ -60,6 +87,11 @@ const SMALL = [
   outboxScenario('the outbox, a row is parked', { ...OUTBOX, writers: [committed('a1', 'a2')] }),
   outboxScenario('the outbox, a worker crashes', { ...OUTBOX, fates: ['crashes'], faults: 1 }),
   outboxScenario('the outbox, a slot is emptied', { ...OUTBOX, rotates: true }),
+  outboxScenario('the outbox, a connection falls silent', {
+    ...OUTBOX,
+    fallSilent: true,
+    faults: ['worker 1 saves, and hears nothing of it'],
+  }),
 ];
 
 test.each(SMALL.map((scenario) => [scenario.name, scenario] as const))(

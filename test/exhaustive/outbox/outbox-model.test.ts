@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { systemClock } from '../../../lib/core/foundation/clock';
 import { migrateOutbox, type PostgresClient } from '../../../lib/core/outbox';
+import { Connection } from '../../../lib/core/outbox/connection';
 import { type HeldRange, OutboxDatabase, type OutboxRow } from '../../../lib/core/outbox/outbox-database';
 import { Patience } from '../../../lib/core/outbox/patience';
 import { seededRandom } from '../../../lib/testing/seeded-random';
@@ -10,6 +11,7 @@ import { OutboxModel } from './outbox-model';
 
 const SEEDS = 30;
 const STEPS = 120;
+const DIVIDED_AT = 100;
 const WORKERS = 2;
 const WRITERS = 3;
 const RANGES = 2;
@@ -29,6 +31,7 @@ interface Side {
   put(writer: number, key: string, data: string): Promise<void>;
   end(writer: number, ends: 'commit' | 'rollback'): Promise<void>;
   loseLocks(worker: number): Promise<void>;
+  divide(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -58,6 +61,7 @@ describeOnPostgres('the model of an outbox', () => {
         await writers[writer]!.query(ends);
       },
       loseLocks: async (worker) => void (await sessions[worker]!.query('SELECT pg_advisory_unlock_all()')),
+      divide: async () => void (await sessions[0]!.query('SELECT outbox.divide($1)', [RANGES])),
       close: async () => void (await Promise.all(clients.map((client) => client.end()))),
     };
   }
@@ -78,6 +82,7 @@ describeOnPostgres('the model of an outbox', () => {
         transactions.delete(writer);
       },
       loseLocks: async (worker) => model.unlockAll(`worker ${worker}`),
+      divide: async () => model.divide(RANGES),
       close: async () => {},
     };
   }
@@ -105,6 +110,7 @@ describeOnPostgres('the model of an outbox', () => {
       const random = seededRandom(seed);
       for (const { workers } of sides) for (const { database } of workers) await database.join(30_000);
       for (let step = 0; step < STEPS; step++) {
+        if (step === DIVIDED_AT) for (const side of sides) await side.divide();
         const call = draw(random, model, transactions, `row ${step}`);
         const [real, modelled] = [await call.on(sides[0]!), await call.on(sides[1]!)];
         expect({ seed, step, call: call.name, answer: modelled }).toEqual({
@@ -228,7 +234,7 @@ function draw(random: () => number, model: OutboxModel, transactions: ReadonlyMa
 }
 
 function workerOn(client: PostgresClient): Worker {
-  const database = new OutboxDatabase(client, 'outbox', new Patience(systemClock, 30_000));
+  const database = new OutboxDatabase(new Connection(client, new Patience(systemClock, 30_000)), 'outbox');
   return { database, held: [], rows: [], parked: [] };
 }
 

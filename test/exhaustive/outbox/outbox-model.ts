@@ -35,9 +35,9 @@ interface Statement {
   readonly name: string;
   /** How its text begins. */
   readonly begins: string;
-  /** Absent if it concerns its session alone, or only which ranges a worker tries to lock. Then it is answered at once. */
   /** Whether the answer can say that a range has come further. */
   readonly moves?: boolean;
+  /** Absent if it concerns its session alone, or only which ranges a worker tries to lock. Then it is answered at once. */
   readonly touches?: { readonly reads?: readonly Place[]; readonly writes?: readonly Place[] };
   // biome-ignore lint/suspicious/noExplicitAny: the parameters are the statement's
   answer(model: OutboxModel, session: string, values: any[]): object[] | number;
@@ -50,6 +50,8 @@ export interface OutboxModelOptions {
   bucketOf?(key: string): number;
   /** Hears of each row that is removed from where it would be sent again. */
   onRemoved?(row: ModelRow): void;
+  /** Hears of each row that is given up. */
+  onGivenUp?(row: ModelRow): void;
 }
 
 const BUCKETS = 4_096;
@@ -65,10 +67,8 @@ export class OutboxModel {
   rejected: ModelRow[] = [];
   /** The data of each key, in the order of the commits. */
   readonly committed = new Map<string, string[]>();
-  /** Grow with each change of locks, with each thing that a writer does, and with each saved position. */
-  lockChanges = 0;
+  /** Grows with each transaction that begins or ends. */
   writes = 0;
-  saves = 0;
   slot = 0;
   /** Runs ask the same texts over and over. */
   private static readonly known = new Map<string, Statement>();
@@ -83,17 +83,7 @@ export class OutboxModel {
   private nextId = 1;
 
   constructor(private readonly options: OutboxModelOptions = {}) {
-    const { ranges = 1 } = options;
-    this.ranges = Array.from({ length: ranges }, (_, index) => ({
-      number: index + 1,
-      firstBucket: Math.floor((index * BUCKETS) / ranges),
-      lastBucket: Math.floor(((index + 1) * BUCKETS) / ranges) - 1,
-      fence: 0,
-      from: '3:3:',
-      to: null,
-      bound: '0',
-      afterId: '0',
-    }));
+    this.ranges = divided(options.ranges ?? 1);
   }
 
   /** All that any answer depends on. */
@@ -103,14 +93,24 @@ export class OutboxModel {
     return [messages, parked, rejected, committed, slot, ranges, held, open, nextXid, nextId];
   }
 
+  /** The rows of its tables, without what says who wrote them. */
+  get rows(): unknown {
+    const { messages, parked, rejected, ranges } = this;
+    return [messages, parked, rejected, ranges.map(({ fence: _, ...range }) => range)];
+  }
+
   /** A transaction puts a row. It takes its id with its first row. */
   put(xid: number | undefined, key: string, data: string): number {
-    const own = xid ?? this.nextXid++;
+    const own = xid ?? this.begin();
     const bucket = this.options.bucketOf?.(key) ?? 0;
     const row = { id: this.nextId++, xid: own, slot: this.slot, bucket, key, data, tries: 0 };
     this.open.set(own, [...(this.open.get(own) ?? []), row]);
-    this.writes += 1;
     return own;
+  }
+
+  private begin(): number {
+    this.writes += 1;
+    return this.nextXid++;
   }
 
   /** Whether another transaction in progress has rows of the key, for which a put would wait. */
@@ -147,7 +147,7 @@ export class OutboxModel {
 
   /** A session ends, or has lost its locks without noticing. */
   unlockAll(session: string): void {
-    if (this.locks.delete(session)) this.lockChanges += 1;
+    this.locks.delete(session);
   }
 
   lock(session: string, lock: string | number): boolean {
@@ -155,7 +155,6 @@ export class OutboxModel {
     if (!isFree) return false;
     const own = this.locks.get(session) ?? new Map<string | number, number>();
     this.locks.set(session, own.set(lock, (own.get(lock) ?? 0) + 1));
-    this.lockChanges += 1;
     return true;
   }
 
@@ -165,10 +164,9 @@ export class OutboxModel {
     if (own === undefined || times === undefined) return;
     if (times > 1) own.set(lock, times - 1);
     else own.delete(lock);
-    this.lockChanges += 1;
   }
 
-  holdings(session: string): object[] {
+  holdings(session: string): { is_mine: boolean; ranges: number }[] {
     const holders = [...this.locks].filter(([, locks]) => locks.size > 0);
     return holders.map(([other, locks]) => ({
       is_mine: other === session,
@@ -181,6 +179,33 @@ export class OutboxModel {
     return this.ranges
       .filter(({ number }) => !locked.has(number) && !held.includes(number))
       .map(({ number }) => ({ number }));
+  }
+
+  /** Whether a session that looks at leases takes a range, or gives one back. */
+  isUnbalanced(session: string, held: readonly number[]): boolean {
+    const holdings = this.holdings(session);
+    const mine = holdings.find(({ is_mine }) => is_mine)?.ranges ?? 0;
+    const fewest = Math.min(...holdings.filter(({ is_mine }) => !is_mine).map(({ ranges }) => ranges));
+    return mine <= fewest ? this.freeRanges(held).length > 0 : mine >= fewest + 2;
+  }
+
+  /** An earlier worker has parked the first rows, and saved that. */
+  parkFirst(rows: number): void {
+    const parked = this.messages.slice(0, rows);
+    const range = this.ranges[0]!;
+    const position = { to: this.snapshot, afterId: `${parked.at(-1)?.id ?? 0}` };
+    if (parked.length > 0) this.ranges = [{ ...range, ...position }];
+    this.parked = parked.map((row) => ({ ...row }));
+  }
+
+  /** An administrator divides the keys anew. */
+  divide(ranges: number): void {
+    const least = [...this.ranges].sort((a, b) => {
+      const [one, other] = [snapshotOf(a.from), snapshotOf(b.from)];
+      return one.xmax - other.xmax || one.xmin - other.xmin || Number(a.bound) - Number(b.bound);
+    })[0]!;
+    const fence = Math.max(...this.ranges.map((range) => range.fence)) + 1;
+    this.ranges = divided(ranges).map((range) => ({ ...range, fence, from: least.from, bound: least.bound }));
   }
 
   takeOver(number: number): object[] {
@@ -202,7 +227,16 @@ export class OutboxModel {
     ];
   }
 
-  forgetUncovered(first: number, last: number, from: string, to: string | null, afterId: string): void {
+  forgetUncovered([first, last, from, to, afterId, number, fence]: [
+    number,
+    number,
+    string,
+    string | null,
+    string,
+    number,
+    string,
+  ]): void {
+    if (this.rangeOf(number, fence) === undefined) return;
     const isCovered = ({ id, xid }: ModelRow): boolean =>
       isVisible(xid, from) || (to !== null && isVisible(xid, to) && id <= Number(afterId));
     const isGone = (row: ModelRow): boolean => row.bucket >= first && row.bucket <= last && !isCovered(row);
@@ -212,10 +246,13 @@ export class OutboxModel {
   }
 
   look(): object[] {
-    const open = [...this.open.keys()].sort((a, b) => a - b);
-    const snapshot = `${open[0] ?? this.nextXid}:${this.nextXid}:${open.join()}`;
     const bound = this.messages.at(-1)?.id;
-    return [{ snapshot, bound: bound === undefined ? null : `${bound}` }];
+    return [{ snapshot: this.snapshot, bound: bound === undefined ? null : `${bound}` }];
+  }
+
+  private get snapshot(): string {
+    const open = [...this.open.keys()].sort((a, b) => a - b);
+    return `${open[0] ?? this.nextXid}:${this.nextXid}:${open.join()}`;
   }
 
   window([from, to, bound, afterId, first, last, maxRows, maxBytes]: [
@@ -241,7 +278,6 @@ export class OutboxModel {
     const range = this.rangeOf(number, fence);
     if (range === undefined) return 0;
     Object.assign(range, { from, to, bound, afterId });
-    this.saves += 1;
     return 1;
   }
 
@@ -291,26 +327,39 @@ export class OutboxModel {
     const gone = this.parked.filter((row) => row.key === key && `${row.id}` === id);
     this.rejected = [...this.rejected, ...gone];
     this.parked = this.parked.filter((row) => !gone.includes(row));
+    for (const row of gone) this.options.onGivenUp?.(row);
   }
 
-  /** A slot in which a transaction in progress has rows is left as it is. */
+  /** Whether a slot can be emptied, or new rows can go to the next. */
+  get canRotate(): boolean {
+    return this.emptied.length > 0 || this.hasNextSlot;
+  }
+
   rotate(): object[] {
-    let emptied = 0;
-    for (const other of [1, 2]) {
-      const slot = (this.slot + other) % 3;
-      const own = this.messages.filter((row) => row.slot === slot);
-      const isWritten = [...this.open.values()].flat().some((row) => row.slot === slot);
-      const isUnrelayed = this.ranges.some(({ from }) => own.some(({ xid }) => !isVisible(xid, from)));
-      if (own.length === 0 || isWritten || isUnrelayed) continue;
-      const isParked = ({ id }: ModelRow): boolean => [...this.parked, ...this.rejected].some((row) => row.id === id);
-      this.messages = this.messages.filter((row) => row.slot !== slot);
-      this.checkRemoved(own.filter((row) => !isParked(row)));
-      emptied += 1;
-    }
+    const { emptied } = this;
+    const gone = this.messages.filter(({ slot }) => emptied.includes(slot));
+    const isParked = ({ id }: ModelRow): boolean => [...this.parked, ...this.rejected].some((row) => row.id === id);
+    this.messages = this.messages.filter((row) => !gone.includes(row));
+    this.checkRemoved(gone.filter((row) => !isParked(row)));
+    if (this.hasNextSlot) this.slot = (this.slot + 1) % 3;
+    return [{ rotate: emptied.length }];
+  }
+
+  /** The slots that can be emptied. One in which a transaction in progress has rows is left as it is. */
+  private get emptied(): number[] {
+    return [1, 2]
+      .map((other) => (this.slot + other) % 3)
+      .filter((slot) => {
+        const own = this.messages.filter((row) => row.slot === slot);
+        const isWritten = [...this.open.values()].flat().some((row) => row.slot === slot);
+        const isUnrelayed = this.ranges.some(({ from }) => own.some(({ xid }) => !isVisible(xid, from)));
+        return own.length > 0 && !isWritten && !isUnrelayed;
+      });
+  }
+
+  private get hasNextSlot(): boolean {
     const hasRows = (slot: number): boolean => this.messages.some((row) => row.slot === slot);
-    const next = (this.slot + 1) % 3;
-    if (hasRows(this.slot) && !hasRows(next)) this.slot = next;
-    return [{ rotate: emptied }];
+    return hasRows(this.slot) && !hasRows((this.slot + 1) % 3);
   }
 
   private rangeOf(number: number, fence: string): Range | undefined {
@@ -385,9 +434,10 @@ const STATEMENTS: readonly Statement[] = [
     begins:
       'DELETE FROM outbox.parked WHERE bucket BETWEEN $1 AND $2 AND NOT pg_visible_in_snapshot(xid, $3::pg_snapshot) ' +
       'AND ($4::pg_snapshot IS NULL OR NOT pg_visible_in_snapshot(xid, $4::pg_snapshot) OR id > $5::bigint)',
-    touches: { reads: ['messages'], writes: ['parked'] },
-    answer: (model, _, [first, last, from, to, afterId]) => {
-      model.forgetUncovered(first, last, from, to, afterId);
+    // Then the worker looks at leases once more.
+    touches: { reads: ['locks', 'ranges', 'messages'], writes: ['parked'] },
+    answer: (model, _, values) => {
+      model.forgetUncovered(values as Parameters<OutboxModel['forgetUncovered']>[0]);
       return [];
     },
   },
@@ -467,6 +517,20 @@ const STATEMENTS: readonly Statement[] = [
     answer: (model) => model.rotate(),
   },
 ];
+
+/** Ranges from which nothing is relayed yet. */
+function divided(ranges: number): Range[] {
+  return Array.from({ length: ranges }, (_, index) => ({
+    number: index + 1,
+    firstBucket: Math.floor((index * BUCKETS) / ranges),
+    lastBucket: Math.floor(((index + 1) * BUCKETS) / ranges) - 1,
+    fence: 0,
+    from: '3:3:',
+    to: null,
+    bound: '0',
+    afterId: '0',
+  }));
+}
 
 function columns({ id, key, data }: ModelRow): object {
   return { id: `${id}`, partition_key: key, data: Buffer.from(data), explicit_hash_key: null };

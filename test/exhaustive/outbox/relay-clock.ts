@@ -7,7 +7,7 @@ export const SAVE_MS = 2;
 export const LEASE_MS = 3;
 export const RETRY_MS = 10_000;
 
-/** That no answer comes is another scenario's affair. Postgres is given 3 seconds where the relay was told to end. */
+/** How long the relay waits for an answer, and how long where it was told to end. */
 export const STATEMENT_TIMEOUT_MS = 1_000_000;
 const LAST_STATEMENT_MS = 3_000;
 
@@ -22,41 +22,49 @@ const WAITS = 'waits';
 
 interface Timer {
   readonly name: string;
+  readonly reads: readonly string[];
   readonly atMs: number;
   readonly callback: () => void;
   /** Whether it can fire and do something. */
   readonly isOpen: () => boolean;
   /** Whether it fires as soon as it can do something. */
   readonly isPrompt: boolean;
+  /** What it is offered for: whether something has changed, or not. */
+  shows?: 'news' | 'nothing';
   takeBack?: () => void;
 }
 
 export interface Gates {
   /** What each step of the worker reads. */
   readonly reads: readonly string[];
-  /** Whether time passes until it looks at leases. */
-  readonly leasesTakeTime: boolean;
+  /** Whether the worker empties slots when it looks at leases. Then time passes until it does. */
+  readonly rotates: boolean;
   /** Grows with all that a look at the writers' rows can show. */
   writes(): number;
-  /** Grows with all that a look at leases can show. */
-  leases(): number;
+  /** Whether a look at leases lets the worker take a range, or empty a slot. */
+  leasesShowNews(): boolean;
+  /** Whether it also looks again where nothing has changed. */
+  readonly looksInVain: boolean;
 }
 
 /**
  * The clock of a worker: each timer is a step at any moment. One that looks again where nothing has changed would show
  * nothing new, so it waits until something has: a poll for writers, a save for what moves a range, and a look
- * at leases for locks.
+ * at leases for a range that it can take, or a slot that it can empty.
  */
 export class RelayClock implements Clock {
   private readonly timers = new Set<Timer>();
   private nowMs = 0;
   private moves = 0;
+  /** Ends the wait for the statement that has no answer yet. */
+  private giveUp?: () => void;
+  private takeBackGivingUp?: () => void;
 
   constructor(
     private readonly world: World,
     private readonly worker: string,
     private readonly gates: Gates,
-    private readonly hears: (what: unknown) => void,
+    private readonly goesOn: () => void,
   ) {}
 
   now(): number {
@@ -70,8 +78,20 @@ export class RelayClock implements Clock {
   }
 
   schedule(callback: () => void, delayMs: number): () => void {
-    if (delayMs === STATEMENT_TIMEOUT_MS || delayMs === LAST_STATEMENT_MS) return () => {};
+    if (delayMs === STATEMENT_TIMEOUT_MS || delayMs === LAST_STATEMENT_MS) {
+      this.giveUp = callback;
+      return () => {
+        this.giveUp = undefined;
+      };
+    }
     return this.offer(callback, delayMs, ...this.gateOf(delayMs));
+  }
+
+  /** No answer comes to the statement that the worker waits for. */
+  waitInVain(): void {
+    if (this.giveUp === undefined) return;
+    const footprint = { reads: this.gates.reads, writes: [this.worker, 'locks'] };
+    this.takeBackGivingUp = this.world.offer(`${this.worker} gives up waiting`, footprint, () => this.giveUp?.());
   }
 
   /** The clock of the worker's producer, whose requests are never given up. */
@@ -87,9 +107,10 @@ export class RelayClock implements Clock {
 
   private offer(callback: () => void, delayMs: number, kind: string, isOpen: () => boolean): () => void {
     if (delayMs === 0) return immediately(callback);
-    const takesTime = kind === RETRIES || kind === WAITS || (kind === LEASES && this.gates.leasesTakeTime);
+    const takesTime = kind === RETRIES || kind === WAITS || (kind === LEASES && this.gates.rotates);
     const atMs = this.nowMs + (takesTime ? delayMs : 0);
-    const timer: Timer = { name: this.nameOf(kind), atMs, callback, isOpen, isPrompt: kind === SAVES };
+    const reads = [...this.gates.reads, ...(kind === LEASES ? ['locks'] : [])];
+    const timer: Timer = { name: this.nameOf(kind), reads, atMs, callback, isOpen, isPrompt: kind === SAVES };
     this.timers.add(timer);
     this.reconsider();
     return () => this.remove(timer);
@@ -114,27 +135,32 @@ export class RelayClock implements Clock {
     this.reconsider();
   }
 
-  /** Offers what can do something by now. */
+  /** Offers what can do something by now, and takes back what cannot any more. */
   reconsider(): void {
     for (const timer of this.timers) {
-      if (timer.takeBack !== undefined || !timer.isOpen()) continue;
-      if (timer.isPrompt) {
-        timer.takeBack = immediately(() => this.fire(timer));
-        continue;
-      }
-      timer.takeBack = this.world.offer(timer.name, { reads: this.gates.reads, writes: [this.worker] }, () =>
-        this.fire(timer),
-      );
+      const shows = timer.isOpen() ? 'news' : this.gates.looksInVain && !timer.isPrompt ? 'nothing' : undefined;
+      if (timer.shows === shows) continue;
+      timer.takeBack?.();
+      timer.shows = shows;
+      timer.takeBack = shows && this.offerTimer(timer);
     }
   }
 
+  private offerTimer(timer: Timer): () => void {
+    const fire = (): void => this.fire(timer);
+    if (timer.isPrompt) return immediately(fire);
+    const footprint = { reads: timer.reads, writes: [this.worker] };
+    return this.world.offer(timer.name, footprint, fire, { mayStayAway: timer.shows === 'nothing' });
+  }
+
   end(): void {
+    this.takeBackGivingUp?.();
     for (const timer of [...this.timers]) this.remove(timer);
   }
 
   private gateOf(delayMs: number): [kind: string, isOpen: () => boolean] {
     if (delayMs === POLL_MS) return [POLLS, since(this.gates.writes)];
-    if (delayMs === LEASE_MS) return [LEASES, since(this.gates.leases)];
+    if (delayMs === LEASE_MS) return [LEASES, this.gates.leasesShowNews];
     if (delayMs === SAVE_MS) return [SAVES, since(() => this.moves)];
     return [RETRIES, () => true];
   }
@@ -142,7 +168,7 @@ export class RelayClock implements Clock {
   private fire(timer: Timer): void {
     this.remove(timer);
     this.nowMs = Math.max(this.nowMs, timer.atMs);
-    this.hears(timer.name);
+    this.goesOn();
     timer.callback();
   }
 

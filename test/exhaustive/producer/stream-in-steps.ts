@@ -34,7 +34,7 @@ export interface StreamOptions {
   hears?(what: unknown): void;
 }
 
-type Possible = [of: World | Faults, name: string, footprint: Footprint, happen: () => void];
+type Possible = [of: Pick<World | Faults, 'offer'>, name: string, footprint: Footprint, happen: () => void];
 
 /**
  * A stream whose requests are steps of a world: a request arrives at some moment, and its answer does at a later one, or
@@ -58,7 +58,7 @@ export class StreamInSteps {
 
   constructor(
     private readonly world: World,
-    private readonly faults: Faults,
+    private readonly faults: Pick<Faults, 'offer'>,
     private readonly options: StreamOptions,
   ) {
     const { shardCount, shards } = options;
