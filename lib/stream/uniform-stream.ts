@@ -54,7 +54,8 @@ export interface UniformStreamProps {
   readonly hashBuckets?: number;
 
   /**
-   * What takes the stream to its shard count, with a `deployedShardCount`: give it to choose how its functions run.
+   * What takes the stream to its shard count: give it to choose how its functions run. Only a stream with a
+   * `deployedShardCount` has one.
    *
    * @default - one for all streams of the stack, with default settings
    */
@@ -125,8 +126,8 @@ export interface UniformStreamProps {
  * that takes a `kinesis.IStream` takes this one too. Import a stream that exists with `fromStreamAttributes`.
  *
  * Throws an error with the code `INVALID_SHARD_COUNT` unless the shard counts are whole numbers from 1 to 10,000, and
- * `INVALID_ARGUMENT` unless the hash buckets are a power of two, at least four times the shards, or if the record size limit
- * is out of bounds.
+ * `INVALID_ARGUMENT` unless the hash buckets are a power of two, at least four times the shards, if the record size limit is
+ * out of bounds, or if there is a `reshardingProvider` without a `deployedShardCount`.
  *
  * @stateful
  */
@@ -194,7 +195,10 @@ export class UniformStream extends kinesis.Stream {
     if (props.maxRecordSize !== undefined) this.limitRecords(props.maxRecordSize);
     this.produceGrants = StreamProduceGrants.fromStream(this);
     this.reshardGrants = StreamReshardGrants.fromStream(this);
-    if (deployedShardCount === undefined) return;
+    if (deployedShardCount === undefined) {
+      this.checkNoProvider(props.reshardingProvider);
+      return;
+    }
     this.resharding = new StreamResharding(
       this,
       'Resharding',
@@ -255,6 +259,12 @@ export class UniformStream extends kinesis.Stream {
     checkHashBuckets(field, hashBuckets);
     if (Token.isUnresolved(shardCount) || hashBuckets >= 4 * shardCount) return;
     throw new InvalidArgumentError(field, hashBuckets, `at least ${4 * shardCount}, four for each of the shards`);
+  }
+
+  private checkNoProvider(provider: StreamReshardingProvider | undefined): void {
+    if (provider === undefined) return;
+    const allowed = 'absent without a deployedShardCount: nothing else uses it';
+    throw new InvalidArgumentError(constructField(this, 'reshardingProvider'), provider.node.path, allowed);
   }
 
   private checkBounds({ minCapacity, maxCapacity }: StreamAutoScalingOptions): void {

@@ -2,7 +2,7 @@ import { App, Duration, Lazy, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
-import { UniformStream } from '../../lib';
+import { StreamReshardingProvider, UniformStream } from '../../lib';
 import { InvalidShardCountError } from '../../lib/core/foundation/errors';
 
 describe('UniformStream', () => {
@@ -171,6 +171,13 @@ describe('UniformStream', () => {
 
     expect(stream.resharding).toBeUndefined();
     Template.fromStack(stack).resourceCountIs('AWS::Lambda::Function', 0);
+  });
+
+  test('fails with a provider that would reshard nothing', () => {
+    const reshardingProvider = new StreamReshardingProvider(stack, 'Provider');
+    expect(() => new UniformStream(stack, 'Events', { shardCount: 4, reshardingProvider })).toThrow(
+      'EvenShards/Events: reshardingProvider must be absent without a deployedShardCount: nothing else uses it, got "EvenShards/Provider"',
+    );
   });
 
   test('imports a stream by its attributes', () => {

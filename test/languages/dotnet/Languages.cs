@@ -35,6 +35,7 @@ var events = new UniformStream(stack, "Events", new UniformStreamProps {
     ShardCount = 4,
     HashBuckets = 64,
     ExpectedTraffic = new ExpectedStreamTraffic { RecordsPerSecond = 100, BytesPerSecond = 1000, Keys = 50 },
+    DeployedShardCount = 2,
     ReshardingProvider = provider
 });
 var reconciliation = events.AddReconciliation(new StreamReconciliationOptions { Repair = false });

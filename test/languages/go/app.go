@@ -49,6 +49,7 @@ func main() {
 			BytesPerSecond:   jsii.Number(1000),
 			Keys:             jsii.Number(50),
 		},
+		DeployedShardCount: jsii.Number(2),
 		ReshardingProvider: provider,
 	})
 	reconciliation := events.AddReconciliation(&shards.StreamReconciliationOptions{Repair: jsii.Bool(false)})

@@ -38,6 +38,7 @@ events = shards.UniformStream(
     shard_count=4,
     hash_buckets=64,
     expected_traffic=shards.ExpectedStreamTraffic(records_per_second=100, bytes_per_second=1000, keys=50),
+    deployed_shard_count=2,
     resharding_provider=provider,
 )
 reconciliation = events.add_reconciliation(repair=False)

@@ -29,6 +29,7 @@ const events = new shards.UniformStream(stack, 'Events', {
   shardCount: 4,
   hashBuckets: 64,
   expectedTraffic: { recordsPerSecond: 100, bytesPerSecond: 1000, keys: 50 },
+  deployedShardCount: 2,
   reshardingProvider: provider,
 });
 const reconciliation = events.addReconciliation({ repair: false });

@@ -61,6 +61,7 @@ public final class Languages {
             .shardCount(4)
             .hashBuckets(64)
             .expectedTraffic(ExpectedStreamTraffic.builder().recordsPerSecond(100).bytesPerSecond(1000).keys(50).build())
+            .deployedShardCount(2)
             .reshardingProvider(provider)
             .build());
         var reconciliation = events.addReconciliation(StreamReconciliationOptions.builder().repair(false).build());
