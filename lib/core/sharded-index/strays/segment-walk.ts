@@ -66,7 +66,7 @@ export async function walkSegment<Report extends StrayReport>(
 
 /** Treats the strays of a page. If that ends early, the report goes as far as all strays before were treated. */
 async function treatPage<Report extends StrayReport>(
-  { scanned, policy, concurrency, treat, report }: SegmentWalk<Report>,
+  { scanned, judging, policy, concurrency, treat, report }: SegmentWalk<Report>,
   items: readonly DynamoDbItem[],
   judgedBy: ShardedConfig,
 ): Promise<void> {
@@ -98,5 +98,7 @@ async function treatPage<Report extends StrayReport>(
   report.itemsScanned += end;
   if (failures.length === 0) return;
   if (end > 0) report.resumePoint = encodePoint(scanned, judgedBy, items[end - 1]);
+  // The pages before were judged by the larger count.
+  if (judging.takeFall()) report.resumePoint = encodePoint(scanned, judgedBy, undefined);
   throw failures.find((error) => !(error instanceof Stopped)) ?? failures[0];
 }

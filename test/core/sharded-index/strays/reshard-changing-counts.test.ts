@@ -98,6 +98,20 @@ describe('reshardItems of an index whose counts change meanwhile', () => {
     expect(itemsScanned).toBe(10 + ITEMS);
   });
 
+  test('begins again when it has stopped on the page on which it noticed that a count has fallen', async () => {
+    const index = new ChangingIndex(8, 8);
+    const stop = new AbortController();
+    const table = atPage(tableBy(8), 4, () => index.set(2, 8));
+    const update = table.updateItem.bind(table);
+    table.updateItem = async (input) => {
+      if (table.updates.length === 1) stop.abort();
+      return update(input);
+    };
+    const { resumePoint } = await reshardItems(table, index, { concurrency: 1, signal: stop.signal });
+    await reshardItems(table, index, { resumeFrom: resumePoint! });
+    expect(Math.max(...shardsOf(table))).toBe(1);
+  });
+
   test('goes on when a count rises, and moves by the new one', async () => {
     const index = new ChangingIndex(2, 8);
     const table = atPage(tableBy(1), 4, () => index.set(8, 8));
