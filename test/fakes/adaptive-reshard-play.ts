@@ -195,9 +195,9 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
   };
   const evener = async (): Promise<void> => {
     while (!isOver) {
-      evening = even();
+      // The pause is a part of it: who waits for it at any moment waits for a walk that has not ended yet.
+      evening = clock.sleep(random() * 10_000).then(even);
       await evening;
-      await clock.sleep(random() * 10_000);
     }
   };
 
