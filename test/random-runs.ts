@@ -5,7 +5,16 @@
  * be found all the same.
  */
 export function randomRuns(count: number): number {
-  const factor = Number(process.env.RANDOM_RUNS ?? 1);
-  if (!(factor > 0)) throw new TypeError(`RANDOM_RUNS must be a number greater than 0, not ${process.env.RANDOM_RUNS}`);
-  return Math.ceil(count * factor);
+  return Math.ceil(count * factor());
+}
+
+/** The time that a test has for its random cases, in milliseconds, where `timeoutMs` is enough without RANDOM_RUNS. */
+export function randomRunsTimeout(timeoutMs: number): number {
+  return timeoutMs * Math.max(1, factor());
+}
+
+function factor(): number {
+  const runs = Number(process.env.RANDOM_RUNS ?? 1);
+  if (!(runs > 0)) throw new TypeError(`RANDOM_RUNS must be a number greater than 0, not ${process.env.RANDOM_RUNS}`);
+  return runs;
 }

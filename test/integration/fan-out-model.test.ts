@@ -1,9 +1,13 @@
-import { randomRuns } from '../random-runs';
+import { randomRuns, randomRunsTimeout } from '../random-runs';
 import { playOnDynalite } from './play-on-dynalite';
 
 /** `npm run soak fan-out-dynalite` plays as many as you like. */
 const CASES = randomRuns(100);
 
-test(`${CASES} of the model's random cases equal the oracle on dynalite, with the AWS SDK`, async () => {
-  await expect(playOnDynalite(CASES, 0)).resolves.toBeUndefined();
-}, 300_000);
+test(
+  `${CASES} of the model's random cases equal the oracle on dynalite, with the AWS SDK`,
+  async () => {
+    await expect(playOnDynalite(CASES, 0)).resolves.toBeUndefined();
+  },
+  randomRunsTimeout(300_000),
+);

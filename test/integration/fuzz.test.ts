@@ -1,16 +1,20 @@
 import { Fuzz, type FuzzFailure } from '../fuzz/fuzz';
 import { hasPostgres } from '../postgres/postgres-server';
-import { randomRuns } from '../random-runs';
+import { randomRuns, randomRunsTimeout } from '../random-runs';
 
 /** `npm run soak fuzz` plays on for an hour. */
-test('hostile input and misbehaving services end in a right answer or a typed error, and leak nothing', async () => {
-  const failures: FuzzFailure[] = [];
-  const fuzz = await Fuzz.start({ onFailure: (failure) => failures.push(failure) });
-  try {
-    await fuzz.play(Array.from({ length: randomRuns(20) }, (_, seed) => seed));
-  } finally {
-    await fuzz.stop();
-  }
-  expect(failures).toEqual([]);
-  expect(Object.keys(fuzz.cases)).toHaveLength(hasPostgres ? 21 : 19);
-}, 300_000);
+test(
+  'hostile input and misbehaving services end in a right answer or a typed error, and leak nothing',
+  async () => {
+    const failures: FuzzFailure[] = [];
+    const fuzz = await Fuzz.start({ onFailure: (failure) => failures.push(failure) });
+    try {
+      await fuzz.play(Array.from({ length: randomRuns(20) }, (_, seed) => seed));
+    } finally {
+      await fuzz.stop();
+    }
+    expect(failures).toEqual([]);
+    expect(Object.keys(fuzz.cases)).toHaveLength(hasPostgres ? 21 : 19);
+  },
+  randomRunsTimeout(300_000),
+);

@@ -1,14 +1,18 @@
 import { type PlayedAdaptiveReshard, playAdaptiveReshard } from '../../fakes/adaptive-reshard-play';
-import { randomRuns } from '../../random-runs';
+import { randomRuns, randomRunsTimeout } from '../../random-runs';
 
 const CASES = randomRuns(20);
 
 describe(`${CASES} random cases of reshardItems while counts are raised, lowered and drained`, () => {
   const played: PlayedAdaptiveReshard[] = [];
 
-  test('readers ask every shard that holds an item, at every moment, and no write is lost', async () => {
-    for (let seed = 0; seed < CASES; seed++) played.push(await playAdaptiveReshard(seed));
-  }, 120_000);
+  test(
+    'readers ask every shard that holds an item, at every moment, and no write is lost',
+    async () => {
+      for (let seed = 0; seed < CASES; seed++) played.push(await playAdaptiveReshard(seed));
+    },
+    randomRunsTimeout(120_000),
+  );
 
   test('are hard: counts rise and fall, items move meanwhile, and processes crash', () => {
     const sum = (field: keyof PlayedAdaptiveReshard): number => played.reduce((total, each) => total + each[field], 0);

@@ -1,6 +1,6 @@
 import { describeOnPostgres } from '../../postgres/describe-on-postgres';
 import { PostgresServer } from '../../postgres/postgres-server';
-import { randomRuns } from '../../random-runs';
+import { randomRuns, randomRunsTimeout } from '../../random-runs';
 import { HistoryPlayer, type Mutant } from './histories/play-history';
 
 const HISTORIES = randomRuns(150);
@@ -27,18 +27,22 @@ describeOnPostgres('random histories of an outbox, on a real server', () => {
     return started;
   }
 
-  test(`a consumer sees each committed row once, in the order of the commits of its key: ${HISTORIES} seeds`, async () => {
-    const repeats = await Promise.all(
-      Array.from({ length: PLAYERS }, async (_, first) => {
-        const own = await player(`histories_${first}`);
-        let seen = 0;
-        for (let seed = first; seed < HISTORIES; seed += PLAYERS) seen += (await own.play(seed)).counts.repeats;
-        return seen;
-      }),
-    );
-    // Without repeats it would not be known that they are dropped.
-    expect(Math.min(...repeats)).toBeGreaterThan(0);
-  }, 900_000);
+  test(
+    `a consumer sees each committed row once, in the order of the commits of its key: ${HISTORIES} seeds`,
+    async () => {
+      const repeats = await Promise.all(
+        Array.from({ length: PLAYERS }, async (_, first) => {
+          const own = await player(`histories_${first}`);
+          let seen = 0;
+          for (let seed = first; seed < HISTORIES; seed += PLAYERS) seen += (await own.play(seed)).counts.repeats;
+          return seen;
+        }),
+      );
+      // Without repeats it would not be known that they are dropped.
+      expect(Math.min(...repeats)).toBeGreaterThan(0);
+    },
+    randomRunsTimeout(900_000),
+  );
 
   /**
    * The third mutant, `parked rows pass`, takes some 200 histories, so it is left to `npm run soak outbox`: the explorer kills the

@@ -17,7 +17,7 @@ import { UPDATE_HISTORY_TAG } from '../../../lib/core/resharding/update-history'
 import { type CallFate, FakeControlPlane, type FakeControlPlaneOptions } from '../../../lib/testing/fake-control-plane';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
-import { randomRuns } from '../../random-runs';
+import { randomRuns, randomRunsTimeout } from '../../random-runs';
 import { anyRanges, rangesBetween } from './hash-key-ranges';
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -94,35 +94,43 @@ describe('reshardStream', () => {
     }
   }, 60_000);
 
-  test('ends even between larger counts too, within the rules', async () => {
-    const counts = fc.integer({ min: 65, max: 1_500 });
-    await fc.assert(
-      fc.asyncProperty(counts, counts, async (from, to) => {
-        const { kinesis, reshard } = setUp({ shardCount: from, roundTripMs: () => 0 });
-        await reshard(to);
-        expect(ranges(kinesis)).toEqual(uniformRanges(to));
-      }),
-      { numRuns: randomRuns(8) },
-    );
-  }, 60_000);
+  test(
+    'ends even between larger counts too, within the rules',
+    async () => {
+      const counts = fc.integer({ min: 65, max: 1_500 });
+      await fc.assert(
+        fc.asyncProperty(counts, counts, async (from, to) => {
+          const { kinesis, reshard } = setUp({ shardCount: from, roundTripMs: () => 0 });
+          await reshard(to);
+          expect(ranges(kinesis)).toEqual(uniformRanges(to));
+        }),
+        { numRuns: randomRuns(8) },
+      );
+    },
+    randomRunsTimeout(60_000),
+  );
 
-  test('ends even from any shards, whatever fails on the way', async () => {
-    const count = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2, nil: undefined });
-    const runs = fc.record({ start: anyRanges, count, seed: fc.integer() });
-    await fc.assert(
-      fc.asyncProperty(runs, async ({ start, count: to = start.length, seed }) => {
-        const random = seededRandom(seed);
-        const callFate = (): CallFate => (random() < 0.1 ? failures[Math.floor(random() * 3)]! : 'answered');
-        const { kinesis, clock, time } = setUp({ ranges: start, callFate, roundTripMs: () => 0 });
-        await clock.runUntil(
-          untilItSucceeds(() => reshardStream(kinesis, { streamName: 'Events', shardCount: to }, time)),
-        );
-        expect(kinesis.openShards).toHaveLength(to);
-        expect(skewOf(ranges(kinesis))).toBeLessThanOrEqual(MAX_SKEW);
-      }),
-      { numRuns: randomRuns(120) },
-    );
-  }, 60_000);
+  test(
+    'ends even from any shards, whatever fails on the way',
+    async () => {
+      const count = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2, nil: undefined });
+      const runs = fc.record({ start: anyRanges, count, seed: fc.integer() });
+      await fc.assert(
+        fc.asyncProperty(runs, async ({ start, count: to = start.length, seed }) => {
+          const random = seededRandom(seed);
+          const callFate = (): CallFate => (random() < 0.1 ? failures[Math.floor(random() * 3)]! : 'answered');
+          const { kinesis, clock, time } = setUp({ ranges: start, callFate, roundTripMs: () => 0 });
+          await clock.runUntil(
+            untilItSucceeds(() => reshardStream(kinesis, { streamName: 'Events', shardCount: to }, time)),
+          );
+          expect(kinesis.openShards).toHaveLength(to);
+          expect(skewOf(ranges(kinesis))).toBeLessThanOrEqual(MAX_SKEW);
+        }),
+        { numRuns: randomRuns(120) },
+      );
+    },
+    randomRunsTimeout(60_000),
+  );
 });
 
 const failures: CallFate[] = ['failed', 'throttled', 'answer lost'];

@@ -12,7 +12,7 @@ import {
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../fakes/fake-index';
 import { TransactionalTable, textOf } from '../../fakes/transactional-table';
-import { randomRuns } from '../../random-runs';
+import { randomRuns, randomRunsTimeout } from '../../random-runs';
 
 /** Random histories of a table that is sharded by its own key, in memory: writers, readers, and counts that change. */
 
@@ -130,9 +130,13 @@ function play(seed: number): void | Promise<void> {
   })();
 }
 
-test(`an item is at one place at most, and pages show it once, in ${CASES} random histories`, async () => {
-  for (let seed = 0; seed < CASES; seed++) await play(seed);
-}, 120_000);
+test(
+  `an item is at one place at most, and pages show it once, in ${CASES} random histories`,
+  async () => {
+    for (let seed = 0; seed < CASES; seed++) await play(seed);
+  },
+  randomRunsTimeout(120_000),
+);
 
 test('a consistent read costs twice as much, and says the same of the sizes of the items', async () => {
   const config = configOf({ default: { write: 4, read: 4 } }, ['sk']);

@@ -1,7 +1,7 @@
 import type { PlayedReshard } from '../../../fakes/crashing-reshard';
 import { playReshard } from '../../../fakes/reshard-play';
 import { playTableReshard } from '../../../fakes/table-reshard-play';
-import { randomRuns } from '../../../random-runs';
+import { randomRuns, randomRunsTimeout } from '../../../random-runs';
 
 /** `npm run soak reshard-items` plays as many as you like. */
 const CASES = randomRuns(100);
@@ -12,9 +12,13 @@ describe.each([
 ])(`${CASES} random cases of reshardItems for %s beside 8 writers, with crashes and lost answers`, (_, play) => {
   const played: PlayedReshard[] = [];
 
-  test('lose no write, duplicate nothing, and leave no stray', async () => {
-    for (let seed = 0; seed < CASES; seed++) played.push(await play(seed));
-  }, 120_000);
+  test(
+    'lose no write, duplicate nothing, and leave no stray',
+    async () => {
+      for (let seed = 0; seed < CASES; seed++) played.push(await play(seed));
+    },
+    randomRunsTimeout(120_000),
+  );
 
   test('are hard: there are crashes, lost answers, and items that other writers change', () => {
     const sum = (field: keyof PlayedReshard): number => played.reduce((total, each) => total + each[field], 0);
