@@ -13,7 +13,7 @@ interface Asked {
 
 /** One connection to Postgres: one statement at a time, and none any more when one had no answer, or one to something else. */
 export class Connection {
-  /** What has no answer yet. The first is under way, and the others wait for it. */
+  /** What has no answer yet. The first is in flight, and the others wait for it. */
   private readonly asked: Asked[] = [];
   private lost?: OutboxConnectionError;
 

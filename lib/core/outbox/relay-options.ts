@@ -32,7 +32,8 @@ export interface OutboxRelayOptions {
   maxBytesInFlight?: number;
   /**
    * After how many tries a row that the stream does not take is given up: moved to the table `rejected`, so that its key
-   * goes on behind it. A try is all that the producer does for a record: 20 attempts, unless it was given another number.
+   * goes on behind it. A try is all that the producer does for a record: 20 attempts, unless it was given another number, or
+   * fewer if the producer is aborted between two of them.
    * @default never: its key waits, and the row is tried again every minute
    */
   maxTries?: number;

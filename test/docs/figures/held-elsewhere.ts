@@ -57,6 +57,7 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
   },
   'index-resharding.md': { byOthers: ['15 minutes for Lambda'], ofExamples: ['costs as much as with 20 shards'] },
   'keyspaces.md': {
+    ofExamples: ['"10.50"', '"5E2"'],
     byTest: ['modulo 200', 'every one of 100,000 UUIDs into one shard of 200'],
     byCommand: ['Apache Cassandra 5', 'version 17'],
   },
