@@ -22,7 +22,7 @@ export interface Bound {
 
 /** `test` takes seconds, as a part of `npm test`; `mutant` as long as it takes to break a promise; `full` hours. */
 export const BOUNDS: Readonly<Record<'test' | 'mutant' | 'full', Bound>> = {
-  test: { faults: 1, changes: 1, maxRuns: 500 },
+  test: { faults: 1, changes: 1, maxRuns: 200 },
   mutant: { faults: 2, changes: 1, maxRuns: 50_000 },
   full: { faults: 2, changes: 1, maxRuns: 1_000_000 },
 };
