@@ -38,6 +38,9 @@ const MEMBER_LOCK = -2;
 
 const MOST_RANGES = 64;
 
+/** Above every row's number. */
+const NO_ID = 2n ** 63n - 1n;
+
 /** What Postgres says to a role without a permission. Source: its manual, error codes. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -129,31 +132,56 @@ export class OutboxDatabase {
     await this.rows('SELECT pg_advisory_unlock(hashtext($1), $2)', [this.schema, number]);
   }
 
-  /** What is committed by now, as a snapshot, and a number that no later row of an unseen transaction is below. */
-  async look(): Promise<{ to: string; bound: bigint }> {
+  /**
+   * What is committed by now, as a snapshot, and whether it sees rows that `from` does not, of whatever range. A running
+   * transaction may have any number, below those that a snapshot sees or above; so only the rows say where they begin.
+   *
+   * @returns undefined if another worker has taken the range over, or it was divided anew: who saves nothing hears it here
+   */
+  async look(
+    { number, fence }: HeldRange,
+    from: string,
+  ): Promise<{ to: string; firstId: bigint; hasRows: boolean } | undefined> {
+    // Without OFFSET and LIMIT the planner looks for the lowest number of all, or reads all rows, and passes those relayed.
     const rows = await this.rows(
-      `SELECT pg_current_snapshot()::text AS snapshot, (SELECT max(id) FROM ${this.schema}.message) AS bound`,
-      [],
+      `SELECT seen::text AS snapshot, first_id, first_id IS NOT NULL OR seen::text <> $1 AND EXISTS (
+         SELECT FROM pg_snapshot_xip($1::pg_snapshot) late
+         CROSS JOIN LATERAL (SELECT FROM ${this.schema}.message WHERE xid = late LIMIT 1) one
+         WHERE pg_visible_in_snapshot(late, seen)
+       ) AS has_rows
+       FROM pg_current_snapshot() seen, LATERAL (
+         SELECT CASE WHEN seen::text <> $1 THEN (
+           SELECT min(id) FROM (
+             SELECT id FROM ${this.schema}.message
+             WHERE xid >= pg_snapshot_xmax($1::pg_snapshot) AND xid < pg_snapshot_xmax(seen) OFFSET 0
+           ) unseen) END AS first_id OFFSET 0
+       ) first
+       WHERE EXISTS (SELECT FROM ${this.schema}.range WHERE number = $2 AND fence = $3)`,
+      [from, number, fence],
       'look',
     );
-    return this.connection.said(() => ({ to: rows[0].snapshot, bound: BigInt(rows[0].bound ?? 0) }));
+    if (rows.length === 0) return undefined;
+    return this.connection.said(() => {
+      const [{ snapshot, first_id, has_rows }] = rows;
+      return { to: snapshot, firstId: BigInt(first_id ?? NO_ID), hasRows: has_rows };
+    });
   }
 
   /** The next rows of a batch, in order. */
   async readWindow(
     { firstBucket, lastBucket, producerId }: HeldRange,
-    { from, to, bound }: Batch,
+    { from, to, firstId }: Batch,
     { afterId, maxRows, maxBytes }: { afterId: bigint; maxRows: number; maxBytes: number },
   ): Promise<Window> {
     const columns = 'm.id, m.partition_key, m.data, m.explicit_hash_key';
-    // Rows of transactions that began after `from`, by number, and of those that ran then and have ended.
+    // Rows of transactions that had an id that `from` knows nothing of, by number, and of those that it knows as running.
     const found = await this.rows(
       `SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, rows_found FROM (
          SELECT *, count(*) OVER () AS rows_found,
            sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
          FROM (
            (SELECT ${columns} FROM ${this.schema}.message m
-            WHERE m.id > greatest($3::bigint, $4::bigint) AND m.bucket BETWEEN $5 AND $6
+            WHERE m.id >= $3::bigint AND m.id > $4::bigint AND m.bucket BETWEEN $5 AND $6
               AND m.xid >= pg_snapshot_xmax($1::pg_snapshot) AND pg_visible_in_snapshot(m.xid, $2::pg_snapshot)
             ORDER BY m.id LIMIT $7)
            UNION ALL
@@ -167,7 +195,7 @@ export class OutboxDatabase {
          ) found
        ) measured
        WHERE bytes_before < $8 ORDER BY id`,
-      [from, to, bound.toString(), afterId.toString(), firstBucket, lastBucket, maxRows, maxBytes],
+      [from, to, firstId.toString(), afterId.toString(), firstBucket, lastBucket, maxRows, maxBytes],
       'window',
     );
     const rows = this.connection.said(() => found.map((row) => outboxRow(row, producerId)));
@@ -176,11 +204,10 @@ export class OutboxDatabase {
   }
 
   /** Saves how far a range is relayed, unless another worker has taken it over: then returns false. */
-  async save({ number, fence }: HeldRange, { from, to, bound, afterId }: Position): Promise<boolean> {
+  async save({ number, fence }: HeldRange, { from, to, afterId }: Position): Promise<boolean> {
     const { rowCount } = await this.connection.query({
-      text: `UPDATE ${this.schema}.range SET batch_from = $3, batch_to = $4, bound = $5, after_id = $6
-             WHERE number = $1 AND fence = $2`,
-      values: [number, fence, from, to ?? null, bound.toString(), afterId.toString()],
+      text: `UPDATE ${this.schema}.range SET batch_from = $3, batch_to = $4, after_id = $5 WHERE number = $1 AND fence = $2`,
+      values: [number, fence, from, to ?? null, afterId.toString()],
     });
     return rowCount === 1;
   }
@@ -315,7 +342,7 @@ export class OutboxDatabase {
       `UPDATE ${this.schema}.range r SET fence = fence + 1
        FROM ${this.schema}.settings s WHERE number = $1
        RETURNING first_bucket, last_bucket, fence::text AS fence, producer_id, batch_from::text AS batch_from,
-         batch_to::text AS batch_to, bound, after_id,
+         batch_to::text AS batch_to, after_id,
          pg_snapshot_xmax(coalesce(batch_to, batch_from)) > pg_snapshot_xmax(pg_current_snapshot()) AS is_of_the_future`,
       [number],
     );
@@ -339,7 +366,6 @@ export class OutboxDatabase {
       position: {
         from: row.batch_from,
         to: row.batch_to ?? undefined,
-        bound: this.connection.said(() => BigInt(row.bound)),
         afterId: this.connection.said(() => BigInt(row.after_id)),
       },
     };

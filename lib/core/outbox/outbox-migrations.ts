@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import type { PostgresClient } from './postgres-client';
 import { schemaVersion1 } from './schema-version-1';
+import { schemaVersion2 } from './schema-version-2';
 
 /** A step of the schema, from the version before. */
 export interface OutboxMigration {
@@ -24,7 +25,10 @@ const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
  */
 export function outboxMigrationsOf(schema: string): OutboxMigration[] {
   checkSchemaName(schema);
-  return [{ version: 1, sql: schemaVersion1(schema) }];
+  return [
+    { version: 1, sql: schemaVersion1(schema) },
+    { version: 2, sql: schemaVersion2(schema) },
+  ];
 }
 
 /** The steps that make the schema `outbox`. */

@@ -9,17 +9,14 @@ export interface Batch {
   /** The text of a `pg_snapshot`. */
   readonly from: string;
   readonly to: string;
-  /** Rows of transactions that `from` did not know of have higher numbers. */
-  readonly bound: bigint;
-  /** As `bound`, for `to`. */
-  readonly nextBound: bigint;
+  /** The lowest number of the rows whose transaction began when `from` was taken, or later: where to begin to look for them. */
+  readonly firstId: bigint;
 }
 
 /** How far a range of keys is relayed: all that `from` sees, and of what `to` sees besides, the rows up to `afterId`. */
 export interface Position {
   from: string;
   to?: string;
-  bound: bigint;
   afterId: bigint;
 }
 
@@ -57,7 +54,7 @@ export class Progress {
     for (; this.first < this.steps.length; this.first++) {
       const step = this.steps[this.first]!;
       if ('beginOf' in step) this.position = { ...this.position, to: step.beginOf.to };
-      else if ('endOf' in step) this.position = { from: step.endOf.to, bound: step.endOf.nextBound, afterId: 0n };
+      else if ('endOf' in step) this.position = { from: step.endOf.to, afterId: 0n };
       else if (step.hasEnded) this.position.afterId = step.id;
       else break;
     }

@@ -61,8 +61,8 @@ export class RangeRelay {
   async run(): Promise<void> {
     await this.parked.load();
     if (this.seen.to !== undefined) {
-      const { from, to, bound } = this.seen;
-      this.batch = { from, to, bound, nextBound: bound };
+      const { from, to } = this.seen;
+      this.batch = { from, to, firstId: 0n };
     }
     await Promise.all([this.guard(this.read()), this.guard(this.parked.run()), this.guard(this.saveNowAndThen())]);
     if (this.failure !== undefined) throw this.failure.error;
@@ -128,11 +128,17 @@ export class RangeRelay {
   }
 
   private async beginBatch(): Promise<void> {
-    const { to, bound } = await this.database.look();
-    const { from, bound: lastBound } = this.seen;
-    if (to === from) return this.sleep();
-    this.batch = { from, to, bound: lastBound, nextBound: bound > lastBound ? bound : lastBound };
-    this.seen = { from, to, bound: lastBound, afterId: 0n };
+    const { from } = this.seen;
+    const look = await this.database.look(this.range, from);
+    if (look === undefined) throw new OutboxLeaseError(this.range.number);
+    const { to, firstId, hasRows } = look;
+    if (!hasRows) {
+      // What is saved stays: whoever begins there finds the same rows.
+      this.seen = { from: to, afterId: 0n };
+      return this.sleep();
+    }
+    this.batch = { from, to, firstId };
+    this.seen = { from, to, afterId: 0n };
     this.progress.begin(this.batch);
   }
 
@@ -165,7 +171,7 @@ export class RangeRelay {
   private endBatch(batch: Batch): void {
     this.progress.end(batch);
     this.batch = undefined;
-    this.seen = { from: batch.to, bound: batch.nextBound, afterId: 0n };
+    this.seen = { from: batch.to, afterId: 0n };
   }
 
   /** Under load writers need not notify; that would make them wait for each other. */
@@ -270,7 +276,7 @@ export class RangeRelay {
 }
 
 function isSame(a: Position, b: Position): boolean {
-  return a.from === b.from && a.to === b.to && a.bound === b.bound && a.afterId === b.afterId;
+  return a.from === b.from && a.to === b.to && a.afterId === b.afterId;
 }
 
 /** A source that says when all of it was pulled, or nothing more is going to be. */

@@ -190,17 +190,17 @@ function draw(random: () => number, model: OutboxModel, transactions: ReadonlyMa
     },
     { name: 'counts holdings', on: async ({ workers }) => sorted(await workers[worker]!.database.holdings()) },
     call('looks and reads a window', async (own, range) => {
-      const { from, bound: lastBound, afterId } = range.position;
-      const { to, bound } = await own.database.look();
-      const batch = { from, to, bound: lastBound, nextBound: bound };
-      const window = await own.database.readWindow(range, batch, { afterId, maxRows, maxBytes: 10 });
+      const { from, to: begun, afterId } = range.position;
+      const look = begun === undefined ? await own.database.look(range, from) : { to: begun, firstId: 0n };
+      if (look === undefined) return 'lost';
+      const window = await own.database.readWindow(range, { from, ...look }, { afterId, maxRows, maxBytes: 10 });
       own.rows.push(...window.rows);
       const last = window.rows.at(-1)?.id ?? afterId;
       Object.assign(
         range.position,
-        window.isLast ? { from: to, to: undefined, bound, afterId: 0n } : { to, afterId: last },
+        window.isLast ? { from: look.to, to: undefined, afterId: 0n } : { to: look.to, afterId: last },
       );
-      return [bound, window.rows.map(rowText), window.isLast];
+      return [window.rows.map(rowText), window.isLast];
     }),
     call('saves', (own, range) => own.database.save(range, range.position)),
     call('parks', (own, range) => own.database.park(range, own.rows.slice(-maxRows))),
@@ -249,8 +249,8 @@ async function dividedAnew(side: Side): Promise<unknown> {
 
 /** A range without its snapshots, whose numbers are the server's. */
 function rangeText({ number, firstBucket, lastBucket, fence, position }: HeldRange): unknown {
-  const { to, bound, afterId } = position;
-  return [number, firstBucket, lastBucket, fence, to !== undefined, bound, afterId];
+  const { to, afterId } = position;
+  return [number, firstBucket, lastBucket, fence, to !== undefined, afterId];
 }
 
 function rowText({ id, partitionKey, data }: OutboxRow): string {

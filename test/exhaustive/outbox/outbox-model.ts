@@ -1,4 +1,4 @@
-import type { PostgresQuery } from '../../../lib/core/outbox';
+import { OUTBOX_SCHEMA_VERSION, type PostgresQuery } from '../../../lib/core/outbox';
 
 /** A row of the table `message`, or of `parked` and `rejected`, which have some more columns. */
 export interface ModelRow {
@@ -18,7 +18,6 @@ interface Range {
   fence: number;
   from: string;
   to: string | null;
-  bound: string;
   afterId: string;
 }
 
@@ -80,6 +79,7 @@ export class OutboxModel {
   /** Whether the statement concerns a range only if nobody has taken it over since. */
   private isFenced = true;
   private nextXid = 10;
+  private latestCompletedXid = 9;
   private nextId = 1;
 
   constructor(private readonly options: OutboxModelOptions = {}) {
@@ -88,9 +88,10 @@ export class OutboxModel {
 
   /** All that any answer depends on. */
   get state(): unknown {
-    const { messages, parked, rejected, committed, slot, ranges, locks, open, nextXid, nextId } = this;
+    const { messages, parked, rejected, committed, slot, ranges, locks, open, nextXid, latestCompletedXid, nextId } =
+      this;
     const held = [...locks].map(([session, own]) => [session, [...own].sort()]).sort();
-    return [messages, parked, rejected, committed, slot, ranges, held, open, nextXid, nextId];
+    return [messages, parked, rejected, committed, slot, ranges, held, open, nextXid, latestCompletedXid, nextId];
   }
 
   /** The rows of its tables, without what says who wrote them. */
@@ -121,6 +122,7 @@ export class OutboxModel {
   end(xid: number, ends: 'commit' | 'rollback'): void {
     const rows = this.open.get(xid) ?? [];
     this.open.delete(xid);
+    this.latestCompletedXid = Math.max(this.latestCompletedXid, xid);
     this.writes += 1;
     if (ends === 'rollback') return;
     this.messages = [...this.messages, ...rows].sort((a, b) => a.id - b.id);
@@ -202,10 +204,10 @@ export class OutboxModel {
   divide(ranges: number): void {
     const least = [...this.ranges].sort((a, b) => {
       const [one, other] = [snapshotOf(a.from), snapshotOf(b.from)];
-      return one.xmax - other.xmax || one.xmin - other.xmin || Number(a.bound) - Number(b.bound);
+      return one.xmax - other.xmax || one.xmin - other.xmin;
     })[0]!;
     const fence = Math.max(...this.ranges.map((range) => range.fence)) + 1;
-    this.ranges = divided(ranges).map((range) => ({ ...range, fence, from: least.from, bound: least.bound }));
+    this.ranges = divided(ranges).map((range) => ({ ...range, fence, from: least.from }));
   }
 
   takeOver(number: number): object[] {
@@ -220,7 +222,6 @@ export class OutboxModel {
         producer_id: 'outbox',
         batch_from: range.from,
         batch_to: range.to,
-        bound: range.bound,
         after_id: range.afterId,
         is_of_the_future: false,
       },
@@ -245,17 +246,26 @@ export class OutboxModel {
     this.parked = this.parked.filter((row) => !isGone(row));
   }
 
-  look(): object[] {
-    const bound = this.messages.at(-1)?.id;
-    return [{ snapshot: this.snapshot, bound: bound === undefined ? null : `${bound}` }];
+  look(from: string, number: number, fence: string): object[] {
+    if (this.rangeOf(number, fence) === undefined) return [];
+    const { snapshot } = this;
+    const { xmax, xip } = snapshotOf(from);
+    const last = snapshotOf(snapshot).xmax;
+    const first = this.messages.find(({ xid }) => xid >= xmax && xid < last);
+    const hasLateRows = this.messages.some(({ xid }) => xip.includes(xid));
+    return [
+      { snapshot, first_id: first === undefined ? null : `${first.id}`, has_rows: first !== undefined || hasLateRows },
+    ];
   }
 
+  /** As Postgres has it: `xmax` is one past the latest id that has completed, and running ids at or above it are not listed. */
   private get snapshot(): string {
-    const open = [...this.open.keys()].sort((a, b) => a - b);
-    return `${open[0] ?? this.nextXid}:${this.nextXid}:${open.join()}`;
+    const xmax = this.latestCompletedXid + 1;
+    const xip = [...this.open.keys()].filter((xid) => xid < xmax).sort((a, b) => a - b);
+    return `${xip[0] ?? xmax}:${xmax}:${xip.join()}`;
   }
 
-  window([from, to, bound, afterId, first, last, maxRows, maxBytes]: [
+  window([from, to, firstId, afterId, first, last, maxRows, maxBytes]: [
     string,
     string,
     string,
@@ -266,7 +276,7 @@ export class OutboxModel {
     number,
   ]): object[] {
     const { xmax, xip } = snapshotOf(from);
-    const isNew = ({ id, xid }: ModelRow): boolean => xid >= xmax && id > Number(bound);
+    const isNew = ({ id, xid }: ModelRow): boolean => xid >= xmax && id >= Number(firstId);
     const found = this.messages
       .filter((row) => row.id > Number(afterId) && row.bucket >= first && row.bucket <= last)
       .filter((row) => (isNew(row) || xip.includes(row.xid)) && isVisible(row.xid, to))
@@ -274,10 +284,10 @@ export class OutboxModel {
     return withinBytes(found, maxBytes).map((row) => ({ ...columns(row), rows_found: `${found.length}` }));
   }
 
-  save([number, fence, from, to, bound, afterId]: [number, string, string, string | null, string, string]): number {
+  save([number, fence, from, to, afterId]: [number, string, string, string | null, string]): number {
     const range = this.rangeOf(number, fence);
     if (range === undefined) return 0;
-    Object.assign(range, { from, to, bound, afterId });
+    Object.assign(range, { from, to, afterId });
     return 1;
   }
 
@@ -376,7 +386,7 @@ const nothing = (): object[] => [];
 /** Everything that the relay asks. */
 const STATEMENTS: readonly Statement[] = [
   { name: 'finds the schema', begins: 'SELECT to_regclass($1)', answer: () => [{ there: true }] },
-  { name: 'reads the version', begins: 'SELECT version FROM', answer: () => [{ version: 1 }] },
+  { name: 'reads the version', begins: 'SELECT version FROM', answer: () => [{ version: OUTBOX_SCHEMA_VERSION }] },
   { name: 'checks its permissions', begins: "SELECT privilege || ' on '", answer: nothing },
   { name: 'checks the sequence', begins: 'SELECT cache_size FROM', answer: () => [{ cache_size: '1' }] },
   { name: 'sets', begins: 'SET ', answer: nothing },
@@ -443,9 +453,9 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'looks',
-    begins: 'SELECT pg_current_snapshot()::text AS snapshot, (SELECT max(id) FROM outbox.message) AS bound',
-    touches: { reads: ['transactions', 'messages'] },
-    answer: (model) => model.look(),
+    begins: 'SELECT seen::text AS snapshot, first_id,',
+    touches: { reads: ['ranges', 'transactions', 'messages'] },
+    answer: (model, _, [from, number, fence]) => model.look(from, number, fence),
   },
   {
     name: 'reads a window',
@@ -456,7 +466,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'saves',
-    begins: 'UPDATE outbox.range SET batch_from = $3, batch_to = $4, bound = $5, after_id = $6 WHERE number = $1',
+    begins: 'UPDATE outbox.range SET batch_from = $3, batch_to = $4, after_id = $5 WHERE number = $1',
     touches: { writes: ['ranges'] },
     answer: (model, _, values) => model.save(values as Parameters<OutboxModel['save']>[0]),
   },
@@ -527,7 +537,6 @@ function divided(ranges: number): Range[] {
     fence: 0,
     from: '3:3:',
     to: null,
-    bound: '0',
     afterId: '0',
   }));
 }

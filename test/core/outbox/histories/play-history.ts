@@ -66,7 +66,7 @@ export class HistoryPlayer {
     const history = historyOf(seed);
     await this.admin.query('TRUNCATE outbox.message, outbox.parked, outbox.rejected');
     await this.admin.query('SELECT outbox.divide($1)', [history.ranges]);
-    await this.admin.query("UPDATE outbox.range SET batch_from = '3:3:', batch_to = NULL, bound = 0, after_id = 0");
+    await this.admin.query("UPDATE outbox.range SET batch_from = '3:3:', batch_to = NULL, after_id = 0");
     const play = new Play(history, this.url, this.admin, this.writers, this.mutant);
     try {
       await play.run();
