@@ -43,55 +43,61 @@ export type { IOutboxRelayFunction } from './outbox/i-outbox-relay-function';
 export { OutboxRelayDatabase, type OutboxRelayDatabaseOptions } from './outbox/outbox-relay-database';
 export { OutboxRelayFunction, type OutboxRelayFunctionProps } from './outbox/outbox-relay-function';
 export type { ExpectedStreamTraffic } from './stream/expected-stream-traffic';
-export { HashKeyRegistry, type HashKeyRegistryProps } from './stream/hash-key-registry';
-export type { HashKeyRegistryAttributes } from './stream/hash-key-registry-attributes';
-export { HashKeyRegistryGrants } from './stream/hash-key-registry-grants';
-export type { IHashKeyRegistry } from './stream/i-hash-key-registry';
-export type { IHashKeyRegistryRef } from './stream/i-hash-key-registry-ref';
-export type { IOrderedProducerFunction } from './stream/i-ordered-producer-function';
-export { OrderedProducerFunction, type OrderedProducerFunctionProps } from './stream/ordered-producer-function';
-export { ProducerFifoQueue, type ProducerFifoQueueOptions } from './stream/producer-fifo-queue';
-export type { ProducerTableStreamOptions } from './stream/producer-table-stream-options';
+export type { IOrderedProducerFunction } from './stream/producer/i-ordered-producer-function';
+export {
+  OrderedProducerFunction,
+  type OrderedProducerFunctionProps,
+} from './stream/producer/ordered-producer-function';
+export { ProducerFifoQueue, type ProducerFifoQueueOptions } from './stream/producer/producer-fifo-queue';
+export type { ProducerTableStreamOptions } from './stream/producer/producer-table-stream-options';
+export { HashKeyRegistry, type HashKeyRegistryProps } from './stream/registry/hash-key-registry';
+export type { HashKeyRegistryAttributes } from './stream/registry/hash-key-registry-attributes';
+export { HashKeyRegistryGrants } from './stream/registry/hash-key-registry-grants';
+export type { IHashKeyRegistry } from './stream/registry/i-hash-key-registry';
+export type { IHashKeyRegistryRef } from './stream/registry/i-hash-key-registry-ref';
 export {
   StreamAutoScaling,
   type StreamAutoScalingOptions,
   type StreamAutoScalingProps,
-} from './stream/stream-auto-scaling';
-export { StreamProduceGrants } from './stream/stream-produce-grants';
+} from './stream/scaling/stream-auto-scaling';
 export {
   StreamReconciliation,
   type StreamReconciliationOptions,
   type StreamReconciliationProps,
-} from './stream/stream-reconciliation';
+} from './stream/scaling/stream-reconciliation';
+export { StreamResharding, type StreamReshardingProps } from './stream/scaling/stream-resharding';
+export {
+  StreamReshardingProvider,
+  type StreamReshardingProviderProps,
+} from './stream/scaling/stream-resharding-provider';
+export { StreamProduceGrants } from './stream/stream-produce-grants';
 export { StreamReshardGrants } from './stream/stream-reshard-grants';
-export { StreamResharding, type StreamReshardingProps } from './stream/stream-resharding';
-export { StreamReshardingProvider, type StreamReshardingProviderProps } from './stream/stream-resharding-provider';
 export { UniformStream, type UniformStreamProps } from './stream/uniform-stream';
-export type { AdaptiveShardCountsOptions } from './table/adaptive-shard-counts-options';
-export type { BaseShardedIndexOptions } from './table/base-sharded-index-options';
+export { ShardCountController, type ShardCountControllerProps } from './table/adaptive/shard-count-controller';
 export { DaxCluster, type DaxClusterProps } from './table/dax-cluster';
-export type { ExpectedIndexTraffic } from './table/expected-index-traffic';
-export { FanOutQueryFunction, type FanOutQueryFunctionProps } from './table/fan-out-query-function';
-export type { IFanOutQueryFunction } from './table/i-fan-out-query-function';
-export type { IKeyShardedTable } from './table/i-key-sharded-table';
-export type { IShardedIndex } from './table/i-sharded-index';
-export type { IShardedIndexRef } from './table/i-sharded-index-ref';
-export { IndexResharding, type IndexReshardingProps } from './table/index-resharding';
-export { ItemVersion } from './table/item-version';
-export { KeyLayout } from './table/key-layout';
-export { KeyShardedTable, type KeyShardedTableProps } from './table/key-sharded-table';
-export type { KeyShardedTableAttributes } from './table/key-sharded-table-attributes';
-export { KeyShardedTableGrants } from './table/key-sharded-table-grants';
-export type { KeyShardingOptions } from './table/key-sharding-options';
-export type { ReshardingOptions } from './table/resharding-options';
-export { ShardCountController, type ShardCountControllerProps } from './table/shard-count-controller';
-export { ShardCounts } from './table/shard-counts';
-export { ShardedIndex } from './table/sharded-index';
-export type { ShardedIndexAttributes } from './table/sharded-index-attributes';
-export { ShardedIndexBase } from './table/sharded-index-base';
-export type { ShardedIndexBindingOptions } from './table/sharded-index-binding-options';
-export { ShardedIndexGrants } from './table/sharded-index-grants';
-export type { ShardedIndexOptions } from './table/sharded-index-options';
+export type { AdaptiveShardCountsOptions } from './table/index/adaptive-shard-counts-options';
+export type { BaseShardedIndexOptions } from './table/index/base-sharded-index-options';
+export type { ExpectedIndexTraffic } from './table/index/expected-index-traffic';
+export type { IShardedIndex } from './table/index/i-sharded-index';
+export type { IShardedIndexRef } from './table/index/i-sharded-index-ref';
+export { KeyLayout } from './table/index/key-layout';
+export { ShardCounts } from './table/index/shard-counts';
+export { ShardedIndex } from './table/index/sharded-index';
+export type { ShardedIndexAttributes } from './table/index/sharded-index-attributes';
+export { ShardedIndexBase } from './table/index/sharded-index-base';
+export type { ShardedIndexBindingOptions } from './table/index/sharded-index-binding-options';
+export { ShardedIndexGrants } from './table/index/sharded-index-grants';
+export type { ShardedIndexOptions } from './table/index/sharded-index-options';
+export { ShardingStrategy } from './table/index/sharding-strategy';
+export type { IKeyShardedTable } from './table/key-sharded/i-key-sharded-table';
+export { KeyShardedTable, type KeyShardedTableProps } from './table/key-sharded/key-sharded-table';
+export type { KeyShardedTableAttributes } from './table/key-sharded/key-sharded-table-attributes';
+export { KeyShardedTableGrants } from './table/key-sharded/key-sharded-table-grants';
+export type { KeyShardingOptions } from './table/key-sharded/key-sharding-options';
+export { IndexResharding, type IndexReshardingProps } from './table/movers/index-resharding';
+export { ItemVersion } from './table/movers/item-version';
+export type { ReshardingOptions } from './table/movers/resharding-options';
+export { TableResharding, type TableReshardingProps } from './table/movers/table-resharding';
+export { FanOutQueryFunction, type FanOutQueryFunctionProps } from './table/query/fan-out-query-function';
+export type { IFanOutQueryFunction } from './table/query/i-fan-out-query-function';
 export { ShardedTable, type ShardedTableProps } from './table/sharded-table';
-export { ShardingStrategy } from './table/sharding-strategy';
-export { TableResharding, type TableReshardingProps } from './table/table-resharding';

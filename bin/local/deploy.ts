@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
-import type { LocalClients } from './clients';
-import type { DeploymentPlan, LocalResource, LocalStream, LocalTable } from './deployment-plan';
+import type { DeploymentPlan, LocalResource, LocalStream, LocalTable } from './assembly/deployment-plan';
+import type { LocalClients } from './emulators/clients';
 
 /** A resource that its emulator refuses to create, or does not create in time. */
 export class DeploymentError extends EvenShardsError {

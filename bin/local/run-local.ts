@@ -2,9 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { resolve } from 'node:path';
 import { EvenShardsError, InvalidArgumentError } from '../../lib/core/foundation/errors';
-import { type LocalClients, localClients } from './clients';
-import { readCloudAssembly } from './cloud-assembly';
-import { deploy } from './deploy';
+import { readCloudAssembly } from './assembly/cloud-assembly';
 import {
   type DeploymentPlan,
   type LeftOut,
@@ -12,18 +10,20 @@ import {
   type LocalStream,
   type LocalTable,
   planDeployment,
-} from './deployment-plan';
-import { startDynamoDbEmulator } from './dynamodb-emulator';
-import { type Program, startDynoxide } from './dynoxide';
-import { type Emulator, unlessFailed } from './emulator-thread';
-import type { FunctionErrorPayload } from './function-host-protocol';
-import { FunctionPool } from './function-pool';
-import type { LogSink } from './function-thread';
-import { type GateOptions, type Gates, startGates } from './gate/gates';
-import { endpointOf, functionReference, startInvokeServer } from './invoke-server';
-import { startKinesisEmulator } from './kinesis-emulator';
-import { type Endpoints, lambdaEnvironment } from './lambda-environment';
-import { runningEmulator } from './running-emulator';
+} from './assembly/deployment-plan';
+import { deploy } from './deploy';
+import { type LocalClients, localClients } from './emulators/clients';
+import { startDynamoDbEmulator } from './emulators/dynamodb-emulator';
+import { type Program, startDynoxide } from './emulators/dynoxide';
+import { type Emulator, unlessFailed } from './emulators/emulator-thread';
+import { startKinesisEmulator } from './emulators/kinesis-emulator';
+import { runningEmulator } from './emulators/running-emulator';
+import type { FunctionErrorPayload } from './functions/function-host-protocol';
+import { FunctionPool } from './functions/function-pool';
+import type { LogSink } from './functions/function-thread';
+import { endpointOf, functionReference, startInvokeServer } from './functions/invoke-server';
+import { type Endpoints, lambdaEnvironment } from './functions/lambda-environment';
+import { type GateOptions, type Gates, startGates } from './limits/gates';
 
 export interface LocalOptions {
   /** Directory of the cloud assembly. @default "cdk.out" */

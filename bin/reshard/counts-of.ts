@@ -1,5 +1,5 @@
 import { checkShardCount, MAX_INDEX_SHARDS } from '../../lib/core/foundation/shard-count';
-import type { IndexShards, ShardCount } from '../../lib/core/sharded-index/sharded-index-config';
+import type { IndexShards, ShardCount } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { inFlagTerms, UsageError } from '../flags';
 
 /** What stands behind the value of a flag: counts of writers, of readers, and that since which items are where they were put. */

@@ -1,7 +1,7 @@
 import { checkShardCount, MAX_INDEX_SHARDS } from '../../lib/core/foundation/shard-count';
-import { type IndexReshardStep, planIndexReshard } from '../../lib/core/sharded-index/plan-index-reshard';
-import { planTableReshard, type TableReshardStep } from '../../lib/core/sharded-index/plan-table-reshard';
-import type { IndexShards } from '../../lib/core/sharded-index/sharded-index-config';
+import { type IndexReshardStep, planIndexReshard } from '../../lib/core/sharded-index/change/plan-index-reshard';
+import { planTableReshard, type TableReshardStep } from '../../lib/core/sharded-index/change/plan-table-reshard';
+import type { IndexShards } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { countsOf } from './counts-of';
 import { reshardReport } from './reshard-report';

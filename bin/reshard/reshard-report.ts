@@ -1,6 +1,6 @@
-import type { DrainRange, IndexReshardStep } from '../../lib/core/sharded-index/plan-index-reshard';
-import type { TableReshardStep } from '../../lib/core/sharded-index/plan-table-reshard';
-import type { IndexShards, ShardCount } from '../../lib/core/sharded-index/sharded-index-config';
+import type { DrainRange, IndexReshardStep } from '../../lib/core/sharded-index/change/plan-index-reshard';
+import type { TableReshardStep } from '../../lib/core/sharded-index/change/plan-table-reshard';
+import type { IndexShards, ShardCount } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { quoted } from '../plan/cdk-snippet';
 
 type Step = IndexReshardStep | TableReshardStep;

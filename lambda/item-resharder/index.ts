@@ -22,7 +22,7 @@ import {
   type ShardedConfig,
   type ShardedIndexConfig,
   type ShardedTableConfig,
-} from '../../lib/core/sharded-index/sharded-index-config';
+} from '../../lib/core/sharded-index/config/sharded-index-config';
 import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
 import { type ReshardItemsOptions, reshardItems } from '../../lib/core/sharded-index/strays/reshard-items';
 import {

@@ -7,11 +7,11 @@ import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history
 import { noCost } from '../../lib/core/foundation/fan-out/fan-out-stats';
 import type { FanOutReadOptions } from '../../lib/core/foundation/fan-out/read-policy';
 import { CACHE_MS, INDEXES, TABLES } from '../../lib/core/foundation/function-environment';
-import { fanOutCount } from '../../lib/core/sharded-index/fan-out-count';
-import { fanOutQuery } from '../../lib/core/sharded-index/fan-out-query';
-import { itemToJson } from '../../lib/core/sharded-index/light-client/attribute-json';
-import { lightQueryClient } from '../../lib/core/sharded-index/light-client/light-query-client';
-import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import { itemToJson } from '../../lib/core/sharded-index/client/attribute-json';
+import { lightQueryClient } from '../../lib/core/sharded-index/client/light-query-client';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { fanOutCount } from '../../lib/core/sharded-index/query/fan-out-count';
+import { fanOutQuery } from '../../lib/core/sharded-index/query/fan-out-query';
 import { functionMetrics, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';

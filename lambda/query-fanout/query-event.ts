@@ -1,10 +1,10 @@
-import type { FanOutRequest } from '../../lib/core/sharded-index/fan-out-request';
 import type {
   ShardedConfig,
   ShardedConfigSource,
   ShardedTableConfig,
-} from '../../lib/core/sharded-index/sharded-index-config';
-import { UnknownIndexError } from '../../lib/core/sharded-index/sharded-index-errors';
+} from '../../lib/core/sharded-index/config/sharded-index-config';
+import { UnknownIndexError } from '../../lib/core/sharded-index/config/sharded-index-errors';
+import type { FanOutRequest } from '../../lib/core/sharded-index/query/fan-out-request';
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 

@@ -1,7 +1,7 @@
 import type { FanOutStats } from '../../lib/core/foundation/fan-out/fan-out-stats';
 import { QUERY_METRICS } from '../../lib/core/foundation/function-metrics';
-import type { FanOutCount } from '../../lib/core/sharded-index/fan-out-count';
-import type { FanOutPage } from '../../lib/core/sharded-index/fan-out-query';
+import type { FanOutCount } from '../../lib/core/sharded-index/query/fan-out-count';
+import type { FanOutPage } from '../../lib/core/sharded-index/query/fan-out-query';
 
 /** The metrics of one page. */
 export function queryMetrics({ items, missingShards = [], stats }: FanOutPage): Record<string, number> {

@@ -20,7 +20,7 @@ import {
   TABLE_NAME_DIMENSION,
 } from '../../lib/core/foundation/function-metrics';
 import { checkShardCount } from '../../lib/core/foundation/shard-count';
-import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { inTime } from '../in-time';
 import { loggable } from '../loggable';

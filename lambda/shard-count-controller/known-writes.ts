@@ -5,7 +5,7 @@ import { ALARM_KEY, minuteText, reportOf, type WriteReport } from '../../lib/cor
 import type { DynamoDbItem } from '../../lib/core/foundation/attribute-value';
 import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
 import { OnwardPages } from '../../lib/core/foundation/onward-pages';
-import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
 /** So far back reports are of interest: a count is raised by two minutes, or by ten. */
 const LOOK_BACK_MS = 20 * 60_000;

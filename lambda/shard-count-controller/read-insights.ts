@@ -1,6 +1,6 @@
 import type { GetInsightRuleReportInput, GetInsightRuleReportOutput } from '@aws-sdk/client-cloudwatch';
 import type { InsightContributor, InsightReports } from '../../lib/core/adaptive-counts/insight-minutes';
-import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
 /** The part of `new DynamoDB({})` that knows the rules of an index. */
 export interface RuleClient {

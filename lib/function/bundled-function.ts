@@ -6,9 +6,9 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Construct, IConstruct } from 'constructs';
-import { withDefaults } from '../blueprint';
-import { constructField } from '../construct-field';
-import { refuseToken } from '../refuse-token';
+import { withDefaults } from '../construct/blueprint';
+import { constructField } from '../construct/construct-field';
+import { refuseToken } from '../construct/refuse-token';
 import type { BundledFunctionOptions } from './bundled-function-options';
 import { MissingBundleError } from './missing-bundle-error';
 

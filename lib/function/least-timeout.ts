@@ -1,6 +1,6 @@
 import { type Duration, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../construct-field';
+import { constructField } from '../construct/construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 
 /** Throws an error with the code `INVALID_ARGUMENT` for a `timeout` that is known to be too short for the work of a function. */

@@ -1,10 +1,10 @@
 import type { CfnResource } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
+import { readGuide } from '../construct/guide-link';
 import { calculatedFromColumns, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
-import { readGuide } from '../guide-link';
-import { warnOfChangedSettings } from '../table/changed-settings';
-import { deployedMetadata } from '../table/deployed-metadata';
-import { warnOfSkippedStep } from '../table/deployed-shard-counts';
+import { warnOfChangedSettings } from '../table/deployed/changed-settings';
+import { deployedMetadata } from '../table/deployed/deployed-metadata';
+import { warnOfSkippedStep } from '../table/deployed/deployed-shard-counts';
 
 /** The key of the metadata of a table that says how it is sharded. */
 const KEYSPACES_SHARDING = 'EvenShards::KeyspacesSharding';

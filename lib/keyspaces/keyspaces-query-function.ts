@@ -1,14 +1,14 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { constructField } from '../construct-field';
+import { constructField } from '../construct/construct-field';
+import { checkOwnEnvironment } from '../construct/own-environment';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { TABLES } from '../core/foundation/function-environment';
 import { addBundledFunction } from '../function/bundled-function';
 import type { BundledFunctionOptions } from '../function/bundled-function-options';
 import { checkEnvironmentSize } from '../function/environment-size';
 import { QueryFunctionBase } from '../function/query-function-base';
-import { checkOwnEnvironment } from '../stream/own-environment';
 import type { IKeyspacesQueryFunction } from './i-keyspaces-query-function';
 import type { IShardedKeyspacesTable } from './i-sharded-keyspaces-table';
 import { ImportedKeyspacesQueryFunction } from './imported-keyspaces-query-function';

@@ -1,5 +1,5 @@
-import type { ShardCounts } from '../table/shard-counts';
-import type { ShardingStrategy } from '../table/sharding-strategy';
+import type { ShardCounts } from '../table/index/shard-counts';
+import type { ShardingStrategy } from '../table/index/sharding-strategy';
 import type { KeyspacesClusteringColumn, KeyspacesColumn } from './keyspaces-column';
 
 /** What a sharded Cassandra table is, whether it is created or imported. */

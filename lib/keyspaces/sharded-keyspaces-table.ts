@@ -1,7 +1,7 @@
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as cassandra from 'aws-cdk-lib/aws-cassandra';
 import type { Construct } from 'constructs';
-import { constructField } from '../construct-field';
+import { constructField } from '../construct/construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { CqlType } from './cql-type';
 import { describeSharding, warnOfKeyspacesChange } from './deployed-keyspaces-sharding';

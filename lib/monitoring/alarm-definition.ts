@@ -1,9 +1,9 @@
 import { Duration, Token } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../construct-field';
+import { constructField } from '../construct/construct-field';
+import { readGuide } from '../construct/guide-link';
 import { InvalidArgumentError } from '../core/foundation/errors';
-import { readGuide } from '../guide-link';
 
 /** An alarm of a `ShardMonitoring`, before it is one. */
 export interface AlarmDefinition {

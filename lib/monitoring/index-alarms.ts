@@ -1,7 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import type { IShardedIndex } from '../table/i-sharded-index';
-import type { ShardCountController } from '../table/shard-count-controller';
+import type { ShardCountController } from '../table/adaptive/shard-count-controller';
+import type { IShardedIndex } from '../table/index/i-sharded-index';
 import {
   type AlarmDefinition,
   type AlarmDefinitions,

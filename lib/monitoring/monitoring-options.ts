@@ -1,7 +1,7 @@
 import type { Duration } from 'aws-cdk-lib';
-import type { StreamAutoScaling } from '../stream/stream-auto-scaling';
-import type { StreamReconciliation } from '../stream/stream-reconciliation';
-import type { ShardCountController } from '../table/shard-count-controller';
+import type { StreamAutoScaling } from '../stream/scaling/stream-auto-scaling';
+import type { StreamReconciliation } from '../stream/scaling/stream-reconciliation';
+import type { ShardCountController } from '../table/adaptive/shard-count-controller';
 
 /** What is watched of a stream. */
 export interface StreamMonitoringOptions {

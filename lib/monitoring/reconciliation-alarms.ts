@@ -3,7 +3,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
 import { MAX_SKEW } from '../core/resharding/thresholds';
-import type { StreamReconciliation } from '../stream/stream-reconciliation';
+import type { StreamReconciliation } from '../stream/scaling/stream-reconciliation';
 import { type AlarmDefinitions, checkThreshold, seeMonitoring } from './alarm-definition';
 import type { StreamMonitoringOptions } from './monitoring-options';
 import type { StreamAlarms } from './stream-alarms';

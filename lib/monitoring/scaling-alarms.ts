@@ -1,7 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
-import type { StreamAutoScaling } from '../stream/stream-auto-scaling';
+import type { StreamAutoScaling } from '../stream/scaling/stream-auto-scaling';
 import {
   type AlarmDefinitions,
   checkThreshold,

@@ -5,7 +5,9 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { constructField } from '../construct-field';
+import { constructField } from '../construct/construct-field';
+import { checkOwnEnvironment } from '../construct/own-environment';
+import { problemsOf } from '../construct/problems';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import {
   AGGREGATION,
@@ -20,9 +22,7 @@ import {
 } from '../core/foundation/function-environment';
 import type { BaseBundledFunctionOptions } from '../function/base-bundled-function-options';
 import { addBundledFunction } from '../function/bundled-function';
-import { problemsOf } from '../problems';
 import { maxRecordEnvironment } from '../stream/max-record-size';
-import { checkOwnEnvironment } from '../stream/own-environment';
 import { checkRecordDistribution } from '../stream/record-distribution';
 import { StreamProduceGrants } from '../stream/stream-produce-grants';
 import type { IOutboxRelayFunction } from './i-outbox-relay-function';

@@ -1,12 +1,12 @@
 import { type Size, SizeRoundingBehavior, Token, Tokenization } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../construct-field';
+import { constructField } from '../construct/construct-field';
+import { problemsOf } from '../construct/problems';
+import { inUnit } from '../construct/token-unit';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { MAX_RECORD_BYTES } from '../core/foundation/function-environment';
 import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';
-import { problemsOf } from '../problems';
-import { inUnit } from '../token-unit';
 import { resourceOf, streamProperties } from './stream-properties';
 
 /** The lowest record size limit a stream can be given. Source: the Kinesis API reference, UpdateMaxRecordSize. */

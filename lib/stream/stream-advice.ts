@@ -1,6 +1,6 @@
 import { Annotations, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { inConstructTerms } from '../construct-field';
+import { inConstructTerms } from '../construct/construct-field';
 import { planStream } from '../core/planning/plan-stream';
 import type { ExpectedStreamTraffic } from './expected-stream-traffic';
 

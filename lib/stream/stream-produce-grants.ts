@@ -1,6 +1,6 @@
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import { grantOnStream, grantOnStreamKey } from './grant-on-stream';
+import { grantOnStream, grantOnStreamKey } from './stream-grants';
 
 /**
  * The least permissions that an ordered producer needs on a stream.

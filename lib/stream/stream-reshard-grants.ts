@@ -1,6 +1,6 @@
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import { grantOnStream } from './grant-on-stream';
+import { grantOnStream } from './stream-grants';
 
 /** What it takes to know whether a stream is even, and how often its shard count was updated lately. */
 const INSPECT = ['kinesis:DescribeStreamSummary', 'kinesis:ListShards', 'kinesis:ListTagsForStream'];

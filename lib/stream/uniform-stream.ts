@@ -2,22 +2,22 @@ import { type Duration, type RemovalPolicy, type Size, Token } from 'aws-cdk-lib
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import { withDefaults } from '../blueprint';
-import { constructField } from '../construct-field';
+import { withDefaults } from '../construct/blueprint';
+import { constructField } from '../construct/construct-field';
+import { given } from '../construct/given';
+import { refuseToken } from '../construct/refuse-token';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
-import { given } from '../given';
-import { refuseToken } from '../refuse-token';
 import type { ExpectedStreamTraffic } from './expected-stream-traffic';
 import { maxRecordKibibytes } from './max-record-size';
+import { StreamAutoScaling, type StreamAutoScalingOptions } from './scaling/stream-auto-scaling';
+import { StreamReconciliation, type StreamReconciliationOptions } from './scaling/stream-reconciliation';
+import { StreamResharding } from './scaling/stream-resharding';
+import type { StreamReshardingProvider } from './scaling/stream-resharding-provider';
 import { adviseOnShards } from './stream-advice';
-import { StreamAutoScaling, type StreamAutoScalingOptions } from './stream-auto-scaling';
 import { StreamProduceGrants } from './stream-produce-grants';
-import { StreamReconciliation, type StreamReconciliationOptions } from './stream-reconciliation';
 import { StreamReshardGrants } from './stream-reshard-grants';
-import { StreamResharding } from './stream-resharding';
-import type { StreamReshardingProvider } from './stream-resharding-provider';
 
 /** Properties of a `UniformStream`. */
 export interface UniformStreamProps {

@@ -6,14 +6,14 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { constructField } from '../construct-field';
+import { constructField } from '../construct/construct-field';
+import { TABLE_WRITE_KEY_ACTIONS } from '../construct/kms-actions';
+import { checkOwnEnvironment } from '../construct/own-environment';
+import { refuseToken } from '../construct/refuse-token';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { bindConfig } from '../function/bind-config';
-import { TABLE_WRITE_KEY_ACTIONS } from '../kms-actions';
-import { refuseToken } from '../refuse-token';
-import { checkOwnEnvironment } from '../stream/own-environment';
-import type { IShardedIndex } from './i-sharded-index';
-import type { ShardedIndexBindingOptions } from './sharded-index-binding-options';
+import type { IShardedIndex } from './index/i-sharded-index';
+import type { ShardedIndexBindingOptions } from './index/sharded-index-binding-options';
 
 /** Properties of a `DaxCluster`. */
 export interface DaxClusterProps {

@@ -1,19 +1,19 @@
 import { Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { withDefaults } from '../blueprint';
-import type { ShardedIndexConfig } from '../core/sharded-index/sharded-index-config';
-import { given } from '../given';
-import { recoveryUnlessChosen } from '../point-in-time-recovery';
-import { warnOfIndexChange } from './deployed-sharding';
-import { adviseOnIndexShards } from './index-advice';
-import { indexConfig } from './index-config';
-import { specifyInsights } from './index-insights';
-import { type DescribedIndex, describeIndexes } from './index-metadata';
-import { addShardCountTable, type KeepOptions } from './shard-count-table';
-import { ShardedIndex } from './sharded-index';
-import { checkShardedIndex } from './sharded-index-checks';
-import type { ShardedIndexOptions } from './sharded-index-options';
+import { withDefaults } from '../construct/blueprint';
+import { given } from '../construct/given';
+import { recoveryUnlessChosen } from '../construct/point-in-time-recovery';
+import type { ShardedIndexConfig } from '../core/sharded-index/config/sharded-index-config';
+import { addShardCountTable, type KeepOptions } from './adaptive/shard-count-table';
+import { warnOfIndexChange } from './deployed/deployed-sharding';
+import { type DescribedIndex, describeIndexes } from './deployed/index-metadata';
+import { adviseOnIndexShards } from './index/index-advice';
+import { indexConfig } from './index/index-config';
+import { specifyInsights } from './index/index-insights';
+import { ShardedIndex } from './index/sharded-index';
+import { checkShardedIndex } from './index/sharded-index-checks';
+import type { ShardedIndexOptions } from './index/sharded-index-options';
 
 /**
  * Properties of a `ShardedTable`: those of `dynamodb.TableV2`. Two defaults differ, and the documentation that is inherited

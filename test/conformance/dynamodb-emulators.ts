@@ -1,4 +1,4 @@
-import { findDynoxide, startDynoxide } from '../../bin/local/dynoxide';
+import { findDynoxide, startDynoxide } from '../../bin/local/emulators/dynoxide';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
 
 /** An emulator of DynamoDB that has multi-attribute keys, and what it needs. */

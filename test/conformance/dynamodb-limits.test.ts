@@ -1,5 +1,5 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { startGates } from '../../bin/local/gate/gates';
+import { startGates } from '../../bin/local/limits/gates';
 import { startDynamoDbLocal } from './dynamodb-local';
 
 /** `even-shards local --limits --dynamodb-endpoint`, in front of an emulator that has PartiQL. */

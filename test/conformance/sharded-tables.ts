@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue, DynamoDB, GlobalSecondaryIndex, KeySchemaElement } from '@aws-sdk/client-dynamodb';
 import { type DynamoDbItem, type ShardedIndexConfig, type SortKeyValue, shardAttributes } from '../../lib/core';
-import { toAttributeValue } from '../../lib/core/sharded-index/sort-key-select';
+import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
 import { seededRandom } from '../../lib/testing/seeded-random';
 
 /** What may differ between sharded indexes. */

@@ -7,8 +7,8 @@ import type {
   QueryClient,
   ShardedConfig,
 } from '../../lib/core';
-import { compareAttributeValues, type SortableValue } from '../../lib/core/sharded-index/attribute-order';
-import { itemBytes } from '../../lib/core/sharded-index/item-bytes';
+import { compareAttributeValues, type SortableValue } from '../../lib/core/sharded-index/query/attribute-order';
+import { itemBytes } from '../../lib/core/sharded-index/query/item-bytes';
 
 export interface FakeIndexOptions {
   /** Most items of one answer. */

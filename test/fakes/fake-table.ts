@@ -13,7 +13,7 @@ import type {
   TableScanOutput,
   TransferCondition,
 } from '../../lib/core';
-import { itemBytes } from '../../lib/core/sharded-index/item-bytes';
+import { itemBytes } from '../../lib/core/sharded-index/query/item-bytes';
 
 const HASH_SPACE = 2 ** 32;
 

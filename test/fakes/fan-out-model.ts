@@ -14,8 +14,8 @@ import {
   type QueryClient,
   type ShardedIndexConfig,
 } from '../../lib/core';
-import { compareAttributeValues } from '../../lib/core/sharded-index/attribute-order';
-import { decodeCursor } from '../../lib/core/sharded-index/cursor';
+import { compareAttributeValues } from '../../lib/core/sharded-index/query/attribute-order';
+import { decodeCursor } from '../../lib/core/sharded-index/query/cursor';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import { VirtualClock } from '../../lib/testing/virtual-clock';
 import { FakeIndex } from './fake-index';

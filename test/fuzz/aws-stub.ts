@@ -9,7 +9,7 @@ import {
   shardIndexOf,
   uniformRanges,
 } from '../../lib/core';
-import { type AttributeJson, itemFromJson, itemToJson } from '../../lib/core/sharded-index/light-client/attribute-json';
+import { type AttributeJson, itemFromJson, itemToJson } from '../../lib/core/sharded-index/client/attribute-json';
 import { FakeIndex } from '../fakes/fake-index';
 import { ConditionFailed, CountTable } from './count-table';
 import type { FuzzCase } from './fuzz-case';

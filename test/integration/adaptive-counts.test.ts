@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { type AttributeValue, DynamoDB, waitUntilTableExists, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulator-thread';
-import { FunctionPool } from '../../bin/local/function-pool';
-import { lambdaEnvironment } from '../../bin/local/lambda-environment';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulators/emulator-thread';
+import { FunctionPool } from '../../bin/local/functions/function-pool';
+import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
 import {
   AdaptiveIndex,
   type Clock,

@@ -1,7 +1,7 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
-import { LOCAL_REGION } from '../../bin/local/emulated-types';
-import { LOCAL_CREDENTIALS } from '../../bin/local/lambda-environment';
+import { LOCAL_REGION } from '../../bin/local/assembly/emulated-types';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import { LOCAL_CREDENTIALS } from '../../bin/local/functions/lambda-environment';
 import {
   DynamoDbRegistryStore,
   HashKeyLedger,

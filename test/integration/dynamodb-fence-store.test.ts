@@ -1,7 +1,7 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { localClients } from '../../bin/local/clients';
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulator-thread';
+import { localClients } from '../../bin/local/emulators/clients';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { DynamoDbFenceStore, type FenceTableClient, InvalidArgumentError } from '../../lib/core';
 
 /** The store on the real SDK and an emulated table. */

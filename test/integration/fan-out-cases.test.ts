@@ -1,4 +1,4 @@
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
 import { describeFanOutCases } from '../conformance/fan-out-cases';
 import { randomRuns } from '../random-runs';
 

@@ -2,8 +2,8 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulator-thread';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { KeyLayout, ShardCounts, ShardedTable } from '../../lib';
 import {
   AdaptiveIndex,

@@ -1,4 +1,4 @@
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
 import { describeInvoiceTable } from '../conformance/invoice-table';
 import { randomRuns } from '../random-runs';
 

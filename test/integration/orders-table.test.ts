@@ -1,6 +1,6 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulator-thread';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { Orders } from '../../examples/orders-table/orders';
 import type { ShardedIndexConfig } from '../../lib/core';
 import { createTable } from '../conformance/sharded-tables';

@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
-import { localClients } from '../../bin/local/clients';
+import { localClients } from '../../bin/local/emulators/clients';
 import { deaggregate } from '../../lib/core';
 import { describeOnPostgres } from '../postgres/describe-on-postgres';
 import { PostgresServer } from '../postgres/postgres-server';

@@ -1,4 +1,4 @@
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
 import { playOnService } from '../conformance/play-on-service';
 import { EVERYTHING, type ModelLimits } from '../fakes/fan-out-model';
 

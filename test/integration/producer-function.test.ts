@@ -3,8 +3,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { FunctionPool } from '../../bin/local/function-pool';
-import { lambdaEnvironment } from '../../bin/local/lambda-environment';
+import { FunctionPool } from '../../bin/local/functions/function-pool';
+import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
 import { STREAM_NAME } from '../../lib/core/foundation/function-environment';
 
 /** A service that behaves as no emulator does. The bundle, the SDK in it and its connections are real. */

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { dirname, join } from 'node:path';
-import type { InvocationResult } from '../../bin/local/function-thread';
+import type { InvocationResult } from '../../bin/local/functions/function-thread';
 
 /** What is put to the URL of a custom resource's request. */
 export interface CustomResourceResponse {

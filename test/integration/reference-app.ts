@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { LocalStack } from '../../bin/local/run-local';
 import cdkJson from '../../cdk.json';
 import { INDEXES } from '../../lib/core/foundation/function-environment';
-import type { ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
 export const PRODUCER = 'EvenShards/Producer/Function';
 export const QUERY = 'EvenShards/Query/Function';

@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulator-thread';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import {
   AdaptiveIndex,
   DynamoDbShardCountReader,

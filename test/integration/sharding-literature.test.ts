@@ -1,6 +1,6 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulator-thread';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import {
   type DynamoDbItem,
   type FanOutRequest,
@@ -9,7 +9,7 @@ import {
   type SortKeyValue,
   shardAttributes,
 } from '../../lib/core';
-import { toAttributeValue } from '../../lib/core/sharded-index/sort-key-select';
+import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
 import { createTable } from '../conformance/sharded-tables';
 
 /** The examples of the documents that this library grew from, on dynalite. */

@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { build } from 'esbuild';
-import { type LocalClients, localClients } from '../../bin/local/clients';
-import type { LocalFunction } from '../../bin/local/deployment-plan';
-import { startDynamoDbEmulator } from '../../bin/local/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulator-thread';
-import { FunctionPool } from '../../bin/local/function-pool';
-import { startKinesisEmulator } from '../../bin/local/kinesis-emulator';
-import { lambdaEnvironment } from '../../bin/local/lambda-environment';
+import type { LocalFunction } from '../../bin/local/assembly/deployment-plan';
+import { type LocalClients, localClients } from '../../bin/local/emulators/clients';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulators/emulator-thread';
+import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
+import { FunctionPool } from '../../bin/local/functions/function-pool';
+import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
 import {
   deaggregate,
   deduplicate,

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { localClients } from '../../bin/local/clients';
-import type { Emulator } from '../../bin/local/emulator-thread';
-import { FunctionPool } from '../../bin/local/function-pool';
-import { startKinesisEmulator } from '../../bin/local/kinesis-emulator';
-import { lambdaEnvironment } from '../../bin/local/lambda-environment';
+import { localClients } from '../../bin/local/emulators/clients';
+import type { Emulator } from '../../bin/local/emulators/emulator-thread';
+import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
+import { FunctionPool } from '../../bin/local/functions/function-pool';
+import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
 import {
   MAX_SHARDS,
   MIN_SHARDS,

@@ -11,7 +11,7 @@ import {
   ShardCounts,
   ShardingStrategy,
 } from '../../lib';
-import { InvalidIndexConfigError } from '../../lib/core/sharded-index/sharded-index-errors';
+import { InvalidIndexConfigError } from '../../lib/core/sharded-index/config/sharded-index-errors';
 import { invoices as invoicesOfSeed } from '../fakes/invoices';
 
 const ENV = { account: '111111111111', region: 'eu-west-1' };

@@ -13,8 +13,11 @@ import {
   ShardedTable,
   ShardingStrategy,
 } from '../../lib';
-import { checkShardedConfig, type ShardedIndexConfig } from '../../lib/core/sharded-index/sharded-index-config';
-import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/sharded-index/sharded-index-errors';
+import { checkShardedConfig, type ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import {
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+} from '../../lib/core/sharded-index/config/sharded-index-errors';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });

@@ -12,7 +12,10 @@ import {
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { KeyLayout, ShardCounts, type ShardedIndexOptions, ShardedTable, ShardingStrategy } from '../../lib';
-import { InvalidIndexConfigError, InvalidIndexValueError } from '../../lib/core/sharded-index/sharded-index-errors';
+import {
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+} from '../../lib/core/sharded-index/config/sharded-index-errors';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
@@ -196,7 +199,7 @@ describe('ShardedTable', () => {
     const taken = declared(cdk, 'GlobalSecondaryIndexPropsV2');
     const key = ['partitionKey', 'sortKey', 'partitionKeys', 'sortKeys'];
     const ours = declared(
-      join(__dirname, '..', '..', 'lib', 'table', 'sharded-index-options.ts'),
+      join(__dirname, '..', '..', 'lib', 'table', 'index', 'sharded-index-options.ts'),
       'ShardedIndexOptions',
     );
     expect(taken).toContain('warmThroughput');

@@ -31,7 +31,9 @@ function idOf(exported: unknown): string | undefined {
 /** The first frame that is neither this blueprint, nor CDK's call of it, nor our own blueprint around it. */
 function caller(): string {
   const frames = new Error().stack!.split('\n').slice(1);
-  const [wrapper, ofCaller] = frames.filter((each) => !/undefined-properties|applyInjectors|lib\/blueprint/.test(each));
+  const [wrapper, ofCaller] = frames.filter(
+    (each) => !/undefined-properties|applyInjectors|lib\/construct\/blueprint/.test(each),
+  );
   return wrapper!.includes('node_modules') ? ofCaller! : wrapper!;
 }
 

@@ -1,4 +1,4 @@
-import { shardCountOf } from '../../../lib/core/sharded-index/sharded-index-config';
+import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalStack } from '../run-local';
 import { queryAll } from './query-pages';
 import { SampleFailedError } from './sample-error';

@@ -1,5 +1,5 @@
 import type { FanOutStats } from '../../../lib/core/foundation/fan-out/fan-out-stats';
-import type { FanOutRequest } from '../../../lib/core/sharded-index/fan-out-request';
+import type { FanOutRequest } from '../../../lib/core/sharded-index/query/fan-out-request';
 import type { LocalStack } from '../run-local';
 import type { SampleIndex } from './sample-targets';
 import type { SampleItem } from './write-items';

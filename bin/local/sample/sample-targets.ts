@@ -6,7 +6,7 @@ import {
   REPAIR,
   STREAM_NAME,
 } from '../../../lib/core/foundation/function-environment';
-import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/sharded-index-config';
+import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalStack } from '../run-local';
 
 /** A deployed ordered producer, and the stream it writes to. */

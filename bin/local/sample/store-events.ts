@@ -1,5 +1,5 @@
-import { compareAttributeValues } from '../../../lib/core/sharded-index/attribute-order';
-import { shardCountOf } from '../../../lib/core/sharded-index/sharded-index-config';
+import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import { compareAttributeValues } from '../../../lib/core/sharded-index/query/attribute-order';
 import type { LocalStack } from '../run-local';
 import { queryAll } from './query-pages';
 import { SampleFailedError } from './sample-error';

@@ -1,8 +1,8 @@
 import { AdaptiveIndex } from '../../../lib/core/adaptive-counts/adaptive-index';
 import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
-import { shardAttributes } from '../../../lib/core/sharded-index/shard-attributes';
-import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/sharded-index-config';
-import { toAttributeValue } from '../../../lib/core/sharded-index/sort-key-select';
+import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import { toAttributeValue } from '../../../lib/core/sharded-index/query/sort-key-select';
+import { shardAttributes } from '../../../lib/core/sharded-index/write/shard-attributes';
 import type { LocalStack } from '../run-local';
 import { configsOfTable } from './sample-targets';
 

@@ -1,4 +1,4 @@
-import type { LogSink } from '../function-thread';
+import type { LogSink } from '../functions/function-thread';
 
 /** A window shows the end of a long log. */
 const MOST_LINES = 500;

@@ -1,4 +1,4 @@
-import type { ShardedConfig } from '../../../lib/core/sharded-index/sharded-index-config';
+import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
 
 /** What a partition key of a sharded index, or of a table that is sharded by its own key, stands for. */
 export interface IndexEntry {

@@ -1,6 +1,6 @@
 import { INDEXES, TABLES } from '../../../lib/core/foundation/function-environment';
-import type { ShardedConfig } from '../../../lib/core/sharded-index/sharded-index-config';
-import type { LocalFunction } from '../deployment-plan';
+import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import type { LocalFunction } from '../assembly/deployment-plan';
 import type { LocalStack } from '../run-local';
 
 /** A sharded index, or a table that is sharded by its own key. */

@@ -1,10 +1,10 @@
 import type { AttributeValue, DynamoDB } from '@aws-sdk/client-dynamodb';
 import { AdaptiveIndex } from '../../../lib/core/adaptive-counts/adaptive-index';
 import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
-import type { ShardedConfig } from '../../../lib/core/sharded-index/sharded-index-config';
+import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { findStrays } from '../../../lib/core/sharded-index/strays/find-strays';
 import type { StrayReport } from '../../../lib/core/sharded-index/strays/stray-report';
-import { partitionKeyOf } from '../gate/table-shapes';
+import { partitionKeyOf } from '../limits/table-shapes';
 import type { LocalStack } from '../run-local';
 import { entryOf, partitionOf } from './index-entry';
 

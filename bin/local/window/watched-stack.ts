@@ -1,7 +1,7 @@
 import { DynamoDbShardCountReader } from '../../../lib/core/adaptive-counts/dynamodb-shard-count-store';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../../lib/core/foundation/function-environment';
 import { DynamoDbRegistryStore } from '../../../lib/core/registry/dynamodb-registry-store';
-import type { Gates } from '../gate/gates';
+import type { Gates } from '../limits/gates';
 import type { LocalStack } from '../run-local';
 import { CountHistory } from './count-history';
 import { HashKeyNames } from './hash-key-names';

@@ -1,7 +1,7 @@
 import { HASH_KEY_SPACE, hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
-import type { IndexShards } from '../../../lib/core/sharded-index/sharded-index-config';
-import { placeOf, STATEMENTS } from '../gate/dynamodb-gate';
-import type { Load } from '../gate/traffic';
+import type { IndexShards } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import { placeOf, STATEMENTS } from '../limits/dynamodb-gate';
+import type { Load } from '../limits/traffic';
 import type { ValueHistory } from './count-history';
 import { entryOf, type IndexEntry } from './index-entry';
 import type { LoadRun } from './load-runs';

@@ -14,12 +14,10 @@ export { FanOutHistory } from '../foundation/fan-out/fan-out-history';
 export type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
 export type { FanOutReadOptions } from '../foundation/fan-out/read-policy';
 export { randomShard } from '../foundation/random-shard';
-export type { SortableValue } from './attribute-order';
-export { cachedQueryClient } from './cached-query-client';
-export { type FanOutCount, type FanOutCountRequest, fanOutCount } from './fan-out-count';
-export { type FanOutItemStream, type FanOutItemsRequest, fanOutItems } from './fan-out-items';
-export { type FanOutOptions, type FanOutPage, fanOutQuery } from './fan-out-query';
-export type { FanOutOrder, FanOutRequest, FanOutValue } from './fan-out-request';
+export { type DrainRange, type IndexReshardStep, planIndexReshard } from './change/plan-index-reshard';
+export { planTableReshard, type TableReshardStep } from './change/plan-table-reshard';
+export type { IndexShardTarget } from './change/shard-count-change';
+export { cachedQueryClient } from './client/cached-query-client';
 export {
   type LightQueryOptions,
   type LightQueryTrace,
@@ -28,18 +26,10 @@ export {
   type SdkQueryClient,
   type SdkQueryOptions,
   type SdkRequestHandler,
-} from './light-client/light-query-client';
-export type { SdkMiddlewareStack } from './light-client/routes';
-export type { SigningCredentials } from './light-client/signature';
-export { plainItem } from './plain-item';
-export { type DrainRange, type IndexReshardStep, planIndexReshard } from './plan-index-reshard';
-export { planTableReshard, type TableReshardStep } from './plan-table-reshard';
-export type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
-export { shardAttributes } from './shard-attributes';
-export type { IndexShardTarget } from './shard-count-change';
-export { shardKey, shardKeys } from './shard-key';
-export { type BatchInput, type PutInput, shardBatches, shardPut } from './shard-put';
-export { type ItemChanges, shardUpdate, type UpdateExpression } from './shard-update';
+} from './client/light-query-client';
+export type { IndexQueryInput, IndexQueryOutput, QueryClient } from './client/query-client';
+export type { SdkMiddlewareStack } from './client/routes';
+export type { SigningCredentials } from './client/signature';
 export type {
   AdaptiveCounts,
   IndexShards,
@@ -48,15 +38,21 @@ export type {
   ShardedConfigSource,
   ShardedIndexConfig,
   ShardedTableConfig,
-} from './sharded-index-config';
+} from './config/sharded-index-config';
 export {
   InvalidIndexConfigError,
   InvalidIndexValueError,
   InvalidSortKeyConditionError,
   UncertainShardError,
   UnknownIndexError,
-} from './sharded-index-errors';
-export type { SortKeyCondition, SortKeyValue } from './sort-key-select';
+} from './config/sharded-index-errors';
+export type { SortableValue } from './query/attribute-order';
+export { type FanOutCount, type FanOutCountRequest, fanOutCount } from './query/fan-out-count';
+export { type FanOutItemStream, type FanOutItemsRequest, fanOutItems } from './query/fan-out-items';
+export { type FanOutOptions, type FanOutPage, fanOutQuery } from './query/fan-out-query';
+export type { FanOutOrder, FanOutRequest, FanOutValue } from './query/fan-out-request';
+export { plainItem } from './query/plain-item';
+export type { SortKeyCondition, SortKeyValue } from './query/sort-key-select';
 export { type FindStraysOptions, findStrays } from './strays/find-strays';
 export { type ReshardItemsOptions, type ReshardTableItemsOptions, reshardItems } from './strays/reshard-items';
 export type { SegmentOptions } from './strays/segment-options';
@@ -83,6 +79,10 @@ export type {
   TransferCondition,
   TransferWrite,
 } from './strays/table-client';
+export { shardAttributes } from './write/shard-attributes';
+export { shardKey, shardKeys } from './write/shard-key';
+export { type BatchInput, type PutInput, shardBatches, shardPut } from './write/shard-put';
+export { type ItemChanges, shardUpdate, type UpdateExpression } from './write/shard-update';
 export {
   type TransactCondition,
   type TransactGet,
@@ -91,5 +91,5 @@ export {
   transactDelete,
   transactGet,
   transactPut,
-} from './transact-items';
-export type { WriteExpression } from './write-expression';
+} from './write/transact-items';
+export type { WriteExpression } from './write/write-expression';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { startKinesisEmulator } from '../../../bin/local/kinesis-emulator';
+import { startKinesisEmulator } from '../../../bin/local/emulators/kinesis-emulator';
 import { OrderedProducer, type OrderedProducerOptions } from '../../../lib/core';
 import { writeGuideTable } from '../../docs/guide-table';
 import { printTable, rounded } from './table';

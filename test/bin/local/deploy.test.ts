@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type LocalClients, localClients } from '../../../bin/local/clients';
+import type { DeploymentPlan } from '../../../bin/local/assembly/deployment-plan';
 import { DeploymentError, deploy } from '../../../bin/local/deploy';
-import type { DeploymentPlan } from '../../../bin/local/deployment-plan';
-import { endpointOf } from '../../../bin/local/invoke-server';
+import { type LocalClients, localClients } from '../../../bin/local/emulators/clients';
+import { endpointOf } from '../../../bin/local/functions/invoke-server';
 
 const PLAN: DeploymentPlan = {
   streams: [{ path: 'Orders/Events', name: 'events', arn: 'arn', mode: 'PROVISIONED', shardCount: 1 }],

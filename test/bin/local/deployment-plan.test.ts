@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CloudAssemblyError, readCloudAssembly } from '../../../bin/local/cloud-assembly';
-import { MissingAssetError, planDeployment } from '../../../bin/local/deployment-plan';
-import { UnsupportedTableError } from '../../../bin/local/table-definition';
+import { CloudAssemblyError, readCloudAssembly } from '../../../bin/local/assembly/cloud-assembly';
+import { MissingAssetError, planDeployment } from '../../../bin/local/assembly/deployment-plan';
+import { UnsupportedTableError } from '../../../bin/local/assembly/table-definition';
 import { type OrdersAppOptions, synthesizeOrdersApp } from './orders-app';
 
 const directories: string[] = [];

@@ -6,7 +6,7 @@ import { delimiter, dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildSync } from 'esbuild';
-import { findDynoxide, startDynoxide } from '../../../bin/local/dynoxide';
+import { findDynoxide, startDynoxide } from '../../../bin/local/emulators/dynoxide';
 
 /** A program that listens as dynoxide does, and answers with its process id. */
 const STAND_IN = `
@@ -99,7 +99,7 @@ describe('dynoxide runs', () => {
       stdin: {
         contents: `import { startDynoxide } from './dynoxide';
           startDynoxide(${JSON.stringify(program)}).then(async ({ endpoint }) => console.log(await (await fetch(endpoint)).text()));`,
-        resolveDir: join(__dirname, '../../../bin/local'),
+        resolveDir: join(__dirname, '../../../bin/local/emulators'),
         loader: 'ts',
       },
       outfile: starter,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { arnOf, EMULATED_TYPES, generatedName } from '../../../bin/local/emulated-types';
+import { arnOf, EMULATED_TYPES, generatedName } from '../../../bin/local/assembly/emulated-types';
 
 const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9]{0,127}$/);
 

@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readCloudAssembly } from '../../../bin/local/cloud-assembly';
-import { planDeployment } from '../../../bin/local/deployment-plan';
+import { readCloudAssembly } from '../../../bin/local/assembly/cloud-assembly';
+import { planDeployment } from '../../../bin/local/assembly/deployment-plan';
 import { EvenShardsError } from '../../../lib/core';
 
 const folders: string[] = [];

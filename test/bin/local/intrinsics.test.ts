@@ -5,8 +5,8 @@ import {
   resolveIntrinsics,
   type Scope,
   UnresolvableIntrinsicError,
-} from '../../../bin/local/intrinsics';
-import { ResolutionWork } from '../../../bin/local/resolution-work';
+} from '../../../bin/local/assembly/intrinsics';
+import { ResolutionWork } from '../../../bin/local/assembly/resolution-work';
 
 const SITE = { logicalId: 'Function', propertyPath: 'Environment' };
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Lambda } from '@aws-sdk/client-lambda';
-import { endpointOf, PortUnavailableError, startInvokeServer } from '../../../bin/local/invoke-server';
+import { endpointOf, PortUnavailableError, startInvokeServer } from '../../../bin/local/functions/invoke-server';
 
 const invoke = jest.fn();
 const functions = new Map([['writer', { invoke }]]);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type * as cdk from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
-import { readCloudAssembly } from '../../../bin/local/cloud-assembly';
-import { planDeployment } from '../../../bin/local/deployment-plan';
+import { readCloudAssembly } from '../../../bin/local/assembly/cloud-assembly';
+import { planDeployment } from '../../../bin/local/assembly/deployment-plan';
 
 const directories: string[] = [];
 

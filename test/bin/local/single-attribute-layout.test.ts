@@ -1,5 +1,5 @@
-import { inSingleAttributes, withLayoutOfThisRun } from '../../../bin/local/single-attribute-layout';
-import type { TableProperties } from '../../../bin/local/table-definition';
+import { inSingleAttributes, withLayoutOfThisRun } from '../../../bin/local/assembly/single-attribute-layout';
+import type { TableProperties } from '../../../bin/local/assembly/table-definition';
 
 const definition = (AttributeName: string, AttributeType: 'S' | 'N' = 'S') => ({ AttributeName, AttributeType });
 const hash = (AttributeName: string) => ({ AttributeName, KeyType: 'HASH' as const });

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholder is Fn::Sub's
-import type { AssemblyStack } from '../../../bin/local/cloud-assembly';
-import { DuplicateNameError, planDeployment } from '../../../bin/local/deployment-plan';
-import { UnresolvableIntrinsicError } from '../../../bin/local/intrinsics';
-import { stackScopes } from '../../../bin/local/stack-scope';
-import type { Template, TemplateResource } from '../../../bin/local/template';
+import type { AssemblyStack } from '../../../bin/local/assembly/cloud-assembly';
+import { DuplicateNameError, planDeployment } from '../../../bin/local/assembly/deployment-plan';
+import { UnresolvableIntrinsicError } from '../../../bin/local/assembly/intrinsics';
+import { stackScopes } from '../../../bin/local/assembly/stack-scope';
+import type { Template, TemplateResource } from '../../../bin/local/assembly/template';
 
 function stack(template: Template, id = 'Orders', directory = '/cdk.out'): AssemblyStack {
   return {

@@ -1,4 +1,4 @@
-import { createTableInput, type TableProperties } from '../../../bin/local/table-definition';
+import { createTableInput, type TableProperties } from '../../../bin/local/assembly/table-definition';
 
 const KEY: TableProperties = {
   KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],

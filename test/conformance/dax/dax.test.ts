@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { startDynamoDbEmulator } from '../../../bin/local/dynamodb-emulator';
-import type { Emulator } from '../../../bin/local/emulator-thread';
+import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../../bin/local/emulators/emulator-thread';
 import {
   type DynamoDbItem,
   type FanOutRequest,

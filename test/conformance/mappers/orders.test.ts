@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { startDynamoDbEmulator } from '../../../bin/local/dynamodb-emulator';
+import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
 import { fanOutCount, findStrays, type ShardedIndexConfig } from '../../../lib/core';
 import { DYNAMODB_EMULATORS, type DynamoDbEmulator } from '../dynamodb-emulators';
 import { createTable } from '../sharded-tables';

@@ -8,10 +8,10 @@ import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { App } from 'aws-cdk-lib';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
-import { startDynamoDbEmulator } from '../../../bin/local/dynamodb-emulator';
-import type { Emulator } from '../../../bin/local/emulator-thread';
-import { FunctionPool } from '../../../bin/local/function-pool';
-import { lambdaEnvironment } from '../../../bin/local/lambda-environment';
+import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../../bin/local/emulators/emulator-thread';
+import { FunctionPool } from '../../../bin/local/functions/function-pool';
+import { lambdaEnvironment } from '../../../bin/local/functions/lambda-environment';
 import { findStrays, type ShardedIndexConfig } from '../../../lib/core';
 import {
   INDEX,

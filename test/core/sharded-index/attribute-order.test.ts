@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compareAttributeValues } from '../../../lib/core/sharded-index/attribute-order';
+import { compareAttributeValues } from '../../../lib/core/sharded-index/query/attribute-order';
 
 const sign = Math.sign;
 

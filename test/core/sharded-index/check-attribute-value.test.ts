@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { InvalidArgumentError } from '../../../lib/core';
-import { checkAttributeValue } from '../../../lib/core/sharded-index/check-attribute-value';
-import { itemBytes } from '../../../lib/core/sharded-index/item-bytes';
+import { checkAttributeValue } from '../../../lib/core/sharded-index/config/check-attribute-value';
+import { itemBytes } from '../../../lib/core/sharded-index/query/item-bytes';
 import { randomRuns } from '../../random-runs';
 
 const check = (value: unknown) => () => checkAttributeValue('values[:a]', value);

@@ -6,7 +6,7 @@ import {
   InvalidShardCountError,
   planIndexReshard,
 } from '../../../lib/core';
-import { isReshardStep } from '../../../lib/core/sharded-index/plan-index-reshard';
+import { isReshardStep } from '../../../lib/core/sharded-index/change/plan-index-reshard';
 
 const same = (count: number): IndexShards => ({ default: { write: count, read: count } });
 

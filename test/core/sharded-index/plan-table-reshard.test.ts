@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { IndexShards } from '../../../lib/core';
-import { isTableReshardStep, planTableReshard } from '../../../lib/core/sharded-index/plan-table-reshard';
+import { isTableReshardStep, planTableReshard } from '../../../lib/core/sharded-index/change/plan-table-reshard';
 
 const count = fc.integer({ min: 1, max: 9 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { compareAttributeValues, type SortableValue } from '../../../lib/core/sharded-index/attribute-order';
-import { firstBehind, predecessorOf, successorOf } from '../../../lib/core/sharded-index/sort-key-neighbours';
+import { compareAttributeValues, type SortableValue } from '../../../lib/core/sharded-index/query/attribute-order';
+import { firstBehind, predecessorOf, successorOf } from '../../../lib/core/sharded-index/query/sort-key-neighbours';
 import {
   isEmptyRange,
   type KeyTerm,
@@ -8,7 +8,7 @@ import {
   rangeTerm,
   type SortKeyRange,
   termBehind,
-} from '../../../lib/core/sharded-index/sort-key-range';
+} from '../../../lib/core/sharded-index/query/sort-key-range';
 
 const S = (text: string): SortableValue => ({ S: text });
 const N = (text: string): SortableValue => ({ N: text });

@@ -10,7 +10,7 @@ import {
   type ShardedIndexConfig,
   ShardsUnavailableError,
 } from '../../../lib/core';
-import { storePath } from '../../../lib/core/sharded-index/sharded-index-config';
+import { storePath } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { FakeIndex } from '../../fakes/fake-index';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';

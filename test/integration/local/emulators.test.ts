@@ -1,5 +1,5 @@
-import { emulatorEntry } from '../../../bin/local/emulator-package';
-import { startEmulator, unlessFailed } from '../../../bin/local/emulator-thread';
+import { emulatorEntry } from '../../../bin/local/emulators/emulator-package';
+import { startEmulator, unlessFailed } from '../../../bin/local/emulators/emulator-thread';
 
 function start(source: string) {
   return startEmulator({ name: 'emulator', source, entry: '', environment: {} });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FunctionPool, LocalStackStoppedError } from '../../../bin/local/function-pool';
+import { FunctionPool, LocalStackStoppedError } from '../../../bin/local/functions/function-pool';
 
 const INVOCATIONS = 30;
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { FunctionPool } from '../../../bin/local/function-pool';
+import { FunctionPool } from '../../../bin/local/functions/function-pool';
 
 const project = mkdtempSync(join(tmpdir(), 'handler-module-'));
 const pools: FunctionPool[] = [];

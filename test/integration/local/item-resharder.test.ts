@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { localClients } from '../../../bin/local/clients';
+import { localClients } from '../../../bin/local/emulators/clients';
 import { IndexResharding, ItemVersion, KeyLayout, ShardCounts, ShardedTable, TableResharding } from '../../../lib';
 import { invoiceTable } from '../../fakes/invoice-table';
 

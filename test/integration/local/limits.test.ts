@@ -4,12 +4,12 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { cbor } from '@smithy/core/cbor';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { LOCAL_REGION } from '../../../bin/local/emulated-types';
-import { GATED_BY_KINESIS } from '../../../bin/local/gate/kinesis-gate';
-import { LOCAL_CREDENTIALS } from '../../../bin/local/lambda-environment';
+import { LOCAL_REGION } from '../../../bin/local/assembly/emulated-types';
+import { LOCAL_CREDENTIALS } from '../../../bin/local/functions/lambda-environment';
+import { GATED_BY_KINESIS } from '../../../bin/local/limits/kinesis-gate';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { type LoadOptions, runLoad } from '../../../bin/local/window/load';
-import { shardAttributes } from '../../../lib/core/sharded-index/shard-attributes';
+import { shardAttributes } from '../../../lib/core/sharded-index/write/shard-attributes';
 import { LIMITED_CALLS } from '../../../lib/testing/kinesis-limits';
 import { indexConfig, synthesizeReferenceApp } from '../reference-app';
 

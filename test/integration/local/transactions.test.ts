@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { App } from 'aws-cdk-lib';
-import { startDynamoDbEmulator } from '../../../bin/local/dynamodb-emulator';
+import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { InvoiceStack } from '../../../examples/invoice-table/invoice-stack';
 import { type ShardedTableConfig, shardKey, shardPut, transactGet, transactPut } from '../../../lib/core';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { LocalTable } from '../../../bin/local/deployment-plan';
+import type { LocalTable } from '../../../bin/local/assembly/deployment-plan';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { writeItems } from '../../../bin/local/sample/write-items';
 import { FunctionLogs } from '../../../bin/local/window/function-logs';

@@ -1,5 +1,5 @@
-import { isSameSharding } from '../shard-count-change';
-import type { ShardedIndexConfig } from '../sharded-index-config';
+import { isSameSharding } from '../change/shard-count-change';
+import type { ShardedIndexConfig } from '../config/sharded-index-config';
 import { itemMove } from './item-move';
 import type { Mover, MoverContext } from './mover';
 import type { ItemReshardClient } from './table-client';

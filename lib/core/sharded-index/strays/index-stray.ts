@@ -1,9 +1,14 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
-import { attributeOf } from '../attribute-of';
-import { plainItem } from '../plain-item';
-import { shardAttributes } from '../shard-attributes';
-import { SHARD_SEPARATOR, type ShardedIndexConfig, shardAttributeValue, shardCountOf } from '../sharded-index-config';
-import { InvalidIndexValueError } from '../sharded-index-errors';
+import { attributeOf } from '../config/attribute-of';
+import {
+  SHARD_SEPARATOR,
+  type ShardedIndexConfig,
+  shardAttributeValue,
+  shardCountOf,
+} from '../config/sharded-index-config';
+import { InvalidIndexValueError } from '../config/sharded-index-errors';
+import { plainItem } from '../query/plain-item';
+import { shardAttributes } from '../write/shard-attributes';
 import type { Stray, StrayReason } from './stray';
 
 /** Queries for the value of an item do not find the item if this is wrong with it. */

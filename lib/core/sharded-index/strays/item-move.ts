@@ -1,5 +1,5 @@
 import type { AttributeValue } from '../../foundation/attribute-value';
-import type { ShardedIndexConfig } from '../sharded-index-config';
+import type { ShardedIndexConfig } from '../config/sharded-index-config';
 import type { Stray } from './stray';
 import type { ItemMoveInput } from './table-client';
 

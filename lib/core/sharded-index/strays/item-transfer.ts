@@ -1,8 +1,8 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
 import { randomShard } from '../../foundation/random-shard';
-import { plainItem } from '../plain-item';
-import { shardKeys } from '../shard-key';
-import { type ShardedTableConfig, shardAttributeValue, shardCountOf } from '../sharded-index-config';
+import { type ShardedTableConfig, shardAttributeValue, shardCountOf } from '../config/sharded-index-config';
+import { plainItem } from '../query/plain-item';
+import { shardKeys } from '../write/shard-key';
 import type { Stray } from './stray';
 import type { ItemTransferInput, TransferWrite } from './table-client';
 

@@ -1,5 +1,5 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
-import { isTableConfig, type ShardedConfig } from '../sharded-index-config';
+import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import { indexStrayOf, judgedIndexAttributes } from './index-stray';
 import { judgedKeyAttributes, keyStrayOf } from './key-stray';
 import type { Stray } from './stray';

@@ -1,5 +1,5 @@
-import { hasFallen } from '../shard-count-change';
-import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from '../sharded-index-config';
+import { hasFallen } from '../change/shard-count-change';
+import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from '../config/sharded-index-config';
 
 /**
  * The configuration by which items are judged: a fixed one, or that of the moment. Who gives an item its shard is a writer of the

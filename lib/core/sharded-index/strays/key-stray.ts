@@ -1,12 +1,12 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
 import { valueText } from '../../foundation/count-of-value';
 import { InvalidArgumentError } from '../../foundation/errors';
-import { attributeOf } from '../attribute-of';
-import { keyValue } from '../item-text';
-import { plainItem } from '../plain-item';
-import { shardKeys } from '../shard-key';
-import { type ShardedTableConfig, shardAttributeValue, shardCountOf } from '../sharded-index-config';
-import { storedPlace } from '../stored-place';
+import { attributeOf } from '../config/attribute-of';
+import { type ShardedTableConfig, shardAttributeValue, shardCountOf } from '../config/sharded-index-config';
+import { storedPlace } from '../config/stored-place';
+import { keyValue } from '../query/item-text';
+import { plainItem } from '../query/plain-item';
+import { shardKeys } from '../write/shard-key';
 import type { Stray, StrayReason } from './stray';
 
 /** What of an item of a table that is sharded by its own key decides whether it is a stray. */

@@ -1,4 +1,4 @@
-import type { ShardedConfig } from '../sharded-index-config';
+import type { ShardedConfig } from '../config/sharded-index-config';
 import type { JudgingConfig } from './judging-config';
 import type { Stray } from './stray';
 import type { ReshardItemsReport, StrayOutcome } from './stray-report';

@@ -8,7 +8,7 @@ import {
   type ShardedConfigSource,
   type ShardedIndexConfig,
   type ShardedTableConfig,
-} from '../sharded-index-config';
+} from '../config/sharded-index-config';
 import { indexMover } from './index-mover';
 import { strayOf } from './judge';
 import { JudgingConfig } from './judging-config';

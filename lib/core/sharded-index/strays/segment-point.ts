@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
-import type { SortableValue } from '../attribute-order';
-import { decodeValue, encodeValue } from '../cursor';
-import { isTableConfig, type ShardedConfig } from '../sharded-index-config';
+import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
+import type { SortableValue } from '../query/attribute-order';
+import { decodeValue, encodeValue } from '../query/cursor';
 
 /** What a resume point belongs to. */
 export interface ScannedSegment {

@@ -1,6 +1,6 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { trailTo } from '../../foundation/page-trail';
-import type { ShardedConfig } from '../sharded-index-config';
+import type { ShardedConfig } from '../config/sharded-index-config';
 import { strayOf } from './judge';
 import type { JudgingConfig } from './judging-config';
 import { checkGoingOn, Stopped } from './pause';

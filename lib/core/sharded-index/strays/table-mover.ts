@@ -1,6 +1,6 @@
 import type { ReadFailure } from '../../foundation/fan-out/read-failure';
-import { queryFailure } from '../query-failure';
-import type { ShardedTableConfig } from '../sharded-index-config';
+import { queryFailure } from '../client/query-failure';
+import type { ShardedTableConfig } from '../config/sharded-index-config';
 import { DELETE, itemTransfer } from './item-transfer';
 import { strayOf } from './judge';
 import type { Mover, MoverContext } from './mover';

@@ -1,9 +1,9 @@
-import { DynamoDbGate } from '../../../../bin/local/gate/dynamodb-gate';
-import { Faults } from '../../../../bin/local/gate/faults';
-import { RecentReads } from '../../../../bin/local/gate/recent-reads';
-import type { ServiceAnswer, ServiceCall } from '../../../../bin/local/gate/service-proxy';
-import { TableShapes } from '../../../../bin/local/gate/table-shapes';
-import { Traffic } from '../../../../bin/local/gate/traffic';
+import { DynamoDbGate } from '../../../../bin/local/limits/dynamodb-gate';
+import { Faults } from '../../../../bin/local/limits/faults';
+import { RecentReads } from '../../../../bin/local/limits/recent-reads';
+import type { ServiceAnswer, ServiceCall } from '../../../../bin/local/limits/service-proxy';
+import { TableShapes } from '../../../../bin/local/limits/table-shapes';
+import { Traffic } from '../../../../bin/local/limits/traffic';
 import { DynamoDbLimits } from '../../../../lib/testing';
 
 /** Requests of many items, and those that dynalite does not have: before a service that answers what each test needs. */

@@ -1,5 +1,5 @@
-import { Faults, parseFaults, withFaults } from '../../../../bin/local/gate/faults';
-import { LOST } from '../../../../bin/local/gate/service-proxy';
+import { Faults, parseFaults, withFaults } from '../../../../bin/local/limits/faults';
+import { LOST } from '../../../../bin/local/limits/service-proxy';
 import { seededRandom } from '../../../../lib/testing';
 
 const CALL = { operation: 'PutRecord', input: {} };

@@ -1,6 +1,6 @@
-import { itemAfterUpdate } from '../../../../bin/local/gate/item-after-update';
-import { itemBytes, type JsonItem } from '../../../../bin/local/gate/item-bytes';
-import { TableShapes, writeLoads } from '../../../../bin/local/gate/table-shapes';
+import { itemAfterUpdate } from '../../../../bin/local/limits/item-after-update';
+import { itemBytes, type JsonItem } from '../../../../bin/local/limits/item-bytes';
+import { TableShapes, writeLoads } from '../../../../bin/local/limits/table-shapes';
 
 const ARN = 'arn:aws:dynamodb:us-east-1:000000000000:table/Jobs';
 const key = (name: string, KeyType: string) => ({ AttributeName: name, KeyType });

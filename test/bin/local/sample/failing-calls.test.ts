@@ -1,5 +1,5 @@
 import type { ConfiguredRetryStrategy } from '@smithy/core/retry';
-import { localClients } from '../../../../bin/local/clients';
+import { localClients } from '../../../../bin/local/emulators/clients';
 import type { LocalStack } from '../../../../bin/local/run-local';
 import { runSample } from '../../../../bin/local/sample';
 

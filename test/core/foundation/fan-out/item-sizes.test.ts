@@ -1,6 +1,6 @@
 import type { DynamoDbItem } from '../../../../lib/core';
 import { ItemSizes } from '../../../../lib/core/foundation/fan-out/item-sizes';
-import { itemBytes } from '../../../../lib/core/sharded-index/item-bytes';
+import { itemBytes } from '../../../../lib/core/sharded-index/query/item-bytes';
 
 describe('itemBytes', () => {
   test.each<[string, DynamoDbItem, number]>([

@@ -1,5 +1,5 @@
 import type { DynamoDbItem } from '../../../../lib/core';
-import { itemFromJson, itemToJson } from '../../../../lib/core/sharded-index/light-client/attribute-json';
+import { itemFromJson, itemToJson } from '../../../../lib/core/sharded-index/client/attribute-json';
 
 const ITEM: DynamoDbItem = {
   text: { S: 'a' },

@@ -13,8 +13,8 @@ import {
   type LightQueryTrace,
   lightQueryClient,
   type SdkQueryClient,
-} from '../../../../lib/core/sharded-index/light-client/light-query-client';
-import { requestSigner } from '../../../../lib/core/sharded-index/light-client/signature';
+} from '../../../../lib/core/sharded-index/client/light-query-client';
+import { requestSigner } from '../../../../lib/core/sharded-index/client/signature';
 
 interface SentRequest {
   protocol: string;

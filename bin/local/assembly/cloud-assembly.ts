@@ -1,0 +1,263 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { EvenShardsError, shortened } from '../../../lib/core/foundation/errors';
+import { fields, listOf, mapOf, optional, type Shape, text } from './json-shape';
+import { TEMPLATE, type Template } from './template';
+
+/** A stack of a synthesized app, as `cdk deploy` would find it. */
+export interface AssemblyStack {
+  /** The artifact id, unique in the app; of a nested stack, its parent's and its own logical id. */
+  readonly id: string;
+  /** Absolute path of the assembly it is in: the app's own or a stage's. */
+  readonly directory: string;
+  /** The CloudFormation stack name, which stacks of different stages may share. */
+  readonly name: string;
+  readonly template: Template;
+  /** Absolute path of each file asset, by the object key the template knows it under. */
+  readonly assetPaths: ReadonlyMap<string, string>;
+  /** Construct path of each resource, by logical id, without the `/Resource` of an L2's default child. */
+  readonly constructPaths: ReadonlyMap<string, string>;
+  /** The stacks nested in it, by the logical id of the resource that stands for each. */
+  readonly nested: ReadonlyMap<string, AssemblyStack>;
+}
+
+/** A directory without a cloud assembly, or with one that cannot be read. */
+export class CloudAssemblyError extends EvenShardsError {
+  constructor(
+    readonly directory: string,
+    problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(
+      'CLOUD_ASSEMBLY',
+      `${shortened(problem)} in ${shortened(directory)}: run \`npx cdk synth\` first, or name the directory with --app`,
+      options,
+    );
+  }
+}
+
+/** The stacks of an assembly and of the assemblies nested in it (stages), each after the stacks it depends on. */
+export function readCloudAssembly(directory: string): AssemblyStack[] {
+  const artifacts = readArtifacts(resolve(directory), new Set());
+  return inDependencyOrder(artifacts).filter(isStack).map(readStack);
+}
+
+interface Manifest {
+  readonly artifacts?: Readonly<Record<string, ManifestArtifact>>;
+}
+
+interface ManifestArtifact {
+  readonly type: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly dependencies?: readonly string[];
+  readonly metadata?: ConstructMetadata;
+  readonly additionalMetadataFile?: string;
+}
+
+type ConstructMetadata = Readonly<Record<string, readonly { readonly type: string; readonly data?: unknown }[]>>;
+
+interface LocatedArtifact extends ManifestArtifact {
+  readonly id: string;
+  readonly directory: string;
+  readonly siblings: ReadonlyMap<string, LocatedArtifact>;
+  readonly nested: readonly LocatedArtifact[];
+}
+
+const METADATA = mapOf(listOf(fields({ type: text })));
+
+const MANIFEST = fields({
+  artifacts: optional(
+    mapOf(
+      fields({
+        type: text,
+        properties: optional(
+          fields({
+            directoryName: optional(text),
+            file: optional(text),
+            stackName: optional(text),
+            templateFile: optional(text),
+          }),
+        ),
+        dependencies: optional(listOf(text)),
+        metadata: optional(METADATA),
+        additionalMetadataFile: optional(text),
+      }),
+    ),
+  ),
+});
+
+const ASSET_MANIFEST = fields({
+  files: optional(
+    mapOf(
+      fields({
+        source: optional(fields({ path: optional(text) })),
+        destinations: optional(mapOf(fields({ objectKey: text }))),
+      }),
+    ),
+  ),
+});
+
+interface AssetManifest {
+  readonly files?: Readonly<Record<string, FileAsset>>;
+}
+
+interface FileAsset {
+  readonly source?: { readonly path?: string };
+  readonly destinations?: Readonly<Record<string, { readonly objectKey: string }>>;
+}
+
+/** @param seen the directories of the assemblies so far: an assembly that is nested in itself would have no end */
+function readArtifacts(directory: string, seen: Set<string>): LocatedArtifact[] {
+  if (seen.has(directory)) throw new CloudAssemblyError(directory, 'the same assembly is nested twice');
+  seen.add(directory);
+  const manifest = readJson<Manifest>(directory, 'manifest.json', MANIFEST);
+  const siblings = new Map<string, LocatedArtifact>();
+  for (const [id, artifact] of Object.entries(manifest.artifacts ?? {})) {
+    siblings.set(id, { ...artifact, id, directory, siblings, nested: readNested(directory, artifact, seen) });
+  }
+  return [...siblings.values()];
+}
+
+function readNested(directory: string, artifact: ManifestArtifact, seen: Set<string>): LocatedArtifact[] {
+  return artifact.type === 'cdk:cloud-assembly'
+    ? readArtifacts(join(directory, String(artifact.properties?.directoryName)), seen)
+    : [];
+}
+
+/** Artifacts in a row that depend on one another: far more than apps have, and far fewer than the stack has room for. */
+const MAX_DEPENDENCY_DEPTH = 1_000;
+
+function inDependencyOrder(artifacts: readonly LocatedArtifact[]): LocatedArtifact[] {
+  const ordered = new Set<LocatedArtifact>();
+  const visited = new Set<LocatedArtifact>();
+  const visit = (artifact: LocatedArtifact, depth: number): void => {
+    if (visited.has(artifact)) return;
+    if (depth > MAX_DEPENDENCY_DEPTH) {
+      const problem = `more than ${MAX_DEPENDENCY_DEPTH} artifacts depend on one another`;
+      throw new CloudAssemblyError(artifact.directory, problem);
+    }
+    visited.add(artifact);
+    for (const dependency of dependenciesOf(artifact)) visit(dependency, depth + 1);
+    for (const nested of artifact.nested) visit(nested, depth + 1);
+    ordered.add(artifact);
+  };
+  for (const artifact of artifacts) visit(artifact, 0);
+  return [...ordered];
+}
+
+function isStack(artifact: LocatedArtifact): boolean {
+  return artifact.type === 'aws:cloudformation:stack';
+}
+
+function readStack(artifact: LocatedArtifact): AssemblyStack {
+  const { directory, id, properties = {} } = artifact;
+  const assetPaths = new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths));
+  const constructs = Object.entries(readMetadata(artifact)).flatMap(logicalIdAndPath);
+  const template = readJson<Template>(directory, String(properties.templateFile), TEMPLATE);
+  return withNested({ id, directory, name: String(properties.stackName ?? id), template, assetPaths }, constructs);
+}
+
+/** Adds what depends on the constructs, of which those of nested stacks may have the logical ids of the stack's own. */
+function withNested(
+  stack: Omit<AssemblyStack, 'constructPaths' | 'nested'>,
+  constructs: readonly [logicalId: string, path: string][],
+): AssemblyStack {
+  const scopes = constructs.flatMap(([, path]) => nestedScope(path) ?? []);
+  const own = constructs.filter(([, path]) => !scopes.some((scope) => path.startsWith(scope)));
+  const nested = new Map<string, AssemblyStack>();
+  for (const [logicalId, path] of own) {
+    const scope = nestedScope(path);
+    const file = templateFile(stack, logicalId);
+    if (scope === undefined || file === undefined) continue;
+    const id = `${stack.id}/${logicalId}`;
+    const name = `${stack.name}-${logicalId}`;
+    const template = readJson<Template>(stack.directory, file, TEMPLATE);
+    const inside = constructs.filter(([, candidate]) => candidate.startsWith(scope));
+    nested.set(logicalId, withNested({ ...stack, id, name, template }, inside));
+  }
+  return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, withoutDefaultChild(path)])) };
+}
+
+/** What the paths inside a nested stack begin with, by the path of the resource that the CDK makes for it. */
+function nestedScope(path: string): string | undefined {
+  const [, scope] = /^(.+)\.NestedStack\/[^/]+\.NestedStackResource$/.exec(path) ?? [];
+  return scope === undefined ? undefined : `${scope}/`;
+}
+
+/** No text for what is nested more deeply than any URL. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '';
+  }
+}
+
+/** The template of a nested stack is an asset, whose key its URL ends with. */
+function templateFile({ template, assetPaths }: Pick<AssemblyStack, 'template' | 'assetPaths'>, logicalId: string) {
+  const url = jsonOf(template.Resources?.[logicalId]?.Properties?.TemplateURL ?? '');
+  return [...assetPaths].find(([objectKey]) => url.includes(objectKey))?.[1];
+}
+
+function dependenciesOf(artifact: LocatedArtifact): LocatedArtifact[] {
+  return (artifact.dependencies ?? []).flatMap((id) => artifact.siblings.get(id) ?? []);
+}
+
+function isAssetManifest(artifact: LocatedArtifact): boolean {
+  return artifact.type === 'cdk:asset-manifest';
+}
+
+function readAssetPaths({ directory, properties = {} }: LocatedArtifact): [string, string][] {
+  const { files = {} } = readJson<AssetManifest>(directory, String(properties.file), ASSET_MANIFEST);
+  return Object.values(files).flatMap(({ source, destinations = {} }) => {
+    const path = source?.path;
+    if (path === undefined) return [];
+    return Object.values(destinations).map(({ objectKey }): [string, string] => [objectKey, resolve(directory, path)]);
+  });
+}
+
+/** Older versions of the CDK keep construct metadata in the manifest, newer ones in a file of its own. */
+function readMetadata({ directory, metadata, additionalMetadataFile }: LocatedArtifact): ConstructMetadata {
+  if (additionalMetadataFile === undefined) return metadata ?? {};
+  return { ...metadata, ...readJson<ConstructMetadata>(directory, additionalMetadataFile, METADATA) };
+}
+
+function logicalIdAndPath([path, entries]: [string, ConstructMetadata[string]]): [logicalId: string, path: string][] {
+  return entries
+    .filter(({ type }) => type === 'aws:cdk:logicalId')
+    .map(({ data }) => [String(data), path.replace(/^\//, '')]);
+}
+
+function withoutDefaultChild(path: string): string {
+  return path.replace(/\/Resource$/, '');
+}
+
+/** CloudFormation takes templates of 1 MB; the manifest of the largest apps has some tens. */
+const MAX_FILE_MB = 64;
+
+function readJson<T>(directory: string, file: string, shape: Shape): T {
+  const json = parsed(directory, file, readText(directory, file));
+  const problem = shape(json, '');
+  if (problem !== undefined) throw new CloudAssemblyError(directory, `${file} is malformed (${shortened(problem)})`);
+  return json as T;
+}
+
+function readText(directory: string, file: string): string {
+  const path = resolve(directory, file);
+  let bytes: number;
+  try {
+    bytes = statSync(path).size;
+    if (bytes <= MAX_FILE_MB * 2 ** 20) return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new CloudAssemblyError(directory, `no ${file}`, { cause });
+  }
+  throw new CloudAssemblyError(directory, `${file} is larger than ${MAX_FILE_MB} MB`);
+}
+
+function parsed(directory: string, file: string, text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    throw new CloudAssemblyError(directory, `${file} is not JSON`, { cause });
+  }
+}

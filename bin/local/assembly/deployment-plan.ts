@@ -1,0 +1,275 @@
+import { existsSync, statSync } from 'node:fs';
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import { describeValue, EvenShardsError, shortened } from '../../../lib/core/foundation/errors';
+import { KEY_SHARDING, SHARDED_INDEXES } from '../../../lib/table/deployed/index-metadata';
+import type { AssemblyStack } from './cloud-assembly';
+import { arnOf, EMULATED_TYPES } from './emulated-types';
+import { scalarText } from './scalar-text';
+import { type IsConverted, inSingleAttributes, withLayoutOfThisRun } from './single-attribute-layout';
+import { type StackScope, stackScopes } from './stack-scope';
+import {
+  createTableInput,
+  ON_DEMAND_TABLE,
+  PROVISIONED_TABLE,
+  TABLE_PROPERTIES,
+  type TableProperties,
+  type TableSupport,
+} from './table-definition';
+
+/** What every emulated resource has. */
+export interface LocalResource {
+  /** Construct path, such as `EvenShards/Producer/Function`. */
+  readonly path: string;
+  /** Deployed name. */
+  readonly name: string;
+  readonly arn: string;
+}
+
+export interface LocalStream extends LocalResource {
+  readonly mode: 'PROVISIONED' | 'ON_DEMAND';
+  /** Shards at creation; absent for an on-demand stream, whose count is the service's choice. */
+  readonly shardCount?: number;
+}
+
+export interface LocalTable extends LocalResource {
+  /** Key schema, attribute definitions, indexes and billing mode, as CreateTable takes them. */
+  readonly definition: CreateTableCommandInput;
+  /** The indexes that have the single-attribute layout in this run only, because dynalite lacks the other. */
+  readonly converted: readonly string[];
+  /** Whether the table is sharded by its own key, and dynalite lacks the transactions that keep its items at one place. */
+  readonly lacksTransactions: boolean;
+}
+
+export interface LocalFunction extends LocalResource {
+  readonly runtime: string;
+  readonly handler: string;
+  /** The asset directory: what Lambda would unpack into its task root. */
+  readonly codeDirectory: string;
+  /** The environment the template declares, resolved. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The variables of it that only AWS has a value for, and why; the function runs without them. */
+  readonly unset: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+}
+
+/** A resource type that is left out, and whether a local run lacks something for it. */
+export interface LeftOut {
+  readonly type: string;
+  readonly count: number;
+  readonly needed: boolean;
+}
+
+export interface DeploymentPlan {
+  readonly streams: readonly LocalStream[];
+  readonly tables: readonly LocalTable[];
+  readonly functions: readonly LocalFunction[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** A function whose code is not where its template says. */
+export class MissingAssetError extends EvenShardsError {
+  constructor(functionPath: string, objectKey: string) {
+    super(
+      'MISSING_ASSET',
+      `the code of ${functionPath} (asset ${objectKey}) is not in the assembly: run \`npx cdk synth\` again`,
+    );
+  }
+}
+
+/** A resource that CloudFormation would refuse. */
+export class MalformedResourceError extends EvenShardsError {
+  constructor(path: string, problem: string) {
+    super('MALFORMED_RESOURCE', `${path} is malformed: ${shortened(problem)}`);
+  }
+}
+
+/** Two resources that would be one. */
+export class DuplicateNameError extends EvenShardsError {
+  constructor(
+    readonly resourceName: string,
+    readonly paths: readonly [string, string],
+  ) {
+    super(
+      'DUPLICATE_NAME',
+      `${paths.join(' and ')} have the same name ${resourceName}, and a local run has one account and region for both: ` +
+        'run one stage at a time, such as with --app cdk.out/assembly-Beta, or leave the name to CloudFormation',
+    );
+  }
+}
+
+/** Everything the stacks declare, resolved: the emulated resources in order of creation, the others by type. */
+export function planDeployment(stacks: readonly AssemblyStack[], support: TableSupport = {}): DeploymentPlan {
+  const scopes = stackScopes(stacks);
+  const declared = scopes.flatMap((scope) =>
+    scope.resources
+      .filter(([logicalId]) => !scope.isNested(logicalId))
+      .map(([logicalId, { Type }]): Declaration => ({ scope, logicalId, type: Type })),
+  );
+  const tables = declared.filter(({ type }) => TABLE_TYPES.has(type)).map((each) => table(each, support));
+  const isConverted: IsConverted = (tableName, indexName) =>
+    tables.some(({ name, converted }) => name === tableName && converted.includes(indexName));
+  const functions = declared
+    .filter(({ type }) => type === 'AWS::Lambda::Function')
+    .map((each) => functionOrReason(each, isConverted));
+  return {
+    streams: withOwnNames(declared.filter(({ type }) => type === 'AWS::Kinesis::Stream').map(stream)),
+    tables: withOwnNames(tables),
+    functions: withOwnNames(functions.filter((candidate) => typeof candidate === 'object')),
+    leftOut: leftOut([
+      ...declared.map(({ type }) => type).filter((type) => !Object.hasOwn(EMULATED_TYPES, type)),
+      ...functions.filter((candidate) => typeof candidate === 'string'),
+    ]),
+  };
+}
+
+interface Declaration {
+  readonly scope: StackScope;
+  readonly logicalId: string;
+  readonly type: string;
+}
+
+const TABLE_TYPES = new Set(['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table']);
+
+/** What Lambda gives a function whose template does not say. */
+const DEFAULT_TIMEOUT_SECONDS = 3;
+const DEFAULT_MEMORY_MB = 128;
+
+/** Sources: the Kinesis and the AWS Lambda developer guides, "Quotas". */
+const MAX_SHARDS = 20_000;
+const MAX_TIMEOUT_SECONDS = 900;
+const MAX_MEMORY_MB = 10_240;
+
+/** Types that do nothing an emulator could show. Of an alias, the function is told that it was invoked by it. */
+const NOT_NEEDED = /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$|^AWS::Lambda::Alias$/;
+
+function identity({ scope, logicalId, type }: Declaration): LocalResource {
+  const name = scope.physicalName(logicalId);
+  return { path: scope.constructPath(logicalId), name, arn: arnOf(EMULATED_TYPES[type]!, name) };
+}
+
+function withOwnNames<T extends LocalResource>(resources: readonly T[]): readonly T[] {
+  const pathByName = new Map<string, string>();
+  for (const { name, path } of resources) {
+    const other = pathByName.get(name);
+    if (other !== undefined) throw new DuplicateNameError(name, [other, path]);
+    pathByName.set(name, path);
+  }
+  return resources;
+}
+
+function stream(declaration: Declaration): LocalStream {
+  const { ShardCount, StreamModeDetails } = declaration.scope.properties(declaration.logicalId, {
+    ShardCount: true,
+    StreamModeDetails: true,
+  });
+  const onDemand = (StreamModeDetails as { StreamMode?: string } | undefined)?.StreamMode === 'ON_DEMAND';
+  return {
+    ...identity(declaration),
+    ...(onDemand
+      ? { mode: 'ON_DEMAND' }
+      : { mode: 'PROVISIONED', shardCount: count(declaration, 'ShardCount', ShardCount ?? 1, MAX_SHARDS) }),
+  };
+}
+
+function table(declaration: Declaration, support: TableSupport): LocalTable {
+  const { scope, logicalId } = declaration;
+  const { BillingMode } = scope.properties(logicalId, { BillingMode: true });
+  const properties = scope.properties(
+    logicalId,
+    BillingMode === 'PAY_PER_REQUEST' ? ON_DEMAND_TABLE : PROVISIONED_TABLE,
+  );
+  const resource = identity(declaration);
+  const problem = TABLE_PROPERTIES(properties, '');
+  if (problem !== undefined) throw new MalformedResourceError(resource.path, problem);
+  const declared = properties as unknown as TableProperties;
+  const metadata = scope.metadata(logicalId);
+  const local = support.multiAttributeKeys
+    ? { properties: declared, converted: [] }
+    : inSingleAttributes(declared, metadata[SHARDED_INDEXES]);
+  return {
+    ...resource,
+    definition: createTableInput(resource.name, local.properties, support),
+    converted: local.converted,
+    lacksTransactions: !support.transactions && KEY_SHARDING in metadata,
+  };
+}
+
+/** The function, or for one that cannot run in Node.js from a directory, its type and the reason. */
+function functionOrReason(declaration: Declaration, isConverted: IsConverted): LocalFunction | string {
+  const { scope, logicalId, type } = declaration;
+  const { Runtime } = scope.properties(logicalId, { Runtime: true });
+  const runtime = scalarText(Runtime);
+  if (!runtime?.startsWith('nodejs')) return `${type} (${runtime ?? 'container image'})`;
+  if (!isFromAsset(scope.declared(logicalId).Code)) return `${type} (inline code)`;
+  const codeDirectory = assetPath(declaration);
+  if (codeDirectory === undefined) return `${type} (code in a bucket)`;
+  if (!statSync(codeDirectory).isDirectory()) return `${type} (zip file)`;
+  return nodeFunction(declaration, runtime, codeDirectory, isConverted);
+}
+
+/** Where the assembly has the code; `undefined` for an object that is none of its assets. */
+function assetPath({ scope, logicalId }: Declaration): string | undefined {
+  const { S3Key } = scope.properties(logicalId, { Code: { S3Key: true } }).Code as { S3Key: string };
+  const path = scope.stack.assetPaths.get(S3Key);
+  if (path !== undefined && !existsSync(path)) throw new MissingAssetError(scope.constructPath(logicalId), S3Key);
+  return path;
+}
+
+function nodeFunction(
+  declaration: Declaration,
+  runtime: string,
+  codeDirectory: string,
+  isConverted: IsConverted,
+): LocalFunction {
+  const { scope, logicalId } = declaration;
+  const { Handler, Timeout, MemorySize } = scope.properties(logicalId, {
+    Handler: true,
+    Timeout: true,
+    MemorySize: true,
+  });
+  const environment = new Map<string, string>();
+  const unset = new Map<string, string>();
+  for (const [name, lookup] of scope.entries(logicalId, 'Environment', 'Variables')) {
+    const value = 'value' in lookup ? scalarText(lookup.value) : undefined;
+    if ('reason' in lookup) unset.set(name, lookup.reason);
+    else if (value !== undefined) environment.set(name, withLayoutOfThisRun(value, isConverted));
+    else if (lookup.value !== undefined) unset.set(name, 'its value is no text');
+  }
+  return {
+    ...identity(declaration),
+    runtime,
+    handler: handlerOf(declaration, Handler),
+    codeDirectory,
+    environment: Object.fromEntries(environment),
+    unset: Object.fromEntries(unset),
+    timeoutSeconds: count(declaration, 'Timeout', Timeout ?? DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS),
+    memoryMb: count(declaration, 'MemorySize', MemorySize ?? DEFAULT_MEMORY_MB, MAX_MEMORY_MB),
+  };
+}
+
+function handlerOf({ scope, logicalId }: Declaration, handler: unknown): string {
+  if (typeof handler === 'string') return handler;
+  throw new MalformedResourceError(
+    scope.constructPath(logicalId),
+    `Handler must be a text, got ${describeValue(handler)}`,
+  );
+}
+
+/** A whole number, which a template may also write as text. */
+function count({ scope, logicalId }: Declaration, property: string, value: unknown, most: number): number {
+  const number = Number(value);
+  if (Number.isInteger(number) && number >= 1 && number <= most) return number;
+  const problem = `${property} must be a whole number from 1 to ${most}, got ${describeValue(value)}`;
+  throw new MalformedResourceError(scope.constructPath(logicalId), problem);
+}
+
+function isFromAsset(code: unknown): boolean {
+  return typeof code === 'object' && code !== null && 'S3Key' in code;
+}
+
+function leftOut(types: readonly string[]): LeftOut[] {
+  const counts = new Map<string, number>();
+  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return [...counts].sort().map(([type, count]) => ({ type, count, needed: !NOT_NEEDED.test(type) }));
+}

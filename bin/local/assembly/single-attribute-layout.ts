@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import type { TableProperties } from './table-definition';
+
+/**
+ * dynalite lacks multi-attribute keys. A sharded index has the same entries and the same order in both layouts, so a local run on
+ * dynalite gives it the single-attribute layout, and tells every function so: what is deployed keeps its own.
+ */
+
+const MULTI_ATTRIBUTE = 'multi-attribute';
+
+/** Whether an index of a table has the single-attribute layout in this run, and another one when it is deployed. */
+export type IsConverted = (tableName: string, indexName: string) => boolean;
+
+/** What a table says of its sharded indexes in its metadata, by name: anything, if somebody else has written it. */
+type Described = Readonly<Record<string, Partial<ShardedIndexConfig> | undefined>>;
+
+/** The properties with every such index in the single-attribute layout, and the names of those indexes. */
+export function inSingleAttributes(
+  properties: TableProperties,
+  described: unknown,
+): { properties: TableProperties; converted: readonly string[] } {
+  const converted = new Map<string, Partial<ShardedIndexConfig>>();
+  const indexes = (properties.GlobalSecondaryIndexes ?? []).map((index) => {
+    const sharding = (Object(described) as Described)[index.IndexName!];
+    if (!isConvertible(sharding, index.KeySchema)) return index;
+    converted.set(index.IndexName!, sharding);
+    const [, ...rest] = index.KeySchema!;
+    return { ...index, KeySchema: rest };
+  });
+  if (converted.size === 0) return { properties, converted: [] };
+  const { KeySchema, AttributeDefinitions, LocalSecondaryIndexes = [] } = properties;
+  const keys = [{ KeySchema }, ...indexes, ...LocalSecondaryIndexes].flatMap((each) => each.KeySchema ?? []);
+  const used = new Set(keys.map(({ AttributeName }) => AttributeName));
+  const texts = new Set([...converted.values()].map(({ shardAttribute }) => shardAttribute));
+  const definitions = AttributeDefinitions.filter(({ AttributeName }) => used.has(AttributeName)).map((definition) =>
+    texts.has(definition.AttributeName) ? { ...definition, AttributeType: 'S' as const } : definition,
+  );
+  return {
+    properties: { ...properties, GlobalSecondaryIndexes: indexes, AttributeDefinitions: definitions },
+    converted: [...converted.keys()],
+  };
+}
+
+/** A variable of a function, with the layout that its indexes have in this run. */
+export function withLayoutOfThisRun(variable: string, isConverted: IsConverted): string {
+  if (!variable.includes(MULTI_ATTRIBUTE)) return variable;
+  try {
+    return JSON.stringify(JSON.parse(variable), (_, value) =>
+      value?.keyLayout === MULTI_ATTRIBUTE && isConverted(value.tableName, value.indexName)
+        ? { ...value, keyLayout: 'single-attribute' }
+        : value,
+    );
+  } catch {
+    // Some other text.
+    return variable;
+  }
+}
+
+/** The single-attribute layout has no room for a tie-breaker, and an index of somebody else may have any key. */
+function isConvertible(
+  sharding: Partial<ShardedIndexConfig> | undefined,
+  keySchema: unknown,
+): sharding is Partial<ShardedIndexConfig> {
+  const { keyLayout, valueAttribute, shardAttribute, sortKeyAttributes } = Object(sharding) as ShardedIndexConfig;
+  if (keyLayout !== MULTI_ATTRIBUTE || !Array.isArray(sortKeyAttributes) || sortKeyAttributes.length > 1) return false;
+  return isDeepStrictEqual(keySchema, [
+    ...[valueAttribute, shardAttribute].map((AttributeName) => ({ AttributeName, KeyType: 'HASH' })),
+    ...sortKeyAttributes.map((AttributeName) => ({ AttributeName, KeyType: 'RANGE' })),
+  ]);
+}

@@ -1,0 +1,187 @@
+import type {
+  AttributeDefinition,
+  CreateTableCommandInput,
+  GlobalSecondaryIndex,
+  KeySchemaElement,
+  LocalSecondaryIndex,
+  ProvisionedThroughput,
+} from '@aws-sdk/client-dynamodb';
+import { EvenShardsError } from '../../../lib/core/foundation/errors';
+import { fields, listOf, optional, text } from './json-shape';
+
+/** The properties of `AWS::DynamoDB::Table` and `AWS::DynamoDB::GlobalTable` that CreateTable takes. */
+export interface TableProperties {
+  readonly KeySchema: KeySchemaElement[];
+  readonly AttributeDefinitions: AttributeDefinition[];
+  readonly BillingMode?: 'PAY_PER_REQUEST' | 'PROVISIONED';
+  readonly GlobalSecondaryIndexes?: readonly IndexProperties[];
+  readonly LocalSecondaryIndexes?: LocalSecondaryIndex[];
+  readonly ProvisionedThroughput?: ProvisionedThroughput;
+  readonly WriteProvisionedThroughputSettings?: WriteSettings;
+  readonly Replicas?: readonly ReplicaProperties[];
+}
+
+const KEY_SCHEMA = listOf(fields({ AttributeName: text, KeyType: text }));
+const INDEXES = optional(listOf(fields({ IndexName: text, KeySchema: KEY_SCHEMA })));
+
+/** What the resolved properties of a table must be for `createTableInput` to read them. */
+export const TABLE_PROPERTIES = fields({
+  KeySchema: KEY_SCHEMA,
+  AttributeDefinitions: listOf(fields({ AttributeName: text, AttributeType: text })),
+  BillingMode: optional(text),
+  GlobalSecondaryIndexes: INDEXES,
+  LocalSecondaryIndexes: INDEXES,
+  Replicas: optional(listOf(fields({ GlobalSecondaryIndexes: optional(listOf(fields({ IndexName: text }))) }))),
+});
+
+const INDEX = { IndexName: true, KeySchema: true, Projection: true } as const;
+const CAPACITY = { MinCapacity: true, SeedCapacity: true } as const;
+const READ_SETTINGS = { ReadCapacityUnits: true, ReadCapacityAutoScalingSettings: CAPACITY } as const;
+const WRITE_SETTINGS = { WriteCapacityUnits: true, WriteCapacityAutoScalingSettings: CAPACITY } as const;
+
+/** What CreateTable needs to know of a table that is paid by request. A template may say much more, such as a KMS key. */
+export const ON_DEMAND_TABLE = {
+  KeySchema: true,
+  AttributeDefinitions: true,
+  BillingMode: true,
+  GlobalSecondaryIndexes: INDEX,
+  LocalSecondaryIndexes: INDEX,
+} as const;
+
+/** What CreateTable needs to know of a table with provisioned throughput. */
+export const PROVISIONED_TABLE = {
+  ...ON_DEMAND_TABLE,
+  GlobalSecondaryIndexes: { ...INDEX, ProvisionedThroughput: true, WriteProvisionedThroughputSettings: WRITE_SETTINGS },
+  ProvisionedThroughput: true,
+  WriteProvisionedThroughputSettings: WRITE_SETTINGS,
+  Replicas: {
+    ReadProvisionedThroughputSettings: READ_SETTINGS,
+    GlobalSecondaryIndexes: { IndexName: true, ReadProvisionedThroughputSettings: READ_SETTINGS },
+  },
+} as const;
+
+/** A table that DynamoDB accepts and the emulator does not. */
+export class UnsupportedTableError extends EvenShardsError {
+  constructor(
+    readonly tableName: string,
+    readonly indexName: string,
+    attributes: readonly string[],
+  ) {
+    super(
+      'UNSUPPORTED_TABLE',
+      `index ${indexName} of table ${tableName} has a multi-attribute key (${attributes.join(', ')}), which dynalite lacks: ` +
+        'install dynoxide, run with --dynamodb-endpoint on another emulator that has them, such as DynamoDB Local, or give the ' +
+        'index keyLayout: KeyLayout.SINGLE_ATTRIBUTE',
+    );
+  }
+}
+
+/** What an emulator of DynamoDB has that dynalite lacks. */
+export interface TableSupport {
+  readonly multiAttributeKeys?: boolean;
+  readonly transactions?: boolean;
+}
+
+/** What CreateTable is to be asked for. */
+export function createTableInput(
+  tableName: string,
+  properties: TableProperties,
+  { multiAttributeKeys = false }: TableSupport = {},
+): CreateTableCommandInput {
+  const indexes = properties.GlobalSecondaryIndexes ?? [];
+  if (!multiAttributeKeys) {
+    refuseMultiAttributeKeys(tableName, [...indexes, ...(properties.LocalSecondaryIndexes ?? [])]);
+  }
+  const provisioned = properties.BillingMode !== 'PAY_PER_REQUEST';
+  return {
+    TableName: tableName,
+    KeySchema: properties.KeySchema,
+    AttributeDefinitions: properties.AttributeDefinitions,
+    BillingMode: provisioned ? 'PROVISIONED' : 'PAY_PER_REQUEST',
+    ...(provisioned && { ProvisionedThroughput: throughput(properties, properties.Replicas?.[0]) }),
+    ...(indexes.length > 0 && {
+      GlobalSecondaryIndexes: indexes.map((index) =>
+        globalSecondaryIndex(index, properties.Replicas?.[0], provisioned),
+      ),
+    }),
+    ...(properties.LocalSecondaryIndexes && { LocalSecondaryIndexes: properties.LocalSecondaryIndexes }),
+  };
+}
+
+interface WriteSettings {
+  readonly WriteCapacityUnits?: number;
+  readonly WriteCapacityAutoScalingSettings?: AutoScalingSettings;
+}
+
+interface ReadSettings {
+  readonly ReadCapacityUnits?: number;
+  readonly ReadCapacityAutoScalingSettings?: AutoScalingSettings;
+}
+
+interface AutoScalingSettings {
+  readonly MinCapacity: number;
+  readonly SeedCapacity?: number;
+}
+
+interface IndexProperties
+  extends Pick<GlobalSecondaryIndex, 'IndexName' | 'KeySchema' | 'Projection' | 'ProvisionedThroughput'> {
+  readonly WriteProvisionedThroughputSettings?: WriteSettings;
+}
+
+interface ReplicaProperties {
+  readonly ReadProvisionedThroughputSettings?: ReadSettings;
+  readonly GlobalSecondaryIndexes?: readonly {
+    readonly IndexName: string;
+    readonly ReadProvisionedThroughputSettings?: ReadSettings;
+  }[];
+}
+
+function refuseMultiAttributeKeys(
+  tableName: string,
+  indexes: readonly Pick<IndexProperties, 'IndexName' | 'KeySchema'>[],
+): void {
+  for (const { IndexName, KeySchema = [] } of indexes) {
+    const hasSeveral = (keyType: string) => KeySchema.filter((key) => key.KeyType === keyType).length > 1;
+    if (hasSeveral('HASH') || hasSeveral('RANGE')) {
+      throw new UnsupportedTableError(
+        tableName,
+        String(IndexName),
+        KeySchema.map((key) => String(key.AttributeName)),
+      );
+    }
+  }
+}
+
+function globalSecondaryIndex(
+  index: IndexProperties,
+  replica: ReplicaProperties | undefined,
+  provisioned: boolean,
+): GlobalSecondaryIndex {
+  const { IndexName, KeySchema, Projection } = index;
+  const replicaIndex = replica?.GlobalSecondaryIndexes?.find((candidate) => candidate.IndexName === IndexName);
+  return {
+    IndexName,
+    KeySchema,
+    Projection,
+    ...(provisioned && { ProvisionedThroughput: throughput(index, replicaIndex) }),
+  };
+}
+
+/** A Table states its throughput in one place; a GlobalTable its writes for all replicas and its reads for each. */
+function throughput(
+  declared: Pick<TableProperties, 'ProvisionedThroughput' | 'WriteProvisionedThroughputSettings'>,
+  replica: Pick<ReplicaProperties, 'ReadProvisionedThroughputSettings'> | undefined,
+): ProvisionedThroughput {
+  const write = declared.WriteProvisionedThroughputSettings;
+  const read = replica?.ReadProvisionedThroughputSettings;
+  return (
+    declared.ProvisionedThroughput ?? {
+      ReadCapacityUnits: read?.ReadCapacityUnits ?? initialCapacity(read?.ReadCapacityAutoScalingSettings),
+      WriteCapacityUnits: write?.WriteCapacityUnits ?? initialCapacity(write?.WriteCapacityAutoScalingSettings),
+    }
+  );
+}
+
+function initialCapacity(settings: AutoScalingSettings | undefined): number | undefined {
+  return settings?.SeedCapacity ?? settings?.MinCapacity;
+}

@@ -1,0 +1,46 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import { Lambda } from '@aws-sdk/client-lambda';
+import { ConfiguredRetryStrategy } from '@smithy/core/retry';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { LOCAL_REGION } from '../assembly/emulated-types';
+import { type Endpoints, LOCAL_CREDENTIALS } from '../functions/lambda-environment';
+
+export interface LocalClients {
+  readonly kinesis: Kinesis;
+  readonly dynamodb: DynamoDB;
+  readonly lambda: Lambda;
+}
+
+/** How long an emulator, which is on this machine, may take for a request: a Lambda function may take its own time. */
+const REQUEST_LIMIT = { requestTimeout: 30_000, throwOnRequestTimeout: true };
+
+/** Limits, where there are any, make calls wait that an application would send again, too. */
+const MAX_ATTEMPTS = 30;
+
+/** Half a minute of waits in all: limits let a call pass within seconds, and a call that always fails is to end. */
+const LONGEST_WAIT_MS = 1_000;
+const waitMs = (attempt: number): number => Math.min(LONGEST_WAIT_MS, 25 * 2 ** attempt);
+
+/** Clients of the emulated services. */
+export function localClients(endpoints: Endpoints): LocalClients {
+  const common = () => ({
+    region: LOCAL_REGION,
+    credentials: LOCAL_CREDENTIALS,
+    retryStrategy: new ConfiguredRetryStrategy(MAX_ATTEMPTS, waitMs),
+  });
+  return {
+    // The client's default is HTTP/2, which fails on a plain-text endpoint.
+    kinesis: new Kinesis({
+      ...common(),
+      endpoint: endpoints.kinesis,
+      requestHandler: new NodeHttpHandler(REQUEST_LIMIT),
+    }),
+    dynamodb: new DynamoDB({
+      ...common(),
+      endpoint: endpoints.dynamodb,
+      requestHandler: new NodeHttpHandler(REQUEST_LIMIT),
+    }),
+    lambda: new Lambda({ ...common(), endpoint: endpoints.lambda }),
+  };
+}

@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { EvenShardsError } from '../../../lib/core/foundation/errors';
+
+/** An emulator that is installed neither with the user's project nor with this package. */
+export class EmulatorMissingError extends EvenShardsError {
+  constructor(readonly packageName: string) {
+    super(
+      'EMULATOR_MISSING',
+      `a local run needs ${packageName}, which is not installed: run \`npm install --save-dev kinesis-local dynalite\``,
+    );
+  }
+}
+
+/** The entry file of an emulator: the project's own version first, then the one next to this package. */
+export function emulatorEntry(packageName: string, projectDirectory = process.cwd()): string {
+  for (const origin of [join(projectDirectory, 'package.json'), __filename]) {
+    try {
+      return createRequire(origin).resolve(packageName);
+    } catch {
+      // Not installed there: the next place may have it.
+    }
+  }
+  throw new EmulatorMissingError(packageName);
+}

@@ -1,0 +1,60 @@
+import { dirname, join } from 'node:path';
+import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
+import { emulatorEntry } from './emulator-package';
+import { type Emulator, startEmulator } from './emulator-thread';
+
+const PLAIN_PORT = '4568';
+
+/**
+ * kinesis-local listens on every interface, and cannot be told otherwise. So the thread answers its calls of `listen` without
+ * listening: the guard hands it the requests.
+ */
+const SOURCE = `
+const { Server } = require('node:net');
+const { workerData } = require('node:worker_threads');
+const { guard, served } = require(workerData.guard);
+const { listen } = Server.prototype;
+Server.prototype.listen = function (port, callback) {
+  if (typeof port === 'object') return listen.apply(this, arguments);
+  this.address = () => ({ address: '127.0.0.1', family: 'IPv4', port });
+  process.nextTick(() => {
+    callback();
+    if (port === ${PLAIN_PORT}) guard(served(this));
+  });
+  return this;
+};
+require(workerData.entry);
+`;
+
+const DURATIONS = [
+  'CREATE_STREAM_DURATION',
+  'DELETE_STREAM_DURATION',
+  'DEREGISTER_STREAM_CONSUMER_DURATION',
+  'MERGE_SHARDS_DURATION',
+  'REGISTER_STREAM_CONSUMER_DURATION',
+  'SPLIT_SHARD_DURATION',
+  'START_STREAM_ENCRYPTION_DURATION',
+  'STOP_STREAM_ENCRYPTION_DURATION',
+  'UPDATE_SHARD_COUNT_DURATION',
+  'UPDATE_STREAM_MODE_DURATION',
+];
+
+/** Kinesis, by kinesis-local. */
+export async function startKinesisEmulator(): Promise<Emulator> {
+  const entry = emulatorEntry('kinesis-local');
+  return startEmulator({
+    name: 'kinesis-local',
+    source: SOURCE,
+    entry,
+    environment: {
+      AWS_ACCOUNT_ID: LOCAL_ACCOUNT,
+      AWS_REGION: LOCAL_REGION,
+      KINESIS_MOCK_CERT_PATH: join(dirname(entry), 'server.json'),
+      KINESIS_MOCK_PLAIN_PORT: PLAIN_PORT,
+      LOG_LEVEL: 'ERROR',
+      ON_DEMAND_STREAM_COUNT_LIMIT: '1000',
+      SHARD_LIMIT: '10000',
+      ...Object.fromEntries(DURATIONS.map((name) => [name, '10ms'])),
+    },
+  });
+}

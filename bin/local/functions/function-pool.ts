@@ -1,0 +1,66 @@
+import { EvenShardsError } from '../../../lib/core/foundation/errors';
+import type { LocalFunction } from '../assembly/deployment-plan';
+import { FunctionThread, type InvocationResult, type LogSink } from './function-thread';
+
+/** An invocation of a function whose stack is stopped. */
+export class LocalStackStoppedError extends EvenShardsError {
+  constructor(functionPath: string) {
+    super('LOCAL_STACK_STOPPED', `${functionPath} was not invoked: the local stack is stopped`);
+  }
+}
+
+/** Instances of one function at most; invocations beyond wait their turn. */
+const MAX_POOL = 8;
+
+/** The instances of one function: idle ones are used again, new ones started while the pool has room. */
+export class FunctionPool {
+  private readonly threads = new Set<FunctionThread>();
+  private readonly idle: FunctionThread[] = [];
+  private readonly waiting: (() => void)[] = [];
+  private stopped = false;
+
+  constructor(
+    readonly definition: LocalFunction,
+    private readonly environment: NodeJS.ProcessEnv,
+    private readonly log?: LogSink,
+  ) {}
+
+  async invoke(payload: string, qualifier?: string): Promise<InvocationResult> {
+    const thread = await this.acquire();
+    try {
+      return await thread.invoke(payload, qualifier);
+    } finally {
+      this.release(thread);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    // Nobody else would: a turn comes up when an invocation ends, and those to come are refused.
+    for (const wake of this.waiting.splice(0)) wake();
+    await Promise.all([...this.threads].map((thread) => thread.stop()));
+  }
+
+  private async acquire(): Promise<FunctionThread> {
+    for (;;) {
+      if (this.stopped) throw new LocalStackStoppedError(this.definition.path);
+      const thread = this.idle.pop() ?? this.start();
+      if (thread?.alive) return thread;
+      if (thread !== undefined) this.threads.delete(thread);
+      else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    }
+  }
+
+  private start(): FunctionThread | undefined {
+    if (this.threads.size >= MAX_POOL) return undefined;
+    const thread = new FunctionThread(this.definition, this.environment, this.log);
+    this.threads.add(thread);
+    return thread;
+  }
+
+  private release(thread: FunctionThread): void {
+    if (thread.alive) this.idle.push(thread);
+    else this.threads.delete(thread);
+    this.waiting.shift()?.();
+  }
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { EvenShardsError } from '../../../lib/core/foundation/errors';
+import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
+import { foreignRequestProblem } from './foreign-request';
+import type { InvocationResult } from './function-thread';
+
+/** A function as the server needs it. */
+export interface Invocable {
+  /** @param qualifier the alias or version that it is invoked by, if by one */
+  invoke(payload: string, qualifier?: string): Promise<InvocationResult>;
+}
+
+/** A port the Lambda endpoint cannot have. */
+export class PortUnavailableError extends EvenShardsError {
+  constructor(
+    readonly port: number,
+    cause: NodeJS.ErrnoException,
+  ) {
+    const problem = cause.code === 'EADDRINUSE' ? 'is taken' : `cannot be listened on (${cause.message})`;
+    super('PORT_UNAVAILABLE', `port ${port} ${problem}: name another with --port, or leave it out for a free one`, {
+      cause,
+    });
+  }
+}
+
+/** Serves the Invoke operation of the Lambda API on the loopback interface; port 0 takes a free one. */
+export async function startInvokeServer(port: number, functions: ReadonlyMap<string, Invocable>): Promise<Server> {
+  const server = createServer((request, response) => {
+    answer(request, functions).then(
+      (reply) => send(response, reply),
+      (error) => send(response, refusal(error)),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(new PortUnavailableError(port, cause)));
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return server;
+}
+
+export function endpointOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Whom an invocation is for. */
+export interface FunctionReference {
+  readonly name: string;
+  readonly qualifier?: string;
+}
+
+/** The function in any of the forms the API takes: name, partial ARN or ARN, each with or without a qualifier. */
+export function functionReference(nameOrArn: string): FunctionReference | undefined {
+  const [, name, qualifier] =
+    /^(?:arn:[^:]+:lambda:[^:]+:\d{12}:function:|\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/.exec(nameOrArn) ?? [];
+  return name === undefined ? undefined : { name, ...(qualifier !== undefined && { qualifier }) };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** A refusal as the Lambda API words it. */
+class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly type: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The largest payload Lambda takes for each invocation type, in bytes. */
+const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
+  RequestResponse: 6_291_456,
+  Event: 1_048_576,
+  DryRun: 6_291_456,
+};
+
+async function answer(request: IncomingMessage, functions: ReadonlyMap<string, Invocable>): Promise<Reply> {
+  const problem = foreignRequestProblem(request.headers);
+  if (problem !== undefined) throw new ApiError(403, 'AccessDeniedException', problem);
+  const { name, qualifier } = requestedFunction(request);
+  const type = invocationType(request);
+  const payload = await readJson(request, MAX_PAYLOAD_BYTES[type]!);
+  const invocable = functions.get(name);
+  if (invocable === undefined) {
+    const arn = `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${name}`;
+    throw new ApiError(404, 'ResourceNotFoundException', `Function not found: ${arn}`);
+  }
+  if (type === 'DryRun') return { status: 204 };
+  const result = invocable.invoke(payload, qualifier);
+  if (type === 'RequestResponse') return invocationReply(await result);
+  // Nobody waits for an asynchronous invocation; it fails only when the stack stops under it.
+  result.catch(() => {});
+  return { status: 202 };
+}
+
+function requestedFunction({ method, url = '' }: IncomingMessage): FunctionReference {
+  const [, name, query] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?(.*))?$/.exec(url) ?? [];
+  if (method !== 'POST' || name === undefined) {
+    throw new ApiError(404, 'UnknownOperationException', `${method} ${url} is not emulated: of Lambda only Invoke is`);
+  }
+  const nameOrArn = decoded(name);
+  const reference = functionReference(nameOrArn);
+  if (reference === undefined)
+    throw new ApiError(400, 'ValidationException', `${nameOrArn} is not a function name or ARN`);
+  const qualifier = new URLSearchParams(query).get('Qualifier') ?? reference.qualifier;
+  return { ...reference, qualifier };
+}
+
+/** What cannot be decoded stays as it is: no name or ARN has a percent sign. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+function invocationType({ headers }: IncomingMessage): string {
+  const type = String(headers['x-amz-invocation-type'] ?? 'RequestResponse');
+  if (Object.hasOwn(MAX_PAYLOAD_BYTES, type)) return type;
+  const allowed = Object.keys(MAX_PAYLOAD_BYTES).join(', ');
+  throw new ApiError(400, 'InvalidParameterValueException', `invocation type ${type} is none of ${allowed}`);
+}
+
+async function readJson(request: IncomingMessage, limit: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Reads on beyond the limit: a client that is still sending does not see an early answer.
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length <= limit) chunks.push(chunk);
+  }
+  if (length > limit) {
+    throw new ApiError(
+      413,
+      'RequestTooLargeException',
+      `Request must be smaller than ${limit} bytes for the InvokeFunction operation`,
+    );
+  }
+  const payload = Buffer.concat(chunks).toString() || '{}';
+  try {
+    JSON.parse(payload);
+    return payload;
+  } catch (error) {
+    const { message } = error as SyntaxError;
+    throw new ApiError(400, 'InvalidRequestContentException', `Could not parse request body into json: ${message}`);
+  }
+}
+
+function invocationReply({ payload, functionError }: InvocationResult): Reply {
+  return {
+    status: 200,
+    headers: { 'X-Amz-Executed-Version': '$LATEST', ...(functionError && { 'X-Amz-Function-Error': functionError }) },
+    body: payload,
+  };
+}
+
+function refusal(error: unknown): Reply {
+  const { status, type, message } =
+    error instanceof ApiError ? error : new ApiError(500, 'ServiceException', String(error));
+  return {
+    status,
+    headers: { 'x-amzn-errortype': type },
+    // Some of the API's errors spell it Message, others message.
+    body: JSON.stringify({ Type: status < 500 ? 'User' : 'Service', Message: message, message }),
+  };
+}
+
+function send(response: ServerResponse, { status, headers, body }: Reply): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'x-amzn-RequestId': randomUUID(), ...headers });
+  response.end(body);
+}

@@ -1,0 +1,36 @@
+import type { LocalFunction } from '../assembly/deployment-plan';
+import { LOCAL_REGION } from '../assembly/emulated-types';
+
+/** Where the emulated services listen. */
+export interface Endpoints {
+  readonly kinesis: string;
+  readonly dynamodb: string;
+  readonly lambda: string;
+}
+
+/** Credentials that no emulator checks and that are worth nothing on AWS. */
+export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+/** The environment of a function: what its template declares, what Lambda adds, and the way to the emulators. */
+export function lambdaEnvironment(definition: LocalFunction, endpoints: Endpoints): Record<string, string> {
+  return {
+    ...definition.environment,
+    _HANDLER: definition.handler,
+    AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
+    AWS_DEFAULT_REGION: LOCAL_REGION,
+    // Calls to services that are not emulated end at the local Lambda endpoint, which refuses them: none leaves the machine.
+    AWS_ENDPOINT_URL: endpoints.lambda,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
+    AWS_ENDPOINT_URL_KINESIS: endpoints.kinesis,
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMb),
+    AWS_LAMBDA_FUNCTION_NAME: definition.name,
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: 'local',
+    AWS_REGION: LOCAL_REGION,
+    AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
+    LAMBDA_TASK_ROOT: definition.codeDirectory,
+    PATH: process.env.PATH ?? '',
+  };
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  Agent,
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { foreignRequestProblem } from '../functions/foreign-request';
+import { codecOf } from './codec';
+
+/** A call of a service whose API is JSON, or its like in CBOR, over HTTP. */
+export interface ServiceCall {
+  /** Such as `PutRecords`. */
+  readonly operation: string;
+  // biome-ignore lint/suspicious/noExplicitAny: an input is its operation's
+  readonly input: any;
+}
+
+export interface ServiceAnswer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: an output is its operation's
+  readonly output: any;
+}
+
+/** Stands for an answer that never comes: the connection is cut. */
+export const LOST = 'lost' as const;
+
+/** Stands between clients and a service: answers by itself, or with what the service answers to the same call or another. */
+export type Gate = (
+  call: ServiceCall,
+  forward: (input: unknown) => Promise<ServiceAnswer>,
+) => Promise<ServiceAnswer | typeof LOST>;
+
+export interface ServiceProxy {
+  readonly endpoint: string;
+  /** A call of our own, which passes no gate. */
+  call(operation: string, input: unknown): Promise<ServiceAnswer>;
+  stop(): Promise<void>;
+}
+
+export interface ServiceProxyOptions {
+  /** Where the service is. */
+  readonly endpoint: string;
+  /** What its operations begin with in `X-Amz-Target`. */
+  readonly target: string;
+  /** The version of its JSON. */
+  readonly json: '1.0' | '1.1';
+  /** Operations that the gate sees; others pass as they are. */
+  readonly gated: ReadonlySet<string>;
+}
+
+/** What an answer may say of the bytes that it had, which is not true of others. */
+const HEADERS_OF_THE_BODY = new Set(['content-length', 'transfer-encoding', 'connection', 'x-amz-crc32']);
+
+/**
+ * Listens on the loopback interface in front of a service, and lets calls through a gate.
+ */
+export async function startServiceProxy(
+  { endpoint, target, json, gated }: ServiceProxyOptions,
+  gateFor: (proxy: Pick<ServiceProxy, 'call'>) => Gate,
+): Promise<ServiceProxy> {
+  const agent = new Agent({ keepAlive: true });
+  const contentType = `application/x-amz-json-${json}`;
+
+  function send(headers: IncomingHttpHeaders, body: Buffer): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const { host: _, ...kept } = headers;
+      const sent = httpRequest(endpoint, {
+        agent,
+        method: 'POST',
+        headers: { ...kept, 'content-length': body.byteLength },
+      });
+      sent.once('response', resolve).once('error', reject).end(body);
+    });
+  }
+
+  async function ask(operation: string, headers: IncomingHttpHeaders, input: unknown): Promise<ServiceAnswer> {
+    const encoded = Buffer.from(codecOf(headers['content-type'])!.encode(input));
+    const response = await send({ ...headers, 'x-amz-target': `${target}.${operation}` }, encoded);
+    const body = await read(response);
+    const codec = codecOf(response.headers['content-type'] ?? headers['content-type']);
+    return { status: response.statusCode!, output: body.byteLength === 0 ? {} : codec!.decode(body) };
+  }
+
+  // Emulators look whether a request is signed, not by whom.
+  const own = {
+    'content-type': contentType,
+    authorization:
+      'AWS4-HMAC-SHA256 Credential=local/20200101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=local',
+    'x-amz-date': '20200101T000000Z',
+  };
+  const proxy = { call: (operation: string, input: unknown) => ask(operation, own, input) };
+  const gate = gateFor(proxy);
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const problem = foreignRequestProblem(request.headers);
+    if (problem !== undefined) return reply(response, refusal('AccessDeniedException', problem, {}, 403), request);
+    const body = await read(request);
+    const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1] ?? '';
+    if (!gated.has(operation)) return pass(await send(request.headers, body), response);
+    const codec = codecOf(request.headers['content-type']);
+    if (codec === undefined) return reply(response, refusal('SerializationException', NOT_UNDERSTOOD));
+    let input: unknown;
+    try {
+      input = body.byteLength === 0 ? {} : codec.decode(body);
+    } catch (error) {
+      return reply(response, refusal('SerializationException', (error as Error).message), request);
+    }
+    const passed = await gate({ operation, input }, (changed) => ask(operation, request.headers, changed));
+    if (passed === LOST) response.destroy();
+    else reply(response, passed, request);
+  }
+
+  /** In the words of the request that it answers. */
+  function reply(response: ServerResponse, { status, output }: ServiceAnswer, request?: IncomingMessage): void {
+    const asked = request?.headers['content-type'];
+    const type = codecOf(asked) === undefined ? contentType : asked!;
+    response.writeHead(status, { 'content-type': type, 'x-amzn-requestid': randomUUID() });
+    response.end(codecOf(type)!.encode(output));
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error) => {
+      if (response.headersSent) response.destroy();
+      else reply(response, refusal('InternalFailure', String(error), {}, 500), request);
+    });
+  });
+  // A client keeps its connections longer than Node.js does by itself, and would meet closed ones.
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    ...proxy,
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      agent.destroy();
+      await closed;
+    },
+  };
+}
+
+const NOT_UNDERSTOOD =
+  'the content type must be application/x-amz-json-1.0, application/x-amz-json-1.1 or application/x-amz-cbor-1.1';
+
+/** A refusal, in the words of a service. */
+export function refusal(type: string, message: string, more: object = {}, status = 400): ServiceAnswer {
+  return { status, output: { __type: type, message, ...more } };
+}
+
+function pass(from: IncomingMessage, to: ServerResponse): void {
+  const headers = Object.entries(from.headers).filter(
+    ([name]) => name === 'x-amz-crc32' || !HEADERS_OF_THE_BODY.has(name),
+  );
+  to.writeHead(from.statusCode!, Object.fromEntries(headers) as Record<string, string>);
+  from.pipe(to);
+}
+
+async function read(stream: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,70 @@
+import { checkIndexShards, type IndexShards, type ShardCount } from '../config/sharded-index-config';
+import { CountsOnTheWay, checkTarget, countOf, type IndexShardTarget } from './shard-count-change';
+
+/**
+ * One step of a change of the shard counts of a table that is sharded by its own key. Begin a step only when the step
+ * before is complete everywhere.
+ *
+ * - `deploy`: give these shard counts to every reader and every writer of the table, in any order. The step is complete
+ *   when all of them have the counts, and when no write with the earlier counts is still in flight.
+ * - `move`: take each item to its place under the new count, with `reshardItems`. The step is complete when it has gone over all
+ *   segments and has refused none. A table that has grown may leave this step and the next out: then a few items keep two
+ *   possible places.
+ */
+export type TableReshardStep =
+  | { action: 'deploy'; shards: IndexShards; reason: string }
+  | { action: 'move'; reason: string };
+
+/**
+ * The steps that take a table that is sharded by its own key from its deployed shard counts to new ones. At every moment
+ * of the change, each item is at one place at most, and every reader and every writer knows that place, no matter in which
+ * order they take a step.
+ *
+ * @param current the counts that every reader and writer has now
+ * @param target the shard counts that writers will have in the end
+ * @throws InvalidArgumentError if the target is not an object
+ * @throws InvalidShardCountError unless every count is a whole number from 1 to 10,000
+ * @throws InvalidIndexConfigError if a count of `current` contradicts itself
+ */
+export function planTableReshard(current: IndexShards, target: IndexShardTarget): TableReshardStep[] {
+  checkIndexShards('current', current);
+  checkTarget(target);
+  const way = new CountsOnTheWay(current, target);
+  const known = way.deploy(
+    ({ write, read, since = write }, goal) => counts(write, Math.max(read, goal), Math.min(since, goal)),
+    'every writer must know all places of an item before another count is used',
+  );
+  const used = way.deploy(
+    ({ write, read, since = write }, goal) => counts(goal, read, since),
+    'writers use the new number of shards',
+  );
+  const reason = 'items stay where earlier counts have put them until reshardItems takes them to their places';
+  const isMoving = [way.shards.default, ...Object.values(way.shards.byValue ?? {})].some(isOpen);
+  const move: TableReshardStep[] = isMoving ? [{ action: 'move', reason }] : [];
+  const settled = way.deploy(({ write }) => counts(write, write, write), 'each item has one place');
+  return [...known, ...used, ...move, ...settled];
+}
+
+/**
+ * Whether every reader and every writer may go from the current counts to the next ones in any order: those of now know the place
+ * where those of the next step put an item, and the other way around. Items of counts that are given up are taken to be moved.
+ */
+export function isTableReshardStep(current: IndexShards, next: IndexShards): boolean {
+  const knows = ({ write, read, since = write }: ShardCount, other: ShardCount) =>
+    since <= other.write && other.write <= read;
+  const isStep = (from: ShardCount, to: ShardCount) => knows(from, to) && knows(to, from);
+  const values = [...Object.keys(current.byValue ?? {}), ...Object.keys(next.byValue ?? {})];
+  return (
+    isStep(current.default, next.default) &&
+    values.every((value) => isStep(countOf(current, value), countOf(next, value)))
+  );
+}
+
+function counts(write: number, read: number, since: number): ShardCount {
+  return { write, read, ...(since < write && { since }) };
+}
+
+/** Whether items can stand elsewhere than where writers put them. */
+function isOpen({ write, read, since = write }: ShardCount): boolean {
+  return since < read;
+}

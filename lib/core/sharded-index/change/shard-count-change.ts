@@ -1,0 +1,98 @@
+import { InvalidArgumentError } from '../../foundation/errors';
+import { checkShardCount, MAX_INDEX_SHARDS } from '../../foundation/shard-count';
+import type { IndexShards, ShardCount } from '../config/sharded-index-config';
+
+/** How many shards writers will spread the items of each value over. */
+export interface IndexShardTarget {
+  /** The shard count of the whole table, or of every value that `byValue` does not name. From 1 to 10,000. */
+  default: number;
+  /**
+   * The shard counts of single values, each from 1 to 10,000.
+   * @default every value has the default count
+   */
+  byValue?: Record<string, number>;
+}
+
+/** A deployment of shard counts. */
+export interface CountDeployment {
+  action: 'deploy';
+  shards: IndexShards;
+  reason: string;
+}
+
+/** Counts on their way from those that are deployed to a target. */
+export class CountsOnTheWay {
+  constructor(
+    /** The counts that the deployments so far have come to. */
+    public shards: IndexShards,
+    private readonly target: IndexShardTarget,
+  ) {}
+
+  /** The deployment of the next counts of the default and of every value. None if nothing changes. */
+  deploy(next: (now: ShardCount, goal: number) => ShardCount, reason: string): CountDeployment[] {
+    const shards = eachCount(this.shards, this.target, next);
+    if (isSameSharding(shards, this.shards)) return [];
+    this.shards = shards;
+    return [{ action: 'deploy', shards, reason }];
+  }
+}
+
+/** New counts of the default, and of every value that has its own counts now or in the end. */
+function eachCount(
+  now: IndexShards,
+  target: IndexShardTarget,
+  next: (now: ShardCount, goal: number) => ShardCount,
+): IndexShards {
+  const others = next(now.default, target.default);
+  const values = new Set([...Object.keys(now.byValue ?? {}), ...Object.keys(target.byValue ?? {})]);
+  const byValue = [...values].sort().map((value) => {
+    const count = next(countOf(now, value), ownOr(target.byValue, value, target.default));
+    return [value, count] as const;
+  });
+  // A value that ends with the default counts needs no counts of its own.
+  const distinct = byValue.filter(
+    ([value, count]) => Object.hasOwn(target.byValue ?? {}, value) || !isSameCount(count, others),
+  );
+  return distinct.length === 0 ? { default: others } : { default: others, byValue: Object.fromEntries(distinct) };
+}
+
+/** The counts of a value. */
+export function countOf({ default: others, byValue }: IndexShards, value: string): ShardCount {
+  return ownOr(byValue, value, others);
+}
+
+function ownOr<V>(byValue: Record<string, V> = {}, value: string, otherwise: V): V {
+  return Object.hasOwn(byValue, value) ? byValue[value]! : otherwise;
+}
+
+/** Whether both have the same counts for every value. */
+export function isSameSharding(a: IndexShards, b: IndexShards): boolean {
+  const values = [...Object.keys(a.byValue ?? {}), ...Object.keys(b.byValue ?? {})];
+  return (
+    isSameCount(a.default, b.default) && values.every((value) => isSameCount(countOf(a, value), countOf(b, value)))
+  );
+}
+
+function isSameCount(a: ShardCount, b: ShardCount): boolean {
+  return a.write === b.write && a.read === b.read && (a.since ?? a.write) === (b.since ?? b.write);
+}
+
+/** Whether writers spread any value over fewer shards than before. */
+export function hasFallen(before: IndexShards, now: IndexShards): boolean {
+  const values = [...Object.keys(before.byValue ?? {}), ...Object.keys(now.byValue ?? {})];
+  return (
+    now.default.write < before.default.write ||
+    values.some((value) => countOf(now, value).write < countOf(before, value).write)
+  );
+}
+
+/** @throws InvalidArgumentError or InvalidShardCountError for what is no target */
+export function checkTarget(target: IndexShardTarget): void {
+  if (typeof target !== 'object' || target === null) {
+    throw new InvalidArgumentError('target', target, 'an object with a default shard count');
+  }
+  checkShardCount('target.default', target.default, MAX_INDEX_SHARDS);
+  for (const [value, count] of Object.entries(target.byValue ?? {})) {
+    checkShardCount(`target.byValue[${JSON.stringify(value)}]`, count, MAX_INDEX_SHARDS);
+  }
+}

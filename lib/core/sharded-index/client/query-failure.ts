@@ -1,0 +1,59 @@
+import type { ReadFailure } from '../../foundation/fan-out/read-failure';
+
+/**
+ * Sources: the DynamoDB API reference, "Query" and "Common Errors", the AWS SDK's own list of throttling errors, and the error
+ * codes of @amazon-dax-sdk/client-dax.
+ */
+const THROTTLES = new Set([
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'Throttling',
+  'ThrottlingException',
+  'ThrottledException',
+  'RequestThrottled',
+  'RequestThrottledException',
+  'TooManyRequestsException',
+]);
+
+const TRANSIENT = new Set([
+  'IncompleteAnswerError',
+  'InternalServerError',
+  'InternalFailure',
+  'ServiceUnavailable',
+  'ServiceUnavailableException',
+  'TimeoutError',
+  'RequestTimeout',
+  'RequestTimeoutException',
+  'ExpiredTokenException',
+  'RequestExpired',
+  'InternalServerErrorException',
+  'ConnectionException',
+  'NoRouteException',
+  'EndOfStreamException',
+  'DecoderException',
+  'MalformedResultException',
+]);
+
+/** Node's error codes for a connection that was refused, was lost or could not be made. */
+const LOST_CONNECTIONS = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND']);
+
+/** The fields that the SDK, or another client, sets on the error of a failed request. */
+interface RequestError {
+  name?: string;
+  /** Of an error of Node.js, or of a client of DAX, whose errors have no name of their own. */
+  code?: string;
+  /** As above, of an answer. */
+  statusCode?: number;
+  $retryable?: { throttling?: boolean };
+  $metadata?: { httpStatusCode?: number };
+}
+
+/** What it means that a DynamoDB query failed with this error. */
+export function queryFailure(error: unknown): ReadFailure {
+  const { name = '', code = '', statusCode, $retryable, $metadata }: RequestError = Object(error);
+  const status = $metadata?.httpStatusCode ?? statusCode ?? 0;
+  const isOneOf = (known: Set<string>): boolean => known.has(name) || known.has(code);
+  if ($retryable?.throttling || isOneOf(THROTTLES) || status === 429) return 'throttled';
+  const transient = $retryable !== undefined || isOneOf(TRANSIENT) || LOST_CONNECTIONS.has(code) || status >= 500;
+  return transient ? 'transient' : 'final';
+}

@@ -1,0 +1,59 @@
+import { InvalidArgumentError } from '../../foundation/errors';
+
+/**
+ * A number of up to 38 digits; DynamoDB itself checks its magnitude. Source: the DynamoDB developer guide, "Data
+ * types".
+ */
+const NUMBER = /^[+-]?(?=\.?\d)\d{0,126}(?:\.\d{0,130})?(?:[eE][+-]?\d{1,3})?$/;
+
+/** Source: the DynamoDB developer guide, "Quotas". */
+const MAX_NESTING = 32;
+
+/** Whether this is the text of a number as DynamoDB takes it. */
+export function isNumberText(value: unknown): value is string {
+  return typeof value === 'string' && NUMBER.test(value);
+}
+
+/**
+ * Throws `InvalidArgumentError` unless this is an attribute value that DynamoDB could have: whoever gets it may then measure,
+ * sign and send it without a further look.
+ */
+export function checkAttributeValue(field: string, value: unknown): void {
+  if (isValue(value, MAX_NESTING)) return;
+  const allowed = `an attribute value of one type, such as {"S":"text"}, nested at most ${MAX_NESTING} levels deep`;
+  throw new InvalidArgumentError(field, value, allowed);
+}
+
+type Check = (content: unknown, levels: number) => boolean;
+
+const isText: Check = (content) => typeof content === 'string';
+const isBinary: Check = (content) => content instanceof Uint8Array;
+const isBoolean: Check = (content) => typeof content === 'boolean';
+const isSet =
+  (isMember: Check): Check =>
+  (content, levels) =>
+    Array.isArray(content) && content.every((member) => isMember(member, levels));
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  S: isText,
+  N: isNumberText,
+  B: isBinary,
+  BOOL: isBoolean,
+  NULL: isBoolean,
+  SS: isSet(isText),
+  NS: isSet(isNumberText),
+  BS: isSet(isBinary),
+  L: isSet((member, levels) => isValue(member, levels - 1)),
+  M: (content, levels) => isObject(content) && Object.values(content).every((member) => isValue(member, levels - 1)),
+};
+
+function isValue(value: unknown, levels: number): boolean {
+  if (levels < 0 || !isObject(value)) return false;
+  const [type = '', ...others] = Object.keys(value);
+  return others.length === 0 && Object.hasOwn(CHECKS, type) && CHECKS[type]!(value[type], levels);
+}
+
+/** Whether a value is an object with fields: neither null nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,26 @@
+import { InvalidArgumentError } from '../../foundation/errors';
+
+/** The function or the application does not know an index of this name. */
+export class UnknownIndexError extends InvalidArgumentError {
+  static override readonly code = 'UNKNOWN_INDEX';
+}
+
+/** The configuration of an index is incomplete or contradicts itself. */
+export class InvalidIndexConfigError extends InvalidArgumentError {
+  static override readonly code = 'INVALID_INDEX_CONFIG';
+}
+
+/** The value of a request or an item does not fit the index: it is missing, of a wrong type, or not allowed. */
+export class InvalidIndexValueError extends InvalidArgumentError {
+  static override readonly code = 'INVALID_INDEX_VALUE';
+}
+
+/** While a shard count changes, nobody knows which one of several places an item stands at. */
+export class UncertainShardError extends InvalidArgumentError {
+  static override readonly code = 'UNCERTAIN_SHARD';
+}
+
+/** A sort-key condition is not exactly one of the conditions of DynamoDB, or its operands do not fit it. */
+export class InvalidSortKeyConditionError extends InvalidArgumentError {
+  static override readonly code = 'INVALID_SORT_KEY_CONDITION';
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import type { DynamoDbItem } from '../../foundation/attribute-value';
+import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
+import { ItemSizes } from '../../foundation/fan-out/item-sizes';
+import type { Position } from '../../foundation/fan-out/total-order';
+import type { ShardedConfig } from '../config/sharded-index-config';
+import type { SortableValue } from './attribute-order';
+import type { FanOutRequest } from './fan-out-request';
+
+/** Where a page ended, and what the next page must know to go on from there at little cost. */
+export interface CursorPosition extends Position<DynamoDbItem> {
+  /**
+   * The attributes of the table key and the sort key of the page's last item. Without a table key: the first attributes
+   * of the sort key, and the page ended behind all items that have them.
+   */
+  item: Record<string, SortableValue>;
+  /** Whether the position is that of an item. */
+  isItem: boolean;
+  /**
+   * For each sort key attribute: about how many items of all shards stand before the position and have the same value
+   * of this attribute and of those before it, or `UNKNOWN_TIES`. It decides only what the next page costs.
+   */
+  ties: readonly number[];
+  /** The sizes of the query's items, as far as the query has read them. */
+  sizes: ItemSizes;
+  /** The `stretch` of the page: how many of its consecutive items came from one shard, in the mean. */
+  stretch: number;
+}
+
+/** Stands for a number of ties that is not known, and that may be large. */
+export const UNKNOWN_TIES = -1;
+
+const VERSION = 4;
+
+/** With so many bytes, no altered cursor passes by accident. docs/decisions says why the checksum needs no secret. */
+const CHECKSUM_BYTES = 16;
+
+/** The bytes of half a read unit, the least that a read costs. */
+const BLOCK_BYTES = 4_096;
+
+/** A read of so many repeated items, and of those that follow, ends behind the repeated ones even in a small answer. */
+const MAX_REPEATS = 3;
+
+/** Whether so many items are better read again than left out with one more request of each shard. */
+export function isFewTies(ties: number, { sizes }: CursorPosition): boolean {
+  if (ties === UNKNOWN_TIES) return false;
+  return ties === 0 || (ties <= MAX_REPEATS && ties * (sizes.mean ?? BLOCK_BYTES) <= BLOCK_BYTES);
+}
+
+/**
+ * The cursor behind a position. It holds one key, for any number of shards, and a checksum over that key and the query.
+ * By the checksum, `decodeCursor` refuses an altered cursor and the cursor of another query.
+ */
+export function encodeCursor(
+  config: ShardedConfig,
+  request: FanOutRequest,
+  end: Position<DynamoDbItem>,
+  ties: readonly number[],
+  { sizes, stretch }: Pick<CursorPosition, 'sizes' | 'stretch'>,
+): string {
+  const key = positionAttributes(config).map((attribute) => {
+    const value = end.item[attribute] as SortableValue | undefined;
+    return value === undefined ? null : encodeValue(value);
+  });
+  const learned = [sizes.mean ?? 0, sizes.deviation, stretch].map(Math.round);
+  const payload = JSON.stringify([VERSION, end.shard, ...learned, ...key, ...ties]);
+  return Buffer.concat([checksum(config, request, payload), Buffer.from(payload)]).toString('base64url');
+}
+
+/** @throws InvalidCursorError if the cursor was altered or belongs to another query */
+export function decodeCursor(config: ShardedConfig, request: FanOutRequest): CursorPosition | undefined {
+  const { cursor } = request;
+  if (cursor === undefined) return undefined;
+  const bytes = Buffer.from(typeof cursor === 'string' ? cursor : '', 'base64url');
+  const payload = bytes.subarray(CHECKSUM_BYTES).toString();
+  const intact =
+    bytes.toString('base64url') === cursor &&
+    bytes.subarray(0, CHECKSUM_BYTES).equals(checksum(config, request, payload));
+  if (!intact) {
+    throw new InvalidCursorError('cursor', cursor, 'the unaltered cursor of a page of the same query');
+  }
+  const [version, shard, meanBytes, deviation, stretch, ...rest] = JSON.parse(payload) as EncodedPosition;
+  if (version !== VERSION) {
+    throw new InvalidCursorError('cursor', cursor, 'the cursor of a page of this version of the library');
+  }
+  const names = positionAttributes(config);
+  const key = rest.slice(0, names.length) as (string | null)[];
+  const attributes = names.flatMap((name, index) => {
+    const value = key[index]!;
+    return value === null ? [] : [[name, decodeValue(value)] as const];
+  });
+  return {
+    shard,
+    item: Object.fromEntries(attributes),
+    isItem: key.every((value) => value !== null),
+    ties: rest.slice(names.length) as number[],
+    sizes: new ItemSizes(meanBytes, deviation),
+    stretch,
+  };
+}
+
+/** The attributes that a query must read of each item so that it can make a cursor. */
+export function positionAttributes(config: ShardedConfig): string[] {
+  return [...new Set([...config.tableKey, ...config.sortKeyAttributes])];
+}
+
+/**
+ * What makes a query this query. Two requests are the same query if they differ in nothing but the page size, the
+ * projection and the cursor.
+ */
+export function queryText(config: ShardedConfig, request: FanOutRequest): string {
+  const { value, values, sortKey, order = 'ascending', filterExpression } = request;
+  const query = [
+    config.tableName,
+    config.indexName ?? null,
+    config.keyLayout,
+    positionAttributes(config),
+    [value, values, sortKey, order, filterExpression],
+    sortedEntries(request.expressionAttributeNames),
+    sortedEntries(request.expressionAttributeValues),
+  ];
+  return JSON.stringify(query, (_, inner) =>
+    inner instanceof Uint8Array ? { binary: Buffer.from(inner).toString('base64') } : inner,
+  );
+}
+
+function checksum(config: ShardedConfig, request: FanOutRequest, payload: string): Buffer {
+  const text = JSON.stringify([queryText(config, request), payload]);
+  return createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);
+}
+
+function sortedEntries(map: object = {}): [string, unknown][] {
+  return Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The key, an absent attribute as null, and then the ties. */
+type EncodedPosition = [
+  version: number,
+  shard: number,
+  meanBytes: number,
+  deviation: number,
+  stretch: number,
+  ...rest: (string | null | number)[],
+];
+
+/** The letter of the type, and the text of the value. */
+export function encodeValue(value: SortableValue): string {
+  if ('S' in value) return `S${value.S}`;
+  return 'N' in value ? `N${value.N}` : `B${Buffer.from(value.B).toString('base64')}`;
+}
+
+export function decodeValue(encoded: string): SortableValue {
+  const text = encoded.slice(1);
+  if (encoded[0] === 'S') return { S: text };
+  return encoded[0] === 'N' ? { N: text } : { B: new Uint8Array(Buffer.from(text, 'base64')) };
+}

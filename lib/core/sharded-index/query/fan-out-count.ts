@@ -1,0 +1,99 @@
+import { ShardsUnavailableError } from '../../foundation/fan-out/fan-out-errors';
+import { type FanOutStats, noCost } from '../../foundation/fan-out/fan-out-stats';
+import { ItemSizes } from '../../foundation/fan-out/item-sizes';
+import { type FanOutReadOptions, readPolicy } from '../../foundation/fan-out/read-policy';
+import { ShardBuffer } from '../../foundation/fan-out/shard-buffer';
+import { shardFlow } from '../../foundation/fan-out/shard-flow';
+import { ShardRequests } from '../../foundation/fan-out/shard-requests';
+import type { QueryClient } from '../client/query-client';
+import { queryFailure } from '../client/query-failure';
+import { configOfTheMoment } from '../config/config-of-the-moment';
+import type { ShardedConfig, ShardedConfigSource } from '../config/sharded-index-config';
+import type { FanOutRequest } from './fan-out-request';
+import { indexQuery } from './index-query';
+import { indexShards } from './index-shard';
+import { IndexShardReader } from './index-shard-reader';
+import { ReadProgress } from './resume-point';
+
+/** What to count in a sharded index. */
+export type FanOutCountRequest = Omit<FanOutRequest, 'order' | 'limit' | 'projection'>;
+
+/** A count over all shards. */
+export interface FanOutCount {
+  /** How many items were counted, without those of the missing shards. */
+  count: number;
+  /**
+   * Pass it with the same request to count the rest, and add the counts. Present only if the deadline came before all
+   * was counted. It holds one key for each shard that was counted in part, at most as many as `concurrency`.
+   */
+  cursor?: string;
+  /** The shards that the query could not read, or could read only in part. Absent if it read all of them. */
+  missingShards?: number[];
+  /** The cost of the count. It is that of reading the items: a count saves the transfer, and no read units. */
+  stats: FanOutStats;
+}
+
+/**
+ * Counts the items of all shards that meet a request. The shards are counted side by side.
+ *
+ * To ask whether there is any item, use `fanOutQuery` with `limit: 1` and `order: 'unordered'`: it asks one shard first,
+ * and no other if that shard has an item.
+ *
+ * @param index the configuration that `ShardedIndex` emits, or an `AdaptiveIndex`
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
+ *   configuration are invalid
+ * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
+ * @throws ShardsUnavailableError if the deadline came before the first answer, or if no shard could be read
+ */
+export async function fanOutCount(
+  client: QueryClient,
+  index: ShardedConfig | ShardedConfigSource,
+  request: FanOutCountRequest,
+  options: FanOutReadOptions = {},
+): Promise<FanOutCount> {
+  const { config, left } = await configOfTheMoment(index, options);
+  const { cursor, ...rest } = request;
+  const { query } = indexQuery(client, config, { ...rest, order: 'unordered' });
+  const progress = ReadProgress.decode('cursor', cursor, config, rest, 'count');
+  const policy = readPolicy(left);
+  const shards = indexShards(config, rest);
+  const buffers = shards
+    .filter((shard) => !progress.isFinished(shard))
+    .map((shard) => {
+      const reader = new IndexShardReader(query, shard, [
+        { ...query.select, repeats: 0, startKey: progress.keyOf(shard) },
+      ]);
+      const counter = { shard: shard.number, exhausted: false, read: reader.count.bind(reader) };
+      return new ShardBuffer<number>(counter, query.order.behindAllShards);
+    });
+  const stats = noCost(shards.length);
+  const requests = new ShardRequests(buffers, policy, { stats, sizes: new ItemSizes(), failureOf: queryFailure });
+  let count = 0;
+  let answers = 0;
+  let expired: ShardsUnavailableError | undefined;
+  const bounds = { width: policy.concurrency, limit: Number.MAX_SAFE_INTEGER, isNew: () => true };
+  stats.waves = 1;
+  try {
+    for await (const { shard, items, next, missing } of shardFlow(buffers, bounds, requests)) {
+      if (!missing) answers += 1;
+      for (const counted of items) count += counted;
+      const lastKey = IndexShardReader.lastKeyOf(next);
+      if (lastKey !== undefined) progress.readTo(shard, lastKey);
+      else progress.finish(shard);
+    }
+  } catch (error) {
+    if (!(error instanceof ShardsUnavailableError)) throw error;
+    expired = error;
+  } finally {
+    requests.close();
+  }
+  const missingShards = buffers.filter(({ missing }) => missing).map(({ shard }) => shard);
+  const unread = expired?.shards.some((shard) => !missingShards.includes(shard));
+  if (expired !== undefined && answers === 0) throw expired;
+  return {
+    count,
+    ...(unread && { cursor: progress.encode(config, rest, 'count', shards) }),
+    ...(missingShards.length > 0 && { missingShards }),
+    stats,
+  };
+}

@@ -1,0 +1,127 @@
+import type { DynamoDbItem } from '../../foundation/attribute-value';
+import type { FanOutStats } from '../../foundation/fan-out/fan-out-stats';
+import { ItemSizes } from '../../foundation/fan-out/item-sizes';
+import { checkPageBytes } from '../../foundation/fan-out/page-bytes';
+import type { PageBounds } from '../../foundation/fan-out/page-in-progress';
+import { type FanOutReadOptions, readPolicy } from '../../foundation/fan-out/read-policy';
+import { gatherPage } from '../../foundation/fan-out/scatter-gather';
+import type { QueryClient } from '../client/query-client';
+import { queryFailure } from '../client/query-failure';
+import { configOfTheMoment } from '../config/config-of-the-moment';
+import { itemIdentity } from '../config/item-identity';
+import { type ShardedConfig, type ShardedConfigSource, storePath } from '../config/sharded-index-config';
+import { encodeCursor } from './cursor';
+import { tiesBefore } from './cursor-ties';
+import type { FanOutRequest } from './fan-out-request';
+import { indexQuery } from './index-query';
+import { projectedItem } from './projected-item';
+
+/** One page of the answer over all shards. */
+export interface FanOutPage {
+  /** The items of the page, in the order of the query, as DynamoDB's API writes them. */
+  items: DynamoDbItem[];
+  /**
+   * Pass it with the same query to read the next page. Absent if nothing can follow this page. The next page may turn
+   * out to be empty.
+   */
+  cursor?: string;
+  /**
+   * The 0-based numbers of the shards that the query could not read, or could read only in part. With `values`, the
+   * shards of the n-th value, from 0, have the numbers from n times 10,000 on. Absent if the query read all shards.
+   * The items of these shards are missing from this page, and the cursor goes on behind the last item of this page. To
+   * get the missing items, ask for this page again.
+   */
+  missingShards?: number[];
+  /** The cost of this page. */
+  stats: FanOutStats;
+}
+
+/** How large a page may be, and how the query asks its shards. */
+export interface FanOutOptions extends FanOutReadOptions {
+  /**
+   * The most bytes that the items of a page may take, at least 1, as `itemBytes` measures them. The page ends before the item that
+   * would exceed it. A page that is not empty holds at least one item, even a larger one.
+   * @default no bound
+   */
+  maxPageBytes?: number;
+  /**
+   * Measures an item, in bytes, for `maxPageBytes`.
+   * @default the length of the item's JSON in UTF-8
+   */
+  itemBytes?(item: DynamoDbItem): number;
+}
+
+/**
+ * Reads one page from all shards of an index, in one global order. Use it to show pages, or to read the first items. To
+ * read a whole index in any order, use `fanOutItems`.
+ *
+ * Items are ordered by their sort key, then by their shard, then as DynamoDB stores them within a shard. The cursor of
+ * the page goes on behind the last item of the page. It does so even if items were written or deleted since, and even
+ * if the shard count has changed.
+ *
+ * @param client sends the requests; create it with `maxAttempts: 1`, because this function makes the further attempts
+ * @param index the configuration that `ShardedIndex` emits, or an `AdaptiveIndex`
+ * @returns the items, the cursor of the next page if one can follow, and the cost
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
+ *   configuration are invalid
+ * @throws InvalidCursorError if the cursor was altered or belongs to another query
+ * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
+ * @throws ShardsUnavailableError if the deadline came before any item was certain, or if no shard could be read
+ */
+export async function fanOutQuery(
+  client: QueryClient,
+  index: ShardedConfig | ShardedConfigSource,
+  request: FanOutRequest,
+  options: FanOutOptions = {},
+): Promise<FanOutPage> {
+  const { config, left } = await configOfTheMoment(index, options);
+  const { query, readers, leading } = indexQuery(client, config, request);
+  const policy = readPolicy(left);
+  checkPageBytes(left.maxPageBytes, 'itemBytes', left.itemBytes);
+  const { order, cursor, shardByShard } = query;
+  const sizes = left.history?.sizesOf(storePath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
+  const page = await gatherPage(
+    readers,
+    { order, shardByShard, leading, sizes, failureOf: queryFailure },
+    { ...boundsOf(config, request, left, readers.length, sizes), stretchBefore: cursor?.stretch },
+    policy,
+  );
+  const { positions, end, missingShards, stretch, stats } = page;
+  const filtered = request.filterExpression !== undefined;
+  const ties = shardByShard ? [] : tiesBefore(config.sortKeyAttributes, page, cursor, filtered);
+  return {
+    items: positions.map(({ item }) => projectedItem(item, request.projection)),
+    ...(end === undefined ? {} : { cursor: encodeCursor(config, request, end, ties, { sizes, stretch }) }),
+    ...(missingShards.length > 0 ? { missingShards } : {}),
+    stats,
+  };
+}
+
+/** How many items each shard is assumed to have on a page that only bytes bound, as long as item sizes are unknown. */
+const UNSIZED_SHARE = 100;
+
+/** When the page ends, and how it tells items apart. */
+function boundsOf(
+  config: ShardedConfig,
+  { limit, projection }: FanOutRequest,
+  { maxPageBytes, itemBytes = jsonBytes }: FanOutOptions,
+  shards: number,
+  sizes: ItemSizes,
+): PageBounds<DynamoDbItem> {
+  const identityOf = itemIdentity(config);
+  if (maxPageBytes === undefined) return { limit, identityOf };
+  let bytes = 0;
+  return {
+    limit,
+    identityOf,
+    fits: ({ item }) => {
+      bytes += itemBytes(projectedItem(item, projection));
+      return bytes <= maxPageBytes;
+    },
+    roughly: () => (sizes.mean === undefined ? UNSIZED_SHARE * shards : Math.ceil(maxPageBytes / sizes.mean)),
+  };
+}
+
+function jsonBytes(item: DynamoDbItem): number {
+  return Buffer.byteLength(JSON.stringify(item));
+}

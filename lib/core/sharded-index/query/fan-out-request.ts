@@ -1,0 +1,242 @@
+import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
+import { valueText } from '../../foundation/count-of-value';
+import { plainDecimal } from '../../foundation/decimal';
+import { InvalidArgumentError } from '../../foundation/errors';
+import { checkAttributeValue, isNumberText, isObject } from '../config/check-attribute-value';
+import {
+  isTableConfig,
+  type ShardedConfig,
+  type ShardedTableConfig,
+  shardAttributeValue,
+  storeName,
+} from '../config/sharded-index-config';
+import { InvalidIndexValueError } from '../config/sharded-index-errors';
+import { itemBytes } from './item-bytes';
+import type { SortKeyCondition } from './sort-key-select';
+
+/** The order of the items over all shards. `unordered` goes through one shard after the other. */
+export type FanOutOrder = 'ascending' | 'descending' | 'unordered';
+
+/** A value of an index or a table: a text, a number, or the digits of a number that JavaScript cannot hold exactly. */
+export type FanOutValue = string | number | { N: string };
+
+/** What to read from a sharded index. */
+export interface FanOutRequest {
+  /** The value whose items to read. An index that is keyed by a value needs `value` or `values`. */
+  value?: FanOutValue;
+  /**
+   * Several values whose items to read in one order: 1 to 100 different ones. Each value has its own shard count.
+   * @default the one `value`
+   */
+  values?: FanOutValue[];
+  /**
+   * A condition on the first sort key attribute, such as `{ gt: '2026' }`; or conditions by attribute, such as
+   * `{ priority: { eq: 1 }, createdAt: { gt: '2026' } }`. They name the first attributes of the sort key without a gap,
+   * and only the last of them may be another condition than `eq`. The query reads, and pays for, only the items that
+   * meet them.
+   * @default every sort key
+   */
+  sortKey?: SortKeyCondition | Record<string, SortKeyCondition>;
+  /**
+   * The order of the items over all shards. `unordered` costs less for a small page because it asks few shards at a
+   * time.
+   * @default 'ascending'
+   */
+  order?: FanOutOrder;
+  /**
+   * The most items on a page, at least 1.
+   * @default no bound
+   */
+  limit?: number;
+  /**
+   * The `cursor` of the page before. The request must be the same as for that page, except for `limit` and
+   * `projection`.
+   * @default the first page
+   */
+  cursor?: string;
+  /**
+   * The names of the top-level attributes to return.
+   * @default every attribute that the index projects
+   */
+  projection?: string[];
+  /**
+   * Whether to read what was written last, at twice the read units. Of a table that is sharded by its own key: an index
+   * has no consistent reads.
+   * @default false
+   */
+  consistentRead?: boolean;
+  /**
+   * A filter in DynamoDB's expression language. It hides items, but DynamoDB charges for reading them all the same.
+   * @default no filter
+   */
+  filterExpression?: string;
+  /** Attribute names for the placeholders of the filter, which start with `#`, and not with `#evenShards`. */
+  expressionAttributeNames?: Record<string, string>;
+  /** Attribute values for the placeholders of the filter, which start with `:`, and not with `:evenShards`. */
+  expressionAttributeValues?: Record<string, AttributeValue>;
+}
+
+/** The library keeps expression placeholders that start with this word for itself. */
+export const RESERVED_PLACEHOLDER = 'evenShards';
+
+const ORDERS = ['ascending', 'descending', 'unordered'];
+const FIELDS = [
+  'value',
+  'values',
+  'sortKey',
+  'order',
+  'limit',
+  'cursor',
+  'projection',
+  'consistentRead',
+  'filterExpression',
+  'expressionAttributeNames',
+  'expressionAttributeValues',
+];
+
+/** The most values of one query. */
+const MAX_VALUES = 100;
+
+/** The most bytes of a partition key attribute. Source: the DynamoDB developer guide, "Quotas". */
+const MAX_PARTITION_KEY_BYTES = 2_048;
+
+/** The most bytes of an expression. Source: the DynamoDB developer guide, "Quotas". */
+const MAX_EXPRESSION_BYTES = 4_096;
+
+/** The most bytes of the names and values of an expression. Source: the DynamoDB developer guide, "Quotas". */
+const MAX_SUBSTITUTION_BYTES = 2 * 2 ** 20;
+
+/** Throws a typed error if the index cannot answer the request. `sortKeySelect` checks the sort key. */
+export function checkFanOutRequest(config: ShardedConfig, request: FanOutRequest): void {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
+    throw new InvalidArgumentError('request', request, 'an object');
+  }
+  for (const field of Object.keys(request)) {
+    if (!FIELDS.includes(field)) throw new InvalidArgumentError('request', field, `made of ${FIELDS.join(', ')}`);
+  }
+  checkValues(config, request);
+  if (request.order !== undefined && !ORDERS.includes(request.order)) {
+    throw new InvalidArgumentError('order', request.order, `one of ${ORDERS.join(', ')}`);
+  }
+  if (request.limit !== undefined && (!Number.isSafeInteger(request.limit) || request.limit < 1)) {
+    throw new InvalidArgumentError('limit', request.limit, 'a whole number of at least 1');
+  }
+  checkProjection(request.projection);
+  checkConsistentRead(config, request.consistentRead);
+  checkExpression(request);
+}
+
+function checkValues(config: ShardedConfig, { value, values }: { value?: unknown; values?: unknown }): void {
+  if (values === undefined) {
+    checkValue(config, 'value', value);
+    return;
+  }
+  if (value !== undefined) {
+    throw new InvalidIndexValueError('value', value, 'absent because values names the values to read');
+  }
+  if (!Array.isArray(values) || values.length < 1 || values.length > MAX_VALUES) {
+    throw new InvalidIndexValueError('values', values, `an array of 1 to ${MAX_VALUES} different values`);
+  }
+  for (const [index, each] of values.entries()) {
+    checkValue(config, `values[${index}]`, each);
+    if (values.findIndex((other) => valueText(plainValue(other)) === valueText(plainValue(each))) !== index) {
+      throw new InvalidIndexValueError(`values[${index}]`, each, 'different from the other values');
+    }
+  }
+}
+
+function checkValue(config: ShardedConfig, field: string, value: unknown): void {
+  const { valueAttribute } = config;
+  if (valueAttribute === undefined) {
+    if (value !== undefined) {
+      throw new InvalidIndexValueError(field, value, `absent because ${storeName(config)} covers the whole table`);
+    }
+    return;
+  }
+  if (!isFanOutValue(value)) {
+    const allowed = `a non-empty string, a finite number or { N: digits } because ${storeName(config)} is keyed by ${valueAttribute}`;
+    throw new InvalidIndexValueError(field, value, allowed);
+  }
+  const plain = plainValue(value);
+  if (isTableConfig(config)) checkSeparator(config, field, plain);
+  const key = config.keyLayout === 'multi-attribute' ? plain : shardAttributeValue(config, plain, 0);
+  if (typeof key === 'string' && Buffer.byteLength(key) > MAX_PARTITION_KEY_BYTES) {
+    const allowed = `at most ${MAX_PARTITION_KEY_BYTES} bytes long with the number of a shard, as every partition key of DynamoDB is`;
+    throw new InvalidIndexValueError(field, value, allowed);
+  }
+}
+
+function isFanOutValue(value: unknown): value is FanOutValue {
+  if (isObject(value)) return Object.keys(value).length === 1 && isNumberText(value.N);
+  return (typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value));
+}
+
+/** A value as keys and shard counts name it: digits stay a text. */
+export function plainValue(value: FanOutValue): string | number {
+  return typeof value === 'object' ? plainDecimal(value.N) : value;
+}
+
+/** Throws `InvalidIndexValueError` if nobody could tell where the value ends in a partition key. */
+export function checkSeparator({ separator }: ShardedTableConfig, field: string, value: string | number): void {
+  if (!valueText(value).includes(separator)) return;
+  throw new InvalidIndexValueError(field, value, `a value without the separator ${JSON.stringify(separator)}`);
+}
+
+function checkProjection(projection: unknown): void {
+  if (projection === undefined) return;
+  const valid =
+    Array.isArray(projection) &&
+    projection.length > 0 &&
+    projection.every((name) => typeof name === 'string' && name !== '');
+  if (!valid) throw new InvalidArgumentError('projection', projection, 'a non-empty array of attribute names');
+}
+
+function checkConsistentRead(config: ShardedConfig, consistentRead: unknown): void {
+  if (consistentRead === undefined || typeof consistentRead === 'boolean') {
+    if (!consistentRead || isTableConfig(config)) return;
+    const allowed = 'false or absent because DynamoDB has no consistent reads of a global secondary index';
+    throw new InvalidArgumentError('consistentRead', consistentRead, allowed);
+  }
+  throw new InvalidArgumentError('consistentRead', consistentRead, 'true, false or absent');
+}
+
+function checkExpression(request: FanOutRequest): void {
+  const { filterExpression, expressionAttributeNames: names, expressionAttributeValues: values } = request;
+  if (filterExpression !== undefined && (typeof filterExpression !== 'string' || filterExpression.trim() === '')) {
+    throw new InvalidArgumentError('filterExpression', filterExpression, 'a non-empty expression or absent');
+  }
+  if (filterExpression !== undefined && Buffer.byteLength(filterExpression) > MAX_EXPRESSION_BYTES) {
+    const allowed = `at most ${MAX_EXPRESSION_BYTES} bytes long, as every expression of DynamoDB is`;
+    throw new InvalidArgumentError('filterExpression', filterExpression, allowed);
+  }
+  for (const [field, placeholders, sign] of [
+    ['expressionAttributeNames', names, '#'],
+    ['expressionAttributeValues', values, ':'],
+  ] as const) {
+    if (placeholders === undefined) continue;
+    if (!isObject(placeholders)) {
+      throw new InvalidArgumentError(field, placeholders, `an object with keys that start with "${sign}"`);
+    }
+    if (filterExpression === undefined) {
+      throw new InvalidArgumentError(field, placeholders, 'absent unless there is a filterExpression that uses it');
+    }
+    for (const placeholder of Object.keys(placeholders)) {
+      if (!placeholder.startsWith(sign) || placeholder.startsWith(sign + RESERVED_PLACEHOLDER)) {
+        const allowed = `keyed by placeholders that start with "${sign}" and not with "${sign}${RESERVED_PLACEHOLDER}"`;
+        throw new InvalidArgumentError(field, placeholder, allowed);
+      }
+    }
+  }
+  for (const [placeholder, name] of Object.entries(names ?? {})) {
+    if (typeof name !== 'string' || name === '') {
+      throw new InvalidArgumentError(`expressionAttributeNames[${placeholder}]`, name, 'an attribute name');
+    }
+  }
+  for (const [placeholder, value] of Object.entries(values ?? {})) {
+    checkAttributeValue(`expressionAttributeValues[${placeholder}]`, value);
+  }
+  if (values !== undefined && itemBytes(values as DynamoDbItem) > MAX_SUBSTITUTION_BYTES) {
+    const allowed = `at most ${MAX_SUBSTITUTION_BYTES} bytes in all, as DynamoDB allows for an expression`;
+    throw new InvalidArgumentError('expressionAttributeValues', Object.keys(values), allowed);
+  }
+}

@@ -1,0 +1,300 @@
+import type { DynamoDbItem } from '../../foundation/attribute-value';
+import type { ShardPage, ShardRead, ShardReader } from '../../foundation/fan-out/shard-reader';
+import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error';
+import type { IndexQueryInput, IndexQueryOutput, QueryClient } from '../client/query-client';
+import { isObject } from '../config/check-attribute-value';
+import { identityAttributes, valueInKey } from '../config/item-identity';
+import { isTableConfig, type ShardedConfig, shardAttributeValue } from '../config/sharded-index-config';
+import { compareAttributeValues, type SortableValue } from './attribute-order';
+import { type CursorPosition, positionAttributes } from './cursor';
+import { type FanOutRequest, RESERVED_PLACEHOLDER } from './fan-out-request';
+import type { IndexShard } from './index-shard';
+import { itemBytes } from './item-bytes';
+import { type PieceContext, piecesBehind, pieceUpTo, type ShardPiece } from './shard-piece';
+import { isBehindRange, type KeyTerm, rangeTerm, termBehind } from './sort-key-range';
+import { toAttributeValue } from './sort-key-select';
+
+/** What the readers of one query share. */
+export interface IndexQuery extends PieceContext {
+  client: QueryClient;
+  config: ShardedConfig;
+  request: FanOutRequest;
+}
+
+/** Where a read of a shard goes on: behind a key within a piece, or at the begin of a piece. */
+interface ReadOn {
+  piece: number;
+  lastKey?: DynamoDbItem;
+}
+
+/** The sizes of so many items of an answer are enough to estimate the sizes of the others. */
+const SIZED_ITEMS = 20;
+
+/** The bytes of half a read unit, the least that DynamoDB charges for an eventually consistent read. */
+const BLOCK_BYTES = 4_096;
+
+/** The answer to a read that can find nothing. */
+const NOTHING: ShardPage<DynamoDbItem> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
+
+/** Reads one shard of a DynamoDB index, page by page, from its start or from a cursor. */
+export class IndexShardReader implements ShardReader<DynamoDbItem> {
+  readonly shard: number;
+
+  constructor(
+    private readonly query: IndexQuery,
+    private readonly indexShard: IndexShard,
+    private readonly pieces: readonly ShardPiece[] = piecesBehind(query, indexShard.number),
+  ) {
+    this.shard = indexShard.number;
+  }
+
+  get exhausted(): boolean {
+    return this.pieces.length === 0;
+  }
+
+  /** Where the shard goes on behind an answer whose `next` is this. */
+  static lastKeyOf(next: unknown): DynamoDbItem | undefined {
+    return (next as ReadOn | undefined)?.lastKey;
+  }
+
+  async read({ from, limit, until, signal }: ShardRead<DynamoDbItem>): Promise<ShardPage<DynamoDbItem>> {
+    const { request, sortKeyAttributes, direction } = this.query;
+    const at = (from as ReadOn | undefined) ?? { piece: 0 };
+    const whole = this.pieces[at.piece]!;
+    const piece = until === undefined ? whole : pieceUpTo(whole, until.item, sortKeyAttributes, direction);
+    if (piece === undefined) return NOTHING;
+    const input = this.queryInput(piece, at.lastKey ?? this.startKey(piece));
+    if (limit !== undefined) input.Limit = limit + (at.lastKey === undefined ? piece.repeats : 0);
+    const answer = await this.ask(input, signal);
+    const { items, ended } = this.wanted(whole, answer.items);
+    const lastKey = ended ? undefined : answer.lastKey;
+    return {
+      items,
+      ...(lastKey === undefined || this.isBehind(lastKey, whole)
+        ? this.nextPiece(at.piece, piece)
+        : { next: { piece: at.piece, lastKey } satisfies ReadOn, readTo: this.readTo(lastKey, whole) }),
+      itemsRead: answer.itemsRead,
+      consumedReadUnits: answer.consumedReadUnits,
+      itemSizes:
+        request.projection === undefined
+          ? answer.items.slice(0, SIZED_ITEMS).map(itemBytes)
+          : sizesByUnits(answer.consumedReadUnits, answer.itemsRead, request.consistentRead),
+    };
+  }
+
+  /** Counts the items of the next answer. The counts come as the items of a page. */
+  async count({ from, signal }: ShardRead<number>): Promise<ShardPage<number>> {
+    const piece = this.pieces[0]!;
+    const startKey = (from as ReadOn | undefined)?.lastKey ?? this.startKey(piece);
+    const input: IndexQueryInput = { ...this.queryInput(piece, startKey), Select: 'COUNT' };
+    const answer = await this.ask(input, signal);
+    return {
+      items: [answer.count],
+      ...(answer.lastKey && { next: { piece: 0, lastKey: answer.lastKey } satisfies ReadOn }),
+      itemsRead: answer.itemsRead,
+      consumedReadUnits: answer.consumedReadUnits,
+      itemSizes: [],
+    };
+  }
+
+  /** @throws IncompleteAnswerError for an answer that nobody could read, or that is none of the index */
+  private async ask(input: IndexQueryInput, abortSignal: AbortSignal | undefined): Promise<CompleteAnswer> {
+    const { client, config } = this.query;
+    try {
+      return completeAnswer(positionAttributes(config), input, await client.query(input, { abortSignal }));
+    } catch (error) {
+      throw isUnreadable(error) ? new IncompleteAnswerError('Query', EXPECTED, { cause: error }) : error;
+    }
+  }
+
+  /** The items behind the cursor, and whether the piece ends among the items of the answer. */
+  private wanted(piece: ShardPiece, answered: DynamoDbItem[]): { items: DynamoDbItem[]; ended: boolean } {
+    const { cursor } = this.query;
+    if (cursor === undefined) return { items: answered, ended: false };
+    const items = answered.filter(
+      (item) => this.isBehindCursor(item, piece) && !isMoved(this.query.config, item, cursor),
+    );
+    const end = items.findIndex((item) => this.isBehind(item, piece));
+    return end === -1 ? { items, ended: false } : { items: items.slice(0, end), ended: true };
+  }
+
+  /** Whether a key stands behind the piece. The condition that reads a piece can cover a little more. */
+  private isBehind(key: DynamoDbItem, { equal, range }: ShardPiece): boolean {
+    const { sortKeyAttributes, direction } = this.query;
+    const attribute = sortKeyAttributes[equal.length];
+    return attribute !== undefined && isBehindRange(key[attribute] as SortableValue, range, direction);
+  }
+
+  private isBehindCursor(item: DynamoDbItem, { startKey }: ShardPiece): boolean {
+    const { cursor, order } = this.query;
+    if (cursor === undefined || startKey !== undefined) return true;
+    return order.compare({ item, shard: this.shard }, cursor) > 0;
+  }
+
+  /** How far a read has come. Absent as long as it has only read again what earlier pages have read. */
+  private readTo(lastKey: DynamoDbItem, piece: ShardPiece): DynamoDbItem | undefined {
+    return this.isBehindCursor(lastKey, piece) ? lastKey : undefined;
+  }
+
+  /** What follows a piece that was read to its end: nothing if only a part of the piece was asked for. */
+  private nextPiece(index: number, read: ShardPiece): Pick<ShardPage<DynamoDbItem>, 'next' | 'readTo'> {
+    const whole = this.pieces[index]!;
+    if (read !== whole || index + 1 === this.pieces.length) return {};
+    const { sortKeyAttributes } = this.query;
+    const readTo = Object.fromEntries(whole.equal.map((value, column) => [sortKeyAttributes[column]!, value]));
+    return { next: { piece: index + 1 } satisfies ReadOn, readTo };
+  }
+
+  /** The key that DynamoDB would return as LastEvaluatedKey after the item that the piece begins behind. */
+  private startKey({ startKey }: ShardPiece): DynamoDbItem | undefined {
+    return startKey && { ...startKey, ...this.partitionKey() };
+  }
+
+  private partitionKey(): DynamoDbItem {
+    const { config } = this.query;
+    const { value, name, shard } = this.indexShard;
+    const key: DynamoDbItem = {
+      [config.shardAttribute]: toAttributeValue(shardAttributeValue(config, name, shard)),
+    };
+    if (config.keyLayout === 'multi-attribute' && config.valueAttribute !== undefined) {
+      key[config.valueAttribute] = toAttributeValue(value!);
+    }
+    return key;
+  }
+
+  private queryInput(piece: ShardPiece, startKey: DynamoDbItem | undefined): IndexQueryInput {
+    const { config, request, direction } = this.query;
+    const names: Record<string, string> = { ...request.expressionAttributeNames };
+    const values: Record<string, unknown> = { ...request.expressionAttributeValues };
+    const name = (attribute: string): string => {
+      const placeholder = `#${RESERVED_PLACEHOLDER}${Object.keys(names).length}`;
+      names[placeholder] = attribute;
+      return placeholder;
+    };
+    const operand = (value: unknown): string => {
+      const placeholder = `:${RESERVED_PLACEHOLDER}${Object.keys(values).length}`;
+      values[placeholder] = value;
+      return placeholder;
+    };
+    const conditions = Object.entries(this.partitionKey()).map(
+      ([attribute, value]) => `${name(attribute)} = ${operand(value)}`,
+    );
+    for (const [attribute, { operator, operands }] of this.sortKeyTerms(piece, startKey)) {
+      conditions.push(conditionText(name(attribute), operator, operands.map(operand)));
+    }
+    const projection = request.projection && [...new Set([...request.projection, ...attributesToRead(config)])];
+    return {
+      TableName: config.tableName,
+      ...(config.indexName === undefined ? {} : { IndexName: config.indexName }),
+      KeyConditionExpression: conditions.join(' AND '),
+      ...(request.filterExpression === undefined ? {} : { FilterExpression: request.filterExpression }),
+      ...(projection === undefined ? {} : { ProjectionExpression: projection.map(name).join(', ') }),
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+      ...(startKey === undefined ? {} : { ExclusiveStartKey: startKey }),
+      ScanIndexForward: direction === 1,
+      ...(request.consistentRead && { ConsistentRead: true }),
+      ReturnConsumedCapacity: 'TOTAL',
+    };
+  }
+
+  private sortKeyTerms(
+    { equal, range, beginEarly }: ShardPiece,
+    startKey: DynamoDbItem | undefined,
+  ): [string, KeyTerm][] {
+    const { sortKeyAttributes, direction } = this.query;
+    const terms = equal.map((value, column): [string, KeyTerm] => [
+      sortKeyAttributes[column]!,
+      { operator: '=', operands: [value] },
+    ]);
+    const attribute = sortKeyAttributes[equal.length];
+    if (attribute === undefined) return terms;
+    const term = rangeTerm(range, direction, beginEarly ?? false);
+    const onward = startKey === undefined ? term : termBehind(term, startKey[attribute] as SortableValue, direction);
+    return onward === undefined ? terms : [...terms, [attribute, onward]];
+  }
+}
+
+/** Whether this is the item of the cursor, which has moved to another shard since the page that returned it. */
+function isMoved(config: ShardedConfig, item: DynamoDbItem, cursor: CursorPosition): boolean {
+  if (!cursor.isItem) return false;
+  const same = (attribute: string): boolean => compareAttributeValues(item[attribute]!, cursor.item[attribute]!) === 0;
+  if (!isTableConfig(config)) return positionAttributes(config).every(same);
+  // The cursor does not hold further attributes that decide the shard, so it cannot tell a moved item from another one.
+  const identity = identityAttributes(config);
+  const known = config.strategy === 'calculated' && identity.length === 1;
+  return known && same(identity[0]!) && valueInKey(config, item) === valueInKey(config, cursor.item);
+}
+
+/** The attributes that a query must read of each item to go on behind it, and to recognise it at another place. */
+function attributesToRead(config: ShardedConfig): string[] {
+  return isTableConfig(config) ? [...positionAttributes(config), ...config.shardedBy] : positionAttributes(config);
+}
+
+/**
+ * DynamoDB also charges for the attributes that an answer leaves out. So the units show how large an item is at most.
+ */
+function sizesByUnits(readUnits: number, items: number, consistentRead = false): number[] {
+  const blocks = consistentRead ? readUnits : 2 * readUnits;
+  return items === 0 ? [] : [(blocks * BLOCK_BYTES) / items];
+}
+
+interface CompleteAnswer {
+  items: DynamoDbItem[];
+  count: number;
+  itemsRead: number;
+  lastKey?: DynamoDbItem;
+  consumedReadUnits: number;
+}
+
+const EXPECTED = 'ScannedCount, and Items with the keys of the index or Count, and lead on';
+
+/** Errors of the parsers that clients read answers with. */
+const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];
+
+function isUnreadable(error: unknown): boolean {
+  return PARSER_ERRORS.includes(Object(error).name);
+}
+
+/** Throws unless the answer says what was read, and has the keys that the order and the next read depend on. */
+function completeAnswer(
+  keyAttributes: readonly string[],
+  { ExclusiveStartKey }: IndexQueryInput,
+  output: IndexQueryOutput,
+): CompleteAnswer {
+  const { Items, Count, ScannedCount, LastEvaluatedKey, ConsumedCapacity }: IndexQueryOutput = Object(output);
+  const count = Array.isArray(Items) ? Items.length : Count;
+  const hasKeys = (item: unknown): item is DynamoDbItem => keyAttributes.every((name) => isKey(Object(item)[name]));
+  const items = (Items ?? []) as DynamoDbItem[];
+  const lastKey = (LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined;
+  const isComplete =
+    typeof count === 'number' &&
+    Number.isFinite(ScannedCount) &&
+    Array.isArray(items) &&
+    items.every((item) => hasKeys(item) && Object.values(item).every(isObject)) &&
+    (lastKey === undefined || (hasKeys(lastKey) && !isSameKey(keyAttributes, lastKey, ExclusiveStartKey)));
+  if (!isComplete) throw new IncompleteAnswerError('Query', EXPECTED);
+  return {
+    items,
+    count,
+    itemsRead: ScannedCount!,
+    ...(lastKey !== undefined && { lastKey }),
+    consumedReadUnits: Number.isFinite(ConsumedCapacity?.CapacityUnits) ? ConsumedCapacity!.CapacityUnits! : 0,
+  };
+}
+
+function isKey(value: unknown): value is SortableValue {
+  const { S, N, B }: { S?: unknown; N?: unknown; B?: unknown } = Object(value);
+  return typeof S === 'string' || typeof N === 'string' || B instanceof Uint8Array;
+}
+
+/** Whether a query that began behind a key ended there. It would begin there again, for ever. */
+function isSameKey(keyAttributes: readonly string[], key: DynamoDbItem, start: DynamoDbItem | undefined): boolean {
+  return start !== undefined && keyAttributes.every((name) => compareAttributeValues(key[name]!, start[name]!) === 0);
+}
+
+function conditionText(attribute: string, operator: KeyTerm['operator'], operands: string[]): string {
+  if (operator === 'BETWEEN') return `${attribute} BETWEEN ${operands[0]} AND ${operands[1]}`;
+  if (operator === 'begins_with') return `begins_with(${attribute}, ${operands[0]})`;
+  return `${attribute} ${operator} ${operands[0]}`;
+}

@@ -1,0 +1,50 @@
+import { exactNumber, plainDecimal } from '../../foundation/decimal';
+import { InvalidArgumentError } from '../../foundation/errors';
+import { attributeOf } from '../config/attribute-of';
+import { SHARD_SEPARATOR } from '../config/sharded-index-config';
+
+/** A number that the document client of the SDK holds as text, because JavaScript cannot hold it exactly. */
+export interface NumberText {
+  value: string;
+  toAttributeValue(): object;
+}
+
+function isNumberObject(value: unknown): value is NumberText {
+  const { value: text, toAttributeValue }: Partial<NumberText> = Object(value);
+  return typeof text === 'string' && typeof toAttributeValue === 'function';
+}
+
+/** The digits of a number of any kind, or undefined for what is no number. */
+export function numberText(value: unknown): string | undefined {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? plainDecimal(String(value)) : undefined;
+  return isNumberObject(value) ? plainDecimal(value.value) : undefined;
+}
+
+/** A value that an index can be keyed by: a text, a number, or the digits of a number that JavaScript cannot hold. */
+export function keyValue(value: unknown): string | number | undefined {
+  if ((typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value)))
+    return value;
+  const text = numberText(value);
+  return text === undefined ? undefined : exactNumber(text);
+}
+
+/**
+ * The text that `calculatedShard` hashes: the values of these attributes, joined by "#". A number becomes decimal digits
+ * without an exponent, and binary becomes base64.
+ *
+ * @throws InvalidArgumentError for a value that can be no key
+ */
+export function itemText(attributes: readonly string[], item: Record<string, unknown>): string {
+  return attributes
+    .map((attribute) => {
+      const value = attributeOf(item, attribute);
+      if (typeof value === 'string') return value;
+      if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+      const text = numberText(value);
+      if (text !== undefined) return text;
+      const allowed = 'a string, a finite number or binary because it decides the calculated shard';
+      throw new InvalidArgumentError(`item.${attribute}`, value, allowed);
+    })
+    .join(SHARD_SEPARATOR);
+}

@@ -1,0 +1,29 @@
+import type { DynamoDbItem } from '../../foundation/attribute-value';
+import type { TotalOrder } from '../../foundation/fan-out/total-order';
+import { compareAttributeValues } from './attribute-order';
+import type { FanOutOrder } from './fan-out-request';
+
+/**
+ * The order of index items. A position may hold only the first attributes of a sort key: it is behind every item that
+ * has them. Descending is the exact reverse of ascending. Unordered compares the shards alone. */
+export function positionOrder(order: FanOutOrder, sortKeyAttributes: readonly string[]): TotalOrder<DynamoDbItem> {
+  if (order === 'unordered') {
+    return { compare: (a, b) => a.shard - b.shard, behindAllShards: Number.POSITIVE_INFINITY };
+  }
+  const direction = order === 'ascending' ? 1 : -1;
+  return {
+    compare: (a, b) => {
+      for (const attribute of sortKeyAttributes) {
+        const [left, right] = [a.item[attribute], b.item[attribute]];
+        if (left === undefined || right === undefined) {
+          if (left === right) break;
+          return left === undefined ? 1 : -1;
+        }
+        const difference = compareAttributeValues(left, right);
+        if (difference !== 0) return difference * direction;
+      }
+      return a.shard === b.shard ? 0 : (a.shard - b.shard) * direction;
+    },
+    behindAllShards: direction * Number.POSITIVE_INFINITY,
+  };
+}

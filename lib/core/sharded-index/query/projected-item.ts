@@ -1,0 +1,7 @@
+import type { DynamoDbItem } from '../../foundation/attribute-value';
+
+/** The item without the attributes that the query read only to order items or to tell them apart. */
+export function projectedItem(item: DynamoDbItem, projection: string[] | undefined): DynamoDbItem {
+  if (projection === undefined) return item;
+  return Object.fromEntries(Object.entries(item).filter(([attribute]) => projection.includes(attribute)));
+}

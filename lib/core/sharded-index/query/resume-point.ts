@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { DynamoDbItem } from '../../foundation/attribute-value';
+import { InvalidCursorError } from '../../foundation/fan-out/fan-out-errors';
+import { MAX_INDEX_SHARDS } from '../../foundation/shard-count';
+import type { ShardedConfig } from '../config/sharded-index-config';
+import type { SortableValue } from './attribute-order';
+import { decodeValue, encodeValue, positionAttributes, queryText } from './cursor';
+import type { FanOutRequest } from './fan-out-request';
+import type { IndexShard } from './index-shard';
+
+const VERSION = 1;
+const CHECKSUM_BYTES = 16;
+
+/** How far each shard was read: behind a key, to its end, or not at all. */
+export class ReadProgress {
+  /** For each value: the shards below this number were begun. */
+  private readonly begun: number[] = [];
+  /** The shards that were begun and not finished, with the last key of each. */
+  private readonly keys = new Map<number, DynamoDbItem | undefined>();
+
+  /** Whether nothing of the shard is left. */
+  isFinished({ number }: IndexShard): boolean {
+    const value = Math.floor(number / MAX_INDEX_SHARDS);
+    return number % MAX_INDEX_SHARDS < (this.begun[value] ?? 0) && !this.keys.has(number);
+  }
+
+  /** The key that the shard was read to. */
+  keyOf({ number }: IndexShard): DynamoDbItem | undefined {
+    return this.keys.get(number);
+  }
+
+  /** Records that a shard was read to a key. */
+  readTo(number: number, key: DynamoDbItem): void {
+    this.begin(number);
+    this.keys.set(number, key);
+  }
+
+  finish(number: number): void {
+    this.begin(number);
+    this.keys.delete(number);
+  }
+
+  /** A text from which a later call goes on. It holds a key for each shard that was read in part. */
+  encode(config: ShardedConfig, request: FanOutRequest, part: unknown, shards: readonly IndexShard[]): string {
+    const names = positionAttributes(config);
+    const numbers = new Set(shards.map(({ number }) => number));
+    const keys = [...this.keys]
+      .filter(([number]) => numbers.has(number))
+      .map(([number, key]) => [
+        number,
+        ...(key === undefined ? [] : names.map((name) => encodeValue(key[name] as SortableValue))),
+      ]);
+    const payload = JSON.stringify([VERSION, this.begun, keys]);
+    return Buffer.concat([checksum(config, request, part, payload), Buffer.from(payload)]).toString('base64url');
+  }
+
+  /** @throws InvalidCursorError if the text was altered or belongs to another query */
+  static decode(
+    field: string,
+    text: unknown,
+    config: ShardedConfig,
+    request: FanOutRequest,
+    part: unknown,
+  ): ReadProgress {
+    const progress = new ReadProgress();
+    if (text === undefined) return progress;
+    const bytes = Buffer.from(typeof text === 'string' ? text : '', 'base64url');
+    const payload = bytes.subarray(CHECKSUM_BYTES).toString();
+    const sum = bytes.subarray(0, CHECKSUM_BYTES);
+    if (bytes.toString('base64url') !== text || !sum.equals(checksum(config, request, part, payload))) {
+      throw new InvalidCursorError(field, text, 'the unaltered text that the same query has returned');
+    }
+    const [, begun, keys] = JSON.parse(payload) as [number, number[], [number, ...string[]][]];
+    progress.begun.push(...begun);
+    const names = positionAttributes(config);
+    for (const [number, ...values] of keys) {
+      const key = values.map((value, index) => [names[index]!, decodeValue(value)] as const);
+      progress.keys.set(number, key.length === 0 ? undefined : Object.fromEntries(key));
+    }
+    return progress;
+  }
+
+  /** Everything of a value up to this shard counts as begun. What was not read yet is kept as a shard without a key. */
+  private begin(number: number): void {
+    const value = Math.floor(number / MAX_INDEX_SHARDS);
+    while (this.begun.length <= value) this.begun.push(0);
+    for (let shard = this.begun[value]!; shard <= number % MAX_INDEX_SHARDS; shard++) {
+      this.keys.set(value * MAX_INDEX_SHARDS + shard, undefined);
+    }
+    this.begun[value] = Math.max(this.begun[value]!, (number % MAX_INDEX_SHARDS) + 1);
+  }
+}
+
+function checksum(config: ShardedConfig, request: FanOutRequest, part: unknown, payload: string): Buffer {
+  const text = JSON.stringify([queryText(config, { ...request, order: 'unordered' }), part, payload]);
+  return createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);
+}

@@ -1,0 +1,59 @@
+import { nextNumber } from '../../foundation/decimal';
+import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
+
+/**
+ * The least value behind another in ascending order: no value of the type lies between them. Behind a text or binary
+ * value comes the same with a zero byte appended; behind a number, the next number of 38 digits.
+ *
+ * @returns undefined if a key cannot hold it
+ */
+export function successorOf(value: SortableValue): SortableValue | undefined {
+  if ('N' in value) return asNumber(nextNumber(value.N, 1));
+  if (byteLength(value) >= MAX_SORT_KEY_BYTES) return undefined;
+  return 'S' in value ? { S: `${value.S}\0` } : { B: Uint8Array.of(...value.B, 0) };
+}
+
+/**
+ * The greatest value before another in ascending order.
+ *
+ * @returns undefined where there is none: between two texts there is always room for another, unless the second is the
+ *   first with a zero byte appended
+ */
+export function predecessorOf(value: SortableValue): SortableValue | undefined {
+  if ('N' in value) return asNumber(nextNumber(value.N, -1));
+  if ('S' in value) return value.S.length > 1 && value.S.endsWith('\0') ? { S: value.S.slice(0, -1) } : undefined;
+  return value.B.byteLength > 1 && value.B.at(-1) === 0 ? { B: value.B.subarray(0, -1) } : undefined;
+}
+
+const MAX_CODE_POINT = 0x10ffff;
+const BEFORE_SURROGATES = 0xd7ff;
+const BEHIND_SURROGATES = 0xe000;
+const MAX_BYTE = 0xff;
+
+/**
+ * The least value behind all values that begin with a prefix.
+ *
+ * @returns undefined if no value stands behind them
+ */
+export function firstBehind(prefix: SortableValue): SortableValue | undefined {
+  if ('B' in prefix) {
+    const bytes = [...prefix.B];
+    while (bytes.at(-1) === MAX_BYTE) bytes.pop();
+    const last = bytes.pop();
+    return last === undefined ? undefined : { B: Uint8Array.of(...bytes, last + 1) };
+  }
+  // UTF-8 bytes sort like code points, and no text holds half a surrogate pair.
+  const points = Array.from('S' in prefix ? prefix.S : prefix.N, (character) => character.codePointAt(0)!);
+  while (points.at(-1) === MAX_CODE_POINT) points.pop();
+  const last = points.pop();
+  if (last === undefined) return undefined;
+  return { S: String.fromCodePoint(...points, last === BEFORE_SURROGATES ? BEHIND_SURROGATES : last + 1) };
+}
+
+function asNumber(text: string | undefined): SortableValue | undefined {
+  return text === undefined ? undefined : { N: text };
+}
+
+function byteLength(value: { S: string } | { B: Uint8Array }): number {
+  return 'S' in value ? Buffer.byteLength(value.S) : value.B.byteLength;
+}

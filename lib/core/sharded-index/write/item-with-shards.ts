@@ -1,0 +1,37 @@
+import { InvalidArgumentError } from '../../foundation/errors';
+import { checkShardedConfig, isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
+import { InvalidIndexConfigError } from '../config/sharded-index-errors';
+import { shardAttributes } from './shard-attributes';
+
+/**
+ * The table of configurations.
+ *
+ * @throws InvalidArgumentError, or one of its subclasses, if one of them is invalid, or if they are not of one table
+ */
+export function tableOf(configs: readonly ShardedConfig[]): string {
+  const allowed = 'configurations of one table, at least one';
+  if (!Array.isArray(configs) || configs.length === 0) throw new InvalidArgumentError('configs', configs, allowed);
+  for (const config of configs) checkShardedConfig(config);
+  const names = [...new Set(configs.map(({ tableName }) => tableName))];
+  if (names.length > 1) throw new InvalidArgumentError('configs', names, allowed);
+  const table = configs.find(isTableConfig);
+  const byKey = configs.find((config) => !isTableConfig(config) && config.valueAttribute === table?.shardAttribute);
+  if (table !== undefined && byKey !== undefined) {
+    const another = `another attribute than ${table.shardAttribute}, which holds the shard of the table`;
+    throw new InvalidIndexConfigError('config.valueAttribute', byKey.valueAttribute, another);
+  }
+  return names[0]!;
+}
+
+/** An item as it is stored, with its shard of the table and of every index. */
+export function itemWithShards(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
+  // The shards of indexes follow from the key that the item is stored by, which holds the shard of the table.
+  const tableFirst = configs.toSorted((a, b) => Number(isTableConfig(b)) - Number(isTableConfig(a)));
+  const sharded: Record<string, unknown> = { ...item };
+  for (const config of tableFirst) {
+    // An item that was read and has lost its value would stay where the index has it.
+    if (!isTableConfig(config)) delete sharded[config.shardAttribute];
+    Object.assign(sharded, shardAttributes(config, sharded));
+  }
+  return sharded;
+}

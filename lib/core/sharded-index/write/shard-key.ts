@@ -1,0 +1,71 @@
+import { calculatedShards } from '../../foundation/calculated-shard';
+import { InvalidArgumentError } from '../../foundation/errors';
+import {
+  checkShardedConfig,
+  type ShardedTableConfig,
+  shardAttributeValue,
+  shardCountOf,
+} from '../config/sharded-index-config';
+import { InvalidIndexConfigError, UncertainShardError } from '../config/sharded-index-errors';
+import { itemText } from '../query/item-text';
+import { checkedValue } from './shard-attributes';
+
+/**
+ * The full key of one item of a table that is sharded by its own key, as plain JavaScript values. Use it to get, update
+ * or delete an item without asking the other shards.
+ *
+ *     await documents.get({ TableName, Key: shardKey(config, '121212', { ClientTransactionId: 'Client1_trans1' }) });
+ *
+ * @param value the value of the item
+ * @param key the sort key of the item, and the attributes of `shardedBy` if they are others; further attributes are ignored
+ * @throws UncertainShardError while the shard count of the value changes: an item may then stand at several places, which
+ *   `shardKeys` names
+ * @throws InvalidArgumentError, or one of its subclasses, if the configuration, the value or the key is invalid, or if
+ *   shards are drawn at random
+ */
+export function shardKey(
+  config: ShardedTableConfig,
+  value: string | number | bigint,
+  key: object,
+): Record<string, unknown> {
+  const [writePlace] = shardKeys(config, value, key);
+  const { write, read, since = write } = shardCountOf(config, checkedValue(config, 'value', value));
+  if (since === read) return writePlace!;
+  const allowed = 'counts that do not change, or use shardKeys, transactGet, transactPut and transactDelete';
+  throw new UncertainShardError('config.shards', { write, read, since }, allowed);
+}
+
+/**
+ * The keys of all places where an item can stand, the one for writers first. An item stands at one of them at most, if
+ * every writer uses `transactPut` or conditions of its own on all of these places. There is one place unless the shard
+ * count changes, and then still one for most items.
+ *
+ * @throws as `shardKey` does, but no `UncertainShardError`
+ */
+export function shardKeys(
+  config: ShardedTableConfig,
+  value: string | number | bigint,
+  key: object,
+): Record<string, unknown>[] {
+  checkShardedConfig(config);
+  if (config.indexName !== undefined) {
+    const allowed = 'absent: the key of an item does not depend on the shard of an index';
+    throw new InvalidIndexConfigError('config.indexName', config.indexName, allowed);
+  }
+  if (config.strategy === 'random') {
+    const allowed = 'calculated: where shards are drawn at random, only a query finds an item';
+    throw new InvalidIndexConfigError('config.strategy', config.strategy, allowed);
+  }
+  if (typeof key !== 'object' || key === null) throw new InvalidArgumentError('key', key, 'an object');
+  const attributes = key as Record<string, unknown>;
+  const checked = checkedValue(config, 'value', value);
+  const sortKey = config.tableKey[1]!;
+  itemText([sortKey], attributes);
+  const { write, read, since = write } = shardCountOf(config, checked);
+  const shards = calculatedShards(itemText(config.shardedBy, attributes), since, read);
+  const ofWriters = shards.findLast((shard) => shard < write)!;
+  return [ofWriters, ...shards.filter((shard) => shard !== ofWriters)].map((shard) => ({
+    [config.shardAttribute]: shardAttributeValue(config, checked, shard),
+    [sortKey]: attributes[sortKey],
+  }));
+}

@@ -1,0 +1,347 @@
+import { Duration, type Size, Stack, Token, TokenComparison, Tokenization } from 'aws-cdk-lib';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { constructField } from '../../construct/construct-field';
+import { checkOwnEnvironment } from '../../construct/own-environment';
+import { problemsOf } from '../../construct/problems';
+import { refuseToken } from '../../construct/refuse-token';
+import { inUnit } from '../../construct/token-unit';
+import { InvalidArgumentError } from '../../core/foundation/errors';
+import {
+  AGGREGATION,
+  ALLOCATE_HASH_KEYS,
+  HASH_BUCKETS,
+  LINGER_MS,
+  REGISTRY_FUNCTION_NAME,
+  REQUEST_TIMEOUT_MS,
+  SEQUENCE,
+  STREAM_NAME,
+} from '../../core/foundation/function-environment';
+import { checkHashBuckets } from '../../core/foundation/hash-buckets';
+import { PRODUCER_LAST_SEND_MS } from '../../core/foundation/last-send';
+import { addBundledFunction } from '../../function/bundled-function';
+import type { BundledFunctionOptions } from '../../function/bundled-function-options';
+import { maxRecordEnvironment } from '../max-record-size';
+import { checkRecordDistribution } from '../record-distribution';
+import type { IHashKeyRegistry } from '../registry/i-hash-key-registry';
+import { StreamProduceGrants } from '../stream-produce-grants';
+import { resourceOf } from '../stream-properties';
+import { UniformStream } from '../uniform-stream';
+import type { IOrderedProducerFunction } from './i-ordered-producer-function';
+import { ImportedOrderedProducerFunction } from './imported-ordered-producer-function';
+import { OrderedProducerFunctionBase } from './ordered-producer-function-base';
+import { ProducerFifoQueue, type ProducerFifoQueueOptions } from './producer-fifo-queue';
+import type { ProducerTableStreamOptions } from './producer-table-stream-options';
+import { followTableStream } from './table-stream-source';
+
+/** Properties of an `OrderedProducerFunction`. */
+export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
+  /**
+   * The stream to write to, of this app or imported, in the function's own account and region, where it is looked up by
+   * its name: a `kinesis.Stream`, or a `kinesis.CfnStream`, whose customer-managed key you allow the function yourself. Not one whose record distribution strategy is `AUTO`: it ignores partition keys and explicit hash keys, and
+   * with them the order this function keeps.
+   */
+  readonly stream: kinesis.IStreamRef;
+
+  /**
+   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, and at most the `maxRecordSize` of the
+   * stream. The function refuses a larger record by itself, instead of sending what Kinesis would refuse. Give it for an
+   * imported stream that has another limit than 1 MiB, or where the limit of the stream is a token.
+   *
+   * @default - the limit of the stream if it is of this app, else 1 MiB
+   * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateMaxRecordSize.html
+   */
+  readonly maxRecordSize?: Size;
+
+  /**
+   * Whether consecutive records of a partition key, put by one invocation, are packed into one Kinesis record, in
+   * the format of the Kinesis Producer Library. A key with many records then moves many times as fast, and they cost
+   * less. Consumers must take records apart again, with `deaggregate` of `cdk-even-shards/core` or the Kinesis Client
+   * Library; Lambda does not by itself.
+   *
+   * @default false
+   */
+  readonly aggregation?: boolean;
+
+  /**
+   * Whether records of many partition keys of one hash bucket share a Kinesis record, too, for many keys with small
+   * records. It includes `aggregation`. Consumers must take records apart in the same way.
+   *
+   * @default false
+   */
+  readonly packing?: boolean;
+
+  /**
+   * How long a record may wait for others to share a Kinesis record with. With `packing` only. Less than `timeout` less
+   * 1 second: the function sends nothing in the last second of an invocation.
+   *
+   * @default - a record goes with those that are there
+   */
+  readonly linger?: Duration;
+
+  /**
+   * How many hash buckets the stream has: a power of two from 2 to 65,536. A record without an explicit hash key goes to
+   * the centre of its key's bucket. Give it for an imported stream: a `UniformStream` of this app has a `hashBuckets` of
+   * its own. All producers of a key must agree on it.
+   *
+   * @default - those of the stream; if it has none, 256 with `packing`, and none without
+   */
+  readonly hashBuckets?: number;
+
+  /**
+   * How long a request to Kinesis may take, to the end of its answer. The function then gives it up and sends its records
+   * again.
+   *
+   * @default - 6 seconds
+   */
+  readonly requestTimeout?: Duration;
+
+  /**
+   * Whether records are sequenced, so that consumers can drop second copies with `deduplicate` of `cdk-even-shards/core`
+   * and see each record once, in the order of its key. A copy comes about when an answer of Kinesis is lost, and when
+   * Lambda delivers again what was written. A record of a FIFO queue whose partition key is its message group, or of a
+   * table's stream, has the number that its source gave it, so that it is known however often it is delivered. Other
+   * records get their numbers from the invocation: a second invocation with them writes them as new ones.
+   *
+   * The number needs the same format that `aggregation` does, even around a single record: some 100 bytes and the
+   * partition key more.
+   *
+   * @default false
+   */
+  readonly sequence?: boolean;
+
+  /**
+   * A registry of the same stream, of this app or imported, in the function's own account and region. A record can then name a `hashKeyOwner`, such as its account, in place of an explicit
+   * hash key: it gets the owner's key, and with it a shard that no other owner makes busier than its share.
+   *
+   * Keys are remembered for a minute. When an owner is moved to another key, its records may go to the old shard for as
+   * long.
+   *
+   * @default - records with a `hashKeyOwner` are refused
+   */
+  readonly hashKeyRegistry?: IHashKeyRegistry;
+
+  /**
+   * Whether an owner that the registry does not know gets a key when it is first seen. Without, the records of such an
+   * owner are refused, and owners are allocated keys when they are set up.
+   *
+   * @default true
+   */
+  readonly allocateHashKeys?: boolean;
+
+  /**
+   * How long one invocation may take. It must outlast the retries of a throttled stream; a queue that you add
+   * as an event source yourself needs a visibility timeout six times as long.
+   *
+   * @default - 1 minute
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it.
+   *
+   * @default - 512, room for the largest event (6 MB) several times over: as it came, parsed, encoded and in flight
+   */
+  readonly memorySize?: number;
+}
+
+/**
+ * A function that writes records to a Kinesis stream in bulk and, within one invocation, keeps the order of every
+ * partition key through every partial failure.
+ *
+ * Use it as the single door to a stream for callers that should not have to know about partial failures: invoke it
+ * with `{ "records": [{ "partitionKey", "data" }] }`, put a FIFO queue before it (`addFifoQueue`), or let it follow a
+ * DynamoDB table (`addTableStream`). It comes with a role of its own that can write to this stream and to its log group,
+ * and nothing else. It writes metrics of the namespace `EvenShards`, in the vocabulary of the Kinesis Producer Library,
+ * with the dimension `FunctionName`.
+ *
+ * Invocations that run at the same time have no order between them. Where a key must keep its order across invocations,
+ * wait for the answer of one before invoking the next, or use a FIFO queue or a DynamoDB stream, which deliver one
+ * batch of a key at a time; a standard queue does not.
+ *
+ * An event source that you add yourself needs `reportBatchItemFailures`, so that only what failed is delivered again,
+ * and a place for what keeps failing: a standard queue its own dead-letter queue.
+ *
+ * Throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, when it is
+ * constructed or, if that is set later, when the app is synthesized; if the stream is known to be in another account or
+ * region; if the record size limit is none that a stream can have; and if the registry is known to be another stream's,
+ * or in another account or region.
+ *
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
+ */
+export class OrderedProducerFunction extends OrderedProducerFunctionBase implements IOrderedProducerFunction {
+  /**
+   * Imports a producer that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
+   * created, changed or looked up.
+   *
+   * Its role is unknown, so CDK warns of what is granted to it, or refuses: see `fromFunctionAttributes`.
+   *
+   * @param scope the construct to add the producer to, usually `this`
+   * @param id the producer's name within the scope
+   * @param functionArn the ARN of its function: `functionArn` in the app that has it
+   */
+  public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IOrderedProducerFunction {
+    return new ImportedOrderedProducerFunction(scope, id, { functionArn });
+  }
+
+  /**
+   * Imports a producer that exists, of another app, with its role and its security group: what is granted to it is added
+   * to that role, if the role is of this account and may be changed, and connections are made through that group.
+   *
+   * @param scope the construct to add the producer to, usually `this`
+   * @param id the producer's name within the scope
+   * @param attributes the function, as `lambda.Function.fromFunctionAttributes` takes it
+   */
+  public static fromFunctionAttributes(
+    scope: Construct,
+    id: string,
+    attributes: lambda.FunctionAttributes,
+  ): IOrderedProducerFunction {
+    return new ImportedOrderedProducerFunction(scope, id, attributes);
+  }
+
+  /** The function: to invoke it, grant its invocation, or add an event source. */
+  public readonly function: lambda.Function;
+
+  /**
+   * A function with a role and a log group of its own.
+   *
+   * @param scope the construct to add the function to, usually `this`
+   * @param id the function's name within the scope
+   * @param props the stream to write to, and how to run
+   */
+  constructor(scope: Construct, id: string, props: OrderedProducerFunctionProps) {
+    super(scope, id);
+    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', props.stream, Stack.of(this));
+    const checkStream = () => checkRecordDistribution(constructField(this, 'stream'), props.stream);
+    checkStream();
+    this.node.addValidation({ validate: () => problemsOf(checkStream) });
+    const registry = props.hashKeyRegistry;
+    if (registry !== undefined) {
+      const field = constructField(this, 'hashKeyRegistry');
+      checkOwnEnvironment(field, 'a registry', registry, Stack.of(this));
+      checkRegistry(field, registry, props.stream);
+    }
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'producer',
+        description: 'Writes records to a Kinesis stream, in order per partition key',
+        environment: {
+          [STREAM_NAME]: props.stream.streamRef.streamName,
+          ...packEnvironment(this, props),
+          ...(props.requestTimeout && {
+            [REQUEST_TIMEOUT_MS]: milliseconds(constructField(this, 'requestTimeout'), props.requestTimeout),
+          }),
+          ...(props.sequence && { [SEQUENCE]: 'true' }),
+          ...maxRecordEnvironment(this, props.stream, props.maxRecordSize),
+          ...(registry && {
+            [REGISTRY_FUNCTION_NAME]: registry.functionName,
+            [ALLOCATE_HASH_KEYS]: String(props.allocateHashKeys ?? true),
+          }),
+        },
+        timeout: Duration.minutes(1),
+        memorySize: 512,
+      },
+      props,
+    );
+    if (props.linger !== undefined) checkLinger(constructField(this, 'linger'), props.linger, this.function.timeout!);
+    StreamProduceGrants.fromStream(props.stream).produce(this.function);
+    if (registry !== undefined) this.useRegistry(registry, props.allocateHashKeys ?? true);
+  }
+
+  private useRegistry(registry: IHashKeyRegistry, allocates: boolean): void {
+    if (allocates) registry.grants.allocate(this.function);
+    else registry.grants.query(this.function);
+    // The function invokes an alias of the registry, which nothing in its template refers to.
+    this.function.node.addDependency(registry);
+  }
+
+  /**
+   * Puts a FIFO queue before the function, with a dead-letter queue: for callers that send a record and do not wait, in
+   * an order that holds across invocations. The message group is the partition key.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` if the maximum receive count, the maximum concurrency or the
+   * visibility timeout is out of bounds.
+   *
+   * @param id the queue's name within the function's scope
+   * @param props when a message is given up, and how it is kept
+   */
+  public addFifoQueue(id: string, props: ProducerFifoQueueOptions = {}): ProducerFifoQueue {
+    return ProducerFifoQueue._add(this, id, this.function, props);
+  }
+
+  /**
+   * Lets the function follow a DynamoDB table: each change of an item becomes a record, keyed by the item's key, its
+   * data the change as DynamoDB wrote it, in the order of the item.
+   *
+   * A change that fails is delivered again, with all that are behind it, so that those that were written are written
+   * again; with `sequence`, consumers can tell. What does not pass by itself is a change larger than the stream takes:
+   * raise `maxRecordSize` where items are large.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` if the table's stream is off, for a `TableV2` when the app is
+   * synthesized, or if the batch size, the batching window, the parallelization factor or the record age is out of bounds.
+   *
+   * @param props the table, and when a change is given up
+   * @returns the event source mapping: for its id, its ARN, and its metrics
+   */
+  public addTableStream(props: ProducerTableStreamOptions): lambda.EventSourceMapping {
+    return followTableStream(this, this.function, props);
+  }
+}
+
+/** What the function is told of aggregation, and of the hash buckets that its stream has. */
+function packEnvironment(scope: Construct, props: OrderedProducerFunctionProps): Record<string, string> {
+  const { stream, packing, linger } = props;
+  const ofStream = stream instanceof UniformStream ? stream.hashBuckets : undefined;
+  const hashBuckets = props.hashBuckets ?? ofStream;
+  if (hashBuckets !== undefined) {
+    const field = constructField(scope, 'hashBuckets');
+    refuseToken(field, hashBuckets, 'a power of two');
+    checkHashBuckets(field, hashBuckets);
+  }
+  if (ofStream !== undefined && hashBuckets !== ofStream) {
+    const allowed = `absent, or the ${ofStream} of the stream`;
+    throw new InvalidArgumentError(constructField(scope, 'hashBuckets'), hashBuckets, allowed);
+  }
+  if (linger !== undefined && !packing) {
+    throw new InvalidArgumentError(constructField(scope, 'linger'), linger.toString(), 'absent without packing');
+  }
+  return {
+    ...((packing || props.aggregation) && { [AGGREGATION]: packing ? 'packed' : 'true' }),
+    ...(hashBuckets !== undefined && { [HASH_BUCKETS]: String(hashBuckets) }),
+    ...(linger !== undefined && { [LINGER_MS]: milliseconds(constructField(scope, 'linger'), linger) }),
+  };
+}
+
+/** A record that fills no pack would wait for longer than an invocation sends, and be reported as not sent each time. */
+function checkLinger(field: string, linger: Duration, timeout: Duration): void {
+  if (linger.isUnresolved() || timeout.isUnresolved()) return;
+  const mostMs = timeout.toMilliseconds() - PRODUCER_LAST_SEND_MS;
+  if (linger.toMilliseconds() < mostMs) return;
+  const allowed = `less than ${mostMs} ms, which is timeout less ${PRODUCER_LAST_SEND_MS} ms`;
+  throw new InvalidArgumentError(field, `${linger.toMilliseconds()} ms`, allowed);
+}
+
+function milliseconds(field: string, duration: Duration): string {
+  return Tokenization.stringifyNumber(inUnit(field, duration, 'Duration.millis', () => duration.toMilliseconds()));
+}
+
+/** Keys that are even on the shards of one stream say nothing of another's. */
+function checkRegistry(field: string, registry: IHashKeyRegistry, stream: kinesis.IStreamRef): void {
+  if (areDifferentStreams(registry.stream, stream)) {
+    throw new InvalidArgumentError(field, nameOf(registry.stream), `a registry of the stream ${nameOf(stream)}`);
+  }
+}
+
+/** Two resources differ, whatever they will be called; of an imported stream there is only what it was imported by. */
+function areDifferentStreams(a: kinesis.IStreamRef, b: kinesis.IStreamRef): boolean {
+  const [resourceOfA, resourceOfB] = [resourceOf(a), resourceOf(b)];
+  if (resourceOfA !== undefined && resourceOfB !== undefined) return resourceOfA !== resourceOfB;
+  return Token.compareStrings(a.streamRef.streamName, b.streamRef.streamName) === TokenComparison.DIFFERENT;
+}
+
+function nameOf({ streamRef: { streamName }, node }: kinesis.IStreamRef): string {
+  return Token.isUnresolved(streamName) ? node.path : streamName;
+}

@@ -1,0 +1,49 @@
+import { Stack } from 'aws-cdk-lib';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type { IConstruct } from 'constructs';
+import { constructField } from '../../construct/construct-field';
+import { InvalidArgumentError } from '../../core/foundation/errors';
+
+interface ShardCountOwner {
+  readonly construct: IConstruct;
+  /** What it keeps the stream at; absent, if it scales the stream. */
+  readonly shardCount?: number;
+}
+
+/** By app, then by stream. */
+const owners = new WeakMap<IConstruct, Map<string, ShardCountOwner>>();
+
+/**
+ * Makes a construct the one that decides how many shards a stream has. Two that keep it at the same count do not
+ * disagree.
+ *
+ * Throws an error with the code `INVALID_ARGUMENT` if the stream has another owner, which would undo what this one
+ * does, and it in turn.
+ *
+ * @param shardCount what the owner keeps the stream at; undefined, if it scales the stream
+ */
+export function ownShardCount(construct: IConstruct, stream: kinesis.IStreamRef, shardCount: number | undefined): void {
+  const ofApp = owners.get(construct.node.root) ?? new Map<string, ShardCountOwner>();
+  owners.set(construct.node.root, ofApp);
+  const key = identityOf(stream);
+  const other = ofApp.get(key);
+  if (other !== undefined && (shardCount === undefined || shardCount !== other.shardCount)) {
+    throw new InvalidArgumentError(
+      constructField(construct, 'stream'),
+      stream.node.path,
+      `a stream whose shard count is not decided elsewhere, and ${other.construct.node.path} ${deedOf(other)}`,
+    );
+  }
+  ofApp.set(key, { construct, shardCount });
+}
+
+/** What two imports of one stream have in common, and an import of it with the stream itself. */
+function identityOf(stream: kinesis.IStreamRef): string {
+  const stack = Stack.of(stream);
+  const arn: unknown = stack.resolve(stream.streamRef.streamArn);
+  return typeof arn === 'string' ? arn : `${stack.node.addr} ${JSON.stringify(arn)}`;
+}
+
+function deedOf({ shardCount }: ShardCountOwner): string {
+  return shardCount === undefined ? 'scales it' : `keeps it at ${shardCount}`;
+}

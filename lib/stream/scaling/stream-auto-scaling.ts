@@ -1,0 +1,331 @@
+import { Duration, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as events from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { constructField } from '../../construct/construct-field';
+import { readGuide } from '../../construct/guide-link';
+import { checkOwnEnvironment } from '../../construct/own-environment';
+import { refuseToken } from '../../construct/refuse-token';
+import { InvalidArgumentError } from '../../core/foundation/errors';
+import {
+  MAX_SHARDS,
+  MIN_SHARDS,
+  SCALE_IN_ALARM,
+  SCALE_OUT_ALARM,
+  STREAM_NAME,
+  SURGE_ALARM,
+} from '../../core/foundation/function-environment';
+import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
+import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../../core/resharding/thresholds';
+import { addBundledFunction } from '../../function/bundled-function';
+import type { BundledFunctionOptions } from '../../function/bundled-function-options';
+import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../shard-limits';
+import { streamShardMetric } from '../stream-metrics';
+import { checkProvisioned } from '../stream-mode';
+import { StreamReshardGrants } from '../stream-reshard-grants';
+import { ownShardCount } from './shard-count-owner';
+
+/** Between which shard counts a stream is scaled, and by which load. */
+export interface StreamAutoScalingOptions extends BundledFunctionOptions {
+  /** The fewest shards: a whole number from 1 to 10,000. */
+  readonly minCapacity: number;
+
+  /** The most shards: a whole number from `minCapacity` to 10,000. */
+  readonly maxCapacity: number;
+
+  /**
+   * How much of the shards' capacity may be used before shards are added, in percent, more than 0 and at most 100: the
+   * larger of bytes over 1 MB and records over 1,000 a second and shard, over the whole stream. Shards are taken away below
+   * 40 % of it. A number that is known at synthesis, for the lower bound is computed from it.
+   *
+   * A minute's mean hides its peaks, and a hash spreads keys less evenly than the ranges are: leave room for both, and for
+   * the growth of the ten minutes that it takes to notice, decide and reshard.
+   *
+   * @default 70
+   */
+  readonly targetUtilizationPercent?: number;
+
+  /**
+   * How long one invocation may take, at most 15 minutes.
+   *
+   * @default - 1 minute
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it.
+   *
+   * @default 256
+   */
+  readonly memorySize?: number;
+}
+
+/** Properties of a `StreamAutoScaling`. */
+export interface StreamAutoScalingProps extends StreamAutoScalingOptions {
+  /** The stream, of this app or imported, in provisioned mode and in the stack's own account and region. */
+  readonly stream: kinesis.IStreamRef;
+}
+
+const DEFAULT_TARGET_UTILIZATION_PERCENT = 70;
+
+/**
+ * Gives a stream more shards when its load grows, and fewer when it has long been low.
+ *
+ * `UniformStream.autoScaleShardCount` makes one. Three alarms watch the utilisation of the shards; a function asks them every minute.
+ * It adds a third of the shards once three of six minutes were above the target, and doubles them if these were far above
+ * it. It halves them once half an hour was below 40 % of the target, which leaves the half at most 80 % of it, and nothing
+ * was refused: a hot shard refuses what the utilisation does not show. Kinesis allows ten updates in 24 hours, so it
+ * halves only if enough of them are left to double back, and keeps count in a tag of the stream. Every update divides the
+ * key space evenly.
+ *
+ * It follows a load that changes over hours, such as that of day and night. For one that multiplies within minutes, or
+ * whose rise nobody can foresee, on-demand mode is the better choice, unless explicit hash keys rely on the shards; for
+ * one that hardly changes, so is a fixed count.
+ *
+ * Throws an error with the code `INVALID_SHARD_COUNT` unless both counts are whole numbers from 1 to 10,000, and
+ * `INVALID_ARGUMENT` if `minCapacity` is the larger, if the target is none, or if the stream is known to be on-demand,
+ * or in another account or region.
+ */
+export class StreamAutoScaling extends Construct implements ec2.IConnectable {
+  /** The function that scales. */
+  public readonly function: lambda.Function;
+
+  /** In alarm while more shards are needed. */
+  public readonly scaleOutAlarm: cloudwatch.Alarm;
+
+  /** In alarm while so much more is needed that the shards are doubled. */
+  public readonly surgeAlarm: cloudwatch.Alarm;
+
+  /** In alarm while fewer shards would do, for at least half an hour: often, and no reason to wake anybody. */
+  public readonly scaleInAlarm: cloudwatch.Alarm;
+
+  private readonly stream: kinesis.IStreamRef;
+
+  /**
+   * Three alarms, and a function with a role, a log group and a schedule of its own.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param props the stream, its bounds and its target
+   */
+  constructor(scope: Construct, id: string, props: StreamAutoScalingProps) {
+    super(scope, id);
+    const { stream, minCapacity, maxCapacity, targetUtilizationPercent = DEFAULT_TARGET_UTILIZATION_PERCENT } = props;
+    this.stream = stream;
+    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
+    checkProvisioned(constructField(this, 'stream'), stream);
+    this.checkBounds(minCapacity, maxCapacity);
+    this.checkTarget(targetUtilizationPercent);
+    ownShardCount(this, stream, undefined);
+
+    const threeOfSixMinutes = {
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: 6,
+      datapointsToAlarm: 3,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+    };
+    const most = Tokenization.stringifyNumber(maxCapacity);
+    const seeScaling = readGuide('resharding', 'scale-it-with-its-load');
+    const minutely = this.metricUtilization({ period: Duration.minutes(1) });
+    this.scaleOutAlarm = new cloudwatch.Alarm(this, 'ScaleOutAlarm', {
+      metric: minutely,
+      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} are used by more than ${targetUtilizationPercent} %: it is given more, up to ${most}.${seeScaling}`,
+      threshold: targetUtilizationPercent,
+      ...threeOfSixMinutes,
+    });
+    const surge = toTenth(targetUtilizationPercent + (100 - targetUtilizationPercent) * SURGE_FRACTION);
+    this.surgeAlarm = new cloudwatch.Alarm(this, 'SurgeAlarm', {
+      metric: minutely,
+      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} are used by more than ${surge} %: it is given twice as many, up to ${most}.${seeScaling}`,
+      threshold: surge,
+      ...threeOfSixMinutes,
+    });
+    const lowUtilisation = toTenth(targetUtilizationPercent * SCALE_IN_FRACTION);
+    this.scaleInAlarm = new cloudwatch.Alarm(this, 'ScaleInAlarm', {
+      metric: this.utilisationUnlessThrottled(Duration.minutes(5)),
+      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} were used by less than ${lowUtilisation} % for half an hour, and refused nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}.${seeScaling}`,
+      threshold: lowUtilisation,
+      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+      evaluationPeriods: 6,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+    });
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'stream-scaler',
+        description: 'Gives a Kinesis stream the shards that its load needs',
+        environment: {
+          [STREAM_NAME]: stream.streamRef.streamName,
+          [MIN_SHARDS]: Tokenization.stringifyNumber(minCapacity),
+          [MAX_SHARDS]: Tokenization.stringifyNumber(maxCapacity),
+          [SURGE_ALARM]: this.surgeAlarm.alarmName,
+          [SCALE_OUT_ALARM]: this.scaleOutAlarm.alarmName,
+          [SCALE_IN_ALARM]: this.scaleInAlarm.alarmName,
+        },
+        timeout: Duration.minutes(1),
+        memorySize: 256,
+      },
+      // A run that fails is not tried again: the next one is a minute away, and asks the alarms as they are then.
+      { ...props, retryAttempts: props.retryAttempts ?? 0, maxEventAge: props.maxEventAge ?? Duration.minutes(1) },
+    );
+    StreamReshardGrants.fromStream(stream).scale(this.function);
+    iam.Grant.addToPrincipal({
+      grantee: this.function,
+      actions: ['cloudwatch:DescribeAlarms'],
+      resourceArns: [this.surgeAlarm, this.scaleOutAlarm, this.scaleInAlarm].map(({ alarmArn }) => alarmArn),
+    });
+    new events.Rule(this, 'Schedule', {
+      description: 'Scales a Kinesis stream',
+      schedule: events.Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}), retryAttempts: 0 })],
+    });
+  }
+
+  /** The network connections of the function, if it runs in a VPC. */
+  public get connections(): ec2.Connections {
+    return this.function.connections;
+  }
+
+  /**
+   * Any metric that the function writes of the stream's shards, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `OpenShards`
+   * @param props statistic, period and looks
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this.stream, metricName, props);
+  }
+
+  /**
+   * How much of the capacity of its shards the stream uses, in percent: the larger of bytes and records. Mean over a
+   * period and over all shards; a hot shard among cool ones does not show.
+   *
+   * Over 5 minutes by default. The statistic is given.
+   *
+   * @param props period and looks
+   */
+  public metricUtilization(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
+    const period = props?.period ?? Duration.minutes(5);
+    const shards = this.metricOpenShards({ period });
+    const needed = (load: string, metricName: string, capacity: number) =>
+      new cloudwatch.MathExpression({
+        expression: `FILL(${load}, 0) / ${capacity}`,
+        usingMetrics: {
+          [load]: this.sumOfStream(metricName, period),
+        },
+        period,
+      });
+    return new cloudwatch.MathExpression({
+      expression: '100 * MAX([byBytes, byRecords, byNobody]) / PERIOD(shards) / FILL(shards, REPEAT)',
+      usingMetrics: {
+        byBytes: needed('bytes', 'IncomingBytes', SHARD_BYTES_PER_SECOND),
+        byRecords: needed('records', 'IncomingRecords', SHARD_RECORDS_PER_SECOND),
+        // A stream that nobody writes to has no datapoints: 0 times the shards is the zero that it means.
+        byNobody: new cloudwatch.MathExpression({
+          expression: '0 * FILL(shards, REPEAT)',
+          usingMetrics: { shards },
+          period,
+        }),
+        shards,
+      },
+      label: 'utilisation in %',
+      ...props,
+      period,
+    });
+  }
+
+  /**
+   * The shards of the stream; while it is scaled, those it is about to have.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricOpenShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.openShards, props);
+  }
+
+  /**
+   * How many of the ten updates of its shard count the stream may still have in this 24 hours.
+   *
+   * Minimum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricShardCountUpdatesLeft(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.updatesLeft, { statistic: cloudwatch.Stats.MINIMUM, ...props });
+  }
+
+  /** Accepted bytes are not what a stream that throttles was asked for, so such a stream counts as fully used. */
+  private utilisationUnlessThrottled(period: Duration): cloudwatch.MathExpression {
+    const throttles = this.sumOfStream('WriteProvisionedThroughputExceeded', period);
+    return new cloudwatch.MathExpression({
+      expression: 'MAX([utilisation, throttled])',
+      usingMetrics: {
+        utilisation: this.metricUtilization({ period }),
+        throttled: new cloudwatch.MathExpression({
+          expression: 'IF(throttles > 0, 100, 0)',
+          usingMetrics: { throttles },
+          period,
+        }),
+      },
+      label: 'utilisation in %, or 100 while records are refused',
+      period,
+    });
+  }
+
+  /**
+   * 1 while the load is high and the stream has the most shards that it may have, else 0.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricHighLoadAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+  }
+
+  /** The sum of a metric that Kinesis writes of the stream. */
+  private sumOfStream(metricName: string, period: Duration): cloudwatch.Metric {
+    return new cloudwatch.Metric({
+      namespace: 'AWS/Kinesis',
+      metricName,
+      dimensionsMap: { StreamName: this.stream.streamRef.streamName },
+      statistic: cloudwatch.Stats.SUM,
+      period,
+    });
+  }
+
+  private checkBounds(minCapacity: number, maxCapacity: number): void {
+    for (const [name, count] of Object.entries({ minCapacity, maxCapacity })) {
+      if (!Token.isUnresolved(count)) checkShardCount(constructField(this, name), count, MAX_STREAM_SHARDS);
+    }
+    if (Token.isUnresolved(minCapacity) || Token.isUnresolved(maxCapacity) || minCapacity <= maxCapacity) return;
+    throw new InvalidArgumentError(
+      constructField(this, 'minCapacity'),
+      minCapacity,
+      `at most maxCapacity, ${maxCapacity}`,
+    );
+  }
+
+  private checkTarget(targetUtilizationPercent: number): void {
+    const field = constructField(this, 'targetUtilizationPercent');
+    const allowed = 'a percentage of the capacity, more than 0 and at most 100';
+    refuseToken(field, targetUtilizationPercent, allowed);
+    if (targetUtilizationPercent > 0 && targetUtilizationPercent <= 100) return;
+    throw new InvalidArgumentError(field, targetUtilizationPercent, allowed);
+  }
+}
+
+/** Rounded to a tenth: a threshold that people read. */
+function toTenth(percent: number): number {
+  return Math.round(percent * 10) / 10;
+}

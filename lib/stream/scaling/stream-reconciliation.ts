@@ -1,0 +1,183 @@
+import { Duration, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as events from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { constructField } from '../../construct/construct-field';
+import { checkOwnEnvironment } from '../../construct/own-environment';
+import { InvalidArgumentError } from '../../core/foundation/errors';
+import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/foundation/function-environment';
+import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
+import { addBundledFunction } from '../../function/bundled-function';
+import type { BundledFunctionOptions } from '../../function/bundled-function-options';
+import { streamShardMetric } from '../stream-metrics';
+import { checkProvisioned } from '../stream-mode';
+import { StreamReshardGrants } from '../stream-reshard-grants';
+import { ownShardCount } from './shard-count-owner';
+
+/** What a stream's reconciliation does, and when. */
+export interface StreamReconciliationOptions extends BundledFunctionOptions {
+  /**
+   * Whether drift is repaired, by splits, merges and updates of the shard count, or only reported. Records can be written
+   * and read all the while.
+   *
+   * @default false - reported: in the function's answer, its log and the metrics `Skew` and `Drift`
+   */
+  readonly repair?: boolean;
+
+  /**
+   * When to look at the stream. It can be invoked at any other time, with `{}` or `{ "repair": true }`.
+   *
+   * @default - once an hour
+   */
+  readonly schedule?: events.Schedule;
+
+  /**
+   * How long one invocation may take, at most 15 minutes.
+   *
+   * @default - 15 minutes: a repair waits for splits and merges
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it.
+   *
+   * @default 256
+   */
+  readonly memorySize?: number;
+}
+
+/** Properties of a `StreamReconciliation`. */
+export interface StreamReconciliationProps extends StreamReconciliationOptions {
+  /** The stream, of this app or imported, in provisioned mode and in the stack's own account and region. */
+  readonly stream: kinesis.IStreamRef;
+
+  /**
+   * How many shards the stream should have: a whole number from 1 to 10,000. Needed to repair it, for a stream of five
+   * shards may be one of four that someone has split.
+   *
+   * @default - as many as it has: only whether they are even is reported
+   */
+  readonly shardCount?: number;
+}
+
+/**
+ * Looks at a stream's shards now and then, and reports or repairs what has drifted: boundaries that manual splits and
+ * merges have left uneven, and another count than the declared one.
+ *
+ * `UniformStream.addReconciliation` makes one. An invocation answers with the open shards, their skew, and the plan that takes the
+ * stream to where it should be, request by request: a dry run, unless it repairs.
+ *
+ * Throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
+ * `INVALID_ARGUMENT` if it is to repair without one, or if the stream is known to be on-demand, or in another account
+ * or region.
+ */
+export class StreamReconciliation extends Construct implements ec2.IConnectable {
+  /** The function: to invoke it or to grant its invocation. */
+  public readonly function: lambda.Function;
+
+  private readonly stream: kinesis.IStreamRef;
+
+  /**
+   * A function with a role, a log group and a schedule of its own.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param props the stream, and what to do about drift
+   */
+  constructor(scope: Construct, id: string, props: StreamReconciliationProps) {
+    super(scope, id);
+    const { stream, shardCount, repair = false } = props;
+    this.stream = stream;
+    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
+    checkProvisioned(constructField(this, 'stream'), stream);
+    if (repair && shardCount === undefined) {
+      throw new InvalidArgumentError(
+        constructField(this, 'repair'),
+        repair,
+        'false without a shardCount, which says what to repair the stream to',
+      );
+    }
+    if (shardCount !== undefined && !Token.isUnresolved(shardCount)) {
+      checkShardCount(constructField(this, 'shardCount'), shardCount, MAX_STREAM_SHARDS);
+    }
+    if (shardCount !== undefined) ownShardCount(this, stream, shardCount);
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'stream-reconciler',
+        description: "Reports or repairs the drift of a Kinesis stream's shards",
+        environment: {
+          [STREAM_NAME]: stream.streamRef.streamName,
+          [REPAIR]: String(repair),
+          ...(shardCount !== undefined && { [SHARD_COUNT]: Tokenization.stringifyNumber(shardCount) }),
+        },
+        timeout: Duration.minutes(15),
+        memorySize: 256,
+      },
+      props,
+    );
+    const grants = StreamReshardGrants.fromStream(stream);
+    if (shardCount === undefined) grants.inspect(this.function);
+    else grants.reshard(this.function);
+    new events.Rule(this, 'Schedule', {
+      description: "Looks for drift of a Kinesis stream's shards",
+      schedule: props.schedule ?? events.Schedule.rate(Duration.hours(1)),
+      targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}) })],
+    });
+  }
+
+  /** The network connections of the function, if it runs in a VPC. */
+  public get connections(): ec2.Connections {
+    return this.function.connections;
+  }
+
+  /**
+   * Any metric that the function writes of the stream's shards, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `Skew`
+   * @param props statistic, period and looks
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return streamShardMetric(this.stream, metricName, props);
+  }
+
+  /**
+   * How many times the mean the widest shard holds, at the last look: 1 is perfectly even, up to 1.05 counts as even.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricSkew(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.skew, props);
+  }
+
+  /**
+   * How many splits, merges and updates it takes until the stream is as it should be: 0 without drift.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricDrift(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.drift, props);
+  }
+
+  /**
+   * How many shards were open at the last look.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricOpenShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.openShards, props);
+  }
+}

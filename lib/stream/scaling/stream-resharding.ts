@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { CustomResource, Lazy, Stack, Token } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { Construct } from 'constructs';
+import { constructField } from '../../construct/construct-field';
+import { checkOwnEnvironment } from '../../construct/own-environment';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
+import { checkProvisioned } from '../stream-mode';
+import { streamProperties } from '../stream-properties';
+import { StreamReshardGrants } from '../stream-reshard-grants';
+import { ownShardCount } from './shard-count-owner';
+import { StreamReshardingProvider } from './stream-resharding-provider';
+
+/** Properties of a `StreamResharding`. */
+export interface StreamReshardingProps {
+  /**
+   * The stream, of this app or imported, in the stack's own account and region. In provisioned mode: an on-demand
+   * stream's shards are the service's choice.
+   */
+  readonly stream: kinesis.IStreamRef;
+
+  /** How many shards the stream is to have: a whole number from 1 to 10,000. */
+  readonly shardCount: number;
+
+  /**
+   * How many shards the stream had before this was added, and is to have again if the deployment that adds it is rolled
+   * back: a whole number from 1 to 10,000. Later roll-backs go to the `shardCount` of the deployment before.
+   *
+   * @default - a roll-back of the deployment that adds this leaves the stream its shards
+   */
+  readonly deployedShardCount?: number;
+
+  /**
+   * What answers CloudFormation, in a stack of the stream's account and region.
+   *
+   * @default - one for all such resources of the stack, with default settings
+   */
+  readonly provider?: StreamReshardingProvider;
+}
+
+/**
+ * Takes a stream to a shard count, however far, in one deployment, and sees to it that its shards are even.
+ *
+ * Use it for a stream that is not a `UniformStream`, which does this when it is given a `deployedShardCount`. A custom
+ * resource goes to the count step by step, for one update at most doubles or halves it; then it reads the shards and
+ * moves boundaries that are astray by splits and merges. Records can be written and read all the while. A roll-back goes
+ * back the same way; if it cannot, because the updates of the day are used up, it ends all the same and leaves a warning in
+ * the log. Deleting this leaves the stream its shards, unless a roll-back does it and there is a `deployedShardCount`.
+ *
+ * If another property of the stream changes, the shards are looked at again, because CloudFormation might set the count
+ * that the template declares. AWS does not document whether it does.
+ *
+ * The deployment waits for it, up to 50 minutes, and fails if the stream does not have its shards by then, if the account
+ * has no shards left, or if the ten updates that Kinesis allows in 24 hours are used up: the error says when they are
+ * allowed again. Deploying again goes on where it stopped.
+ *
+ * A stack has one provider for all its streams, which may reshard exactly these, unless you give one.
+ *
+ * Throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
+ * `INVALID_ARGUMENT` if the stream is known to be on-demand, or in another account or region.
+ *
+ * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
+ */
+export class StreamResharding extends Construct {
+  /** How many shards were open when the deployment was done, as text: known when the stack is deployed. */
+  public readonly openShardCount: string;
+
+  /**
+   * How many times the mean the widest shard held when the deployment was done, as text: 1 is perfectly even, up to 1.05
+   * counts as even.
+   */
+  public readonly skew: string;
+
+  /**
+   * A custom resource.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param props the stream and its shard count
+   */
+  constructor(scope: Construct, id: string, props: StreamReshardingProps) {
+    super(scope, id);
+    const { stream, shardCount, deployedShardCount } = props;
+    if (!Token.isUnresolved(shardCount)) {
+      checkShardCount(constructField(this, 'shardCount'), shardCount, MAX_STREAM_SHARDS);
+    }
+    if (deployedShardCount !== undefined && !Token.isUnresolved(deployedShardCount)) {
+      checkShardCount(constructField(this, 'deployedShardCount'), deployedShardCount, MAX_STREAM_SHARDS);
+    }
+    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
+    checkProvisioned(constructField(this, 'stream'), stream);
+    ownShardCount(this, stream, shardCount);
+    const provider = props.provider ?? StreamReshardingProvider._of(this);
+    const grant = StreamReshardGrants.fromStream(stream).reshard(provider.function);
+    const resource = new CustomResource(this, 'Resource', {
+      serviceToken: provider.serviceToken,
+      resourceType: 'Custom::EvenShardsStreamShardCount',
+      properties: {
+        StreamName: stream.streamRef.streamName,
+        ShardCount: shardCount,
+        DeployedShardCount: deployedShardCount,
+        // Any change of the stream is one of this resource, too.
+        StreamProperties: digestOf(stream),
+      },
+    });
+    grant.combine(this.mayAskForRollBack(provider)).applyBefore(resource);
+    this.openShardCount = resource.getAttString('OpenShardCount');
+    this.skew = resource.getAttString('Skew');
+  }
+
+  /** Only the stack itself knows whether it is being rolled back. */
+  private mayAskForRollBack(provider: StreamReshardingProvider): iam.Grant {
+    const stack = Stack.of(this);
+    return iam.Grant.addToPrincipal({
+      grantee: provider.function,
+      actions: ['cloudformation:DescribeStacks'],
+      resourceArns: [
+        Stack.of(provider) === stack
+          ? stack.stackId
+          : stack.formatArn({ service: 'cloudformation', resource: 'stack', resourceName: `${stack.stackName}/*` }),
+      ],
+    });
+  }
+}
+
+/** What the template says of a stream, as a short text; nothing of an imported one. */
+function digestOf(stream: kinesis.IStreamRef): string {
+  return Lazy.string({
+    produce: () =>
+      createHash('sha256')
+        .update(JSON.stringify(streamProperties(stream)))
+        .digest('hex')
+        .slice(0, 16),
+  });
+}

@@ -1,0 +1,103 @@
+import { Annotations, SizeRoundingBehavior, Token } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+import { inConstructTerms } from '../../construct/construct-field';
+import { planIndex } from '../../core/planning/plan-index';
+import {
+  isTableConfig,
+  type ShardedConfig,
+  type ShardedIndexConfig,
+  type ShardedTableConfig,
+  shardCountOf,
+} from '../../core/sharded-index/config/sharded-index-config';
+import type { ExpectedIndexTraffic } from './expected-index-traffic';
+import { sortedByKey } from './sorted-by-key';
+
+/**
+ * Warns if an index, or a value of it, has fewer shards than its traffic is planned to need, and of what no number of
+ * shards fixes.
+ *
+ * Gives no advice where a number is only known when deployed. Throws an error with the code `INVALID_ARGUMENT` for
+ * traffic outside its bounds.
+ */
+export function adviseOnIndexShards(
+  table: IConstruct,
+  config: ShardedIndexConfig,
+  traffic: ExpectedIndexTraffic,
+): void {
+  const { indexName } = config;
+  advise(table, config, traffic, {
+    construct: 'ShardedIndex',
+    name: indexName,
+    property: `${indexName}.expectedTraffic`,
+  });
+}
+
+/** The same of a table that is sharded by its own key. */
+export function adviseOnTableShards(
+  table: IConstruct,
+  config: ShardedTableConfig,
+  traffic: ExpectedIndexTraffic,
+): void {
+  advise(table, config, traffic, { construct: 'KeyShardedTable', name: 'the table', property: 'expectedTraffic' });
+}
+
+/** What warnings call that which has the shards. */
+interface Advised {
+  readonly construct: 'ShardedIndex' | 'KeyShardedTable';
+  readonly name: string;
+  readonly property: string;
+}
+
+function advise(
+  table: IConstruct,
+  config: ShardedConfig,
+  { itemSize, ...traffic }: ExpectedIndexTraffic,
+  { construct, name, property }: Advised,
+): void {
+  const numbers = [...Object.values(traffic), ...Object.values(traffic.shares ?? {})];
+  if (itemSize?.isUnresolved() || numbers.some(Token.isUnresolved)) return;
+  const { shards, byValue, boundBy, notFixed } = inConstructTerms(table, property, () =>
+    planIndex({
+      ...traffic,
+      itemKb: itemSize?.toKibibytes({ rounding: SizeRoundingBehavior.NONE }),
+      shares: traffic.shares && sortedByKey(traffic.shares),
+    }),
+  );
+  const tooFew =
+    byValue === undefined
+      ? mostShards(config) < shards
+      : Object.entries(byValue).some(([value, count]) => shardsOf(config, value) < count);
+  if (tooFew) {
+    const counts =
+      byValue && JSON.stringify(Object.fromEntries(Object.entries(byValue).filter(([, count]) => count > 1)));
+    const fixed = counts === undefined ? `ShardCounts.uniform(${shards})` : `ShardCounts.byValue(${counts}, 1)`;
+    const most = byValue === undefined ? shards : Math.max(...Object.values(byValue));
+    const advice = maximumOf(config) === undefined ? fixed : `ShardCounts.adaptive with a maximum of ${most}`;
+    Annotations.of(table).addWarningV2(
+      `cdk-even-shards:${construct}.tooFewShards`,
+      `${name} has too few shards for the expected traffic: set its shardCounts to ${advice}, by the rule "${boundBy}"`,
+    );
+  }
+  for (const sentence of notFixed) {
+    Annotations.of(table).addWarningV2(
+      `cdk-even-shards:${construct}.notFixedByShards`,
+      `no shard count of ${name} fixes this: ${sentence}`,
+    );
+  }
+}
+
+/** A count that is only known when deployed is taken to be enough. A count that grows is enough if it may grow so far. */
+function shardsOf(config: ShardedConfig, value: string | undefined): number {
+  const most = maximumOf(config) ?? shardCountOf(config, value).write;
+  return Token.isUnresolved(most) ? Number.POSITIVE_INFINITY : most;
+}
+
+/** How far counts may grow. Undefined: they are fixed. */
+function maximumOf(config: ShardedConfig): number | undefined {
+  return isTableConfig(config) ? undefined : config.adaptive?.maximum;
+}
+
+function mostShards(config: ShardedConfig): number {
+  const values = Object.keys(config.shards.byValue ?? {});
+  return Math.max(shardsOf(config, undefined), ...values.map((value) => shardsOf(config, value)));
+}

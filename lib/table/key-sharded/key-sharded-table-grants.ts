@@ -1,0 +1,73 @@
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type * as iam from 'aws-cdk-lib/aws-iam';
+import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/kms-actions';
+import { grantOnTable } from '../grant-on-table';
+
+/**
+ * The least permissions on a table that is sharded by its own key, on exactly its ARN.
+ *
+ * The grants of `TableV2` allow more: `readData` also scans and reads of the table's streams and all its indexes;
+ * `writeData` also batches and `DescribeTable`. Grant them besides if an application uses them.
+ *
+ * A permission is added to the grantee, and for a grantee of another account to the resource policy of the table as well.
+ * Where neither is possible, synthesis warns; the id is `cdk-even-shards:KeyShardedTable.grantWithoutEffect`.
+ */
+export class KeyShardedTableGrants {
+  /**
+   * Permissions on one table.
+   *
+   * @param table the table to query, or whose items are got and written
+   */
+  public static fromTable(table: dynamodb.ITableV2): KeyShardedTableGrants {
+    return new KeyShardedTableGrants(table);
+  }
+
+  private constructor(private readonly table: dynamodb.ITableV2) {}
+
+  /**
+   * Allows `dynamodb:Query`, for `fanOutQuery`.
+   *
+   * @param grantee the role, function or other principal that queries
+   */
+  public query(grantee: iam.IGrantable): iam.Grant {
+    return this.grant(grantee, ['dynamodb:Query'], ['kms:Decrypt']);
+  }
+
+  /**
+   * Allows `dynamodb:GetItem`, also within transactions, for `shardKey` and `transactGet`.
+   *
+   * @param grantee the role, function or other principal that gets single items
+   */
+  public item(grantee: iam.IGrantable): iam.Grant {
+    return this.grant(grantee, ['dynamodb:GetItem'], ['kms:Decrypt']);
+  }
+
+  /**
+   * Allows `dynamodb:PutItem`, `UpdateItem`, `DeleteItem` and `ConditionCheckItem`, also within transactions. The last two are
+   * for `transactPut`, which deletes an item at its earlier places or checks that it is not there.
+   *
+   * @param grantee the role, function or other principal that writes
+   */
+  public write(grantee: iam.IGrantable): iam.Grant {
+    const actions = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'].map((action) => `dynamodb:${action}`);
+    return this.grant(grantee, actions, TABLE_WRITE_KEY_ACTIONS);
+  }
+
+  /**
+   * Allows `dynamodb:Scan`, and to get, put, delete and check single items, which `findStrays` and `reshardItems` need.
+   *
+   * @param grantee the role, function or other principal that looks for items and moves them
+   */
+  public reshard(grantee: iam.IGrantable): iam.Grant {
+    const actions = ['Scan', 'GetItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'].map(
+      (each) => `dynamodb:${each}`,
+    );
+    return this.grant(grantee, actions, TABLE_WRITE_KEY_ACTIONS);
+  }
+
+  private grant(grantee: iam.IGrantable, actions: string[], keyActions: string[]): iam.Grant {
+    const { table } = this;
+    const permission = { grantee, actions, resourceArn: table.tableArn, keyActions };
+    return grantOnTable(table, permission, { construct: 'KeyShardedTable', name: `the table ${table.node.id}` });
+  }
+}

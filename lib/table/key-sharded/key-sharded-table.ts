@@ -1,0 +1,199 @@
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { constructField } from '../../construct/construct-field';
+import { given } from '../../construct/given';
+import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
+import { warnOfTableChange } from '../deployed/deployed-sharding';
+import { describeKeySharding } from '../deployed/index-metadata';
+import type { ExpectedIndexTraffic } from '../index/expected-index-traffic';
+import { adviseOnTableShards } from '../index/index-advice';
+import type { ShardedIndexBindingOptions } from '../index/sharded-index-binding-options';
+import { ShardedTable, type ShardedTableProps } from '../sharded-table';
+import type { IKeyShardedTable } from './i-key-sharded-table';
+import type { KeyShardedTableAttributes } from './key-sharded-table-attributes';
+import type { KeyShardedTableGrants } from './key-sharded-table-grants';
+import { KeySharding } from './key-sharding';
+import { keyShardingConfig } from './key-sharding-config';
+import type { KeyShardingOptions } from './key-sharding-options';
+
+/** Properties of a `KeyShardedTable`. */
+export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOptions {
+  /**
+   * What the table is to carry, an update as one write. Synthesis warns if it has too few shards for that, with the counts to set,
+   * and of what no count fixes; the ids are `cdk-even-shards:KeyShardedTable.tooFewShards` and
+   * `cdk-even-shards:KeyShardedTable.notFixedByShards`. Nothing is deployed for it.
+   *
+   * @default - no advice
+   */
+  readonly expectedTraffic?: ExpectedIndexTraffic;
+}
+
+/**
+ * A DynamoDB table that is sharded by its own key: its partition key is a value and a shard, such as `121212-3`, so that the
+ * items of one value spread over several partitions.
+ *
+ * Use it where the key of the table is hot: many items of one invoice, one day or one device. Give it to a
+ * `FanOutQueryFunction`, and bind it to the functions of your own that write to it or query it. It is a `ShardedTable`
+ * otherwise, so it can have sharded indexes, too.
+ *
+ * Its shard counts can change, in the steps that `planTableReshard` of `cdk-even-shards/core` lists. Its separator, its first
+ * shard and what its shards are calculated from cannot change while it holds items.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-sharding.html
+ *
+ * @stateful
+ */
+export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
+  /**
+   * Imports a table that exists: one of another app, or one that was sharded by other means. Describe it as it is; nothing is
+   * created, changed or looked up.
+   *
+   * Throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other.
+   *
+   * @param attributes the table, its key, and how it is sharded
+   */
+  public static fromKeyShardedTableAttributes(attributes: KeyShardedTableAttributes): IKeyShardedTable {
+    const { table, tableKey, queryName = table.node.id } = attributes;
+    return new KeySharding(table, queryName, keyShardingConfig(table, table.tableName, tableKey, attributes));
+  }
+
+  /** The table itself. */
+  public readonly table: dynamodb.ITableV2;
+
+  /** What the event of a `FanOutQueryFunction` calls the table: its id. */
+  public readonly queryName: string;
+
+  /** Permissions for whatever queries this table, gets single items of it, or writes them. */
+  public readonly shardGrants: KeyShardedTableGrants;
+
+  private readonly sharding: KeySharding;
+
+  /**
+   * A table whose partition key holds a value and a shard.
+   *
+   * Throws an error with the code `INVALID_INDEX_CONFIG` if the partition key is not a string, if there is no sort key, or if
+   * a property contradicts the others.
+   *
+   * @param scope the construct to add the table to, usually `this`
+   * @param id the table's name within the scope; the event of a `FanOutQueryFunction` calls it by this name
+   * @param props the key, and how it is sharded
+   */
+  constructor(scope: Construct, id: string, props: KeyShardedTableProps) {
+    const { shardCounts, separator, firstShard, valueAttribute, shardedBy, strategy, expectedTraffic, ...table } =
+      props;
+    super(scope, id, given(table) as ShardedTableProps);
+    const { partitionKey, sortKey } = props;
+    if (partitionKey.type !== dynamodb.AttributeType.STRING) {
+      const field = constructField(this, 'partitionKey.type');
+      throw new InvalidIndexConfigError(field, partitionKey.type, 'S (string), which holds a value and a shard');
+    }
+    const tableKey = [partitionKey, sortKey].flatMap((attribute) => attribute?.name ?? []);
+    const config = keyShardingConfig(this, this.tableName, tableKey, props);
+    if (expectedTraffic) adviseOnTableShards(this, config, expectedTraffic);
+    describeKeySharding(this.node.defaultChild as dynamodb.CfnGlobalTable, config);
+    warnOfTableChange(this, config);
+    this.table = this;
+    this.queryName = id;
+    this.sharding = new KeySharding(this, id, config);
+    this.shardGrants = this.sharding.shardGrants;
+  }
+
+  /**
+   * Lets a function write items of this table: it gets the configuration of the table as an environment variable, for
+   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/core`, and may get, put, update, delete and check
+   * single items of the table, and nothing else.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   * variable holds another table or what you have set yourself, or if the function is known to be in another account or
+   * region than the table.
+   *
+   * @param writer the function that writes
+   * @param binding how the function is told
+   */
+  public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
+    return this.sharding.bindWriter(writer, binding);
+  }
+
+  /**
+   * Lets a function query this table and get single items of it: it gets the configuration of the table as an environment
+   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/core`, and may query the table and get its items, and
+   * nothing else.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does.
+   *
+   * @param reader the function that queries
+   * @param binding how the function is told
+   */
+  public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
+    return this.sharding.bindReader(reader, binding);
+  }
+
+  /**
+   * Everything that an application must know to write to this table and to query it, as JSON (`ShardedTableConfig` of
+   * `cdk-even-shards/core`). The name of the table is resolved when the stack is deployed.
+   */
+  public toConfigJson(): string {
+    return this.sharding.toConfigJson();
+  }
+
+  /**
+   * The replica of the table in another region: for functions that run there. Transactions and conditions hold in one region
+   * of a global table only, so let all writers of an item run in one region.
+   *
+   * Throws what `TableV2.replica` throws if the table has no replica in the region.
+   *
+   * @param region the region of the replica
+   */
+  public onReplica(region: string): IKeyShardedTable {
+    return region === this.env.region ? this : this.sharding.onReplica(region);
+  }
+
+  /**
+   * Writes to the table that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sharding.metricWriteThrottleEvents(props);
+  }
+
+  /**
+   * Reads of the table that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sharding.metricReadThrottleEvents(props);
+  }
+
+  /**
+   * Writes that were throttled because a partition of the table got more than the 1,000 units a second that it takes.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sharding.metricWriteKeyRangeThroughputThrottleEvents(props);
+  }
+
+  /**
+   * Reads that were throttled because a partition of the table got more than the 3,000 units a second that it takes.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sharding.metricReadKeyRangeThroughputThrottleEvents(props);
+  }
+}

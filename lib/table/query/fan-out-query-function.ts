@@ -1,0 +1,184 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { constructField } from '../../construct/construct-field';
+import { checkOwnEnvironment } from '../../construct/own-environment';
+import { refuseToken } from '../../construct/refuse-token';
+import { InvalidArgumentError } from '../../core/foundation/errors';
+import { CACHE_MS, INDEXES, TABLES } from '../../core/foundation/function-environment';
+import { addBundledFunction } from '../../function/bundled-function';
+import type { BundledFunctionOptions } from '../../function/bundled-function-options';
+import { checkEnvironmentSize } from '../../function/environment-size';
+import type { IShardedIndex } from '../index/i-sharded-index';
+import { checkIndexEnvironment } from '../index/index-environment';
+import type { IKeyShardedTable } from '../key-sharded/i-key-sharded-table';
+import { FanOutQueryFunctionBase } from './fan-out-query-function-base';
+import type { IFanOutQueryFunction } from './i-fan-out-query-function';
+import { ImportedFanOutQueryFunction } from './imported-fan-out-query-function';
+
+/** Properties of a `FanOutQueryFunction`. */
+export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
+  /**
+   * The indexes to query, of this app or imported: of one table or several, no two with the same name, in any order.
+   * Lambda's limit of 4 KB of environment variables has room for about a dozen indexes and tables together.
+   *
+   * @default - none, if there are `tables`
+   */
+  readonly indexes?: IShardedIndex[];
+
+  /**
+   * The tables to query that are sharded by their own key, of this app or imported. An event names one by its `queryName`, such
+   * as `"table": "Invoices"`, so no two may have the same.
+   *
+   * @default - none, if there are `indexes`
+   */
+  readonly tables?: IKeyShardedTable[];
+
+  /**
+   * For how long the function may answer a request from its memory that it has answered before. Each execution environment
+   * has a cache of its own, of a quarter of the memory at most. An event with `"fresh": true` is read anew, and so is one with
+   * `"consistentRead": true`.
+   *
+   * @default - every page is read
+   */
+  readonly cache?: Duration;
+
+  /**
+   * How long one page may take to gather.
+   *
+   * @default - 30 seconds, a little more than the 29 that API Gateway waits for an answer
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it.
+   *
+   * @default - 1769, which is one whole vCPU: a fan-out waits little and parses much, on Node's one thread
+   * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+   */
+  readonly memorySize?: number;
+}
+
+/**
+ * A function that queries sharded indexes: it asks all shards of a value, merges what they return into one global
+ * order, and answers page by page.
+ *
+ * Use it to read a sharded index from anywhere: invoke it with `{ "index": "byStatus", "value": "failed" }` and pass
+ * the cursor of its answer back for the next page. An application in Node.js can also call `fanOutQuery` of
+ * `cdk-even-shards/core` itself. It comes with a role of its own that can query these indexes and write to its log
+ * group, and nothing else.
+ *
+ * Throws an error with the code `INVALID_ARGUMENT` if there is no index, if two have the same name, and, when the app
+ * is synthesized, if their configuration outgrows Lambda's environment.
+ */
+export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFanOutQueryFunction {
+  /**
+   * Imports a query function that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
+   * created, changed or looked up.
+   *
+   * Its role is unknown, so CDK warns of what is granted to it, or refuses: see `fromFunctionAttributes`.
+   *
+   * @param scope the construct to add the query function to, usually `this`
+   * @param id the query function's name within the scope
+   * @param functionArn the ARN of its function: `functionArn` in the app that has it
+   */
+  public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IFanOutQueryFunction {
+    return new ImportedFanOutQueryFunction(scope, id, { functionArn });
+  }
+
+  /**
+   * Imports a query function that exists, of another app, with its role and its security group: what is granted to it is added
+   * to that role, if the role is of this account and may be changed, and connections are made through that group.
+   *
+   * @param scope the construct to add the query function to, usually `this`
+   * @param id the query function's name within the scope
+   * @param attributes the function, as `lambda.Function.fromFunctionAttributes` takes it
+   */
+  public static fromFunctionAttributes(
+    scope: Construct,
+    id: string,
+    attributes: lambda.FunctionAttributes,
+  ): IFanOutQueryFunction {
+    return new ImportedFanOutQueryFunction(scope, id, attributes);
+  }
+
+  /** The function: to invoke it or to grant its invocation. */
+  public readonly function: lambda.Function;
+
+  /**
+   * A function with a role and a log group of its own.
+   *
+   * @param scope the construct to add the function to, usually `this`
+   * @param id the function's name within the scope
+   * @param props the indexes to query, and how to run
+   */
+  constructor(scope: Construct, id: string, props: FanOutQueryFunctionProps) {
+    super(scope, id);
+    const field = constructField(this, 'indexes');
+    const { indexes = [], tables = [], cache } = props;
+    checkNames(
+      field,
+      'indexes',
+      indexes.map(({ indexName }) => indexName),
+    );
+    checkNames(
+      constructField(this, 'tables'),
+      'tables',
+      tables.map(({ queryName }) => queryName),
+    );
+    if (indexes.length + tables.length === 0) {
+      throw new InvalidArgumentError(field, indexes, 'at least one sharded index or table');
+    }
+    for (const index of indexes) {
+      checkIndexEnvironment(`${field}.${index.indexName}`, 'an index', index, Stack.of(this));
+    }
+    for (const { table, queryName } of tables) {
+      checkOwnEnvironment(constructField(this, `tables.${queryName}`), 'a table', table, Stack.of(this));
+    }
+    const environment = {
+      ...(indexes.length > 0 && { [INDEXES]: configsByName(indexes.map((index) => [index.indexName, index])) }),
+      ...(tables.length > 0 && { [TABLES]: configsByName(tables.map((table) => [table.queryName, table])) }),
+      ...(cache !== undefined && { [CACHE_MS]: String(cacheMs(constructField(this, 'cache'), cache)) }),
+    };
+    checkEnvironmentSize(this, field, environment, 'spread the indexes over several functions');
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'query-fanout',
+        description: 'Queries all shards of an index as if it were one',
+        environment,
+        timeout: Duration.seconds(30),
+        memorySize: 1769,
+      },
+      props,
+    );
+    for (const index of [...indexes].sort(byIndexName)) index.grants.query(this.function);
+    for (const table of tables) table.shardGrants.query(this.function);
+  }
+}
+
+/** The configurations by name, in the order of the names. */
+function configsByName(named: readonly (readonly [string, { toConfigJson(): string }])[]): string {
+  const sorted = [...named].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([name, store]) => `${JSON.stringify(name)}:${store.toConfigJson()}`).join()}}`;
+}
+
+function byIndexName(a: IShardedIndex, b: IShardedIndex): number {
+  return a.indexName < b.indexName ? -1 : 1;
+}
+
+function cacheMs(field: string, cache: Duration): number {
+  const allowed = 'a duration of at least a millisecond';
+  refuseToken(field, cache, allowed);
+  if (cache.toMilliseconds() >= 1) return cache.toMilliseconds();
+  throw new InvalidArgumentError(field, cache.toString(), allowed);
+}
+
+function checkNames(field: string, what: string, names: readonly string[]): void {
+  if (new Set(names).size === names.length) return;
+  throw new InvalidArgumentError(
+    field,
+    names,
+    `sharded ${what} with names that differ, use a function for each table whose index names repeat`,
+  );
+}
