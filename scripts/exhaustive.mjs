@@ -1,13 +1,13 @@
-// Explores every schedule of the scenarios of test/exhaustive, up to a bound.
+// Explores every schedule of the scenarios of test/models/exhaustive, up to a bound.
 //
 //     npm run exhaustive [-- --bound test] [-- --runs 20000] [-- --update] [words of a scenario]
 //     npm run exhaustive -- --reached
 //     npm run exhaustive -- --mutants [--at-most 100] [--update] [words of a rule]
 //
-// With --update it writes how far each scenario came into test/exhaustive/reached.json, and the table of the decision from
+// With --update it writes how far each scenario came into test/models/exhaustive/reached.json, and the table of the decision from
 // that. With --reached it only compares the two.
 //
-// With --mutants it breaks the library in one place after another, as test/exhaustive/mutants.json says, and expects the
+// With --mutants it breaks the library in one place after another, as test/models/exhaustive/mutants.json says, and expects the
 // named scenario to find the named promise broken, after as many schedules as the list says. The places are replaced while
 // esbuild reads them: no file is touched. The table of the decision must be that of the list. --at-most leaves out what
 // takes more schedules, and --update writes the schedules into the list and the table.
@@ -33,8 +33,8 @@ const { values, positionals } = parseArgs({
 });
 const REACHED_TABLE = /^\| scenarios \|.*\n(?:\|.*\n)+/m;
 const words = positionals.join(' ');
-const LIST = 'test/exhaustive/mutants.json';
-const REACHED = 'test/exhaustive/reached.json';
+const LIST = 'test/models/exhaustive/mutants.json';
+const REACHED = 'test/models/exhaustive/reached.json';
 const DECISION = 'docs/decisions/0029-every-schedule-up-to-a-bound.md';
 const folder = mkdtempSync(join(tmpdir(), 'exhaustive-'));
 try {
@@ -176,7 +176,7 @@ async function* explored(program, scenario) {
 async function bundled(mutant) {
   const outfile = join(folder, 'main.js');
   await build({
-    entryPoints: ['test/exhaustive/main.ts'],
+    entryPoints: ['test/models/exhaustive/main.ts'],
     outfile,
     bundle: true,
     platform: 'node',

@@ -1,5 +1,5 @@
-// Breaks the library in one place after another, and expects the test that test/mutants/mutants.json names to fail each time,
-// with a quarter of its usual random cases. The places are replaced while jest compiles them: no file is touched.
+// Breaks the library in one place after another, and expects the test that test/models/mutants/mutants.json names to fail
+// each time, with a quarter of its usual random cases. The places are replaced while jest compiles them: no file is touched.
 //
 //     npm run mutants [-- --runs 0.25] [words of a rule]
 import { spawnSync } from 'node:child_process';
@@ -12,15 +12,16 @@ const { values, positionals } = parseArgs({
 });
 const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
 const { projects, testTimeout } = read('jest.config.json');
-const unit = projects.find(({ displayName }) => displayName === 'unit');
+const [unit, models] = ['unit', 'models'].map((tier) => projects.find(({ displayName }) => displayName === tier));
+const testMatch = [...unit.testMatch, ...models.testMatch];
 const [[pattern, [, swc]]] = Object.entries(unit.transform);
-const mutants = read('test/mutants/mutants.json').filter(({ rule }) => rule.includes(positionals.join(' ')));
+const mutants = read('test/models/mutants/mutants.json').filter(({ rule }) => rule.includes(positionals.join(' ')));
 if (mutants.length === 0) throw new Error(`no rule has the words: ${positionals.join(' ')}`);
 
 /** Runs the tests that must catch some mutants, with one of them in place or with none. Returns the tests that failed. */
 function failures(suites, test, mutation = {}) {
-  const transform = { [pattern]: ['<rootDir>/test/mutants/mutating-transform.mjs', { swc, ...mutation }] };
-  const config = JSON.stringify({ ...unit, rootDir: process.cwd(), transform });
+  const transform = { [pattern]: ['<rootDir>/test/models/mutants/mutating-transform.mjs', { swc, ...mutation }] };
+  const config = JSON.stringify({ ...unit, testMatch, rootDir: process.cwd(), transform });
   const { stdout, stderr } = spawnSync(
     process.execPath,
     ['node_modules/jest/bin/jest.js', '--config', config, '--runInBand', '--json', '--testNamePattern', test].concat(

@@ -10,7 +10,7 @@ import {
   seededRandom,
   VirtualClock,
 } from '../../lib/testing';
-import { FakeIndex } from '../../test/fakes/fake-index';
+import { FakeIndex } from '../../test/support/fakes/fake-index';
 import { MINUTES } from './measured';
 import { SHARD_COUNT } from './watched-app';
 

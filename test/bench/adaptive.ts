@@ -1,4 +1,4 @@
-import { writeGuideTable } from '../docs/guide-table';
+import { writeGuideTable } from '../support/guide-table';
 import { adaptiveRow, countsOf, HEADER, WRITES } from './adaptive/adaptive-table';
 
 /**

@@ -1,5 +1,5 @@
-import { writeGuideTable } from '../docs/guide-table';
-import { LOAD_SHAPES } from '../fakes/load-shapes';
+import { LOAD_SHAPES } from '../support/fakes/load-shapes';
+import { writeGuideTable } from '../support/guide-table';
 import { HEADER, scalingRow } from './auto-scaling/scaling-table';
 
 /**

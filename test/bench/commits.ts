@@ -1,6 +1,6 @@
 import { plan } from '../../bin/plan';
 import { simulate } from '../../bin/simulate';
-import { writeGuideBlock } from '../docs/guide-table';
+import { writeGuideBlock } from '../support/guide-table';
 import { COMMIT_COMMANDS, fenced } from './commits/commands';
 
 /**

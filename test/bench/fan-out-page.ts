@@ -8,7 +8,7 @@ import {
   type QueryClient,
   type ShardedIndexConfig,
 } from '../../lib/core';
-import { writeGuideTable } from '../docs/guide-table';
+import { writeGuideTable } from '../support/guide-table';
 import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
 
 /**

@@ -1,7 +1,7 @@
 import { type DynamoDbItem, FanOutHistory, fanOutItems, fanOutQuery, type ShardedIndexConfig } from '../../lib/core';
 import { seededRandom } from '../../lib/testing/seeded-random';
-import { writeGuideTable } from '../docs/guide-table';
-import { FakeIndex } from '../fakes/fake-index';
+import { FakeIndex } from '../support/fakes/fake-index';
+import { writeGuideTable } from '../support/guide-table';
 import { timeIndex } from './fan-out/time-index';
 
 /**

@@ -1,4 +1,4 @@
-import { writeGuideTable } from '../docs/guide-table';
+import { writeGuideTable } from '../support/guide-table';
 import { FIRST_WAVE_HEADER, FIRST_WAVES, firstWaveRow } from './fan-out/first-wave-table';
 import { type PageCost, pageCost } from './fan-out/page-cost';
 import {

@@ -1,4 +1,4 @@
-import { writeGuideTable } from '../docs/guide-table';
+import { writeGuideTable } from '../support/guide-table';
 import { STRAGGLER_CASES, STRAGGLERS_HEADER, stragglersRow } from './fan-out/stragglers-table';
 
 /**

@@ -1,4 +1,4 @@
-import { writeGuideTable } from '../docs/guide-table';
+import { writeGuideTable } from '../support/guide-table';
 import { TIE_CASES, TIES_HEADER, tiesRow } from './fan-out/ties-table';
 
 /**

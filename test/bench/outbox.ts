@@ -1,6 +1,6 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { migrateOutbox } from '../../lib/core/outbox';
-import { PostgresServer } from '../postgres/postgres-server';
+import { PostgresServer } from '../support/postgres/postgres-server';
 import { benchHeldForAnHour, benchHeldSnapshot } from './outbox/held-snapshot';
 import { benchLatency } from './outbox/latency';
 import { benchProcessorTime } from './outbox/processor-time';

@@ -1,6 +1,6 @@
 import { BalancedKeyAllocator, hashPartitionKey, shardIndexOf, shardsForOverload, uniformRanges } from '../../lib/core';
 import { moreThan } from '../../lib/core/planning/largest-load';
-import { writeGuideTable } from '../docs/guide-table';
+import { writeGuideTable } from '../support/guide-table';
 
 /**
  * The exact probability of an overloaded partition, against the textbook's dynamic programme, which takes one partition

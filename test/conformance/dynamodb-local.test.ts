@@ -1,10 +1,10 @@
-import { EVERYTHING } from '../fakes/fan-out-model';
-import { randomRuns } from '../random-runs';
+import { EVERYTHING } from '../support/fakes/fan-out-model';
+import { describeFanOutCases } from '../support/plays/fan-out-cases';
+import { describeInvoiceTable } from '../support/plays/invoice-table';
+import { playOnService } from '../support/plays/play-on-service';
+import { randomRuns } from '../support/random-runs';
+import type { Shape } from '../support/sharded-tables';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
-import { describeFanOutCases } from './fan-out-cases';
-import { describeInvoiceTable } from './invoice-table';
-import { playOnService } from './play-on-service';
-import type { Shape } from './sharded-tables';
 
 const BOTH_LAYOUTS: Omit<Shape, 'keyLayout'>[] = [
   { value: 'S', sortKey: 'S' },
@@ -15,7 +15,7 @@ const BOTH_LAYOUTS: Omit<Shape, 'keyLayout'>[] = [
   { value: 'S' },
 ];
 
-/** The random cases of `npm test`, with deadlines and faults: MODEL_CASES, in the environment, is their number. */
+/** The random cases of `npm run test:models`, with deadlines and faults: MODEL_CASES, in the environment, is their number. */
 const CASES = Number(process.env.MODEL_CASES ?? 1_000);
 const FIRST_SEED = Number(process.env.MODEL_SEED ?? 0);
 

@@ -1,6 +1,6 @@
-import { EVERYTHING } from '../fakes/fan-out-model';
+import { EVERYTHING } from '../support/fakes/fan-out-model';
+import { playOnService } from '../support/plays/play-on-service';
 import { DYNAMODB_EMULATORS } from './dynamodb-emulators';
-import { playOnService } from './play-on-service';
 
 /** On dynoxide of version 3 or newer: `cargo install dynoxide-rs` makes it, and `npm install dynoxide` brings it. */
 const CASES = Number(process.env.MODEL_CASES ?? 500);

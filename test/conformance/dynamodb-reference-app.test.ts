@@ -6,7 +6,7 @@ import { findDynoxide } from '../../bin/local/emulators/dynoxide';
 import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { runSample } from '../../bin/local/sample';
-import { indexConfig, synthesizeReferenceApp } from '../integration/reference-app';
+import { indexConfig, synthesizeReferenceApp } from '../support/reference-app';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
 /** The reference app as it is deployed, on emulators that have multi-attribute keys. */

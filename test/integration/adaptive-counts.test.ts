@@ -27,8 +27,8 @@ import {
   SEGMENTS_AT_ONCE,
   WRITE_UNITS_PER_SECOND,
 } from '../../lib/core/foundation/function-environment';
-import { createTable } from '../conformance/sharded-tables';
-import { adaptiveConfig } from '../fakes/adaptive-config';
+import { adaptiveConfig } from '../support/fakes/adaptive-config';
+import { createTable } from '../support/sharded-tables';
 
 /** The table of counts on dynalite with the AWS SDK, and the function of IndexResharding that would be deployed. */
 

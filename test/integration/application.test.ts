@@ -14,8 +14,8 @@ import {
   type ShardedIndexConfig,
   shardAttributes,
 } from '../../lib/core';
-import { randomRuns } from '../random-runs';
-import { indexConfig, readStream, synthesizeReferenceApp } from './reference-app';
+import { randomRuns } from '../support/random-runs';
+import { indexConfig, readStream, synthesizeReferenceApp } from '../support/reference-app';
 
 /** What an application does with `cdk-even-shards/core` and clients of its own. */
 

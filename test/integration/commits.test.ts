@@ -7,7 +7,7 @@ import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { runSample } from '../../bin/local/sample';
 import { writeItems } from '../../bin/local/sample/write-items';
 import { type DynamoDbItem, fanOutQuery } from '../../lib/core';
-import { indexConfig, QUERY, readStream, synthesizeReferenceApp } from './reference-app';
+import { indexConfig, QUERY, readStream, synthesizeReferenceApp } from '../support/reference-app';
 
 /** The commits of 43 public repositories, skewed as real data is: it lies beside the checkout, and not in it. */
 

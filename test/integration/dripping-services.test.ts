@@ -11,8 +11,8 @@ import {
   STREAM_NAME,
   SURGE_ALARM,
 } from '../../lib/core/foundation/function-environment';
-import { adaptiveConfig } from '../fakes/adaptive-config';
-import { LambdaFunction } from '../fuzz/lambda-function';
+import { adaptiveConfig } from '../support/fakes/adaptive-config';
+import { LambdaFunction } from '../support/lambda-function';
 
 const STREAM = { [STREAM_NAME]: 'events' };
 

@@ -1,6 +1,6 @@
 import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import { describeFanOutCases } from '../conformance/fan-out-cases';
-import { randomRuns } from '../random-runs';
+import { describeFanOutCases } from '../support/plays/fan-out-cases';
+import { randomRuns } from '../support/random-runs';
 
 /**
  * On dynalite, which has no multi-attribute keys; `npm run conformance` asks Amazon's own DynamoDB Local the same.

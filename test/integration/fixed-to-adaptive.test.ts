@@ -17,7 +17,7 @@ import {
   type ShardedIndexConfig,
   shardPut,
 } from '../../lib/core';
-import { createTable } from '../conformance/sharded-tables';
+import { createTable } from '../support/sharded-tables';
 
 /**
  * The guide's way from fixed counts to adaptive ones and back, deployment by deployment: what the app synthesizes is what writers

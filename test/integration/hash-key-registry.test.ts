@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { openShards } from '../../bin/local/sample/open-shards';
 import { shardIndexOf } from '../../lib/core';
-import { allocateWithCrashes } from './allocate-with-crashes';
-import { PRODUCER, synthesizeReferenceApp } from './reference-app';
+import { allocateWithCrashes } from '../support/plays/allocate-with-crashes';
+import { PRODUCER, synthesizeReferenceApp } from '../support/reference-app';
 
 /** `npm run soak registry` does it with 64 allocators and 2,000 owners. */
 test('allocators that work at once and crash give each owner one key, no key twice, and hold ceil(m/k)', async () => {

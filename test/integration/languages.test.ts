@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as core from '../../lib/core';
 
-/** The apps of test/languages, which npm run languages builds and compares, against what jsii says is public. */
+/** The apps of test/conformance/languages, which npm run languages builds and compares, against what jsii says is public. */
 
 interface JsiiType {
   kind: 'class' | 'interface' | 'enum';
@@ -25,7 +25,7 @@ test.each<[string, string, (method: string) => string]>([
   ['.NET', 'dotnet/Languages.cs', capital],
 ])('the app in %s uses every public construct and every public method', (_, file, inCase) => {
   const words = new Set(
-    readFileSync(`test/languages/${file}`, 'utf8').split(/\W+|(?<=[A-Za-z])_(?=[A-Z])|\bNew(?=[A-Z])/),
+    readFileSync(`test/conformance/languages/${file}`, 'utf8').split(/\W+|(?<=[A-Za-z])_(?=[A-Z])|\bNew(?=[A-Z])/),
   );
   const unused = [
     ...classes.map(({ name }) => name).filter((name) => !words.has(name) && !isMade(name)),

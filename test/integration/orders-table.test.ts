@@ -3,7 +3,7 @@ import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulat
 import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { Orders } from '../../examples/orders-table/orders';
 import type { ShardedIndexConfig } from '../../lib/core';
-import { createTable } from '../conformance/sharded-tables';
+import { createTable } from '../support/sharded-tables';
 
 /** examples/orders-table on dynalite. */
 

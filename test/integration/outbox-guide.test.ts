@@ -6,9 +6,9 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { localClients } from '../../bin/local/emulators/clients';
 import { deaggregate } from '../../lib/core';
-import { describeOnPostgres } from '../postgres/describe-on-postgres';
-import { PostgresServer } from '../postgres/postgres-server';
-import { synthesizeReferenceApp } from './reference-app';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../support/postgres/postgres-server';
+import { synthesizeReferenceApp } from '../support/reference-app';
 
 /** A walk along docs/guides/outbox.md, with its own commands, statements and code: from an empty database to events. */
 

@@ -10,9 +10,9 @@ import {
   STREAM_NAME,
 } from '../../lib/core/foundation/function-environment';
 import { migrateOutbox } from '../../lib/core/outbox';
-import { type Invocation, LambdaFunction } from '../fuzz/lambda-function';
-import { describeOnPostgres } from '../postgres/describe-on-postgres';
-import { PostgresServer } from '../postgres/postgres-server';
+import { type Invocation, LambdaFunction } from '../support/lambda-function';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../support/postgres/postgres-server';
 
 /** The bundled relay function with services that do not answer: an invocation ends before its time is up. */
 

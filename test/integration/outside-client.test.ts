@@ -8,7 +8,7 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { PRODUCER, QUERY, synthesizeReferenceApp } from './reference-app';
+import { PRODUCER, QUERY, synthesizeReferenceApp } from '../support/reference-app';
 
 /** A program of another process, which knows nothing but the line that `local --serve --json` prints. */
 

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import packageJson from '../../package.json';
+import { synthesizeReferenceApp } from '../support/reference-app';
 import EXPORTS from './door-exports.json';
-import { synthesizeReferenceApp } from './reference-app';
 
 /** The package as users get it: packed, installed from the tarball, and used from projects that know nothing of this one. */
 
@@ -103,9 +103,13 @@ describe('the package', () => {
         ...sources.flatMap((file) => [`dist/lib/${file}.js`, `dist/lib/${file}.d.ts`]),
         ...sources.filter((file) => /^(core|testing)\//.test(file)).map((file) => `dist/esm/${file}.js`),
         ...bundled.map(({ name }) => `dist/lambda/${name}/index.js`),
-        ...['app', 'command-line', 'even-shards', 'local/function-host', 'local/emulator-guard'].map(
-          (file) => `dist/bin/${file}.js`,
-        ),
+        ...[
+          'app',
+          'command-line',
+          'even-shards',
+          'local/functions/function-host',
+          'local/emulators/emulator-guard',
+        ].map((file) => `dist/bin/${file}.js`),
         ...filesOf(join(ROOT, 'bin/local/window'))
           .filter((file) => /\.(html|css|js)$/.test(file))
           .map((file) => `dist/bin/local/window/${file}`),

@@ -9,7 +9,7 @@ import {
   STREAM_NAME,
   TABLES,
 } from '../../lib/core/foundation/function-environment';
-import { LambdaFunction } from '../fuzz/lambda-function';
+import { LambdaFunction } from '../support/lambda-function';
 
 const CANARY = 'canary-7f3a91';
 const LARGE = CANARY.repeat(15_000);

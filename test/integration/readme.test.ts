@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
-import { anchorsOf } from '../docs/anchors';
+import { anchorsOf } from '../support/anchors';
 
 const root = join(__dirname, '..', '..');
 

@@ -5,7 +5,14 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { type FanOutStats, shardAttributes } from '../../lib/core';
 import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
-import { indexConfig, PRODUCER, QUERY, readStream, type StreamRecord, synthesizeReferenceApp } from './reference-app';
+import {
+  indexConfig,
+  PRODUCER,
+  QUERY,
+  readStream,
+  type StreamRecord,
+  synthesizeReferenceApp,
+} from '../support/reference-app';
 
 /** The reference app as it is deployed: its bundles, the SDK in them, and a stream and a table to work on. */
 

@@ -14,9 +14,9 @@ import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment'
 import { Repositories, type RepositoryEvent } from '../../examples/repository-outbox/repositories';
 import { deaggregate, deduplicate, SequenceHistory } from '../../lib/core';
 import { migrateOutbox } from '../../lib/core/outbox';
-import { describeOnPostgres } from '../postgres/describe-on-postgres';
-import { PostgresServer } from '../postgres/postgres-server';
-import { hasOpenssl, speakTls } from '../postgres/tls';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../support/postgres/postgres-server';
+import { hasOpenssl, speakTls } from '../support/postgres/tls';
 
 /** examples/repository-outbox on a real Postgres and the emulator of Kinesis that `even-shards local` runs. */
 

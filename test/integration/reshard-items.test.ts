@@ -14,7 +14,7 @@ import {
   shardUpdate,
 } from '../../lib/core';
 import { seededRandom } from '../../lib/testing/seeded-random';
-import { createTable } from '../conformance/sharded-tables';
+import { createTable } from '../support/sharded-tables';
 
 /** An index is adopted on a table with items, beside writers, on dynalite with the AWS SDK. */
 

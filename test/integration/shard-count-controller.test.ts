@@ -18,9 +18,9 @@ import {
 } from '../../lib/core';
 import { INDEX } from '../../lib/core/foundation/function-environment';
 import { DynamoDbLimits } from '../../lib/testing';
-import { createTable } from '../conformance/sharded-tables';
-import { adaptiveConfig } from '../fakes/adaptive-config';
-import { LambdaFunction } from '../fuzz/lambda-function';
+import { adaptiveConfig } from '../support/fakes/adaptive-config';
+import { LambdaFunction } from '../support/lambda-function';
+import { createTable } from '../support/sharded-tables';
 
 /** The bundled controller with tables on dynalite, which knows no Contributor Insights, and with a server that does. */
 

@@ -10,7 +10,7 @@ import {
   shardAttributes,
 } from '../../lib/core';
 import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
-import { createTable } from '../conformance/sharded-tables';
+import { createTable } from '../support/sharded-tables';
 
 /** The examples of the documents that this library grew from, on dynalite. */
 

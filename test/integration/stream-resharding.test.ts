@@ -24,8 +24,8 @@ import { skewOf } from '../../lib/core/resharding/skew';
 import { readTags } from '../../lib/core/resharding/stream-tags';
 import { MAX_SKEW } from '../../lib/core/resharding/thresholds';
 import { formatUpdateHistory, parseUpdateHistory, UPDATE_HISTORY_TAG } from '../../lib/core/resharding/update-history';
+import { readStream } from '../support/reference-app';
 import { type CustomResourceResponse, ProviderFramework } from './provider-framework';
-import { readStream } from './reference-app';
 
 let kinesisEmulator: Emulator;
 let responses: Server;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tokenCases } from '../validation/token-cases';
+import { tokenCases } from '../support/token-cases';
 
 interface TypeReference {
   readonly primitive?: string;

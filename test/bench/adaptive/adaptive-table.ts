@@ -1,4 +1,4 @@
-import { type AdaptiveIndexOptions, type Signal, simulateAdaptiveIndex } from '../../fakes/adaptive-index';
+import { type AdaptiveIndexOptions, type Signal, simulateAdaptiveIndex } from '../../support/fakes/adaptive-index';
 import { pageCost } from '../fan-out/page-cost';
 
 export const HEADER = [

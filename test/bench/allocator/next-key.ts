@@ -1,5 +1,5 @@
 import { BalancedKeyAllocator, balancedKey, HASH_KEY_SPACE, uniformRanges } from '../../../lib/core';
-import { writeGuideTable } from '../../docs/guide-table';
+import { writeGuideTable } from '../../support/guide-table';
 import { milliseconds } from './measure';
 import { nextBalancedAvailableKey, seedTree } from './seed-tree';
 

@@ -1,5 +1,5 @@
 import { BalancedKeyAllocator, balancedKey, hashPartitionKey } from '../../../lib/core';
-import { writeGuideTable } from '../../docs/guide-table';
+import { writeGuideTable } from '../../support/guide-table';
 import { milliseconds } from './measure';
 import { seedTree } from './seed-tree';
 

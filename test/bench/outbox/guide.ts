@@ -1,4 +1,4 @@
-import { writeGuideTable } from '../../docs/guide-table';
+import { writeGuideTable } from '../../support/guide-table';
 
 const GUIDE = 'docs/guides/outbox.md';
 

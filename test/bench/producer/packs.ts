@@ -4,8 +4,8 @@ import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
-import { writeGuideTable } from '../../docs/guide-table';
-import { between } from '../../fakes/round-trip-times';
+import { between } from '../../support/fakes/round-trip-times';
+import { writeGuideTable } from '../../support/guide-table';
 import { printTable, rounded } from './table';
 
 const SHARDS = 64;

@@ -5,7 +5,7 @@ import {
   type PutRecordsInput,
 } from '../../../lib/core';
 import { systemClock } from '../../../lib/core/foundation/clock';
-import { writeGuideTable } from '../../docs/guide-table';
+import { writeGuideTable } from '../../support/guide-table';
 import { unorderedBatches } from './baselines';
 import { rounded } from './table';
 

@@ -6,7 +6,7 @@ import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { startKinesisEmulator } from '../../../bin/local/emulators/kinesis-emulator';
 import { OrderedProducer, type OrderedProducerOptions } from '../../../lib/core';
-import { writeGuideTable } from '../../docs/guide-table';
+import { writeGuideTable } from '../../support/guide-table';
 import { printTable, rounded } from './table';
 
 /** The scenario. Source: aiokpl's benchmarks/bench_throughput.py, and the page of its results, version 0.2. */

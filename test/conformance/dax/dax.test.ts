@@ -18,7 +18,7 @@ import {
   type ShardedIndexConfig,
   shardAttributes,
 } from '../../../lib/core';
-import { invoices } from '../../fakes/invoices';
+import { invoices } from '../../support/fakes/invoices';
 import { type Cbor, DaxServer, THROTTLED } from './dax-server';
 
 /**

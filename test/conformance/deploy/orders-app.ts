@@ -1,4 +1,4 @@
-import '../../validation/oldest-cdk';
+import '../../support/oldest-cdk';
 import { App, CfnOutput, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { CfnStream } from 'aws-cdk-lib/aws-kinesis';

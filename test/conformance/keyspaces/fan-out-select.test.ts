@@ -20,7 +20,7 @@ import {
   type ModelTable,
   modelConfig,
   playSelectCase,
-} from '../../fakes/fan-out-select-model';
+} from '../../support/fakes/fan-out-select-model';
 import { type RunningCassandra, startCassandra } from './cassandra';
 import { emitted } from './create-table';
 

@@ -1,4 +1,4 @@
-import '../../validation/oldest-cdk';
+import '../../support/oldest-cdk';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
 import { fanOutCount, findStrays, type ShardedIndexConfig } from '../../../lib/core';
+import { createTable } from '../../support/sharded-tables';
 import { DYNAMODB_EMULATORS, type DynamoDbEmulator } from '../dynamodb-emulators';
-import { createTable } from '../sharded-tables';
 
 /**
  * The examples for the mappers that people use: `npm run conformance mappers`. In the single-attribute layout on dynalite, and in the

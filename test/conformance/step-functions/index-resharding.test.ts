@@ -19,8 +19,8 @@ import {
   SEGMENTS_AT_ONCE,
   WRITE_UNITS_PER_SECOND,
 } from '../../../lib/core/foundation/function-environment';
-import { BUCKET_NAME, definitionOf, reshardingStack } from '../../table/resharding-stack';
-import { createTable } from '../sharded-tables';
+import { createTable } from '../../support/sharded-tables';
+import { BUCKET_NAME, definitionOf, reshardingStack } from '../../support/stacks/resharding-stack';
 import { fetchInterpreter, interpret } from './interpreter';
 
 /**

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { BUCKET_NAME } from '../../table/resharding-stack';
+import { BUCKET_NAME } from '../../support/stacks/resharding-stack';
 
 /** What an execution ended with. */
 export interface Execution {

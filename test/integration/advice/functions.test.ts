@@ -18,10 +18,10 @@ import {
 } from '../../../lib/core/foundation/function-environment';
 import { FakeCloudWatch } from '../../../lib/testing';
 import type { AlarmProperties } from '../../../lib/testing/alarm-definition';
-import { type Invocation, LambdaFunction } from '../../fuzz/lambda-function';
-import { adviceOf } from '../../monitoring/advice-of';
-import { AlarmInPlay } from '../../monitoring/alarm-in-play';
-import { metricsOf } from '../../monitoring/watched-alarms';
+import { adviceOf } from '../../support/alarms/advice-of';
+import { AlarmInPlay } from '../../support/alarms/alarm-in-play';
+import { metricsOf } from '../../support/alarms/watched-alarms';
+import { type Invocation, LambdaFunction } from '../../support/lambda-function';
 
 /** What the guide says of functions that fail or have stopped, tried on the deployed bundles. */
 

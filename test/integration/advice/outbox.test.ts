@@ -12,11 +12,11 @@ import {
   MAX_TRIES,
   STREAM_NAME,
 } from '../../../lib/core/foundation/function-environment';
-import { type Invocation, LambdaFunction } from '../../fuzz/lambda-function';
-import { adviceOf } from '../../monitoring/advice-of';
-import { AlarmInPlay } from '../../monitoring/alarm-in-play';
-import { describeOnPostgres } from '../../postgres/describe-on-postgres';
-import { PostgresServer } from '../../postgres/postgres-server';
+import { adviceOf } from '../../support/alarms/advice-of';
+import { AlarmInPlay } from '../../support/alarms/alarm-in-play';
+import { type Invocation, LambdaFunction } from '../../support/lambda-function';
+import { describeOnPostgres } from '../../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../../support/postgres/postgres-server';
 
 /** What the guide says of an outbox whose rows wait or are rejected, tried on the deployed bundle and a real Postgres. */
 

@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { STREAM_NAME } from '../../../lib/core/foundation/function-environment';
-import { FifoQueue, type QueueMessage } from '../../fakes/fifo-queue';
-import { LambdaFunction } from '../../fuzz/lambda-function';
-import { adviceOf } from '../../monitoring/advice-of';
-import { AlarmInPlay } from '../../monitoring/alarm-in-play';
+import { adviceOf } from '../../support/alarms/advice-of';
+import { AlarmInPlay } from '../../support/alarms/alarm-in-play';
+import { FifoQueue, type QueueMessage } from '../../support/fakes/fifo-queue';
+import { LambdaFunction } from '../../support/lambda-function';
 
 /** What the guide says of records that a producer gives up, and of dead letters, tried on the deployed bundle. */
 

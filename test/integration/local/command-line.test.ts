@@ -25,7 +25,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { version } from '../../../package.json';
-import { synthesizeOrdersApp } from '../../bin/local/orders-app';
+import { synthesizeOrdersApp } from '../../support/stacks/orders-app';
 
 const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
 const code = mkdtempSync(join(tmpdir(), 'orders-code-'));

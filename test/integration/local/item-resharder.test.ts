@@ -8,7 +8,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { localClients } from '../../../bin/local/emulators/clients';
 import { IndexResharding, ItemVersion, KeyLayout, ShardCounts, ShardedTable, TableResharding } from '../../../lib';
-import { invoiceTable } from '../../fakes/invoice-table';
+import { invoiceTable } from '../../support/fakes/invoice-table';
 
 const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
 const BUDGET = { readUnitsPerSecond: 1_000, writeUnitsPerSecond: 1_000 };

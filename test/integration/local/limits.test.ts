@@ -11,7 +11,7 @@ import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { type LoadOptions, runLoad } from '../../../bin/local/window/load';
 import { shardAttributes } from '../../../lib/core/sharded-index/write/shard-attributes';
 import { LIMITED_CALLS } from '../../../lib/testing/kinesis-limits';
-import { indexConfig, synthesizeReferenceApp } from '../reference-app';
+import { indexConfig, synthesizeReferenceApp } from '../../support/reference-app';
 
 /** `even-shards local --limits 0.1` under a skewed load: what happens to those who do not know of shards. */
 

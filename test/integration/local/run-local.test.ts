@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildSync } from 'esbuild';
 import { FunctionFailedError, type LocalStack, startLocal } from '../../../bin/local/run-local';
-import { synthesizeOrdersApp } from '../../bin/local/orders-app';
+import { synthesizeOrdersApp } from '../../support/stacks/orders-app';
 
 const WRITER = 'Orders/Writer/Function';
 const ORDER = { orderId: 'order-1', statusShard: 'open#0', createdAt: '2026-01-01' };

@@ -7,7 +7,7 @@ import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { runSample } from '../../../bin/local/sample';
 import { FanOutQueryFunction, KeyLayout, ShardCountController, ShardCounts, ShardedTable } from '../../../lib';
 import { DynamoDbShardCountStore, type ShardedIndexConfig } from '../../../lib/core';
-import { adaptiveConfig } from '../../fakes/adaptive-config';
+import { adaptiveConfig } from '../../support/fakes/adaptive-config';
 
 /** What a deployment would have, with the function invoked by hand: its schedule and its alarm do not run here. */
 

@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+const { version, devDependencies } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url)));
+
+/** The oldest CDK that the package supports. */
+const OLDEST = { version: devDependencies['aws-cdk-lib'], constructs: devDependencies.constructs };
+
+/** The version of the CDK's bindings for Go in go/go.mod, which says why. */
+const FOR_GO = { version: '2.260.0', constructs: '10.6.0' };
+
+/**
+ * For each language: the commands that show that its tools are there, what jsii-pacmak needs besides, and the runs of
+ * its app, each of which answers the versions of the CDK and of constructs that it used.
+ */
+export const LANGUAGES = {
+  python: {
+    tools: [['python3', '-m', 'venv', '--help']],
+    runs: ({ folder, packages, run }) => [
+      (env) => {
+        const [wheel] = readdirSync(join(packages, 'python')).filter((file) => file.endsWith('.whl'));
+        const python = join(folder, 'bin/python');
+        run('python3', ['-m', 'venv', folder]);
+        const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+        run(python, [...pip, `aws-cdk-lib==${OLDEST.version}`, `constructs==${OLDEST.constructs}`]);
+        run(python, [...pip, '--force-reinstall', '--no-deps', join(packages, 'python', wheel)]);
+        run(python, ['test/conformance/languages/python/app.py'], { env });
+        for (const file of writePlanned('python', folder)) {
+          run(python, ['test/conformance/languages/python/run_planned.py', file], {
+            env: { ...env, CDK_OUTDIR: `${file}.out` },
+          });
+        }
+        return OLDEST;
+      },
+    ],
+  },
+  java: {
+    tools: [
+      ['javac', '-version'],
+      ['mvn', '--version'],
+    ],
+    runs: ({ folder, packages, run }) => {
+      const project = join(folder, 'app');
+      const localRepository = join(homedir(), '.m2/repository');
+      const maven = (properties, goals, options) => {
+        const given = {
+          'maven.repo.local': localRepository,
+          'packages.directory': join(packages, 'java'),
+          ...properties,
+        };
+        const settings = Object.entries(given).map(([name, value]) => `-D${name}=${value}`);
+        run(
+          'mvn',
+          ['--batch-mode', '--quiet', '--file', project, `-Deven-shards.version=${version}`, ...settings, ...goals],
+          options,
+        );
+      };
+      const synthesize = (chosen, env) => {
+        rmSync(folder, { recursive: true, force: true });
+        cpSync('test/conformance/languages/java', project, { recursive: true });
+        writePlanned('java', join(project, 'src/main/java'));
+        // Maven would take the package of an earlier run, for it has the same version.
+        rmSync(join(localRepository, 'io/github/cdk-even-shards'), { recursive: true, force: true });
+        // Map.of has an order of its own in each process: twice, to see that it does not matter.
+        for (let times = 0; times < 2; times++) maven(chosen, ['compile', 'exec:java'], { env });
+      };
+      const resolved = () => {
+        const list = join(folder, 'dependencies.txt');
+        maven({ outputFile: list, includeArtifactIds: 'aws-cdk-lib,constructs' }, ['dependency:list']);
+        const versionOf = (artifact) => readFileSync(list, 'utf8').match(new RegExp(`:${artifact}:jar:([\\d.]+):`))[1];
+        return { version: versionOf('aws-cdk-lib'), constructs: versionOf('constructs') };
+      };
+      return [
+        (env) => {
+          synthesize({ 'cdk.version': OLDEST.version, 'constructs.version': OLDEST.constructs }, env);
+          return OLDEST;
+        },
+        // Without a version of the CDK, Maven takes the newest that the range of the package's POM allows.
+        (env) => {
+          synthesize({}, env);
+          return resolved();
+        },
+      ];
+    },
+  },
+  go: {
+    tools: [['go', 'version']],
+    // Its build would take the very versions of the bindings that the module proxy does not have.
+    pacmak: ['--code-only'],
+    runs: ({ folder, run }) => [
+      (env) => {
+        const app = join(folder, 'app');
+        mkdirSync(folder, { recursive: true });
+        run('go', ['-C', 'test/conformance/languages/go', 'build', '-o', app, '.']);
+        run(app, [], { env });
+        return FOR_GO;
+      },
+    ],
+  },
+  dotnet: {
+    tools: [['dotnet', '--version']],
+    runs: ({ folder, packages, run }) => [
+      (env) => {
+        const versions = [`-p:EvenShardsVersion=${version}`, `-p:CdkVersion=${OLDEST.version}`];
+        const source = `-p:RestoreAdditionalProjectSources=${join(packages, 'dotnet')}`;
+        const build = [
+          'build',
+          'test/conformance/languages/dotnet',
+          '--nologo',
+          '--output',
+          folder,
+          ...versions,
+          source,
+        ];
+        run('dotnet', build);
+        run('dotnet', [join(folder, 'Languages.dll')], { env });
+        return OLDEST;
+      },
+    ],
+  },
+};
+
+/** Writes what `even-shards plan` prints for a language, as files that are stacks. */
+function writePlanned(language, folder) {
+  const bundling = ['--bundle', '--platform=node', '--log-level=warning'];
+  const program = execFileSync('node_modules/.bin/esbuild', ['test/conformance/languages/snippets.ts', ...bundling]);
+  const printed = execFileSync(process.execPath, ['-', language], { input: program, encoding: 'utf8' });
+  return Object.entries(JSON.parse(printed)).map(([name, code]) => {
+    const file = join(folder, `${name}.${{ python: 'py', java: 'java' }[language]}`);
+    writeFileSync(file, code);
+    return file;
+  });
+}

@@ -1,0 +1,101 @@
+/**
+ * Packs the constructs for other languages, and requires that the app of each makes the same template and the same assets
+ * as the app in TypeScript: npm run languages [python] [java] [go] [dotnet].
+ *
+ * Without names, it takes every language whose tools are found, and says which it skips. The packages are in
+ * dist/languages afterwards, as publib takes them. Run npm run build before.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { LANGUAGES } from './languages.mjs';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const PACKAGES = join(ROOT, 'dist/languages');
+const CACHE = join(ROOT, 'node_modules/.cache/languages');
+const TABLET = join(CACHE, 'tablet.json');
+
+/** Without jsii's warnings of deprecated APIs, and of the version of Node.js. */
+const ENVIRONMENT = { ...process.env, JSII_DEPRECATED: 'quiet', JSII_SILENCE_SUPPORT_WARNING: '1' };
+
+const asked = process.argv.slice(2);
+const unknown = asked.find((name) => !Object.hasOwn(LANGUAGES, name));
+if (unknown !== undefined) fail(`unknown language ${unknown}: name some of ${Object.keys(LANGUAGES).join(', ')}`);
+const found = (asked.length > 0 ? asked : Object.keys(LANGUAGES)).filter((name) => {
+  const missing = LANGUAGES[name].tools.filter(([tool, ...args]) => spawnSync(tool, args).status !== 0);
+  if (missing.length > 0)
+    console.log(`${name}: skipped, for there is no ${missing.map(([tool]) => tool).join(', no ')}`);
+  return missing.length === 0;
+});
+if (found.length < asked.length) fail('a language that was asked for has no tools here');
+if (!existsSync(join(ROOT, '.jsii'))) fail('there is nothing to pack: run npm run build');
+
+mkdirSync(CACHE, { recursive: true });
+run('npm', ['ci', '--no-audit', '--no-fund', '--prefix', 'test/conformance/languages']);
+translateSnippets();
+rmSync(PACKAGES, { recursive: true, force: true });
+for (const target of ['js', ...found]) pack(target, LANGUAGES[target]?.pacmak);
+
+const synthesized = new Map();
+for (const name of found) {
+  const folder = join(CACHE, name);
+  for (const synthesize of LANGUAGES[name].runs({ folder, packages: PACKAGES, run })) {
+    const outdir = join(CACHE, `${name}.cdk.out`);
+    rmSync(outdir, { recursive: true, force: true });
+    const cdk = synthesize({ ...ENVIRONMENT, CDK_OUTDIR: outdir });
+    const expected = inTypeScript(cdk);
+    for (const file of ['Languages.template.json', 'Languages.assets.json']) {
+      if (readFileSync(join(outdir, file)).equals(readFileSync(join(expected, file)))) continue;
+      fail(`${name}: ${join(outdir, file)} is not ${join(expected, file)}`);
+    }
+    console.log(`${name}: the same template and assets as TypeScript's, with aws-cdk-lib ${cdk.version}`);
+  }
+}
+
+/** Every example of the documentation of the constructs must compile, so that it is translated and not copied. */
+function translateSnippets() {
+  run(tool('jsii-rosetta'), ['extract', '--strict', '--directory', '.', '--cache-to', TABLET, '.']);
+  rmSync(join(ROOT, '.jsii.tabl.json'), { force: true });
+}
+
+function pack(target, options = []) {
+  const packing = ['--pack-command', 'npm pack --ignore-scripts --silent', '--no-parallel'];
+  const snippets = ['--rosetta-tablet', TABLET, '--rosetta-unknown-snippets', 'fail'];
+  run(tool('jsii-pacmak'), ['--targets', target, '--outdir', PACKAGES, ...snippets, ...packing, ...options]);
+}
+
+/** The assembly of the app in TypeScript, from the packed tarball and a version of the CDK. */
+function inTypeScript({ version, constructs }) {
+  const folder = join(CACHE, `typescript-${version}`);
+  const outdir = join(folder, 'cdk.out');
+  if (synthesized.has(version)) return outdir;
+  synthesized.set(version, outdir);
+  rmSync(join(folder, 'node_modules/cdk-even-shards'), { recursive: true, force: true });
+  rmSync(outdir, { recursive: true, force: true });
+  const tarball = join(
+    PACKAGES,
+    'js',
+    `cdk-even-shards@${JSON.parse(readFileSync(join(ROOT, 'package.json'))).version}.jsii.tgz`,
+  );
+  const packages = [tarball, `aws-cdk-lib@${version}`, `constructs@${constructs}`];
+  run('npm', ['install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--prefix', folder, ...packages]);
+  const app = join(folder, 'app.js');
+  const bundling = ['--platform=node', '--format=cjs', '--log-level=warning', `--outfile=${app}`];
+  run('node_modules/.bin/esbuild', ['test/conformance/languages/typescript/app.ts', ...bundling]);
+  run(process.execPath, [app], { env: { ...ENVIRONMENT, CDK_OUTDIR: outdir } });
+  return outdir;
+}
+
+function tool(name) {
+  return join(ROOT, 'test/conformance/languages/node_modules/.bin', name);
+}
+
+function run(command, args, options = {}) {
+  const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', env: ENVIRONMENT, ...options });
+  if (status !== 0) fail(`failed: ${command} ${args.join(' ')} ${error?.message ?? ''}`);
+}
+
+function fail(problem) {
+  console.error(problem);
+  process.exit(1);
+}

@@ -1,0 +1,56 @@
+import {
+  adaptiveIndexSnippet,
+  indexSnippet,
+  keyspacesSnippet,
+  type Language,
+  streamSnippet,
+} from '../../../bin/plan/cdk-snippet';
+import { planIndex } from '../../../lib/core/planning/plan-index';
+
+/**
+ * Every kind of code that `even-shards plan --language` prints, by a name that is a class name too. `npm run languages` runs them
+ * against the built packages: as a program this prints them, as JSON, as files of the language.
+ */
+
+const uniform = planIndex({ writesPerSecond: 5_000, itemKb: 1 });
+const byValue = planIndex({ writesPerSecond: 5_000, itemKb: 1, shares: { 'it\'s "open"': 70, 'a\\b\n$x': 30 } });
+const unsharded = planIndex({ writesPerSecond: 10, itemKb: 1, shares: { open: 1 } });
+
+export function plannedSnippets(language: Language): Record<string, string> {
+  const snippets = {
+    PlannedStream: streamSnippet(7, false, language),
+    PlannedBalancedStream: streamSnippet(4, true, language),
+    PlannedIndex: indexSnippet(byValue, 'status', language),
+    PlannedIndexOfOddName: indexSnippet(uniform, 'it\'s a "name"', language),
+    PlannedIndexOfTheTable: indexSnippet(uniform, undefined, language),
+    PlannedUnshardedIndex: indexSnippet(unsharded, 'status', language),
+    PlannedAdaptiveIndex: adaptiveIndexSnippet(uniform, language),
+    PlannedKeyspacesTable: keyspacesSnippet(byValue, language),
+  };
+  const unindented = (lines: readonly string[]) => lines.map((line) => line.replace(/^ {2}/, '')).join('\n');
+  return Object.fromEntries(Object.entries(snippets).map(([name, lines]) => [name, unindented(lines)]));
+}
+
+/** A file of the language: a stack that has the code in its constructor. */
+export function stackOf(language: Language, name: string, code: string): string {
+  const lines = code.split('\n');
+  const isImport = (line: string) => /^(import|from) /.test(line);
+  const [imports, body] = [lines.filter(isImport), lines.filter((line) => !isImport(line))];
+  if (language === 'java') {
+    const stack = 'software.amazon.awscdk.Stack';
+    const opening = `public ${name}(software.constructs.Construct scope) {\nsuper(scope, "${name}");`;
+    return [...imports, `public class ${name} extends ${stack} {`, opening, ...body, '}\n}\n'].join('\n');
+  }
+  if (language === 'python') {
+    const opening = '    def __init__(self, scope):\n        super().__init__(scope, type(self).__name__)';
+    const indented = body.map((line) => (line === '' ? '' : `        ${line}`));
+    return ['import aws_cdk', ...imports, '', `class ${name}(aws_cdk.Stack):`, opening, ...indented, ''].join('\n');
+  }
+  return code;
+}
+
+const [language] = process.argv.slice(2);
+if (language === 'python' || language === 'java') {
+  const files = Object.entries(plannedSnippets(language)).map(([name, code]) => [name, stackOf(language, name, code)]);
+  console.log(JSON.stringify(Object.fromEntries(files)));
+}

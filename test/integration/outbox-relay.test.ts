@@ -1,0 +1,718 @@
+import type { Client, Pool, PoolClient } from 'pg';
+import { deaggregate, OrderedProducer } from '../../lib/core';
+import { systemClock } from '../../lib/core/foundation/clock';
+import {
+  migrateOutbox,
+  OUTBOX_SCHEMA_VERSION,
+  OutboxPermissionError,
+  OutboxRelay,
+  type OutboxRelayOptions,
+  OutboxRestoredError,
+  type OutboxRowError,
+  OutboxSchemaError,
+  OutboxSequenceError,
+  outboxMigrations,
+  outboxMigrationsOf,
+  type PostgresClient,
+  type PostgresPool,
+  type PostgresQuery,
+  type RelaySummary,
+} from '../../lib/core/outbox';
+import { Connection } from '../../lib/core/outbox/connection';
+import { OutboxDatabase } from '../../lib/core/outbox/outbox-database';
+import { Patience } from '../../lib/core/outbox/patience';
+import { FakeKinesis, type FakeKinesisOptions } from '../../lib/testing/fake-kinesis';
+import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../support/postgres/postgres-server';
+
+/** The fake takes a clock of tests; here it gets the real one. */
+const clock = systemClock as unknown as VirtualClock;
+
+const FAST: OutboxRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 200 };
+
+describeOnPostgres('OutboxRelay', () => {
+  let server: PostgresServer;
+  let tests = 0;
+  let url: string;
+  let pool: Pool;
+  let client: Client;
+  const running: { abort: AbortController; ended: Promise<unknown> }[] = [];
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    url = server.urlOf('postgres');
+    pool = server.pool(url);
+  }, 60_000);
+  afterAll(() => server?.stop());
+  beforeEach(async () => {
+    tests += 1;
+    client = await server.connect(url);
+    await client.query('DROP SCHEMA IF EXISTS outbox CASCADE');
+    await migrateOutbox(client);
+  });
+  afterEach(async () => {
+    for (const { abort } of running) abort.abort();
+    await Promise.allSettled(running.splice(0).map(({ ended }) => ended));
+    await client.end();
+  });
+
+  const fakeKinesis = (options: Partial<FakeKinesisOptions> = {}) =>
+    new FakeKinesis({ clock, shardCount: 2, ...options });
+  const producerFor = (kinesis: FakeKinesis, aggregation = true) =>
+    new OrderedProducer(kinesis, { streamName: 'Events', aggregation, backoffBaseMs: 1, maxAttempts: 3 });
+
+  function start(relay: OutboxRelay): { ended: Promise<RelaySummary>; stop(): Promise<RelaySummary> } {
+    const abort = new AbortController();
+    const ended = relay.run({ signal: abort.signal });
+    running.push({ abort, ended });
+    return {
+      ended,
+      stop: () => {
+        abort.abort();
+        return ended;
+      },
+    };
+  }
+
+  const put = (key: string, data: string, on: Pick<Client, 'query'> = client) =>
+    on.query('SELECT outbox.put($1, $2)', [key, data]);
+
+  const rowsOf = async (sql: string) => (await client.query(sql)).rows;
+
+  /** What a consumer of a key sees. */
+  const seen = (kinesis: FakeKinesis, key?: string) =>
+    kinesis
+      .records()
+      .flatMap((record) => deaggregate(record))
+      .filter(({ partitionKey }) => key === undefined || partitionKey === key)
+      .map(({ data }) => Buffer.from(data).toString());
+
+  async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+    for (let tries = 0; tries < 1_000; tries++) {
+      if (await what()) return;
+      await systemClock.sleep(10);
+    }
+    throw new Error('it did not come to that');
+  }
+
+  describe('schema', () => {
+    test('is made by its migrations, once', async () => {
+      expect(await migrateOutbox(client)).toEqual([]);
+      await client.query('DROP SCHEMA outbox CASCADE');
+      expect(await migrateOutbox(client)).toEqual(outboxMigrations.map(({ version }) => version));
+    });
+
+    test('is made once by callers at the same time', async () => {
+      await client.query('DROP SCHEMA outbox CASCADE');
+      const other = await server.connect(url);
+      const made = await Promise.all([migrateOutbox(client), migrateOutbox(other)]);
+      await other.end();
+      expect(made.flat()).toEqual(outboxMigrations.map(({ version }) => version));
+    });
+
+    test.each(['', 'Outbox', '1st', 'a-b', 'x'.repeat(41), 'a"; DROP TABLE users; --'])(
+      'has no name like %j',
+      (name) => {
+        expect(() => outboxMigrationsOf(name)).toThrow(
+          expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'schema' }),
+        );
+      },
+    );
+
+    test.each([
+      ['no key', "SELECT outbox.put(NULL, 'x')"],
+      ['an empty key', "SELECT outbox.put('', 'x')"],
+      ['a key of 257 characters', "SELECT outbox.put(repeat('k', 257), 'x')"],
+      ['no data', "SELECT outbox.put('k', NULL::text)"],
+      ['more data than a stream can take', "SELECT outbox.put('k', repeat('x', 10485761))"],
+      ['a negative hash key', "SELECT outbox.put('k', 'x', -1)"],
+      ['a hash key that is no whole number', "SELECT outbox.put('k', 'x', 1.5)"],
+      ['a hash key beyond the space', "SELECT outbox.put('k', 'x', 340282366920938463463374607431768211456)"],
+    ])('takes no row with %s', async (_, sql) => {
+      await expect(client.query(sql)).rejects.toThrow(/violates/);
+    });
+  });
+
+  describe('relays', () => {
+    test('what was put as text, JSON, bytes, in bulk and by a plain insert, with its explicit hash key', async () => {
+      const kinesis = fakeKinesis();
+      await client.query("SELECT outbox.put('k', 'text')");
+      await client.query(`SELECT outbox.put('k', '{"a":1}'::jsonb)`);
+      await client.query("SELECT outbox.put('k', '\\x00ff'::bytea)");
+      await client.query("SELECT outbox.put('m', 'elsewhere', 7)");
+      await client.query("SELECT outbox.put_all('{k,l,k}', ARRAY['one', 'two', 'three']::bytea[])");
+      await client.query("INSERT INTO outbox.message (partition_key, data) VALUES ('k', 'plain'), ('l', 'insert')");
+      start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+      await until(() => seen(kinesis).length === 9);
+      expect(seen(kinesis, 'k')).toEqual(['text', '{"a": 1}', '\0\ufffd', 'one', 'three', 'plain']);
+      expect(seen(kinesis, 'l')).toEqual(['two', 'insert']);
+      const hashKeys = kinesis
+        .records()
+        .flatMap((record) => deaggregate(record))
+        .map((each) => each.explicitHashKey);
+      expect(hashKeys.filter((hashKey) => hashKey === 7n)).toHaveLength(1);
+    });
+
+    test('with a client in place of a pool', async () => {
+      const kinesis = fakeKinesis();
+      const relay = start(new OutboxRelay(await server.connect(url), producerFor(kinesis), FAST));
+      await put('k', 'one');
+      await until(() => seen(kinesis).length === 1);
+      expect(await relay.stop()).toMatchObject({ relayed: 1 });
+    });
+
+    test('a row that commits after later rows of other keys, and nothing of what was rolled back', async () => {
+      const kinesis = fakeKinesis();
+      start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+      const [late, undone] = [await server.connect(url), await server.connect(url)];
+      await late.query('BEGIN');
+      await put('late', 'first', late);
+      await undone.query('BEGIN');
+      await put('undone', 'never', undone);
+      for (let n = 0; n < 20; n++) await put('k', String(n));
+      await until(() => seen(kinesis).length === 20);
+      await undone.query('ROLLBACK');
+      await late.query('COMMIT');
+      await until(() => seen(kinesis).length === 21);
+      await put('undone', 'and then');
+      await until(() => seen(kinesis, 'undone').length === 1);
+      expect(seen(kinesis, 'late')).toEqual(['first']);
+      expect(seen(kinesis, 'undone')).toEqual(['and then']);
+      await Promise.all([late.end(), undone.end()]);
+    });
+
+    test('a key in the order of commits: a second writer waits for the first', async () => {
+      const kinesis = fakeKinesis();
+      start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+      const [first, second] = [await server.connect(url), await server.connect(url)];
+      await first.query('BEGIN');
+      await put('k', 'first', first);
+      let isPut = false;
+      const waiting = put('k', 'second', second).then(() => {
+        isPut = true;
+      });
+      await systemClock.sleep(100);
+      expect(isPut).toBe(false);
+      await first.query('COMMIT');
+      await waiting;
+      await until(() => seen(kinesis).length === 2);
+      expect(seen(kinesis)).toEqual(['first', 'second']);
+      await Promise.all([first.end(), second.end()]);
+    });
+
+    test('soon, by a notification, though it polls seldom', async () => {
+      const kinesis = fakeKinesis();
+      start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, pollMs: 2 ** 31 - 1 }));
+      const slept = async () =>
+        (await client.query('SELECT last_value::int AS sleeping FROM outbox.sleeping')).rows[0].sleeping === 1;
+      await until(slept);
+      await systemClock.sleep(500);
+      await put('k', 'one');
+      await until(() => seen(kinesis).length === 1);
+    });
+
+    test('rows that are as large as the stream takes, a window at a time', async () => {
+      const kinesis = fakeKinesis();
+      const large = 'x'.repeat(900_000);
+      for (let n = 0; n < 5; n++) await put(`k${n % 2}`, `${n}${large}`);
+      start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, windowBytes: 1 }));
+      await until(() => seen(kinesis).length === 5);
+      expect(seen(kinesis, 'k0').map((data) => data[0])).toEqual(['0', '2', '4']);
+    });
+
+    test('all that many writers put at once, each key in order, in windows much smaller than what there is', async () => {
+      const kinesis = fakeKinesis();
+      start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, windowRows: 7, maxRowsInFlight: 20 }));
+      await Promise.all(
+        Array.from({ length: 5 }, async (_, key) => {
+          for (let n = 0; n < 100; n++) await put(`k${key}`, String(n), pool);
+        }),
+      );
+      await until(() => seen(kinesis).length >= 500);
+      for (let key = 0; key < 5; key++) {
+        expect(seen(kinesis, `k${key}`)).toEqual(Array.from({ length: 100 }, (_, n) => String(n)));
+      }
+    });
+  });
+
+  describe('goes on', () => {
+    test('where it stopped, without sending anything again', async () => {
+      const kinesis = fakeKinesis();
+      for (let n = 0; n < 100; n++) await put('k', String(n));
+      const first = start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, windowRows: 10 }));
+      await until(() => seen(kinesis).length > 0);
+      const { relayed } = await first.stop();
+      start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+      await until(() => seen(kinesis).length >= 100);
+      expect(relayed).toBeGreaterThan(0);
+      expect(seen(kinesis)).toEqual(Array.from({ length: 100 }, (_, n) => String(n)));
+    });
+
+    test('with another connection when its own is lost', async () => {
+      const kinesis = fakeKinesis();
+      const lost: Error[] = [];
+      const relay = start(
+        new OutboxRelay(pool, producerFor(kinesis), { ...FAST, onReconnect: (error) => lost.push(error) }),
+      );
+      await put('k', 'one');
+      await until(() => seen(kinesis).length === 1);
+      await client.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1`);
+      await put('k', 'two');
+      await until(() => seen(kinesis).includes('two'));
+      expect((await relay.stop()).reconnects).toBeGreaterThan(0);
+      expect(lost[0]).toMatchObject({ code: 'OUTBOX_CONNECTION' });
+    });
+
+    test('in a worker that stood by, when the first ends', async () => {
+      const kinesis = fakeKinesis();
+      const first = start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+      await put('k', 'one');
+      await until(() => seen(kinesis).length === 1);
+      const second = start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+      await put('k', 'two');
+      await until(() => seen(kinesis).length === 2);
+      await first.stop();
+      await put('k', 'three');
+      await until(() => seen(kinesis).length === 3);
+      expect(await second.stop()).toMatchObject({ relayed: 1 });
+      expect(seen(kinesis)).toEqual(['one', 'two', 'three']);
+    });
+
+    test('with ranges divided evenly among workers, and divided anew', async () => {
+      const kinesis = fakeKinesis();
+      const held = async () => {
+        const { rows } = await client.query(
+          `SELECT count(*)::int AS ranges FROM pg_locks WHERE locktype = 'advisory' AND objid BETWEEN 1 AND 64 GROUP BY pid`,
+        );
+        return rows.map(({ ranges }) => ranges).sort();
+      };
+      await client.query('SELECT outbox.divide(4)');
+      const relays = [1, 2].map(() => start(new OutboxRelay(pool, producerFor(kinesis), FAST)));
+      await until(async () => String(await held()) === '2,2');
+      for (let n = 0; n < 100; n++) await put(`k${n % 10}`, String(n));
+      await until(() => seen(kinesis).length >= 100);
+      await client.query('SELECT outbox.divide(2)');
+      await until(async () => String(await held()) === '1,1');
+      await put('k0', 'more');
+      await until(() => seen(kinesis, 'k0').includes('more'));
+      await Promise.all(relays.map((relay) => relay.stop()));
+      expect(seen(kinesis, 'k0').filter((data, index, all) => all.indexOf(data) === index)).toEqual([
+        ...Array.from({ length: 10 }, (_, n) => String(10 * n)),
+        'more',
+      ]);
+    });
+
+    test('after the database was restored from a dump, once that was said', async () => {
+      const kinesis = fakeKinesis();
+      await put('k', 'one');
+      await client.query(`UPDATE outbox.range SET batch_from = '999999999:999999999:'`);
+      const relay = () => start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+      await expect(relay().ended).rejects.toThrow(OutboxRestoredError);
+      await client.query('SELECT outbox.restored()');
+      relay();
+      await until(() => seen(kinesis).length === 1);
+    });
+  });
+
+  describe('when Postgres gives no answer', () => {
+    const NEVER = new Promise<never>(() => {});
+    /** Statements that were not answered. */
+    let silences = 0;
+
+    /** A connection on which nothing is answered from a statement on that has such a text. */
+    function silentFrom(text: string, connection: Client | PoolClient) {
+      let isSilent = false;
+      return {
+        query: (query: PostgresQuery) => {
+          isSilent ||= query.text.includes(text);
+          silences += isSilent ? 1 : 0;
+          return isSilent ? NEVER : connection.query(query);
+        },
+        on: connection.on.bind(connection),
+        removeListener: connection.removeListener.bind(connection),
+      };
+    }
+
+    /** A pool whose first connection is such a one. */
+    function poolSilentFrom(text: string): PostgresPool {
+      let connections = 0;
+      return {
+        totalCount: 0,
+        connect: async () => {
+          const connection = await pool.connect();
+          const release = connection.release.bind(connection);
+          connections += 1;
+          return (connections === 1 ? { ...silentFrom(text, connection), release } : connection) as never;
+        },
+      };
+    }
+
+    test.each(['to_regclass', 'pg_sequences', 'LISTEN'])(
+      'before it has begun, to %s, it throws that the connection is lost',
+      async (text) => {
+        const relay = new OutboxRelay(poolSilentFrom(text), producerFor(fakeKinesis()), {
+          ...FAST,
+          statementTimeoutMs: 50,
+        });
+        await expect(start(relay).ended).rejects.toMatchObject({
+          code: 'OUTBOX_CONNECTION',
+          cause: { message: 'Postgres gave no answer within 50 ms' },
+        });
+      },
+    );
+
+    test.each([
+      'fence + 1',
+      'bytes_before',
+      'pg_current_snapshot() seen',
+      'SET batch_from',
+      'rotate()',
+      'GROUP BY pid',
+    ])('to %s, it goes on with another connection', async (text) => {
+      const kinesis = fakeKinesis();
+      const relay = new OutboxRelay(poolSilentFrom(text), producerFor(kinesis), {
+        ...FAST,
+        rotateMs: 50,
+        statementTimeoutMs: 500,
+      });
+      start(relay);
+      await put('k', 'one');
+      await until(async () => (await rowsOf("SELECT FROM outbox.range WHERE batch_from::text <> '3:3:'")).length === 1);
+      expect(new Set(seen(kinesis))).toEqual(new Set(['one']));
+      await until(() => relay.summary().reconnects > 0);
+    });
+
+    test('it throws that the connection is lost, if that is all it was given', async () => {
+      const relay = new OutboxRelay(silentFrom('bytes_before', client) as never, producerFor(fakeKinesis()), {
+        ...FAST,
+        statementTimeoutMs: 50,
+      });
+      await put('k', 'one');
+      await expect(start(relay).ended).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
+    });
+
+    test('it waits no longer for a connection than for a statement, and closes one that comes later', async () => {
+      const released: unknown[] = [];
+      let connect = (_: unknown): void => {};
+      const late: PostgresPool = {
+        totalCount: 0,
+        connect: () => new Promise((resolve) => (connect = resolve as never)),
+      };
+      const relay = new OutboxRelay(late, producerFor(fakeKinesis()), { statementTimeoutMs: 50 });
+      await expect(start(relay).ended).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
+      connect({ release: (isBroken: boolean) => released.push(isBroken) });
+      await until(() => released.length === 1);
+      expect(released).toEqual([true]);
+    });
+
+    test('and it is told to end, it ends in 3 seconds, however long a statement may take', async () => {
+      const relay = start(
+        new OutboxRelay(poolSilentFrom('bytes_before'), producerFor(fakeKinesis()), {
+          ...FAST,
+          statementTimeoutMs: 3_600_000,
+        }),
+      );
+      const before = silences;
+      await put('k', 'one');
+      await until(() => silences > before);
+      await expect(relay.stop()).resolves.toMatchObject({ relayed: 0, reconnects: 1 });
+    });
+
+    test('the server ends the statement, too, unless the role has a shorter time', async () => {
+      const asked = async (isShorter: boolean) => {
+        const own = await server.connect(url);
+        if (isShorter) await own.query("SET statement_timeout = '4s'");
+        const relay = start(new OutboxRelay(own, producerFor(fakeKinesis()), { ...FAST, statementTimeoutMs: 5_000 }));
+        await until(async () => (await rowsOf('SELECT FROM outbox.range WHERE fence > 0')).length === 1);
+        const { rows } = await own.query('SHOW statement_timeout');
+        await relay.stop();
+        const { rows: after } = await own.query('SHOW statement_timeout');
+        await own.end();
+        await client.query('UPDATE outbox.range SET fence = 0');
+        return [rows[0].statement_timeout, after[0].statement_timeout];
+      };
+      expect(await asked(false)).toEqual(['5s', '0']);
+      expect((await asked(true))[0]).toBe('4s');
+    });
+  });
+
+  describe('a rejected row', () => {
+    const refusing = (refused: string) =>
+      fakeKinesis({
+        entryFate: ({ Data }) => (Buffer.from(Data).includes(refused) ? 'refused' : 'stored'),
+      });
+
+    test('blocks its key, no other, and is tried again', async () => {
+      let isPoisonous = true;
+      const kinesis = fakeKinesis({
+        entryFate: ({ Data }) => (isPoisonous && Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
+      });
+      const errors: OutboxRowError[] = [];
+      start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, onRejected: (error) => errors.push(error) }));
+      for (const data of ['one', 'poison', 'three']) {
+        await put('k', data);
+        await put('other', data.replace('poison', 'two'));
+      }
+      await until(() => errors.length >= 3);
+      expect(seen(kinesis, 'other')).toEqual(['one', 'two', 'three']);
+      expect(seen(kinesis, 'k')).toEqual(['one']);
+      expect(errors.map(({ tries }) => tries).slice(0, 3)).toEqual([1, 2, 3]);
+      expect(errors[0]).toMatchObject({ code: 'OUTBOX_ROW', partitionKey: 'k', isGivenUp: false });
+      await put('k', 'four');
+      isPoisonous = false;
+      await until(() => seen(kinesis, 'k').length === 4);
+      expect(seen(kinesis, 'k')).toEqual(['one', 'poison', 'three', 'four']);
+      await until(async () => (await client.query('SELECT FROM outbox.parked')).rowCount === 0);
+    });
+
+    test('is given up after so many tries, if one says so', async () => {
+      const kinesis = refusing('poison');
+      const relay = start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, maxTries: 2 }));
+      for (const data of ['one', 'poison', 'three']) await put('k', data);
+      await until(() => seen(kinesis, 'k').length === 2);
+      expect(seen(kinesis, 'k')).toEqual(['one', 'three']);
+      const { rows } = await client.query('SELECT partition_key, data, tries, last_error FROM outbox.rejected');
+      expect(rows).toEqual([
+        { partition_key: 'k', data: Buffer.from('poison'), tries: 2, last_error: expect.stringContaining('refused') },
+      ]);
+      expect(await relay.stop()).toMatchObject({ relayed: 2, rejections: 2, givenUp: 1 });
+    });
+
+    test('keeps its tries when another worker goes on', async () => {
+      const kinesis = refusing('poison');
+      await put('k', 'poison');
+      for (let worker = 1; worker <= 3; worker++) {
+        const relay = start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, retryMs: 1, maxTries: 100 }));
+        await until(async () => {
+          const { rows } = await client.query('SELECT tries FROM outbox.parked');
+          return rows[0]?.tries >= 2 * worker;
+        });
+        await relay.stop();
+      }
+    });
+
+    test('is tried early by each worker that goes on, which may live shorter than the wait for the next try', async () => {
+      await put('k', 'poison');
+      const first = start(new OutboxRelay(pool, producerFor(refusing('poison')), FAST));
+      await until(async () => (await rowsOf('SELECT FROM outbox.parked WHERE tries > 0')).length === 1);
+      await first.stop();
+      // The next wait of that worker would be 41 seconds.
+      await client.query('UPDATE outbox.parked SET tries = 12');
+      const kinesis = fakeKinesis();
+      start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+      await until(() => seen(kinesis, 'k').length === 1);
+    });
+
+    test('above the limit of the stream is refused before it is sent, and stays', async () => {
+      const kinesis = fakeKinesis();
+      const errors: OutboxRowError[] = [];
+      start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, onRejected: (error) => errors.push(error) }));
+      await client.query("SELECT outbox.put('k', repeat('x', 1048577))");
+      await until(() => errors.length > 0);
+      expect(errors[0]!.cause).toMatchObject({ code: 'RECORD_TOO_LARGE', field: 'data' });
+      expect(kinesis.requests).toEqual([]);
+      expect((await client.query('SELECT id FROM outbox.parked')).rows).toEqual([{ id: String(errors[0]!.id) }]);
+    });
+  });
+
+  test('a key with many more rows than others does not keep them waiting', async () => {
+    const kinesis = fakeKinesis({ roundTripMs: () => 20 });
+    await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, 2000) n`);
+    await put('other', 'one');
+    const relay = start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, windowRows: 100, maxRowsInFlight: 80 }));
+    await until(() => seen(kinesis, 'other').length === 1);
+    expect(seen(kinesis, 'hot').length).toBeLessThan(2_000);
+    await until(() => seen(kinesis, 'hot').length === 2_000);
+    expect(seen(kinesis, 'hot')).toEqual(Array.from({ length: 2_000 }, (_, n) => String(n + 1)));
+    expect((await relay.stop()).parked).toBeGreaterThan(0);
+  }, 30_000);
+
+  test('what waits for a hot key is read once, however much waits, and whatever dead rows another session keeps', async () => {
+    const rows = 4_000;
+    const holder = await server.connect(url);
+    await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await holder.query('SELECT 1');
+    await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, ${rows}) n`);
+    const options = { ...FAST, maxRowsInFlight: 800, windowRows: 100 };
+    const relay = new OutboxRelay(pool, producerFor(fakeKinesis()), options);
+    const run = start(relay);
+    await until(() => relay.summary().relayed >= rows);
+    expect((await run.stop()).parked).toBeGreaterThan(rows / 2);
+    await holder.query('COMMIT');
+    await holder.end();
+    // Once to send it, once to remove it; to read all that waits in each of 40 windows would be twenty times as much.
+    const entriesRead = async () => {
+      const { rows: found } = await client.query(
+        `SELECT idx_tup_read FROM pg_stat_all_indexes WHERE schemaname = 'outbox' AND indexrelname = 'parked_pkey'`,
+      );
+      return Number(found[0].idx_tup_read);
+    };
+    await until(async () => (await entriesRead()) >= rows / 2);
+    expect(await entriesRead()).toBeLessThan(4 * rows);
+  }, 60_000);
+
+  test('rows leave no dead ones behind while another session holds a snapshot', async () => {
+    const kinesis = fakeKinesis();
+    const holder = await server.connect(url);
+    await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await holder.query('SELECT 1');
+    start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, rotateMs: 20 }));
+    const size = async () =>
+      Number(
+        (await client.query(`SELECT sum(pg_relation_size(relid)) AS size FROM pg_partition_tree('outbox.message')`))
+          .rows[0].size,
+      );
+    let largest = 0;
+    for (let n = 0; n < 30; n++) {
+      await client.query(`SELECT outbox.put('k' || i % 50, repeat('x', 100)) FROM generate_series(1, 500) i`);
+      await systemClock.sleep(30);
+      largest = Math.max(largest, await size());
+    }
+    await until(() => seen(kinesis).length >= 15_000);
+    await until(async () => (await size()) < 500_000);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(largest).toBeLessThan(2_000_000);
+  }, 30_000);
+
+  test('a worker that lost a range, and does not know it, does not take what is parked there for all there is', async () => {
+    const database = new OutboxDatabase(new Connection(client, new Patience(systemClock, 5_000)), 'outbox');
+    const range = (await database.claim([]))!;
+    await put('k', 'one');
+    await client.query(`INSERT INTO outbox.parked (partition_key, id, xid, bucket, data, created_at)
+      SELECT partition_key, id, xid, bucket, data, created_at FROM outbox.message`);
+    const read = () => database.readParked(range, [{ partitionKey: 'k', afterId: 0n }], { maxRows: 9, maxBytes: 9 });
+    expect(await database.parkedKeys(range, 9)).toEqual([{ partitionKey: 'k', tries: 0 }]);
+    expect(await read()).toMatchObject([{ partitionKey: 'k' }]);
+    await client.query('DELETE FROM outbox.parked');
+    expect([await database.parkedKeys(range, 9), await read()]).toEqual([[], []]);
+    await client.query('SELECT outbox.divide(1)');
+    expect([await database.parkedKeys(range, 9), await read()]).toEqual([undefined, undefined]);
+    await database.release(range.number);
+  });
+
+  test('a worker that lost a range while it took it over does not delete what the next holder has parked', async () => {
+    const patience = new Patience(systemClock, 5_000);
+    const next = await server.connect(url);
+    const isParked = async () => (await client.query('SELECT FROM outbox.parked')).rowCount === 1;
+    await put('k', 'one');
+    const whileItTakesOver = async () => {
+      await client.query('SELECT pg_advisory_unlock_all()');
+      const database = new OutboxDatabase(new Connection(next as PostgresClient, patience), 'outbox');
+      const range = (await database.claim([]))!;
+      const { from } = range.position;
+      const look = (await database.look(range, from))!;
+      const { rows } = await database.readWindow(range, { from, ...look }, { afterId: 0n, maxRows: 9, maxBytes: 9 });
+      expect([await database.park(range, rows), await isParked()]).toEqual([true, true]);
+    };
+    const slow: PostgresClient = {
+      query: async (query) => {
+        if (query.text.startsWith('DELETE FROM outbox.parked')) await whileItTakesOver();
+        return client.query(query);
+      },
+      on: () => {},
+      removeListener: () => {},
+    };
+    await new OutboxDatabase(new Connection(slow, patience), 'outbox').claim([]);
+    expect(await isParked()).toBe(true);
+    await next.end();
+  });
+
+  test('a producer that leaves out what is rejected is refused', () => {
+    const producer = new OrderedProducer(fakeKinesis(), { streamName: 'Events', skipRejected: true });
+    expect(() => new OutboxRelay(pool, producer)).toThrow(/producer\.skipsRejected must be false/);
+  });
+
+  describe('does not start', () => {
+    const starts = (from: Pool = pool) => start(new OutboxRelay(from, producerFor(fakeKinesis()), FAST)).ended;
+
+    test('without a schema, or with one of another version', async () => {
+      await client.query('UPDATE outbox.settings SET version = 99');
+      await expect(starts()).rejects.toThrow(new OutboxSchemaError('outbox', 99, OUTBOX_SCHEMA_VERSION).message);
+      await client.query('DROP SCHEMA outbox CASCADE');
+      await expect(starts()).rejects.toMatchObject({ code: 'OUTBOX_SCHEMA', version: 0 });
+    });
+
+    test('without permissions, which it names; with those of grant_relay it does', async () => {
+      const role = `relay_${tests}`;
+      await client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'relay'`);
+      const limited = server.pool(server.urlOf('postgres', { user: role, password: 'relay' }));
+      await expect(starts(limited)).rejects.toThrow(OutboxPermissionError);
+      await client.query(`SELECT outbox.grant_relay('${role}')`);
+      await client.query(`REVOKE UPDATE ON outbox.range FROM ${role}`);
+      await expect(starts(limited)).rejects.toMatchObject({ role, missing: ['UPDATE on outbox.range'] });
+      await client.query(`SELECT outbox.grant_relay('${role}')`);
+      const kinesis = fakeKinesis({
+        entryFate: ({ Data }) => (Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
+      });
+      await put('k', 'poison');
+      await put('k', 'one');
+      const relay = start(new OutboxRelay(limited, producerFor(kinesis), { ...FAST, rotateMs: 20, maxTries: 2 }));
+      await until(() => seen(kinesis).length === 1);
+      await until(async () => (await client.query('SELECT FROM outbox.message')).rowCount === 0);
+      await relay.stop();
+    });
+
+    test('with a sequence that caches numbers', async () => {
+      await client.query('ALTER SEQUENCE outbox.number CACHE 10');
+      await expect(starts()).rejects.toThrow(OutboxSequenceError);
+    });
+
+    test('without a server', async () => {
+      await expect(starts(server.pool('postgres://nobody@127.0.0.1:1/none'))).rejects.toThrow(/ECONNREFUSED/);
+    });
+
+    test.each([
+      ['windowRows', 0],
+      ['windowBytes', 1.5],
+      ['maxRowsInFlight', -1],
+      ['maxTries', 0],
+      ['pollMs', 2 ** 31],
+      ['statementTimeoutMs', 0],
+      ['schema', 'No'],
+    ])('with %s %s', (field, value) => {
+      expect(() => new OutboxRelay(pool, producerFor(fakeKinesis()), { [field]: value })).toThrow(
+        expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
+      );
+    });
+  });
+
+  test('a role with the permissions of grant_put can put, and nothing else', async () => {
+    const role = `writer_${tests}`;
+    await client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'writer'`);
+    await client.query(`SELECT outbox.grant_put('${role}')`);
+    const writer = server.pool(server.urlOf('postgres', { user: role, password: 'writer' }));
+    await put('k', 'one', writer);
+    await writer.query(`SELECT outbox.put_all('{k}', '{two}')`);
+    await writer.query("INSERT INTO outbox.message (partition_key, data) VALUES ('k', 'three')");
+    for (const denied of [
+      'SELECT FROM outbox.message',
+      'DELETE FROM outbox.message',
+      "INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, data) VALUES (0, '3', 0, 0, 'k', 'x')",
+      'SELECT outbox.rotate()',
+      'SELECT outbox.divide(2)',
+      `SELECT outbox.grant_relay('${role}')`,
+    ]) {
+      await expect(writer.query(denied)).rejects.toThrow(/permission denied/);
+    }
+  });
+
+  test('lag tells what waits', async () => {
+    const lag = async () => (await client.query('SELECT * FROM outbox.lag()')).rows[0];
+    expect(await lag()).toEqual({ waiting_rows: '0', waiting_seconds: 0, parked_rows: '0', rejected_rows: '0' });
+    await client.query(`SELECT outbox.put('k', n::text) FROM generate_series(1, 5) n`);
+    await systemClock.sleep(20);
+    const waiting = await lag();
+    expect(waiting).toMatchObject({ waiting_rows: '5' });
+    expect(waiting.waiting_seconds).toBeGreaterThan(0.01);
+    await client.query("UPDATE outbox.message SET created_at = created_at + interval '1 hour'");
+    // As where the clock of the database was set back: rows of a time to come have not waited less than nothing.
+    expect(await lag()).toMatchObject({ waiting_rows: '5', waiting_seconds: 0 });
+    const kinesis = fakeKinesis();
+    const relay = start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+    await until(() => seen(kinesis).length === 5);
+    await relay.stop();
+    expect(await lag()).toMatchObject({ waiting_rows: '0', waiting_seconds: 0 });
+  });
+});

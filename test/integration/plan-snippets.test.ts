@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Language } from '../../bin/plan/cdk-snippet';
+import { plannedSnippets, stackOf } from '../conformance/languages/snippets';
+
+/** What `even-shards plan --language` prints is code, and what it names is public. `npm run languages` runs it, too. */
+
+const tools: Record<'python' | 'java', { isFound: boolean; parse(files: string[]): ReturnType<typeof spawnSync> }> = {
+  python: {
+    isFound: spawnSync('python3', ['--version']).status === 0,
+    parse: (files) =>
+      spawnSync('python3', [
+        '-c',
+        'import ast, sys\nfor file in sys.argv[1:]: ast.parse(open(file).read(), file)',
+        ...files,
+      ]),
+  },
+  java: {
+    isFound: spawnSync('javac', ['-version']).status === 0,
+    parse: (files) => spawnSync('java', [join(__dirname, '../conformance/languages/java/Parse.java'), ...files]),
+  },
+};
+const EXTENSIONS = { python: 'py', java: 'java' };
+
+const folder = mkdtempSync(join(tmpdir(), 'snippets-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const { types } = JSON.parse(readFileSync('.jsii', 'utf8')) as {
+  types: Record<string, { name: string; properties?: Named[]; methods?: (Named & { parameters?: Named[] })[] }>;
+};
+interface Named {
+  name: string;
+}
+const snake = (name: string) => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+const members = Object.values(types).flatMap(({ properties = [], methods = [] }) => [...properties, ...methods]);
+const ofLibrary = {
+  types: new Set(Object.values(types).map(({ name }) => name)),
+  members: new Set(members.map(({ name }) => name)),
+};
+/** Of the CDK, and of the languages. */
+const OF_OTHERS = {
+  types: ['Attribute', 'AttributeType', 'Builder', 'List', 'Map'],
+  members: ['name', 'type', 'create', 'builder', 'build', 'of', 'ofEntries', 'entry', 'STRING', 'TEXT'],
+};
+
+/** The code, without what is in quotes and in comments. */
+const bare = (code: string) => code.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""').replaceAll(/(#|\/\/) .*/g, '');
+
+describe.each(['python', 'java'] as const)('the code that plan prints for %s', (language) => {
+  const snippets = Object.entries(plannedSnippets(language));
+
+  (tools[language].isFound ? test : test.skip)(
+    `is ${language}${tools[language].isFound ? '' : ' (skipped: its tools are not installed)'}`,
+    () => {
+      const files = snippets.map(([name, code]) => {
+        const file = join(folder, `${name}.${EXTENSIONS[language]}`);
+        writeFileSync(file, stackOf(language, name, code));
+        return file;
+      });
+      const { status, stderr } = tools[language].parse(files);
+      expect({ status, stderr: String(stderr) }).toEqual({ status: 0, stderr: '' });
+      writeFileSync(files[0]!, `${readFileSync(files[0]!, 'utf8')})`);
+      expect(tools[language].parse(files).status).toBe(1);
+    },
+  );
+
+  test.each(snippets)('names nothing that the library does not have: %s', (_, code) => {
+    expect(unknownNames(language, code)).toEqual([]);
+  });
+});
+
+test('a name that the library does not have is found', () => {
+  expect(unknownNames('python', 'UniformStreams(self, "a", shards_count=1)')).toEqual([
+    'UniformStreams',
+    'shards_count',
+  ]);
+  expect(unknownNames('java', 'UniformStream.Builder.create(this, "a").shards(1).build();')).toEqual(['shards']);
+});
+
+function unknownNames(language: Language, code: string): string[] {
+  const text = bare(code.replaceAll(/^(import|from) .*$/gm, ''));
+  const classes = [...text.matchAll(/\b[A-Z][a-z]\w*/g)].map(([name]) => name);
+  const known = language === 'python' ? new Set([...ofLibrary.members].map(snake)) : ofLibrary.members;
+  const called = language === 'python' ? /(?<=\.)[a-z]\w*|\b[a-z]\w*(?==(?!=))/g : /(?<=\.)[a-z]\w*(?=\()/g;
+  const members = [...text.matchAll(called)].map(([name]) => name);
+  return [
+    ...classes.filter((name) => !ofLibrary.types.has(name) && !OF_OTHERS.types.includes(name)),
+    ...members.filter((name) => !known.has(name) && !OF_OTHERS.members.includes(name)),
+  ];
+}

@@ -1,0 +1,600 @@
+import { inspect } from 'node:util';
+import { type Client, Client as PgClient } from 'pg';
+import {
+  deaggregate,
+  deduplicate,
+  OrderedProducer,
+  type PutRecordsClient,
+  SequenceHistory,
+} from '../../../../../lib/core';
+import { systemClock } from '../../../../../lib/core/foundation/clock';
+import { OutboxRelay, outboxMigrationsOf, type PostgresPool, type PostgresQuery } from '../../../../../lib/core/outbox';
+import { FakeKinesis } from '../../../../../lib/testing/fake-kinesis';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { Gate, settled } from './gate';
+import { type History, historyOf, type Transaction } from './history';
+
+/** What is broken on purpose, to see that the histories notice. */
+export type Mutant = 'no lock on the key' | 'late rows are skipped' | 'parked rows pass';
+
+const MOST_WRITERS = 4;
+
+/** The retries of Kinesis' answers in a calm world, and the looks of a relay, end long before this. */
+const MOST_CALM_STEPS = 6_000;
+
+/** A writer's statement that has not answered by then waits for a lock. */
+const BLOCKED_MS = 20;
+
+/** No statement of a worker waits for anything that a later step would bring: a slow machine answers long before this. */
+const PATIENCE_MS = 60_000;
+
+/** Of the workers' clock. */
+const STATEMENT_TIMEOUT_MS = 500;
+
+/** A connection was lost; or Postgres itself said that it ends it, to a statement under way. */
+const CONNECTION_LOST = new Set(['OUTBOX_CONNECTION', '57P01']);
+
+/** Plays histories on a real server, one after the other, and checks what a consumer sees. */
+export class HistoryPlayer {
+  private writers: Client[] = [];
+  private admin!: Client;
+
+  private constructor(
+    private readonly url: string,
+    private readonly mutant?: Mutant,
+  ) {}
+
+  static async start(url: string, mutant?: Mutant): Promise<HistoryPlayer> {
+    const player = new HistoryPlayer(url, mutant);
+    player.admin = await connect(url);
+    player.writers = await Promise.all(Array.from({ length: MOST_WRITERS }, () => connect(url)));
+    await player.admin.query('DROP SCHEMA IF EXISTS outbox CASCADE');
+    for (const { sql } of outboxMigrationsOf('outbox')) {
+      await player.admin.query(
+        mutant === 'no lock on the key' ? sql.replaceAll('PERFORM pg_advisory_xact_lock(hash);', '') : sql,
+      );
+    }
+    return player;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([this.admin, ...this.writers].map((client) => client.end()));
+  }
+
+  /** @throws what the consumer saw and should not have, or the other way round */
+  async play(seed: number): Promise<Play> {
+    const history = historyOf(seed);
+    await this.admin.query('TRUNCATE outbox.message, outbox.parked, outbox.rejected');
+    await this.admin.query('SELECT outbox.divide($1)', [history.ranges]);
+    await this.admin.query("UPDATE outbox.range SET batch_from = '3:3:', batch_to = NULL, after_id = 0");
+    const play = new Play(history, this.url, this.admin, this.writers, this.mutant);
+    try {
+      await play.run();
+    } finally {
+      await play.cleanUp();
+    }
+    return play;
+  }
+}
+
+async function connect(url: string, name?: string): Promise<Client> {
+  const client = new PgClient({ connectionString: url, application_name: name });
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+type PooledClient = Awaited<ReturnType<PostgresPool['connect']>>;
+
+/** Lets an action of a worker pass the gate. */
+type Pass = <T>(act: () => Promise<T>) => Promise<T>;
+
+/** A worker, until it is killed. */
+interface Worker {
+  readonly name: string;
+  readonly abort: AbortController;
+  readonly connections: Client[];
+  ended: Promise<unknown>;
+  failure?: Error;
+  hasEnded: boolean;
+}
+
+class Play {
+  readonly kinesis: FakeKinesis;
+  readonly counts = {
+    steps: 0,
+    rows: 0,
+    crashes: 0,
+    disconnects: 0,
+    silences: 0,
+    stolenLeases: 0,
+    divisions: 0,
+    restores: 0,
+    repeats: 0,
+    givenUp: 0,
+  };
+  private readonly gate = new Gate();
+  private readonly workers: Worker[] = [];
+  private workersStarted = 0;
+  /** What was committed, by key, in the order of commits. */
+  private readonly committed = new Map<string, string[]>();
+  /** Requests whose answer was given before they arrived, and those of the dead. */
+  private readonly late: (() => Promise<unknown>)[] = [];
+  private readonly names = new Map<Client, string>();
+  private readonly holders: Client[] = [];
+  private writersLeft = 0;
+  /** Statements of writers that wait for a lock, or for a slow machine. */
+  private writersUnderWay = 0;
+  private writerFailure?: Error;
+  private isCalm = false;
+  private slowestMs: number;
+  private readonly random: () => number;
+
+  constructor(
+    readonly history: History,
+    private readonly url: string,
+    private readonly admin: Client,
+    private readonly sessions: readonly Client[],
+    private readonly mutant?: Mutant,
+  ) {
+    this.random = history.random;
+    this.slowestMs = history.slowestMs;
+    this.kinesis = new FakeKinesis({
+      clock: new VirtualClock(),
+      roundTripMs: () => 0,
+      shardCount: 2,
+      entryFate: ({ Data }) => {
+        if (!this.isCalm || history.relay.maxTries !== undefined) {
+          if (Buffer.from(Data).includes('poison')) return 'refused';
+        }
+        return !this.isCalm && this.random() < history.faults.entry ? 'failed' : 'stored';
+      },
+    });
+  }
+
+  async run(): Promise<void> {
+    const { writers, workers } = this.history;
+    this.writersLeft = writers.length;
+    writers.forEach((transactions, index) => {
+      void this.write(`writer ${index}`, this.sessions[index]!, transactions)
+        .catch((error) => {
+          this.writerFailure ??= this.violation(`a writer failed: ${error.message}`);
+        })
+        .finally(() => {
+          this.writersLeft -= 1;
+        });
+    });
+    for (let worker = 0; worker < workers; worker++) this.startWorker();
+    while (this.writersLeft > 0) {
+      await this.step();
+      await this.disturb();
+    }
+    if (this.writerFailure !== undefined) throw this.writerFailure;
+    this.isCalm = true;
+    for (const holder of this.holders.splice(0)) await holder.end();
+    for (let steps = 0; !(await this.hasArrived()); steps++) {
+      if (steps > MOST_CALM_STEPS) throw await this.stuck('not all that was committed arrived');
+      await this.step();
+    }
+    await this.check();
+    await this.endWorkers();
+    await this.check();
+    await this.checkThatNothingIsLeft();
+  }
+
+  async cleanUp(): Promise<void> {
+    for (const worker of [...this.workers]) await this.kill(worker);
+    // Those too whose worker has given them up, and that Postgres would notice only later: they hold ranges.
+    await this.admin.query(
+      `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name LIKE 'worker %'`,
+    );
+    for (const holder of this.holders) await holder.end();
+    for (const session of this.sessions) await session.query('ROLLBACK').catch(() => {});
+  }
+
+  private async write(actor: string, session: Client, transactions: readonly Transaction[]): Promise<void> {
+    for (const transaction of transactions) {
+      const run = (sql: string, values?: unknown[]) => this.gate.pass(actor, () => session.query(sql, values));
+      try {
+        await run('BEGIN');
+        await this.putAll(run, transaction);
+        if (transaction.ends === 'rollback') await run('ROLLBACK');
+        else {
+          await this.gate.pass(actor, async () => {
+            await session.query('COMMIT');
+            this.noteCommit(transaction);
+          });
+        }
+      } catch (error) {
+        if ((error as { code?: string }).code !== '40P01') throw error;
+        await run('ROLLBACK');
+      }
+    }
+  }
+
+  private async putAll(
+    run: (sql: string, values?: unknown[]) => Promise<unknown>,
+    { puts, way, savepointAfter }: Transaction,
+  ): Promise<void> {
+    if (way === 'put_all') {
+      const data = puts.map((put) => Buffer.from(put.data));
+      await run('SELECT outbox.put_all($1, $2)', [puts.map(({ key }) => key), data]);
+      return;
+    }
+    for (const [index, { key, data }] of puts.entries()) {
+      if (index === savepointAfter) await run('SAVEPOINT here');
+      if (way === 'put') await run('SELECT outbox.put($1, $2)', [key, data]);
+      else await run('INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)', [key, Buffer.from(data)]);
+    }
+    if (savepointAfter !== undefined && savepointAfter < puts.length) await run('ROLLBACK TO here');
+  }
+
+  private noteCommit({ puts, way, savepointAfter = puts.length }: Transaction): void {
+    for (const { key, data } of way === 'put_all' ? puts : puts.slice(0, savepointAfter)) {
+      this.committed.set(key, [...(this.committed.get(key) ?? []), data]);
+      this.counts.rows += 1;
+    }
+  }
+
+  private startWorker(): void {
+    const name = `worker ${this.workersStarted++}`;
+    const worker: Worker = {
+      name,
+      abort: new AbortController(),
+      connections: [],
+      hasEnded: false,
+      ended: Promise.resolve(),
+    };
+    const clock = this.gate.clockOf(name);
+    const { aggregation, maxAttempts, relay } = this.history;
+    const producer = new OrderedProducer(this.client(name), {
+      streamName: 'Events',
+      aggregation,
+      maxAttempts,
+      clock,
+      random: this.random,
+    });
+    worker.ended = new OutboxRelay(this.pool(worker), producer, {
+      ...relay,
+      clock,
+      leaseMs: 50,
+      saveMs: 20,
+      retryMs: 10,
+      pollMs: 100,
+      rotateMs: 60,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    })
+      .run({ signal: worker.abort.signal })
+      .catch((error) => {
+        worker.failure = error;
+      })
+      .finally(() => {
+        worker.hasEnded = true;
+      });
+    this.workers.push(worker);
+  }
+
+  /** Kinesis, as one worker sees it. */
+  private client(worker: string): PutRecordsClient {
+    const { faults } = this.history;
+    return {
+      putRecords: (input) => {
+        // A request that its worker does not live to send, or to hear of, may be under way.
+        let isUnderWay = true;
+        const apply = () => this.kinesis.putRecords(input);
+        this.late.push(async () => {
+          if (isUnderWay && !this.workers.some(({ name }) => name === worker)) await apply();
+        });
+        return this.gate.pass(worker, async () => {
+          isUnderWay = false;
+          const drawn = this.isCalm ? 1 : this.random();
+          if (drawn < faults.failed) throw new Error('failed');
+          if (drawn < faults.failed + faults.late) {
+            this.late.push(apply);
+            throw new Error('applied late');
+          }
+          const answer = await apply();
+          if (drawn < faults.failed + faults.late + faults.lost) throw new Error('answer lost');
+          return answer;
+        });
+      },
+    };
+  }
+
+  /** Postgres, as one worker sees it. */
+  private pool(worker: Worker): PostgresPool {
+    const pass: Pass = (act) => this.gate.pass(worker.name, act);
+    return {
+      totalCount: 0,
+      connect: () =>
+        pass(async () => {
+          const name = `${worker.name}, connection ${worker.connections.length}`;
+          const client = await connect(this.url, name);
+          this.names.set(client, name);
+          worker.connections.push(client);
+          return this.connection(client, pass);
+        }),
+    };
+  }
+
+  private connection(client: Client, pass: Pass): PooledClient {
+    const { silence } = this.history;
+    let isSilent = false;
+    const ask = async (query: PostgresQuery) => {
+      const answer = await client.query(this.mutated(query));
+      if (this.isCalm) await systemClock.sleep(this.takeSlowestMs());
+      return answer;
+    };
+    return {
+      query: (query) => {
+        const drawn = this.isCalm ? 1 : this.random();
+        if (!isSilent && drawn >= silence) return pass(() => ask(query));
+        if (!isSilent && drawn < silence / 2) void pass(() => ask(query)).catch(() => {});
+        this.counts.silences += isSilent ? 0 : 1;
+        isSilent = true;
+        return new Promise(() => {});
+      },
+      on: client.on.bind(client),
+      removeListener: client.removeListener.bind(client),
+      // Postgres notices only later that nobody is there any more; until then the session holds what it held.
+      release: () => void (isSilent ? this.late.push(() => this.terminate(client)) : client.end()),
+    };
+  }
+
+  private takeSlowestMs(): number {
+    const { slowestMs } = this;
+    this.slowestMs = 0;
+    return slowestMs;
+  }
+
+  private mutated(query: PostgresQuery): PostgresQuery {
+    if (this.mutant === 'late rows are skipped') return { ...query, text: query.text.replace('xid = late', 'false') };
+    // The rows that a former worker parked stay, though those before them may not be acknowledged.
+    if (this.mutant === 'parked rows pass' && query.text.includes('AND NOT pg_visible_in_snapshot(xid')) {
+      return { ...query, text: `${query.text} AND false` };
+    }
+    return query;
+  }
+
+  /** Lets one thing happen. */
+  private async step(): Promise<void> {
+    this.counts.steps += 1;
+    const { actions, timers } = this.gate;
+    const weights = actions.map(({ actor }) => this.weightOf(actor));
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    const forTime = timers.length > 0 ? 0.3 : 0;
+    const forLate = this.late.length > 0 && this.random() < 0.1;
+    if (forLate) {
+      await this.late.splice(Math.floor(this.random() * this.late.length), 1)[0]!();
+      return;
+    }
+    let drawn = this.random() * (total + forTime);
+    const index = weights.findIndex((weight) => {
+      drawn -= weight;
+      return drawn < 0;
+    });
+    if (index >= 0) await this.letThrough(index);
+    else if (timers.length > 0) await this.gate.moveTime();
+    else await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  /** Whatever a worker asks for is answered before anything else happens, so that its time waits for a slow machine. */
+  private async letThrough(index: number): Promise<void> {
+    const { actor } = this.gate.actions[index]!;
+    const through = this.gate.letThrough(index);
+    if (actor.startsWith('writer')) {
+      this.writersUnderWay += 1;
+      const ended = through.finally(() => {
+        this.writersUnderWay -= 1;
+      });
+      await endsWithin(BLOCKED_MS, ended);
+    } else if (!(await endsWithin(PATIENCE_MS, through))) throw await this.stuck(`${actor} got no answer`);
+  }
+
+  private weightOf(actor: string): number {
+    const [kind, index] = actor.split(' ');
+    return kind === 'writer' ? this.history.paces[Number(index)]! : 1;
+  }
+
+  private async disturb(): Promise<void> {
+    this.buryFailed();
+    const { crash, disconnect, stealLease, divide, holdSnapshot, restore } = this.history.chaos;
+    const worker = this.workers[Math.floor(this.random() * this.workers.length)];
+    if (worker !== undefined && this.random() < crash) {
+      this.counts.crashes += 1;
+      await this.kill(worker);
+    }
+    const connection = worker?.connections.at(-1);
+    if (connection !== undefined && this.random() < disconnect) {
+      this.counts.disconnects += 1;
+      await this.terminate(connection);
+    }
+    if (connection !== undefined && this.random() < stealLease) {
+      this.counts.stolenLeases += 1;
+      // It believes that it holds what it held, and another takes it over.
+      void connection.query('SELECT pg_advisory_unlock_all()').catch(() => {});
+      await settled();
+    }
+    if (this.random() < divide) {
+      this.counts.divisions += 1;
+      await this.admin.query('SELECT outbox.divide($1)', [1 + Math.floor(this.random() * 3)]);
+    }
+    if (this.holders.length < 2 && this.random() < holdSnapshot) await this.holdSnapshot();
+    if (this.random() < restore) await this.restore();
+    if (this.workers.length < this.history.workers && this.random() < 0.1) this.startWorker();
+  }
+
+  /** A session that reads for long, or writes elsewhere for long. */
+  private async holdSnapshot(): Promise<void> {
+    const holder = await connect(this.url);
+    await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await holder.query(this.random() < 0.5 ? 'SELECT 1' : 'SELECT pg_current_xact_id()');
+    this.holders.push(holder);
+  }
+
+  /** As after a restore: no worker runs, and numbers come again that were given to rows which are not there any more. */
+  private async restore(): Promise<void> {
+    // A statement that has taken its number, and waits for the lock below, would not have outlived it.
+    if (this.writersUnderWay > 0) return;
+    for (const worker of [...this.workers]) await this.kill(worker);
+    try {
+      await this.admin.query('BEGIN');
+      // A writer that is in the middle of a transaction would not have outlived it.
+      await this.admin.query('LOCK TABLE outbox.message IN ACCESS EXCLUSIVE MODE NOWAIT');
+      await this.admin.query(
+        `SELECT setval('outbox.number', greatest(1, (SELECT max(id) FROM outbox.message),
+           (SELECT max(id) FROM outbox.parked), (SELECT max(id) FROM outbox.rejected)))`,
+      );
+      await this.admin.query('SELECT outbox.restored()');
+      await this.admin.query('COMMIT');
+      this.counts.restores += 1;
+    } catch (error) {
+      await this.admin.query('ROLLBACK');
+      if ((error as { code?: string }).code !== '55P03') throw error;
+    }
+  }
+
+  private async kill(worker: Worker): Promise<void> {
+    this.gate.kill(worker.name);
+    this.workers.splice(this.workers.indexOf(worker), 1);
+    for (const connection of worker.connections) await this.terminate(connection);
+  }
+
+  private async terminate(connection: Client): Promise<void> {
+    // By its name: the system gives the process id of a connection that has ended to another.
+    await this.admin.query(
+      `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = $1`,
+      [this.names.get(connection)],
+    );
+    await settled();
+  }
+
+  /** What a consumer sees of each key, without repeats. */
+  private seen(): Map<string, string[]> {
+    const seen = new Map<string, string[]>();
+    const seenOnce = new SequenceHistory();
+    const records = this.kinesis.records().flatMap((record) => deaggregate(record));
+    let taken = 0;
+    for (const { partitionKey, data } of deduplicate(records, seenOnce)) {
+      taken += 1;
+      seen.set(partitionKey, [...(seen.get(partitionKey) ?? []), Buffer.from(data).toString()]);
+    }
+    this.counts.repeats = records.length - taken;
+    // What was left is another producer's after a restore, so that a consumer sees it once more, in the same order.
+    if (this.counts.restores > 0) for (const [key, list] of seen) seen.set(key, [...new Set(list)]);
+    return seen;
+  }
+
+  /** What a consumer should see: what was committed, but for what was given up. */
+  private async expected(): Promise<Map<string, string[]>> {
+    const { rows } = await this.admin.query('SELECT data FROM outbox.rejected');
+    this.counts.givenUp = rows.length;
+    const givenUp = new Set(rows.map(({ data }) => data.toString()));
+    const lists = [...this.committed].map(([key, list]) => [key, list.filter((data) => !givenUp.has(data))] as const);
+    return new Map(lists.filter(([, list]) => list.length > 0));
+  }
+
+  private async hasArrived(): Promise<boolean> {
+    this.replaceFailed();
+    if (this.late.length > 0 || this.counts.steps % 10 > 0) return false;
+    const seen = new Set([...this.seen().values()].flat());
+    return [...(await this.expected()).values()].flat().every((data) => seen.has(data));
+  }
+
+  private replaceFailed(): void {
+    this.buryFailed();
+    if (this.workers.length === 0) this.startWorker();
+  }
+
+  /** A worker whose first connection is lost fails; whoever runs it starts it again. Nothing else may fail. */
+  private buryFailed(): void {
+    for (const worker of this.workers.filter(({ failure }) => failure !== undefined)) {
+      if (!CONNECTION_LOST.has((worker.failure as { code?: string }).code!)) throw worker.failure;
+      this.workers.splice(this.workers.indexOf(worker), 1);
+    }
+  }
+
+  private async check(): Promise<void> {
+    const [seen, expected] = [this.seen(), await this.expected()];
+    for (const key of new Set([...seen.keys(), ...expected.keys()])) {
+      const [was, should] = [seen.get(key) ?? [], expected.get(key) ?? []];
+      // What was given up may be in the stream all the same, for an answer was lost; then it is in its place.
+      const given = new Set(this.committed.get(key));
+      const wasInPlace = was.filter((data) => should.includes(data));
+      if (String(wasInPlace) !== String(should) || was.some((data) => !given.has(data))) {
+        throw this.violation(`key ${key}: seen ${was.join(', ')}; committed ${should.join(', ')}`);
+      }
+    }
+  }
+
+  /** All workers stop cleanly, and save how far they came. */
+  private async endWorkers(): Promise<void> {
+    for (const { abort } of this.workers) abort.abort();
+    for (let steps = 0; this.workers.some(({ hasEnded }) => !hasEnded); steps++) {
+      if (steps > MOST_CALM_STEPS) throw await this.stuck('a worker did not stop');
+      await this.step();
+    }
+    this.buryFailed();
+  }
+
+  /** One more worker finds nothing to send, and all slots can be emptied. */
+  private async checkThatNothingIsLeft(): Promise<void> {
+    this.workers.splice(0);
+    this.startWorker();
+    const left = async () => {
+      await this.admin.query('SELECT outbox.rotate()');
+      const { rows } = await this.admin.query(
+        'SELECT (SELECT count(*) FROM outbox.message)::int + (SELECT count(*) FROM outbox.parked)::int AS rows_left',
+      );
+      return rows[0].rows_left;
+    };
+    for (let steps = 0; this.counts.steps % 20 > 0 || (await left()) > 0; steps++) {
+      if (steps > MOST_CALM_STEPS) throw await this.stuck(`${await left()} rows are left`);
+      this.replaceFailed();
+      await this.step();
+    }
+    await this.endWorkers();
+    await this.check();
+  }
+
+  private async stuck(what: string): Promise<Error> {
+    const rows = async (sql: string) => (await this.admin.query(sql)).rows;
+    const state = {
+      history: this.history,
+      counts: this.counts,
+      seen: [...this.seen()],
+      expected: [...(await this.expected())],
+      waiting: this.gate.actions.map(({ actor }) => actor),
+      timers: this.gate.timers.map(({ actor, atMs }) => `${actor} ${atMs}`),
+      late: this.late.length,
+      workers: this.workers.map(({ name, hasEnded, failure }) => ({ name, hasEnded, failure })),
+      ranges: await rows('SELECT * FROM outbox.range'),
+      parked: await rows('SELECT partition_key, id, tries, last_error FROM outbox.parked'),
+      messages: await rows('SELECT id, partition_key, xid, slot FROM outbox.message'),
+      sessions: await rows(
+        `SELECT application_name, state, wait_event, pg_blocking_pids(pid) AS waits_for, query FROM pg_stat_activity
+         WHERE datname = current_database()`,
+      ),
+    };
+    return this.violation(`${what}: ${inspect(state, { depth: 5, breakLength: 120 })}`);
+  }
+
+  private violation(what: string): Error {
+    return new Error(`seed ${this.history.seed}: ${what}`);
+  }
+}
+
+export type { Play };
+
+/** Whether an action is done by then. */
+async function endsWithin(ms: number, action: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const isDone = await Promise.race([action.then(() => true), late]);
+  clearTimeout(timer!);
+  return isDone;
+}

@@ -1,0 +1,24 @@
+import { randomRuns, randomRunsTimeout } from '../../../support/random-runs';
+import { checkTrace } from './simulation/check-trace';
+import { runSchedule } from './simulation/run-schedule';
+import { scheduleOf } from './simulation/schedule';
+
+const SCHEDULES = randomRuns(2_500);
+
+describe('OrderedProducer over random schedules', () => {
+  // More of them: npm run soak producer <how many>. One alone: npm run soak producer 1 <seed>.
+  test(
+    `keeps every promise in ${SCHEDULES} of them`,
+    async () => {
+      for (let seed = 0; seed < SCHEDULES; seed++) {
+        const schedule = scheduleOf(seed);
+        try {
+          checkTrace(schedule, await runSchedule(schedule));
+        } catch (error) {
+          throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
+        }
+      }
+    },
+    randomRunsTimeout(300_000),
+  );
+});

@@ -1,0 +1,213 @@
+import {
+  deaggregate,
+  deduplicate,
+  RecordRejectedError,
+  SequenceHistory,
+  type UserRecord,
+} from '../../../../../lib/core';
+import type { FakeShard, StoredRecord } from '../../../../../lib/testing/fake-shard';
+import type { RecordOutcome, Trace } from './run-schedule';
+import type { Schedule } from './schedule';
+
+/** Where in the stream a record's copy lies, as a receipt names it. */
+interface Copy {
+  index: number;
+  partitionKey: string;
+  place: string;
+  sequence: UserRecord['sequence'];
+}
+
+/** Throws unless the run kept every promise of the producer. */
+export function checkTrace(schedule: Schedule, trace: Trace): void {
+  const stored = trace.kinesis.records();
+  const copies = stored.flatMap(copiesIn);
+  const outcomes = trace.ends.map((ends, index) => onlyEnd(index, ends, schedule));
+  checkDelivery(outcomes, copies);
+  checkRepetitions(outcomes, copies, trace);
+  for (const records of [stored, sideBySide(schedule, trace), byPartitionKey(stored)]) {
+    checkOrder(schedule, outcomes, records.flatMap(copiesIn));
+  }
+  checkRanges(trace);
+  if (schedule.feed.startsWith('putAll')) {
+    checkBuffer(schedule, trace);
+    if (!schedule.options.skipRejected) checkPrefixes(schedule, outcomes);
+  }
+  checkTimes(schedule, trace);
+  checkStatistics(trace, outcomes);
+}
+
+/** What rounding leaves of a time, and the least time of a timer. */
+const SLACK_MS = 1.001;
+
+/** After an abort, and after its own time, a record waits for nothing but the answer to a request that is in flight. */
+function checkTimes({ options, abortAtMs = Number.POSITIVE_INFINITY }: Schedule, { times, ends }: Trace): void {
+  const { maxRecordAgeMs = Number.POSITIVE_INFINITY, requestTimeoutMs } = options;
+  times.forEach((time, index) => {
+    const { putAtMs, endedAtMs } = time;
+    const lastSentAtMs = Math.max(putAtMs, Math.min(abortAtMs, putAtMs + maxRecordAgeMs + SLACK_MS));
+    if (ends[index]!.length > 0 && endedAtMs > lastSentAtMs + requestTimeoutMs!) {
+      throw new Error(`record ${index} was put at ${putAtMs} ms and ended at ${endedAtMs} ms`);
+    }
+  });
+}
+
+function copiesIn(stored: StoredRecord): Copy[] {
+  return deaggregate(stored).map(({ partitionKey, data, subSequenceNumber, sequence }) => ({
+    index: Number(Buffer.from(data).toString()),
+    partitionKey,
+    place: placeOf(stored.shardId, stored.sequenceNumber, subSequenceNumber),
+    sequence,
+  }));
+}
+
+/** The records as a consumer reads them that waits for a shard's parents only, and reads all others side by side. */
+function sideBySide({ readNext }: Schedule, { kinesis }: Trace): StoredRecord[] {
+  const records: StoredRecord[] = [];
+  const read = new Map<FakeShard, number>();
+  const isDone = (shard: FakeShard): boolean => read.get(shard) === shard.records.length;
+  const waiting = new Set(kinesis.shards);
+  while (waiting.size > 0) {
+    const ready = [...waiting].filter(({ parents }) => parents.every(isDone));
+    const shard = ready[Math.floor(readNext() * ready.length)]!;
+    const position = read.get(shard) ?? 0;
+    const next = shard.records[position];
+    if (next !== undefined) records.push(next);
+    read.set(shard, next === undefined ? position : position + 1);
+    if (isDone(shard)) waiting.delete(shard);
+  }
+  return records;
+}
+
+/** As parallel batches of Lambda may process them: a shard's records in order within each partition key only. */
+function byPartitionKey(stored: readonly StoredRecord[]): StoredRecord[] {
+  const shardIds = new Map<string, StoredRecord[]>();
+  for (const record of stored) shardIds.set(record.shardId, [...(shardIds.get(record.shardId) ?? []), record]);
+  return [...shardIds.values()].flatMap((records) =>
+    records.sort((a, b) => Number(a.partitionKey > b.partitionKey) - Number(a.partitionKey < b.partitionKey)),
+  );
+}
+
+/** The filter of the Kinesis Client Library leaves nothing out: no reshard came between packing and delivery. */
+function checkRanges({ kinesis }: Trace): void {
+  for (const { range, records } of kinesis.shards) {
+    for (const { partitionKey, data } of records) {
+      const record = { partitionKey, data };
+      if (deaggregate(record, { range }).length !== deaggregate(record).length) {
+        throw new Error(`the range of its shard leaves out a record of ${partitionKey}`);
+      }
+    }
+  }
+}
+
+function placeOf(shardId: string, sequenceNumber: string, subSequenceNumber = 0): string {
+  return `${shardId} ${sequenceNumber} ${subSequenceNumber}`;
+}
+
+/** Every record that was pulled ends exactly once; only after an abort may some not have been pulled. */
+function onlyEnd(
+  index: number,
+  ends: readonly RecordOutcome[],
+  { abortAtMs, feed }: Schedule,
+): RecordOutcome | undefined {
+  const mayBeUnpulled = abortAtMs !== undefined && feed.startsWith('putAll');
+  if (ends.length !== 1 && !(mayBeUnpulled && ends.length === 0)) {
+    throw new Error(`record ${index} has ${ends.length} ends`);
+  }
+  return ends[0];
+}
+
+function checkDelivery(outcomes: readonly (RecordOutcome | undefined)[], copies: readonly Copy[]): void {
+  const byPlace = new Map(copies.map(({ place, index }) => [place, index]));
+  const stored = new Set(copies.map(({ index }) => index));
+  outcomes.forEach((outcome, index) => {
+    if (outcome !== undefined && 'receipt' in outcome) {
+      const { shardId, sequenceNumber, subSequenceNumber } = outcome.receipt;
+      const found = byPlace.get(placeOf(shardId, sequenceNumber, subSequenceNumber));
+      if (found !== index) throw new Error(`record ${index} is not where its receipt says: there is ${found}`);
+    } else if (stored.has(index) && !isAmbiguous(outcome)) {
+      throw new Error(`record ${index} was rejected for good, and is in the stream`);
+    }
+  });
+}
+
+/** Only a lost answer may leave a second copy, and no more copies than attempts. */
+function checkRepetitions(
+  outcomes: readonly (RecordOutcome | undefined)[],
+  copies: readonly Copy[],
+  { answersWereLost }: Trace,
+): void {
+  const counts = new Map<number, number>();
+  for (const { index } of copies) counts.set(index, (counts.get(index) ?? 0) + 1);
+  for (const [index, count] of counts) {
+    const most = answersWereLost ? attemptsOf(outcomes[index]) : 1;
+    if (count > most) throw new Error(`record ${index} is in the stream ${count} times, and may be ${most} times`);
+  }
+}
+
+/**
+ * A consumer that deduplicates by sequence sees each key's records in order, whatever happened. One that knows records
+ * by what is in them sees in order the first copies of all but those whose rejection left open if they were written.
+ */
+function checkOrder(
+  { options }: Schedule,
+  outcomes: readonly (RecordOutcome | undefined)[],
+  copies: readonly Copy[],
+): void {
+  const seen = new Set<number>();
+  const taken = options.sequence
+    ? [...deduplicate(copies, new SequenceHistory())]
+    : copies.filter(({ index }) => !isAmbiguous(outcomes[index]) && !seen.has(index) && seen.add(index));
+  const last = new Map<string, number>();
+  for (const { partitionKey, index } of taken) {
+    const before = last.get(partitionKey) ?? -1;
+    if (index <= before) throw new Error(`record ${index} of ${partitionKey} comes after record ${before}`);
+    last.set(partitionKey, index);
+  }
+  const indices = new Set(taken.map(({ index }) => index));
+  outcomes.forEach((outcome, index) => {
+    if (outcome !== undefined && 'receipt' in outcome && !indices.has(index))
+      throw new Error(`record ${index} is lost`);
+  });
+}
+
+/** Without skipping, what is delivered of a key is the beginning of what its source had. */
+function checkPrefixes({ records }: Schedule, outcomes: readonly (RecordOutcome | undefined)[]): void {
+  const failed = new Set<string>();
+  records.forEach(({ partitionKey }, index) => {
+    const isDelivered = 'receipt' in Object(outcomes[index]);
+    if (isDelivered && failed.has(partitionKey)) throw new Error(`record ${index} was sent after one that failed`);
+    if (!isDelivered) failed.add(partitionKey);
+  });
+}
+
+/** A source is ahead of the stream by what the buffer holds, and the one record that it was asked for. */
+function checkBuffer({ options, records }: Schedule, { mostBuffered }: Trace): void {
+  const largest = Math.max(...records.map(({ data, partitionKey }) => data.length + Buffer.byteLength(partitionKey)));
+  const { maxBufferedRecords, maxBufferedBytes } = options;
+  if (mostBuffered.records > maxBufferedRecords! || mostBuffered.bytes >= maxBufferedBytes! + largest) {
+    throw new Error(`${mostBuffered.records} records and ${mostBuffered.bytes} bytes were buffered`);
+  }
+}
+
+function checkStatistics({ producer }: Trace, outcomes: readonly (RecordOutcome | undefined)[]): void {
+  const { userRecordsReceived, userRecordsPut, userRecordsFailed } = producer.statistics();
+  const delivered = outcomes.filter((outcome) => 'receipt' in Object(outcome)).length;
+  if (userRecordsPut !== delivered || userRecordsReceived !== userRecordsPut + userRecordsFailed) {
+    throw new Error(`statistics say ${userRecordsPut} of ${userRecordsReceived}, ${userRecordsFailed} failed`);
+  }
+}
+
+function isAmbiguous(outcome: RecordOutcome | undefined): boolean {
+  return (
+    outcome !== undefined &&
+    'error' in outcome &&
+    outcome.error instanceof RecordRejectedError &&
+    outcome.error.mayHaveBeenWritten
+  );
+}
+
+function attemptsOf(outcome: RecordOutcome | undefined): number {
+  if (outcome === undefined) return 0;
+  if ('receipt' in outcome) return outcome.receipt.attempts;
+  return outcome.error instanceof RecordRejectedError ? outcome.error.attempts : 0;
+}

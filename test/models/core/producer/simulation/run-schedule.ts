@@ -1,0 +1,193 @@
+import {
+  deaggregate,
+  EvenShardsError,
+  OrderedProducer,
+  type PutReceipt,
+  type PutRecordsRequestEntry,
+  type RequestOptions,
+} from '../../../../../lib/core';
+import { FakeKinesis } from '../../../../../lib/testing/fake-kinesis';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import type { Schedule } from './schedule';
+
+/** How one record ended. */
+export type RecordOutcome = { receipt: PutReceipt } | { error: EvenShardsError };
+
+/** What happened in one run. */
+export interface Trace {
+  readonly kinesis: FakeKinesis;
+  readonly producer: OrderedProducer;
+  /** Every end that a record was told, index for index. */
+  readonly ends: readonly RecordOutcome[][];
+  /** When each record was put and when it ended, index for index; undefined for one that was not put. */
+  readonly times: readonly { readonly putAtMs: number; readonly endedAtMs: number }[];
+  /** Whether a request was ever left without an answer that says what became of it. */
+  readonly answersWereLost: boolean;
+  /** The most that was pulled and had not ended, as `putAll` fed it. */
+  readonly mostBuffered: { records: number; bytes: number };
+}
+
+/** Runs a schedule to its very end: until the last request that the network held back has arrived. */
+export async function runSchedule(schedule: Schedule): Promise<Trace> {
+  const clock = new VirtualClock();
+  const abort = new AbortController();
+  const run = new Run(schedule, clock);
+  const { kinesis } = run;
+  const producer = new OrderedProducer(run.client, { ...schedule.options, clock, signal: abort.signal });
+  if (schedule.abortAtMs !== undefined) clock.schedule(() => abort.abort(), schedule.abortAtMs);
+  for (const { atMs, kind, pick } of schedule.reshards) clock.schedule(() => reshard(kinesis, kind, pick), atMs);
+  await clock.runUntil(run.feed(producer));
+  await clock.runUntil(producer.close());
+  await clock.runOut();
+  const { ends, times, answersWereLost, mostBuffered } = run;
+  return { kinesis, producer, ends, times, answersWereLost, mostBuffered };
+}
+
+class Run {
+  readonly kinesis: FakeKinesis;
+  readonly ends: RecordOutcome[][];
+  readonly times: { putAtMs: number; endedAtMs: number }[] = [];
+  readonly mostBuffered = { records: 0, bytes: 0 };
+  answersWereLost = false;
+  private readonly buffered = { records: 0, bytes: 0 };
+  private readonly keysInFlight = new Set<string>();
+
+  constructor(
+    private readonly schedule: Schedule,
+    private readonly clock: VirtualClock,
+  ) {
+    this.kinesis = new FakeKinesis({
+      ...schedule.stream,
+      clock,
+      requestFate: (input) => {
+        const fate = schedule.stream.requestFate!(input);
+        this.answersWereLost ||= fate === 'answer lost' || fate === 'silent' || typeof fate === 'object';
+        return fate;
+      },
+    });
+    this.ends = schedule.records.map(() => []);
+  }
+
+  /** The stream, watched: no key may have two records in flight. */
+  get client() {
+    const { kinesis } = this;
+    return {
+      putRecords: (input: Parameters<typeof kinesis.putRecords>[0], options: RequestOptions | undefined) =>
+        this.watch(input.Records, options, () => kinesis.putRecords(input, options)),
+      putRecord: (input: Parameters<typeof kinesis.putRecord>[0], options: RequestOptions | undefined) =>
+        this.watch([input as PutRecordsRequestEntry], options, () => kinesis.putRecord(input, options)),
+      listShards: (input: Parameters<typeof kinesis.listShards>[0]) => kinesis.listShards(input),
+    };
+  }
+
+  async feed(producer: OrderedProducer): Promise<unknown> {
+    const { feed, records, gapMs } = this.schedule;
+    const ended = (index: number, outcome: RecordOutcome): void => {
+      this.ends[index]!.push(outcome);
+      this.times[index]!.endedAtMs = this.clock.nowMs;
+      this.buffered.records -= 1;
+      this.buffered.bytes -= bytesOf(records[index]!);
+    };
+    const put = (index: number): Promise<void> => {
+      this.times[index] = { putAtMs: this.clock.nowMs, endedAtMs: Number.POSITIVE_INFINITY };
+      return producer.put(records[index]!).then(
+        (receipt) => ended(index, { receipt }),
+        (error) => ended(index, { error }),
+      );
+    };
+    if (feed === 'put at once') return Promise.all(records.map((_, index) => put(index)));
+    if (feed === 'put over time') {
+      const puts: Promise<void>[] = [];
+      for (const index of records.keys()) {
+        await this.clock.sleep(gapMs());
+        puts.push(put(index));
+      }
+      return Promise.all(puts);
+    }
+    const observer = {
+      delivered: (index: number, _: unknown, receipt: PutReceipt) => ended(index, { receipt }),
+      rejected: (index: number, _: unknown, error: Error) => ended(index, { error: error as EvenShardsError }),
+    };
+    return producer.putAll(feed === 'putAll' ? this.source() : this.asyncSource(), observer).catch((error) => {
+      if (!(error instanceof EvenShardsError) || this.schedule.abortAtMs === undefined) throw error;
+    });
+  }
+
+  private *source() {
+    for (const [index, record] of this.schedule.records.entries()) {
+      this.times[index] = { putAtMs: this.clock.nowMs, endedAtMs: Number.POSITIVE_INFINITY };
+      this.buffered.records += 1;
+      this.buffered.bytes += bytesOf(record);
+      this.mostBuffered.records = Math.max(this.mostBuffered.records, this.buffered.records);
+      this.mostBuffered.bytes = Math.max(this.mostBuffered.bytes, this.buffered.bytes);
+      yield record;
+    }
+  }
+
+  private async *asyncSource() {
+    let index = 0;
+    for (const record of this.source()) {
+      await this.clock.sleep(this.schedule.gapMs());
+      this.times[index++]!.putAtMs = this.clock.nowMs;
+      yield record;
+    }
+  }
+
+  private async watch<T>(
+    entries: readonly PutRecordsRequestEntry[],
+    options: RequestOptions | undefined,
+    send: () => Promise<T>,
+  ): Promise<T> {
+    const keys = entries.flatMap(({ PartitionKey, Data }) => {
+      const records = deaggregate({ partitionKey: PartitionKey, data: Data });
+      return [...new Set(records.map(({ partitionKey }) => partitionKey))];
+    });
+    for (const key of keys) {
+      if (this.keysInFlight.has(key)) throw new TypeError(`two records of ${key} are in flight`);
+      this.keysInFlight.add(key);
+    }
+    let isInFlight = true;
+    const end = (): void => {
+      if (isInFlight) for (const key of keys) this.keysInFlight.delete(key);
+      isInFlight = false;
+    };
+    // A request that is given up may still be applied, by then or later; its keys go on.
+    options?.abortSignal.addEventListener('abort', () => {
+      this.answersWereLost ||= isInFlight;
+      end();
+    });
+    try {
+      return await send();
+    } finally {
+      end();
+    }
+  }
+}
+
+function bytesOf({ partitionKey, data }: { partitionKey: string; data: Uint8Array }): number {
+  return data.byteLength + Buffer.byteLength(partitionKey);
+}
+
+function reshard(kinesis: FakeKinesis, kind: 'split' | 'merge' | 'update', pick: number): void {
+  const { openShards } = kinesis;
+  const shard = openShards[pick % openShards.length]!;
+  const next = openShards[(pick + 1) % openShards.length]!;
+  const { startingHashKey, endingHashKey } = shard.range;
+  const calls = {
+    split: () =>
+      kinesis.splitShard({
+        ShardToSplit: shard.shardId,
+        NewStartingHashKey: String(
+          startingHashKey + ((endingHashKey - startingHashKey) * BigInt(1 + (pick % 9))) / 10n,
+        ),
+      }),
+    merge: () => kinesis.mergeShards({ ShardToMerge: shard.shardId, AdjacentShardToMerge: next.shardId }),
+    update: () =>
+      kinesis.updateShardCount({
+        TargetShardCount: Math.max(1, Math.ceil(openShards.length / 2) + (pick % 4)),
+        ScalingType: 'UNIFORM_SCALING',
+      }),
+  };
+  // The stream may be amid another change, or the change may be none that it has.
+  calls[kind]().catch(() => {});
+}

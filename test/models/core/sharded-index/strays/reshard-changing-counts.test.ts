@@ -1,0 +1,190 @@
+import {
+  calculatedShard,
+  findStrays,
+  InvalidCursorError,
+  reshardItems,
+  type ShardedConfigSource,
+  type ShardedIndexConfig,
+} from '../../../../../lib/core';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { FakeTable } from '../../../../support/fakes/fake-table';
+
+const ITEMS = 60;
+
+const byStatus: ShardedIndexConfig = {
+  tableName: 'Orders',
+  indexName: 'byStatus',
+  tableKey: ['id'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'shard',
+  sortKeyAttributes: [],
+  shards: { default: { write: 1, read: 1 } },
+  strategy: 'calculated',
+};
+
+/** An index whose counts somebody changes. */
+class ChangingIndex implements ShardedConfigSource {
+  readonly initial = byStatus;
+  private config: ShardedIndexConfig;
+
+  constructor(write: number, read: number) {
+    this.config = countsOf(write, read);
+  }
+
+  set(write: number, read: number): void {
+    this.config = countsOf(write, read);
+  }
+
+  async forReading(): Promise<ShardedIndexConfig> {
+    return this.config;
+  }
+}
+
+function countsOf(write: number, read: number): ShardedIndexConfig {
+  return { ...byStatus, shards: { default: { write: 1, read: 1 }, byValue: { sent: { write, read } } } };
+}
+
+/** Items where writers with this count put them, ten on a page. */
+function tableBy(count: number): FakeTable {
+  const table = new FakeTable(['id'], 10);
+  for (let number = 0; number < ITEMS; number++) {
+    const id = `o-${number}`;
+    table.put({ id: { S: id }, status: { S: 'sent' }, shard: { S: `sent#${calculatedShard(id, count)}` } });
+  }
+  return table;
+}
+
+const shardsOf = (table: FakeTable): number[] =>
+  [...table.items.values()].map(({ shard }) => Number((shard as { S: string }).S.split('#')[1]));
+
+/** Does something when the table has been asked for so many pages. */
+function atPage(table: FakeTable, page: number, action: () => void): FakeTable {
+  const scan = table.scan.bind(table);
+  table.scan = async (input) => {
+    if (table.scans.length === page - 1) action();
+    return scan(input);
+  };
+  return table;
+}
+
+describe('reshardItems of an index whose counts change meanwhile', () => {
+  test('begins again when a count falls, since items of earlier pages are in the shards to drain', async () => {
+    const index = new ChangingIndex(8, 8);
+    const table = atPage(tableBy(8), 4, () => index.set(2, 8));
+    const { itemsScanned, resumePoint } = await reshardItems(table, index);
+    expect(Math.max(...shardsOf(table))).toBe(1);
+    expect([itemsScanned, resumePoint]).toEqual([40 + ITEMS, undefined]);
+  });
+
+  test('begins again when a count falls on the last page', async () => {
+    const index = new ChangingIndex(8, 8);
+    const table = atPage(tableBy(8), 6, () => index.set(2, 8));
+    await reshardItems(table, index);
+    expect(Math.max(...shardsOf(table))).toBe(1);
+  });
+
+  test('begins again when a count has fallen and risen between two moves of a page', async () => {
+    const index = new ChangingIndex(8, 8);
+    const ask = index.forReading.bind(index);
+    let questions = 0;
+    index.forReading = async () => {
+      questions += 1;
+      if (questions === 4) index.set(2, 8);
+      if (questions === 6) index.set(8, 8);
+      return ask();
+    };
+    const { itemsScanned } = await reshardItems(tableBy(1), index);
+    expect(itemsScanned).toBe(10 + ITEMS);
+  });
+
+  test('begins again when it has stopped on the page on which it noticed that a count has fallen', async () => {
+    const index = new ChangingIndex(8, 8);
+    const stop = new AbortController();
+    const table = atPage(tableBy(8), 4, () => index.set(2, 8));
+    const update = table.updateItem.bind(table);
+    table.updateItem = async (input) => {
+      if (table.updates.length === 1) stop.abort();
+      return update(input);
+    };
+    const { resumePoint } = await reshardItems(table, index, { concurrency: 1, signal: stop.signal });
+    await reshardItems(table, index, { resumeFrom: resumePoint! });
+    expect(Math.max(...shardsOf(table))).toBe(1);
+  });
+
+  test('goes on when a count rises, and moves by the new one', async () => {
+    const index = new ChangingIndex(2, 8);
+    const table = atPage(tableBy(1), 4, () => index.set(8, 8));
+    expect((await reshardItems(table, index)).itemsScanned).toBe(ITEMS);
+    expect(Math.max(...shardsOf(table))).toBeGreaterThan(1);
+  });
+
+  test('moves nothing by counts that have fallen while it waited for its budget', async () => {
+    const clock = new VirtualClock();
+    const index = new ChangingIndex(8, 8);
+    const table = tableBy(1);
+    clock.schedule(() => index.set(2, 8), 30_000);
+    const moved: [number, number][] = [];
+    const update = table.updateItem.bind(table);
+    table.updateItem = async (input) => {
+      const { ':expected': to } = input.ExpressionAttributeValues!;
+      moved.push([clock.now(), Number((to as { S: string }).S.split('#')[1])]);
+      return update(input);
+    };
+    await clock.runUntil(reshardItems(table, index, { clock, writeUnitsPerSecond: 0.5 }));
+    const shards = (late: boolean) => moved.filter(([at]) => at >= 30_000 === late).map(([, shard]) => shard);
+    expect(Math.max(...shards(false))).toBeGreaterThan(1);
+    expect(Math.max(...shards(true))).toBe(1);
+    expect(Math.max(...shardsOf(table))).toBe(1);
+  });
+
+  test('judges an item anew by the counts of the moment when another writer came in between', async () => {
+    const index = new ChangingIndex(8, 8);
+    const table = tableBy(1);
+    const update = table.updateItem.bind(table);
+    table.updateItem = async (input) => {
+      if (table.updates.length === 0) {
+        index.set(2, 8);
+        table.put({ ...table.read(input.Key)!, shard: { S: 'sent#7' } });
+      }
+      return update(input);
+    };
+    await reshardItems(table, index, { concurrency: 1 });
+    expect(Math.max(...shardsOf(table))).toBe(1);
+  });
+
+  test('refuses to go on from a resume point of other counts', async () => {
+    const index = new ChangingIndex(8, 8);
+    const stop = new AbortController();
+    const table = atPage(tableBy(8), 3, () => stop.abort());
+    const { resumePoint } = await reshardItems(table, index, { signal: stop.signal });
+    expect((await reshardItems(table, index, { resumeFrom: resumePoint! })).itemsScanned).toBeLessThan(ITEMS);
+    index.set(8, 9);
+    await expect(reshardItems(table, index, { resumeFrom: resumePoint! })).rejects.toThrow(InvalidCursorError);
+  });
+
+  test('says how far it has come when the counts cannot be read any more', async () => {
+    const index = new ChangingIndex(8, 8);
+    const table = atPage(tableBy(8), 3, () => {
+      index.forReading = () => Promise.reject(new Error('the table of counts is down'));
+    });
+    const failure = await reshardItems(table, index).catch((error) => error);
+    expect(failure).toMatchObject({ code: 'STRAY_SCAN_FAILED', report: { itemsScanned: 20 } });
+    expect(failure.message).toContain('the table of counts is down');
+    const { itemsScanned } = await reshardItems(table, new ChangingIndex(8, 8), {
+      resumeFrom: failure.report.resumePoint,
+    });
+    expect(itemsScanned).toBe(40);
+  });
+});
+
+describe('findStrays of an index whose counts change meanwhile', () => {
+  test('takes no item for hidden that a reader of that moment asks for', async () => {
+    const index = new ChangingIndex(1, 1);
+    const table = atPage(tableBy(1), 4, () => {
+      index.set(8, 8);
+      for (const item of table.items.values()) table.put({ ...item, shard: { S: 'sent#7' } });
+    });
+    expect(await findStrays(table, index)).toMatchObject({ itemsScanned: ITEMS, hidden: 0 });
+  });
+});

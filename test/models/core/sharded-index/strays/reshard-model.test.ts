@@ -1,0 +1,30 @@
+import type { PlayedReshard } from '../../../../support/fakes/crashing-reshard';
+import { playReshard } from '../../../../support/fakes/reshard-play';
+import { playTableReshard } from '../../../../support/fakes/table-reshard-play';
+import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
+
+/** `npm run soak reshard-items` plays as many as you like. */
+const CASES = randomRuns(100);
+
+describe.each([
+  ['an index', playReshard],
+  ['a table that is sharded by its own key', playTableReshard],
+])(`${CASES} random cases of reshardItems for %s beside 8 writers, with crashes and lost answers`, (_, play) => {
+  const played: PlayedReshard[] = [];
+
+  test(
+    'lose no write, duplicate nothing, and leave no stray',
+    async () => {
+      for (let seed = 0; seed < CASES; seed++) played.push(await play(seed));
+    },
+    randomRunsTimeout(120_000),
+  );
+
+  test('are hard: there are crashes, lost answers, and items that other writers change', () => {
+    const sum = (field: keyof PlayedReshard): number => played.reduce((total, each) => total + each[field], 0);
+    expect(sum('crashes')).toBeGreaterThan(CASES / 2);
+    expect(sum('lostAnswers')).toBeGreaterThan(CASES);
+    expect(sum('settled')).toBeGreaterThan(CASES / 2);
+    expect(sum('moved')).toBeGreaterThan(CASES * 2);
+  });
+});

@@ -1,0 +1,246 @@
+import {
+  AdaptiveIndex,
+  endDrain,
+  type GrownCount,
+  InvalidShardCountError,
+  lowerShardCount,
+  raiseShardCount,
+  ShardCountChangedError,
+  type ShardCountReader,
+  type ShardCountStore,
+  ShardCountsUnavailableError,
+} from '../../../../lib/core';
+import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
+import { FakeCountTable } from '../../../support/fakes/fake-count-table';
+import type { Scenario } from '../explore';
+import { Faults } from '../faults';
+import { Heard, stateText } from '../heard';
+import type { Footprint, World } from '../world';
+
+export interface CountsBounds {
+  /** How many readers there are, and as many writers. */
+  applications: 1 | 2;
+  /** How many pages each reader begins. */
+  pages: number;
+  /** How many items each writer writes. */
+  items: number;
+  /** How many processes raise the count to 2, one after the other ends. */
+  raisers: number;
+  /** To what others lower it besides, each of whom has the items written again, and ends the drain. It begins one above. @default none */
+  lowerTo?: readonly number[];
+  /** How many things go wrong in a run: a write of a count that is lost before or behind the table, or the end of a raiser. */
+  faults: number;
+}
+
+const VALUE = 'open';
+
+/** A write has arrived by then, or never does. */
+const LONGEST_WRITE_MS = 1_000;
+
+/** Readers and writers with copies of the counts, which somebody raises meanwhile. */
+export function countsScenario(name: string, bounds: CountsBounds): Scenario {
+  return { name, play: (world) => new Counts(world, bounds).play() };
+}
+
+class Counts {
+  private readonly table = new FakeCountTable();
+  private readonly faults: Faults;
+  /** How many shards hold an item, or an empty one before it. */
+  private occupied = 0;
+  private readonly heard = new Heard();
+
+  constructor(
+    private readonly world: World,
+    private readonly bounds: CountsBounds,
+  ) {
+    this.faults = new Faults(world, bounds.faults);
+  }
+
+  async play(): Promise<void> {
+    const { lowerTo = [] } = this.bounds;
+    if (lowerTo.length > 0) {
+      const first = Math.max(...lowerTo) + 1;
+      const count = { value: VALUE, write: first, read: first, version: 1, commit: 'first', reason: 'to see' };
+      await this.table.store().writeCount({ ...count, changedBy: 'nobody', changedAt: new Date(0).toISOString() }, 0);
+      this.occupied = first;
+    }
+    this.world.says(() => this.state());
+    const numbers = [1, 2].slice(0, this.bounds.applications);
+    await this.world.until(
+      Promise.all([
+        ...numbers.map((number) => this.read(`reader ${number}`)),
+        ...numbers.map((number) => this.write(`writer ${number}`)),
+        this.raise(),
+        ...lowerTo.map((to) => this.lower(to)),
+      ]),
+    );
+  }
+
+  private state(): string {
+    const { count, occupied, heard, faults } = this;
+    return stateText([count, occupied, heard.all(), faults.rest]);
+  }
+
+  /** What the table says, without the id and the time of its commit: its version says which it is. */
+  private get count(): unknown {
+    const { version, write, read } = this.table.of(VALUE) ?? {};
+    return [version, write, read];
+  }
+
+  /** What somebody hears, and when. */
+  private hear(name: string, what: unknown): void {
+    this.heard.hear(name, this.world.clock.now(), what);
+  }
+
+  private async read(name: string): Promise<void> {
+    const index = this.application(name);
+    for (let page = 1; page <= this.bounds.pages; page++) {
+      // A page is judged by the items that are there when it begins.
+      await this.world.answer(`${name} wants page ${page}`, { reads: ['items'], writes: [name] });
+      this.hear(name, page);
+      const config = await index.forReading().catch((error) => {
+        if (error instanceof ShardCountsUnavailableError) return undefined;
+        throw error;
+      });
+      const { read } = config?.shards.byValue?.[VALUE] ?? { read: 1 };
+      if (config !== undefined && read < this.occupied) throw new Error('a reader asks every shard that holds an item');
+    }
+    this.heard.forget(name);
+  }
+
+  private async write(name: string): Promise<void> {
+    const index = this.application(name);
+    for (let item = 1; item <= this.bounds.items; item++) {
+      await this.world.answer(`${name} wants to write item ${item}`, { writes: [name] });
+      this.hear(name, item);
+      const tooLateAtMs = this.world.clock.now() + LONGEST_WRITE_MS;
+      const { shards } = await index.forWriting();
+      const { write } = shards.byValue?.[VALUE] ?? shards.default;
+      await this.arrival(`item ${item} of ${name}`, { writes: [name, 'items'] }, tooLateAtMs, () => {
+        this.occupied = Math.max(this.occupied, write);
+      });
+    }
+    this.heard.forget(name);
+  }
+
+  /** A write arrives in time, or never. That there is a longest time matters to a drain alone. */
+  private arrival(name: string, footprint: Footprint, tooLateAtMs: number, arrive: () => void): Promise<void> {
+    const { world, bounds } = this;
+    return new Promise((resolve) => {
+      const takeBack = world.offer(`${name} arrives`, footprint, () => {
+        cancel();
+        arrive();
+        resolve();
+      });
+      const neverArrives = (): void => {
+        takeBack();
+        resolve();
+      };
+      const inMs = Math.max(0, tooLateAtMs - world.clock.now());
+      const cancel = bounds.lowerTo ? world.clock.schedule(neverArrives, inMs) : () => {};
+    });
+  }
+
+  private async raise(): Promise<void> {
+    for (let raiser = 1; raiser <= this.bounds.raisers; raiser++) {
+      let end = (): void => {};
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const store = this.store(`raiser ${raiser}`, end);
+      const change = { value: VALUE, to: 2, reason: 'to see', changedBy: `raiser ${raiser}` };
+      const changed = raiseShardCount(adaptiveConfig, store, change, { clock: this.world.clock });
+      await Promise.race([changed.then(undefined, ignoreExpected), ended]);
+      this.heard.forget(`raiser ${raiser}`);
+    }
+  }
+
+  /** Whoever lowers the count gives up where somebody else has changed it. */
+  private async lower(to: number): Promise<void> {
+    const name = `lowerer to ${to}`;
+    const store = this.store(name, () => {});
+    const change = { value: VALUE, reason: 'to see', changedBy: name };
+    const wait = { clock: this.world.clock, longestWriteMs: LONGEST_WRITE_MS };
+    try {
+      const { version, write } = await lowerShardCount(adaptiveConfig, store, { ...change, to }, wait);
+      await this.world.answer(`${name} has written the items again`, { writes: [name, 'items'] });
+      this.hear(name, 'written again');
+      // If somebody has raised the count meanwhile, they are written by the higher one.
+      if (this.table.of(VALUE)!.write <= write) this.occupied = Math.min(this.occupied, write);
+      await endDrain(adaptiveConfig, store, { ...change, version });
+    } catch (error) {
+      ignoreExpected(error as Error);
+    }
+    this.heard.forget(name);
+  }
+
+  private application(name: string): AdaptiveIndex {
+    const reader: ShardCountReader = {
+      readCounts: () => this.request(`${name} reads the counts`, name, () => this.table.store().readCounts()),
+    };
+    // An answer comes at some moment, and nobody gives up before.
+    const clock = { ...this.world.clock, schedule: () => () => {} };
+    return new AdaptiveIndex(adaptiveConfig, reader, { clock, timeOfDay: () => 0, random: () => 0 });
+  }
+
+  private store(name: string, end: () => void): ShardCountStore {
+    const store = this.table.store();
+    return {
+      readCounts: () => this.request(`${name} reads the counts`, name, () => store.readCounts()),
+      readCount: (value) => this.request(`${name} reads the count`, name, () => store.readCount(value)),
+      writeCount: (count, expected) => this.change(name, count, () => store.writeCount(count, expected), end),
+    };
+  }
+
+  private async request<T>(what: string, name: string, apply: () => Promise<T>): Promise<T> {
+    await this.world.answer(what, { reads: ['counts', 'items'], writes: [name] });
+    this.hear(name, this.count);
+    return apply();
+  }
+
+  private change(
+    name: string,
+    { read, write }: GrownCount,
+    apply: () => Promise<boolean>,
+    end: () => void,
+  ): Promise<boolean> {
+    const what = `${name} writes ${write}/${read}`;
+    const footprint = { writes: ['counts', name] };
+    return new Promise((resolve, reject) => {
+      let offers: (() => void)[] = [];
+      const once = (happen: () => void) => () => {
+        for (const takeBack of offers) takeBack();
+        happen();
+      };
+      const fail = (): void => reject(new Error('scripted'));
+      const answer = (said: boolean): void => {
+        this.hear(name, said);
+        resolve(said);
+      };
+      offers = [
+        this.world.offer(
+          what,
+          footprint,
+          once(() => void apply().then(answer, reject)),
+        ),
+        this.faults.offer(`${what}, and fails`, footprint, once(fail)),
+        this.faults.offer(
+          `${what}, and its answer is lost`,
+          footprint,
+          once(() => void apply().then(fail)),
+        ),
+        this.faults.offer(
+          `${what}, and ends`,
+          footprint,
+          once(() => void apply().then(end)),
+        ),
+      ];
+    });
+  }
+}
+
+function ignoreExpected(error: Error): void {
+  // The count has been lowered further by somebody else, or has changed.
+  const isLate = error instanceof InvalidShardCountError || error instanceof ShardCountChangedError;
+  if (error.message !== 'scripted' && !isLate) throw error;
+}

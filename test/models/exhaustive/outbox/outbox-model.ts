@@ -1,0 +1,566 @@
+import { OUTBOX_SCHEMA_VERSION, type PostgresQuery } from '../../../../lib/core/outbox';
+
+/** A row of the table `message`, or of `parked` and `rejected`, which have some more columns. */
+export interface ModelRow {
+  readonly id: number;
+  readonly xid: number;
+  readonly slot: number;
+  readonly bucket: number;
+  readonly key: string;
+  readonly data: string;
+  tries: number;
+}
+
+interface Range {
+  readonly number: number;
+  readonly firstBucket: number;
+  readonly lastBucket: number;
+  fence: number;
+  from: string;
+  to: string | null;
+  afterId: string;
+}
+
+interface Snapshot {
+  readonly xmin: number;
+  readonly xmax: number;
+  readonly xip: readonly number[];
+}
+
+/** What a statement reads and writes. */
+export type Place = 'locks' | 'ranges' | 'transactions' | 'messages' | 'parked';
+
+interface Statement {
+  readonly name: string;
+  /** How its text begins. */
+  readonly begins: string;
+  /** Whether the answer can say that a range has come further. */
+  readonly moves?: boolean;
+  /** Absent if it concerns its session alone, or only which ranges a worker tries to lock. Then it is answered at once. */
+  readonly touches?: { readonly reads?: readonly Place[]; readonly writes?: readonly Place[] };
+  // biome-ignore lint/suspicious/noExplicitAny: the parameters are the statement's
+  answer(model: OutboxModel, session: string, values: any[]): object[] | number;
+}
+
+export interface OutboxModelOptions {
+  /** @default 1 */
+  ranges?: number;
+  /** @default 0 for every key */
+  bucketOf?(key: string): number;
+  /** Hears of each row that is removed from where it would be sent again. */
+  onRemoved?(row: ModelRow): void;
+  /** Hears of each row that is given up. */
+  onGivenUp?(row: ModelRow): void;
+}
+
+const BUCKETS = 4_096;
+const MEMBER = 'member';
+
+/**
+ * The outbox's schema in a Postgres, as far as the relay asks for it: each statement is one transaction, at one moment. What
+ * the relay itself writes takes no transaction id here, so that a snapshot changes only with what writers do.
+ */
+export class OutboxModel {
+  messages: ModelRow[] = [];
+  parked: ModelRow[] = [];
+  rejected: ModelRow[] = [];
+  /** The data of each key, in the order of the commits. */
+  readonly committed = new Map<string, string[]>();
+  /** Grows with each transaction that begins or ends. */
+  writes = 0;
+  slot = 0;
+  /** Runs ask the same texts over and over. */
+  private static readonly known = new Map<string, Statement>();
+  private ranges: Range[];
+  /** Each session's locks, and how often it has each. */
+  private readonly locks = new Map<string, Map<string | number, number>>();
+  /** The rows of the transactions in progress. */
+  private readonly open = new Map<number, ModelRow[]>();
+  /** Whether the statement concerns a range only if nobody has taken it over since. */
+  private isFenced = true;
+  private nextXid = 10;
+  private latestCompletedXid = 9;
+  private nextId = 1;
+
+  constructor(private readonly options: OutboxModelOptions = {}) {
+    this.ranges = divided(options.ranges ?? 1);
+  }
+
+  /** All that any answer depends on. */
+  get state(): unknown {
+    const { messages, parked, rejected, committed, slot, ranges, locks, open, nextXid, latestCompletedXid, nextId } =
+      this;
+    const held = [...locks].map(([session, own]) => [session, [...own].sort()]).sort();
+    return [messages, parked, rejected, committed, slot, ranges, held, open, nextXid, latestCompletedXid, nextId];
+  }
+
+  /** The rows of its tables, without what says who wrote them. */
+  get rows(): unknown {
+    const { messages, parked, rejected, ranges } = this;
+    return [messages, parked, rejected, ranges.map(({ fence: _, ...range }) => range)];
+  }
+
+  /** A transaction puts a row. It takes its id with its first row. */
+  put(xid: number | undefined, key: string, data: string): number {
+    const own = xid ?? this.begin();
+    const bucket = this.options.bucketOf?.(key) ?? 0;
+    const row = { id: this.nextId++, xid: own, slot: this.slot, bucket, key, data, tries: 0 };
+    this.open.set(own, [...(this.open.get(own) ?? []), row]);
+    return own;
+  }
+
+  private begin(): number {
+    this.writes += 1;
+    return this.nextXid++;
+  }
+
+  /** Whether another transaction in progress has rows of the key, for which a put would wait. */
+  isLocked(key: string, xid: number | undefined): boolean {
+    return [...this.open].some(([other, rows]) => other !== xid && rows.some((row) => row.key === key));
+  }
+
+  end(xid: number, ends: 'commit' | 'rollback'): void {
+    const rows = this.open.get(xid) ?? [];
+    this.open.delete(xid);
+    this.latestCompletedXid = Math.max(this.latestCompletedXid, xid);
+    this.writes += 1;
+    if (ends === 'rollback') return;
+    this.messages = [...this.messages, ...rows].sort((a, b) => a.id - b.id);
+    for (const { key, data } of rows) this.committed.set(key, [...(this.committed.get(key) ?? []), data]);
+  }
+
+  /** What a statement is called, and what it touches. Throws for one that the relay did not ask when this was written. */
+  static statement({ text }: PostgresQuery): Statement {
+    const known = OutboxModel.known.get(text);
+    if (known !== undefined) return known;
+    const words = text.replace(/\s+/g, ' ').trim();
+    const [found, ...others] = STATEMENTS.filter(({ begins }) => words.startsWith(begins));
+    if (found === undefined || others.length > 0) throw new Error(`the model knows no statement: ${words}`);
+    OutboxModel.known.set(text, found);
+    return found;
+  }
+
+  /** Answers at once. */
+  query(session: string, query: PostgresQuery): { rows: object[]; rowCount: number } {
+    this.isFenced = query.text.includes('fence = $');
+    const answer = OutboxModel.statement(query).answer(this, session, query.values ?? []);
+    return typeof answer === 'number' ? { rows: [], rowCount: answer } : { rows: answer, rowCount: answer.length };
+  }
+
+  /** A session ends, or has lost its locks without noticing. */
+  unlockAll(session: string): void {
+    this.locks.delete(session);
+  }
+
+  lock(session: string, lock: string | number): boolean {
+    const isFree = [...this.locks].every(([other, locks]) => other === session || lock === MEMBER || !locks.has(lock));
+    if (!isFree) return false;
+    const own = this.locks.get(session) ?? new Map<string | number, number>();
+    this.locks.set(session, own.set(lock, (own.get(lock) ?? 0) + 1));
+    return true;
+  }
+
+  unlock(session: string, lock: string | number): void {
+    const own = this.locks.get(session);
+    const times = own?.get(lock);
+    if (own === undefined || times === undefined) return;
+    if (times > 1) own.set(lock, times - 1);
+    else own.delete(lock);
+  }
+
+  holdings(session: string): { is_mine: boolean; ranges: number }[] {
+    const holders = [...this.locks].filter(([, locks]) => locks.size > 0);
+    return holders.map(([other, locks]) => ({
+      is_mine: other === session,
+      ranges: [...locks.keys()].filter((lock) => lock !== MEMBER).length,
+    }));
+  }
+
+  freeRanges(held: readonly number[]): object[] {
+    const locked = new Set([...this.locks.values()].flatMap((locks) => [...locks.keys()]));
+    return this.ranges
+      .filter(({ number }) => !locked.has(number) && !held.includes(number))
+      .map(({ number }) => ({ number }));
+  }
+
+  /** Whether a session that looks at leases takes a range, or gives one back. */
+  isUnbalanced(session: string, held: readonly number[]): boolean {
+    const holdings = this.holdings(session);
+    const mine = holdings.find(({ is_mine }) => is_mine)?.ranges ?? 0;
+    const fewest = Math.min(...holdings.filter(({ is_mine }) => !is_mine).map(({ ranges }) => ranges));
+    return mine <= fewest ? this.freeRanges(held).length > 0 : mine >= fewest + 2;
+  }
+
+  /** An earlier worker has parked the first rows, and saved that. */
+  parkFirst(rows: number): void {
+    const parked = this.messages.slice(0, rows);
+    const range = this.ranges[0]!;
+    const position = { to: this.snapshot, afterId: `${parked.at(-1)?.id ?? 0}` };
+    if (parked.length > 0) this.ranges = [{ ...range, ...position }];
+    this.parked = parked.map((row) => ({ ...row }));
+  }
+
+  /** An administrator divides the keys anew. */
+  divide(ranges: number): void {
+    const least = [...this.ranges].sort((a, b) => {
+      const [one, other] = [snapshotOf(a.from), snapshotOf(b.from)];
+      return one.xmax - other.xmax || one.xmin - other.xmin;
+    })[0]!;
+    const fence = Math.max(...this.ranges.map((range) => range.fence)) + 1;
+    this.ranges = divided(ranges).map((range) => ({ ...range, fence, from: least.from }));
+  }
+
+  takeOver(number: number): object[] {
+    const range = this.ranges.find((each) => each.number === number);
+    if (range === undefined) return [];
+    range.fence += 1;
+    return [
+      {
+        first_bucket: range.firstBucket,
+        last_bucket: range.lastBucket,
+        fence: `${range.fence}`,
+        producer_id: 'outbox',
+        batch_from: range.from,
+        batch_to: range.to,
+        after_id: range.afterId,
+        is_of_the_future: false,
+      },
+    ];
+  }
+
+  forgetUncovered([first, last, from, to, afterId, number, fence]: [
+    number,
+    number,
+    string,
+    string | null,
+    string,
+    number,
+    string,
+  ]): void {
+    if (this.rangeOf(number, fence) === undefined) return;
+    const isCovered = ({ id, xid }: ModelRow): boolean =>
+      isVisible(xid, from) || (to !== null && isVisible(xid, to) && id <= Number(afterId));
+    const isGone = (row: ModelRow): boolean => row.bucket >= first && row.bucket <= last && !isCovered(row);
+    const isNowhereElse = ({ id }: ModelRow): boolean => this.messages.every((row) => row.id !== id);
+    this.checkRemoved(this.parked.filter((row) => isGone(row) && isNowhereElse(row)));
+    this.parked = this.parked.filter((row) => !isGone(row));
+  }
+
+  look(from: string, number: number, fence: string): object[] {
+    if (this.rangeOf(number, fence) === undefined) return [];
+    const { snapshot } = this;
+    const { xmax, xip } = snapshotOf(from);
+    const last = snapshotOf(snapshot).xmax;
+    const first = this.messages.find(({ xid }) => xid >= xmax && xid < last);
+    const hasLateRows = this.messages.some(({ xid }) => xip.includes(xid));
+    return [
+      { snapshot, first_id: first === undefined ? null : `${first.id}`, has_rows: first !== undefined || hasLateRows },
+    ];
+  }
+
+  /** As Postgres has it: `xmax` is one past the latest id that has completed, and running ids at or above it are not listed. */
+  private get snapshot(): string {
+    const xmax = this.latestCompletedXid + 1;
+    const xip = [...this.open.keys()].filter((xid) => xid < xmax).sort((a, b) => a - b);
+    return `${xip[0] ?? xmax}:${xmax}:${xip.join()}`;
+  }
+
+  window([from, to, firstId, afterId, first, last, maxRows, maxBytes]: [
+    string,
+    string,
+    string,
+    string,
+    number,
+    number,
+    number,
+    number,
+  ]): object[] {
+    const { xmax, xip } = snapshotOf(from);
+    const isNew = ({ id, xid }: ModelRow): boolean => xid >= xmax && id >= Number(firstId);
+    const found = this.messages
+      .filter((row) => row.id > Number(afterId) && row.bucket >= first && row.bucket <= last)
+      .filter((row) => (isNew(row) || xip.includes(row.xid)) && isVisible(row.xid, to))
+      .slice(0, maxRows);
+    return withinBytes(found, maxBytes).map((row) => ({ ...columns(row), rows_found: `${found.length}` }));
+  }
+
+  save([number, fence, from, to, afterId]: [number, string, string, string | null, string]): number {
+    const range = this.rangeOf(number, fence);
+    if (range === undefined) return 0;
+    Object.assign(range, { from, to, afterId });
+    return 1;
+  }
+
+  park(number: number, fence: string, ids: readonly string[]): object[] {
+    const isHeld = this.rangeOf(number, fence) !== undefined;
+    const isThere = (id: number): boolean => this.parked.some((row) => row.id === id);
+    const copies = isHeld ? this.messages.filter(({ id }) => ids.includes(`${id}`) && !isThere(id)) : [];
+    this.parked = [...this.parked, ...copies.map((row) => ({ ...row, tries: 0 }))].sort((a, b) => a.id - b.id);
+    return [{ isHeld }];
+  }
+
+  parkedKeys(first: number, last: number, atMost: number, number: number, fence: string): object[] {
+    if (this.rangeOf(number, fence) === undefined) return [];
+    const own = this.parked.filter(({ bucket }) => bucket >= first && bucket <= last);
+    const firsts = own.filter((row, index) => own.findIndex(({ key }) => key === row.key) === index);
+    const keys = firsts.slice(0, atMost).map(({ key, tries }) => ({ partition_key: key, tries }));
+    return keys.length > 0 ? keys : [{ partition_key: null, tries: null }];
+  }
+
+  readParked(
+    keys: readonly string[],
+    afterIds: readonly string[],
+    maxRows: number,
+    maxBytes: number,
+    number: number,
+    fence: string,
+  ): object[] {
+    if (this.rangeOf(number, fence) === undefined) return [];
+    const found = keys.flatMap((key, index) => {
+      const own = this.parked.filter((row) => row.key === key && row.id > Number(afterIds[index]));
+      return withinBytes(own.slice(0, maxRows), maxBytes);
+    });
+    const rows = found.sort((a, b) => a.id - b.id).map((row) => ({ ...columns(row), tries: row.tries }));
+    return rows.length > 0 ? rows : [{ id: null }];
+  }
+
+  removeParked(isGone: (row: ModelRow) => boolean): void {
+    this.checkRemoved(this.parked.filter(isGone));
+    this.parked = this.parked.filter((row) => !isGone(row));
+  }
+
+  countTry(key: string, id: string): void {
+    for (const row of this.parked) if (row.key === key && `${row.id}` === id) row.tries += 1;
+  }
+
+  giveUp(key: string, id: string): void {
+    const gone = this.parked.filter((row) => row.key === key && `${row.id}` === id);
+    this.rejected = [...this.rejected, ...gone];
+    this.parked = this.parked.filter((row) => !gone.includes(row));
+    for (const row of gone) this.options.onGivenUp?.(row);
+  }
+
+  /** Whether a slot can be emptied, or new rows can go to the next. */
+  get canRotate(): boolean {
+    return this.emptied.length > 0 || this.hasNextSlot;
+  }
+
+  rotate(): object[] {
+    const { emptied } = this;
+    const gone = this.messages.filter(({ slot }) => emptied.includes(slot));
+    const isParked = ({ id }: ModelRow): boolean => [...this.parked, ...this.rejected].some((row) => row.id === id);
+    this.messages = this.messages.filter((row) => !gone.includes(row));
+    this.checkRemoved(gone.filter((row) => !isParked(row)));
+    if (this.hasNextSlot) this.slot = (this.slot + 1) % 3;
+    return [{ rotate: emptied.length }];
+  }
+
+  /** The slots that can be emptied. One in which a transaction in progress has rows is left as it is. */
+  private get emptied(): number[] {
+    return [1, 2]
+      .map((other) => (this.slot + other) % 3)
+      .filter((slot) => {
+        const own = this.messages.filter((row) => row.slot === slot);
+        const isWritten = [...this.open.values()].flat().some((row) => row.slot === slot);
+        const isUnrelayed = this.ranges.some(({ from }) => own.some(({ xid }) => !isVisible(xid, from)));
+        return own.length > 0 && !isWritten && !isUnrelayed;
+      });
+  }
+
+  private get hasNextSlot(): boolean {
+    const hasRows = (slot: number): boolean => this.messages.some((row) => row.slot === slot);
+    return hasRows(this.slot) && !hasRows((this.slot + 1) % 3);
+  }
+
+  private rangeOf(number: number, fence: string): Range | undefined {
+    return this.ranges.find((range) => range.number === number && (!this.isFenced || `${range.fence}` === fence));
+  }
+
+  private checkRemoved(gone: readonly ModelRow[]): void {
+    for (const row of gone) this.options.onRemoved?.(row);
+  }
+}
+
+const nothing = (): object[] => [];
+
+/** Everything that the relay asks. */
+const STATEMENTS: readonly Statement[] = [
+  { name: 'finds the schema', begins: 'SELECT to_regclass($1)', answer: () => [{ there: true }] },
+  { name: 'reads the version', begins: 'SELECT version FROM', answer: () => [{ version: OUTBOX_SCHEMA_VERSION }] },
+  { name: 'checks its permissions', begins: "SELECT privilege || ' on '", answer: nothing },
+  { name: 'checks the sequence', begins: 'SELECT cache_size FROM', answer: () => [{ cache_size: '1' }] },
+  { name: 'sets', begins: 'SET ', answer: nothing },
+  { name: 'sets its time-out', begins: "SELECT set_config('statement_timeout'", answer: nothing },
+  { name: 'resets', begins: 'RESET ', answer: nothing },
+  { name: 'listens', begins: 'LISTEN ', answer: nothing },
+  { name: 'listens no more', begins: 'UNLISTEN ', answer: nothing },
+  { name: 'sleeps', begins: "SELECT setval('outbox.sleeping'", answer: nothing },
+  {
+    name: 'joins',
+    begins: 'SELECT pg_advisory_lock_shared(',
+    answer: (model, session) => [{ joined: model.lock(session, MEMBER) }],
+  },
+  {
+    name: 'leaves',
+    begins: 'SELECT pg_advisory_unlock_shared(',
+    answer: (model, session) => {
+      model.unlock(session, MEMBER);
+      return [];
+    },
+  },
+  {
+    name: 'counts holdings',
+    begins: 'SELECT pid = pg_backend_pid()',
+    answer: (model, session) => model.holdings(session),
+  },
+  {
+    name: 'lists free ranges',
+    begins: 'SELECT number FROM outbox.range WHERE number NOT IN (',
+    answer: (model, _, [, held]) => model.freeRanges(held),
+  },
+  {
+    name: 'locks a range',
+    begins: 'SELECT pg_try_advisory_lock(',
+    touches: { writes: ['locks'] },
+    answer: (model, session, [, number]) => [{ isClaimed: model.lock(session, number) }],
+  },
+  {
+    name: 'unlocks a range',
+    begins: 'SELECT pg_advisory_unlock(',
+    touches: { writes: ['locks'] },
+    answer: (model, session, [, number]) => {
+      model.unlock(session, number);
+      return [];
+    },
+  },
+  {
+    name: 'takes a range over',
+    begins: 'UPDATE outbox.range r SET fence = fence + 1 FROM outbox.settings s WHERE number = $1 RETURNING',
+    touches: { writes: ['ranges'] },
+    answer: (model, _, [number]) => model.takeOver(number),
+  },
+  {
+    name: 'forgets what is not covered',
+    begins:
+      'DELETE FROM outbox.parked WHERE bucket BETWEEN $1 AND $2 AND NOT pg_visible_in_snapshot(xid, $3::pg_snapshot) ' +
+      'AND ($4::pg_snapshot IS NULL OR NOT pg_visible_in_snapshot(xid, $4::pg_snapshot) OR id > $5::bigint)',
+    // Then the worker looks at leases once more.
+    touches: { reads: ['locks', 'ranges', 'messages'], writes: ['parked'] },
+    answer: (model, _, values) => {
+      model.forgetUncovered(values as Parameters<OutboxModel['forgetUncovered']>[0]);
+      return [];
+    },
+  },
+  {
+    name: 'looks',
+    begins: 'SELECT seen::text AS snapshot, first_id,',
+    touches: { reads: ['ranges', 'transactions', 'messages'] },
+    answer: (model, _, [from, number, fence]) => model.look(from, number, fence),
+  },
+  {
+    name: 'reads a window',
+    moves: true,
+    begins: 'SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, rows_found FROM (',
+    touches: { reads: ['messages'] },
+    answer: (model, _, values) => model.window(values as Parameters<OutboxModel['window']>[0]),
+  },
+  {
+    name: 'saves',
+    begins: 'UPDATE outbox.range SET batch_from = $3, batch_to = $4, after_id = $5 WHERE number = $1',
+    touches: { writes: ['ranges'] },
+    answer: (model, _, values) => model.save(values as Parameters<OutboxModel['save']>[0]),
+  },
+  {
+    name: 'parks',
+    moves: true,
+    begins: 'WITH held AS MATERIALIZED ( SELECT number FROM outbox.range WHERE number = $1',
+    touches: { reads: ['ranges', 'messages'], writes: ['parked'] },
+    answer: (model, _, [number, fence, ids]) => model.park(number, fence, ids),
+  },
+  {
+    name: 'lists parked keys',
+    begins: 'SELECT partition_key, tries FROM (SELECT FROM outbox.range WHERE number = $4',
+    touches: { reads: ['ranges', 'parked'] },
+    answer: (model, _, [first, last, atMost, number, fence]) => model.parkedKeys(first, last, atMost, number, fence),
+  },
+  {
+    name: 'reads parked rows',
+    begins:
+      'SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, tries ' +
+      'FROM (SELECT FROM outbox.range WHERE number = $5',
+    touches: { reads: ['ranges', 'parked'] },
+    answer: (model, _, [keys, afterIds, maxRows, maxBytes, number, fence]) =>
+      model.readParked(keys, afterIds, maxRows, maxBytes, number, fence),
+  },
+  {
+    name: 'removes parked rows',
+    begins: 'DELETE FROM outbox.parked p USING unnest($1::text[], $2::bigint[])',
+    touches: { reads: ['messages'], writes: ['parked'] },
+    answer: (model, _, [keys, ids]) => {
+      const gone = new Set((ids as string[]).map((id, index) => `${keys[index]} ${id}`));
+      model.removeParked(({ key, id }) => gone.has(`${key} ${id}`));
+      return [];
+    },
+  },
+  {
+    name: 'counts a try',
+    begins: 'UPDATE outbox.parked SET tries = tries + 1, last_error = $3 WHERE partition_key = $1 AND id = $2',
+    touches: { writes: ['parked'] },
+    answer: (model, _, [key, id]) => {
+      model.countTry(key, id);
+      return [];
+    },
+  },
+  {
+    name: 'gives a row up',
+    begins: 'WITH gone AS (DELETE FROM outbox.parked WHERE partition_key = $1 AND id = $2 RETURNING *)',
+    touches: { writes: ['parked'] },
+    answer: (model, _, [key, id]) => {
+      model.giveUp(key, id);
+      return [];
+    },
+  },
+  {
+    name: 'rotates',
+    begins: 'SELECT outbox.rotate()',
+    touches: { reads: ['ranges', 'parked'], writes: ['transactions', 'messages'] },
+    answer: (model) => model.rotate(),
+  },
+];
+
+/** Ranges from which nothing is relayed yet. */
+function divided(ranges: number): Range[] {
+  return Array.from({ length: ranges }, (_, index) => ({
+    number: index + 1,
+    firstBucket: Math.floor((index * BUCKETS) / ranges),
+    lastBucket: Math.floor(((index + 1) * BUCKETS) / ranges) - 1,
+    fence: 0,
+    from: '3:3:',
+    to: null,
+    afterId: '0',
+  }));
+}
+
+function columns({ id, key, data }: ModelRow): object {
+  return { id: `${id}`, partition_key: key, data: Buffer.from(data), explicit_hash_key: null };
+}
+
+/** The first rows, as long as those before take less than so many bytes. */
+function withinBytes(rows: readonly ModelRow[], maxBytes: number): ModelRow[] {
+  let before = 0;
+  return rows.filter(({ data }) => {
+    const isWithin = before < maxBytes;
+    before += Buffer.byteLength(data);
+    return isWithin;
+  });
+}
+
+function snapshotOf(text: string): Snapshot {
+  const [xmin, xmax, xip = ''] = text.split(':');
+  return { xmin: Number(xmin), xmax: Number(xmax), xip: xip === '' ? [] : xip.split(',').map(Number) };
+}
+
+function isVisible(xid: number, text: string): boolean {
+  const { xmin, xmax, xip } = snapshotOf(text);
+  return xid < xmin || (xid < xmax && !xip.includes(xid));
+}

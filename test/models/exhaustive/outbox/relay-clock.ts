@@ -1,0 +1,195 @@
+import type { Clock } from '../../../../lib/core';
+import type { World } from '../world';
+
+/** Settings of a relay by which its timers are told apart, in milliseconds. */
+export const POLL_MS = 1;
+export const SAVE_MS = 2;
+export const LEASE_MS = 3;
+export const RETRY_MS = 10_000;
+
+/** How long the relay waits for an answer, and how long where it was told to end. */
+export const STATEMENT_TIMEOUT_MS = 1_000_000;
+const LAST_STATEMENT_MS = 3_000;
+
+/** A producer waits less between attempts; what is longer are the time-outs of its requests. */
+const LONGEST_WAIT_MS = 1_000;
+
+const POLLS = 'polls';
+const SAVES = 'saves';
+const LEASES = 'looks at leases';
+const RETRIES = 'tries again';
+const WAITS = 'waits';
+
+interface Timer {
+  readonly name: string;
+  readonly reads: readonly string[];
+  readonly atMs: number;
+  readonly callback: () => void;
+  /** Whether it can fire and do something. */
+  readonly isOpen: () => boolean;
+  /** Whether it fires as soon as it can do something. */
+  readonly isPrompt: boolean;
+  /** What it is offered for: whether something has changed, or not. */
+  shows?: 'news' | 'nothing';
+  takeBack?: () => void;
+}
+
+export interface Gates {
+  /** What each step of the worker reads. */
+  readonly reads: readonly string[];
+  /** Whether the worker empties slots when it looks at leases. Then time passes until it does. */
+  readonly rotates: boolean;
+  /** Grows with all that a look at the writers' rows can show. */
+  writes(): number;
+  /** Whether a look at leases lets the worker take a range, or empty a slot. */
+  leasesShowNews(): boolean;
+  /** Whether it also looks again where nothing has changed. */
+  readonly looksInVain: boolean;
+}
+
+/**
+ * The clock of a worker: each timer is a step at any moment. One that looks again where nothing has changed would show
+ * nothing new, so it waits until something has: a poll for writers, a save for what moves a range, and a look
+ * at leases for a range that it can take, or a slot that it can empty.
+ */
+export class RelayClock implements Clock {
+  private readonly timers = new Set<Timer>();
+  private nowMs = 0;
+  private moves = 0;
+  /** Ends the wait for the statement that has no answer yet. */
+  private giveUp?: () => void;
+  private takeBackGivingUp?: () => void;
+
+  constructor(
+    private readonly world: World,
+    private readonly worker: string,
+    private readonly gates: Gates,
+    private readonly goesOn: () => void,
+  ) {}
+
+  now(): number {
+    return this.nowMs;
+  }
+
+  /** All that its timers do from now on depends on this. */
+  get state(): unknown {
+    const timers = [...this.timers].map(({ name, atMs, isOpen }) => [name, Math.max(0, atMs - this.nowMs), isOpen()]);
+    return timers.sort();
+  }
+
+  schedule(callback: () => void, delayMs: number): () => void {
+    if (delayMs === STATEMENT_TIMEOUT_MS || delayMs === LAST_STATEMENT_MS) {
+      this.giveUp = callback;
+      return () => {
+        this.giveUp = undefined;
+      };
+    }
+    return this.offer(callback, delayMs, ...this.gateOf(delayMs));
+  }
+
+  /** No answer comes to the statement that the worker waits for. */
+  waitInVain(): void {
+    if (this.giveUp === undefined) return;
+    const footprint = { reads: this.gates.reads, writes: [this.worker, 'locks'] };
+    this.takeBackGivingUp = this.world.offer(`${this.worker} gives up waiting`, footprint, () => this.giveUp?.());
+  }
+
+  /** The clock of the worker's producer, whose requests are never given up. */
+  get ofProducer(): Clock {
+    const schedule = (callback: () => void, delayMs: number): (() => void) =>
+      delayMs > LONGEST_WAIT_MS ? () => {} : this.offer(callback, delayMs, WAITS, () => true);
+    return {
+      now: () => this.nowMs,
+      schedule,
+      sleep: (delayMs) => new Promise((resolve) => schedule(resolve, delayMs)),
+    };
+  }
+
+  private offer(callback: () => void, delayMs: number, kind: string, isOpen: () => boolean): () => void {
+    if (delayMs === 0) return immediately(callback);
+    const takesTime = kind === RETRIES || kind === WAITS || (kind === LEASES && this.gates.rotates);
+    const atMs = this.nowMs + (takesTime ? delayMs : 0);
+    const reads = [...this.gates.reads, ...(kind === LEASES ? ['locks'] : [])];
+    const timer: Timer = { name: this.nameOf(kind), reads, atMs, callback, isOpen, isPrompt: kind === SAVES };
+    this.timers.add(timer);
+    this.reconsider();
+    return () => this.remove(timer);
+  }
+
+  /** The same in each state, however the worker has come there. */
+  private nameOf(kind: string): string {
+    const names = new Set([...this.timers].map(({ name }) => name));
+    for (let number = 1; ; number++) {
+      const name = `${this.worker} ${kind} ${number}`;
+      if (!names.has(name)) return name;
+    }
+  }
+
+  sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.schedule(resolve, delayMs));
+  }
+
+  /** The worker has heard something by which a range has come further. */
+  move(): void {
+    this.moves += 1;
+    this.reconsider();
+  }
+
+  /** Offers what can do something by now, and takes back what cannot any more. */
+  reconsider(): void {
+    for (const timer of this.timers) {
+      const shows = timer.isOpen() ? 'news' : this.gates.looksInVain && !timer.isPrompt ? 'nothing' : undefined;
+      if (timer.shows === shows) continue;
+      timer.takeBack?.();
+      timer.shows = shows;
+      timer.takeBack = shows && this.offerTimer(timer);
+    }
+  }
+
+  private offerTimer(timer: Timer): () => void {
+    const fire = (): void => this.fire(timer);
+    if (timer.isPrompt) return immediately(fire);
+    const footprint = { reads: timer.reads, writes: [this.worker] };
+    return this.world.offer(timer.name, footprint, fire, { mayStayAway: timer.shows === 'nothing' });
+  }
+
+  end(): void {
+    this.takeBackGivingUp?.();
+    for (const timer of [...this.timers]) this.remove(timer);
+  }
+
+  private gateOf(delayMs: number): [kind: string, isOpen: () => boolean] {
+    if (delayMs === POLL_MS) return [POLLS, since(this.gates.writes)];
+    if (delayMs === LEASE_MS) return [LEASES, this.gates.leasesShowNews];
+    if (delayMs === SAVE_MS) return [SAVES, since(() => this.moves)];
+    return [RETRIES, () => true];
+  }
+
+  private fire(timer: Timer): void {
+    this.remove(timer);
+    this.nowMs = Math.max(this.nowMs, timer.atMs);
+    this.goesOn();
+    timer.callback();
+  }
+
+  private remove(timer: Timer): void {
+    this.timers.delete(timer);
+    timer.takeBack?.();
+  }
+}
+
+/** Whether a count has grown since now. */
+function since(count: () => number): () => boolean {
+  const before = count();
+  return () => count() > before;
+}
+
+function immediately(callback: () => void): () => void {
+  let isCancelled = false;
+  queueMicrotask(() => {
+    if (!isCancelled) callback();
+  });
+  return () => {
+    isCancelled = true;
+  };
+}

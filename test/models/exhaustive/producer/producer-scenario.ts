@@ -1,0 +1,229 @@
+import {
+  deaggregate,
+  deduplicate,
+  EvenShardsError,
+  OrderedProducer,
+  type OrderedProducerOptions,
+  ProducerClosedError,
+  type PutReceipt,
+  RecordRejectedError,
+  SequenceHistory,
+} from '../../../../lib/core';
+import type { Clock } from '../../../../lib/core/foundation/clock';
+import type { Scenario } from '../explore';
+import { Faults } from '../faults';
+import type { World } from '../world';
+import { StreamInSteps } from './stream-in-steps';
+
+export interface ProducerBounds {
+  /** The records, each named by its key and its number, such as `a1`. */
+  records: readonly string[];
+  /** Whether each `put` is a step, or all come at once. */
+  feed: 'at once' | 'in steps';
+  /** How many things go wrong in a run: an entry that is throttled or refused, or a request without an answer. */
+  faults: number;
+  /** What the caller and the stream do, each once, at any moment. */
+  meanwhile?: readonly ('abort' | 'flush' | 'close' | 'split' | 'merge')[];
+  /** What else can go wrong with a request: its answer says nothing, or the producer gives it up after its time. */
+  requests?: 'have malformed answers' | 'time out';
+  options?: Partial<OrderedProducerOptions>;
+  /** Hears how each run ended: what became of each record, and what each key has in the stream. */
+  onEnd?(summary: string): void;
+}
+
+/** Told apart from the other times, as it never passes by itself. */
+const REQUEST_TIMEOUT_MS = 1_000_000;
+
+/** Within the first of two hash buckets: the MD5 of a is before it, that of c behind it, as is the centre of the bucket. */
+const BETWEEN_A_AND_C = 3n * 2n ** 124n;
+
+type End = { receipt: PutReceipt } | { error: Error };
+
+/** One producer on a stream in steps. */
+export function producerScenario(name: string, bounds: ProducerBounds): Scenario {
+  return { name, timerFootprint: { writes: ['producer'] }, play: (world) => play(world, bounds) };
+}
+
+async function play(world: World, bounds: ProducerBounds): Promise<void> {
+  const { records, feed, meanwhile = [], requests, options } = bounds;
+  const faults = new Faults(world, bounds.faults);
+  const stream = new StreamInSteps(world, faults, {
+    shardCount: meanwhile.includes('merge') ? 2 : 1,
+    answersMalformed: requests === 'have malformed answers',
+  });
+  let timeOuts = 0;
+  const timeOut = (giveUp: () => void): (() => void) => {
+    if (requests !== 'time out') return () => {};
+    return faults.offer(`time-out ${++timeOuts}`, { writes: ['producer'] }, () => {
+      stream.answersWereLost = true;
+      giveUp();
+    });
+  };
+  const abort = new AbortController();
+  const producer = new OrderedProducer(stream.client, {
+    streamName: 'Events',
+    clock: withTimeOuts(world.clock, timeOut),
+    random: () => 0.5,
+    maxRequestsInFlight: 2,
+    maxAttempts: 3,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    signal: abort.signal,
+    ...options,
+  });
+  const ends = new Map<string, End[]>(records.map((record) => [record, []]));
+  const put = (record: string): Promise<void> =>
+    producer.put({ partitionKey: record[0]!, data: Buffer.from(record) }).then(
+      (receipt) => void ends.get(record)!.push({ receipt }),
+      (error) => void ends.get(record)!.push({ error }),
+    );
+  const happensMeanwhile = {
+    abort: () => {
+      abort.abort();
+      stream.mustBeQuiet = true;
+    },
+    flush: () => checkFlush(producer, ends),
+    close: () => {
+      takenBeforeClose = producer.statistics().userRecordsReceived;
+      return checkClose(producer, ends);
+    },
+    split: () => stream.shards.split(stream.shards.open[0]!, BETWEEN_A_AND_C),
+    merge: () => stream.shards.merge(stream.shards.open[0]!, stream.shards.open[1]!),
+  };
+  const puts: Promise<void>[] = [];
+  const checked: unknown[] = [];
+  let takenBeforeClose: number | undefined;
+  for (const what of meanwhile) {
+    // The producer reads the shards whenever it likes.
+    world.offer(what, { writes: ['producer', 'shards'] }, () => checked.push(happensMeanwhile[what]()));
+  }
+  if (feed === 'at once') puts.push(...records.map(put));
+  else {
+    await world.until(
+      (async () => {
+        for (const record of records) {
+          await world.answer(`put ${record}`, { writes: ['producer'] });
+          puts.push(put(record));
+        }
+      })(),
+    );
+  }
+  await world.until(Promise.all([...puts, producer.close()]));
+  await world.untilNothingIsLeft();
+  await Promise.all(checked);
+  const taken = producer.statistics().userRecordsReceived;
+  if (taken > (takenBeforeClose ?? taken)) throw new Error('nothing is taken after a close');
+  check(bounds, ends, stream);
+  bounds.onEnd?.(summaryOf(ends, stream));
+}
+
+/** The time of a request is over by a step of its own, at any moment, or never. */
+function withTimeOuts(clock: Clock, timeOut: Clock['schedule']): Clock {
+  return {
+    ...clock,
+    schedule: (callback, delayMs) => (delayMs === REQUEST_TIMEOUT_MS ? timeOut : clock.schedule)(callback, delayMs),
+  };
+}
+
+/** Everything that was put before a flush has ended when it resolves. */
+async function checkFlush(producer: OrderedProducer, ends: ReadonlyMap<string, readonly End[]>): Promise<void> {
+  const { userRecordsReceived } = producer.statistics();
+  await producer.flush();
+  if (endedOf(ends) < userRecordsReceived) throw new Error('flush ends with what was put before it');
+}
+
+/** Closing does the same. */
+async function checkClose(producer: OrderedProducer, ends: ReadonlyMap<string, readonly End[]>): Promise<void> {
+  const { userRecordsReceived } = producer.statistics();
+  await producer.close();
+  if (endedOf(ends) < userRecordsReceived) throw new Error('close ends with what was put before it');
+}
+
+/** How many records have ended, of those that were taken. */
+function endedOf(ends: ReadonlyMap<string, readonly End[]>): number {
+  const wasTaken = (end: End): boolean => 'receipt' in end || !(end.error instanceof ProducerClosedError);
+  return [...ends.values()].filter((ofRecord) => ofRecord.some(wasTaken)).length;
+}
+
+function summaryOf(ends: ReadonlyMap<string, readonly End[]>, stream: StreamInSteps): string {
+  const outcomes = [...ends].map(([record, [end]]) =>
+    'receipt' in end! ? `${record} delivered` : `${record} ${(end!.error as EvenShardsError).code}`,
+  );
+  const stored = new Map<string, string[]>();
+  for (const { partitionKey, data } of stream.records().flatMap((record) => deaggregate(record))) {
+    stored.set(partitionKey, [...(stored.get(partitionKey) ?? []), Buffer.from(data).toString()]);
+  }
+  const keys = [...stored].map(([key, records]) => `${key}: ${records.join(' ')}`);
+  return [...outcomes, ...keys.sort()].join(', ');
+}
+
+/** The promises of the producer, each named by the error that says it is broken. */
+function check(
+  { records, feed, options = {} }: ProducerBounds,
+  ends: ReadonlyMap<string, readonly End[]>,
+  stream: StreamInSteps,
+): void {
+  const { sequence = false, skipRejected = false } = options;
+  const copies = stream.records().flatMap((stored) =>
+    deaggregate(stored).map(({ partitionKey, data, subSequenceNumber, sequence: place }) => ({
+      partitionKey,
+      record: Buffer.from(data).toString(),
+      place: `${stored.shardId} ${stored.sequenceNumber} ${subSequenceNumber}`,
+      sequence: place,
+    })),
+  );
+  const promise = (isKept: boolean, words: string): void => {
+    if (!isKept) throw new Error(words);
+  };
+  promise(stream.wasQuiet, 'nothing is sent after an abort');
+  promise(stream.namedTheRecordBefore, 'a sequential put names the record before it');
+  for (const { range, records: stored } of stream.shards.all) {
+    const isWhole = stored.every((each) => deaggregate(each, { range }).length === deaggregate(each).length);
+    promise(isWhole, 'the range of its shard holds each record');
+  }
+  const open = new Set<string>();
+  const delivered = new Set<string>();
+  for (const record of records) {
+    const [end, ...more] = ends.get(record)!;
+    promise(end !== undefined && more.length === 0, 'each record ends once');
+    const own = copies.filter((copy) => copy.record === record);
+    promise(own.length <= 1 || stream.answersWereLost, 'there is no second copy without a lost answer');
+    if ('receipt' in end!) {
+      const { shardId, sequenceNumber, subSequenceNumber = 0 } = end.receipt;
+      const place = `${shardId} ${sequenceNumber} ${subSequenceNumber}`;
+      promise(
+        own.some((copy) => copy.place === place),
+        'a receipt names the place of its record',
+      );
+      delivered.add(record);
+    } else {
+      promise(end!.error instanceof EvenShardsError, 'a rejection has a typed error');
+      const mayBeThere = end!.error instanceof RecordRejectedError && end!.error.mayHaveBeenWritten;
+      promise(own.length === 0 || mayBeThere, 'a record that is rejected for good is not in the stream');
+      if (mayBeThere) open.add(record);
+    }
+  }
+  // A record that is put after the rejection of the one before it starts its key anew.
+  if (feed === 'at once' && !skipRejected) {
+    for (const record of delivered) {
+      const before = records.filter((other) => other[0] === record[0] && other < record);
+      promise(
+        before.every((other) => delivered.has(other)),
+        'nothing is sent behind a rejected record',
+      );
+    }
+  }
+  const seen = new Set<string>();
+  const taken = sequence
+    ? [...deduplicate(copies, new SequenceHistory())]
+    : copies.filter(({ record }) => !open.has(record) && !seen.has(record) && seen.add(record));
+  const last = new Map<string, string>();
+  for (const { partitionKey, record } of taken) {
+    promise((last.get(partitionKey) ?? '') < record, 'each key is in order');
+    last.set(partitionKey, record);
+  }
+  const takenRecords = new Set(taken.map(({ record }) => record));
+  promise(
+    [...delivered].every((record) => takenRecords.has(record)),
+    'nothing that is acknowledged is lost',
+  );
+}

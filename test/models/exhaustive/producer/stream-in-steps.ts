@@ -1,0 +1,213 @@
+import { uniformRanges } from '../../../../lib/core/foundation/hash-key-ranges';
+import type {
+  PutRecordInput,
+  PutRecordsClient,
+  PutRecordsOutput,
+  PutRecordsRequestEntry,
+  PutRecordsResultEntry,
+  ShardDescription,
+} from '../../../../lib/core/producer';
+import { recordsAlongLineage, type StoredRecord } from '../../../../lib/testing/fake-shard';
+import { ShardMap } from '../../../../lib/testing/shard-map';
+import type { Faults } from '../faults';
+import type { Footprint, World } from '../world';
+
+const ENTRY_ERRORS = { throttled: 'ProvisionedThroughputExceededException', refused: 'InvalidArgumentException' };
+
+/** Answers to a request that was applied, which do not say what became of its records. */
+const MALFORMED_ANSWERS: Record<string, (results: PutRecordsResultEntry[]) => unknown[] | undefined> = {
+  'without results': () => undefined,
+  'with too few results': (results) => results.slice(1),
+  'with a result that is null': ([, ...others]) => [null, ...others],
+  'without a sequence number': ([{ ShardId } = {}, ...others]) => [{ ShardId }, ...others],
+};
+
+export interface StreamOptions {
+  shardCount: number;
+  /** Whether a request that was applied can have a malformed answer. @default false */
+  answersMalformed?: boolean;
+  /** The name of the producer, where several put into one stream. */
+  producer?: string;
+  /** The shards of the stream, where several put into one. @default its own */
+  shards?: ShardMap;
+  /** Hears what the producer hears. */
+  hears?(what: unknown): void;
+}
+
+type Possible = [of: Pick<World | Faults, 'offer'>, name: string, footprint: Footprint, happen: () => void];
+
+/**
+ * A stream whose requests are steps of a world: a request arrives at some moment, and its answer does at a later one, or
+ * never. A request whose answer is lost may have arrived, may arrive later, or never does. Faults happen as long as the
+ * run may have more.
+ */
+export class StreamInSteps {
+  answersWereLost = false;
+  /** Set when the producer must send nothing more. */
+  mustBeQuiet = false;
+  wasQuiet = true;
+  /** Whether each PutRecord names the last record of its key whose answer has come. */
+  namedTheRecordBefore = true;
+  readonly shards: ShardMap;
+  /** The records of each request that can still arrive or be answered, and the answer if it has arrived. */
+  readonly underWay = new Map<string, { entries: readonly PutRecordsRequestEntry[]; answer?: unknown }>();
+  private readonly lastAnswered = new Map<string, string>();
+  private requests = 0;
+  /** What can happen to requests of a producer that is there. */
+  private readonly offered = new Map<string, (() => void)[]>();
+
+  constructor(
+    private readonly world: World,
+    private readonly faults: Pick<Faults, 'offer'>,
+    private readonly options: StreamOptions,
+  ) {
+    const { shardCount, shards } = options;
+    this.shards = shards ?? new ShardMap(uniformRanges(shardCount), undefined, () => 0);
+  }
+
+  get client(): PutRecordsClient {
+    return {
+      putRecords: ({ Records }) => this.putRecords(Records),
+      putRecord: (input) => this.putRecord(input),
+      listShards: () => this.listShards(),
+    };
+  }
+
+  records(): StoredRecord[] {
+    return recordsAlongLineage(this.shards.all);
+  }
+
+  private async putRecord(input: PutRecordInput): Promise<PutRecordsResultEntry> {
+    const { PartitionKey: key, SequenceNumberForOrdering: before } = input;
+    this.namedTheRecordBefore &&= before === this.lastAnswered.get(key);
+    const { Records } = await this.putRecords([input]);
+    const result = Records?.[0] ?? {};
+    const { ErrorCode, SequenceNumber } = result;
+    if (ErrorCode !== undefined) {
+      throw Object.assign(new Error(ErrorCode), { name: ErrorCode, $metadata: { httpStatusCode: 400 } });
+    }
+    if (SequenceNumber !== undefined) this.lastAnswered.set(key, SequenceNumber);
+    return result;
+  }
+
+  private putRecords(entries: readonly PutRecordsRequestEntry[]): Promise<PutRecordsOutput> {
+    const { producer, hears } = this.options;
+    const request = this.nameOfRequest();
+    this.wasQuiet &&= !this.mustBeQuiet;
+    const ends = { writes: [request, producer ?? 'producer'] };
+    const arrives = this.arrives(request, entries);
+    return new Promise((resolve, reject) => {
+      /** What can happen to the request next: one of these. */
+      const next = (steps: Possible[]): void => {
+        const offers = steps.map(([of, name, footprint, happen]) =>
+          of.offer(`${request} ${name}`, footprint, () => {
+            for (const takeBack of offers) takeBack();
+            this.offered.delete(request);
+            happen();
+          }),
+        );
+        this.offered.set(request, offers);
+      };
+      const end = (what: unknown): void => {
+        this.underWay.delete(request);
+        hears?.(what);
+      };
+      const lose = (): void => {
+        this.answersWereLost = true;
+        end('lost');
+        reject(Object.assign(new Error('the connection was lost'), { name: 'TimeoutError' }));
+      };
+      const answer = (said: unknown): void => {
+        end(said);
+        resolve({ Records: said } as PutRecordsOutput);
+      };
+      const answerMalformed = (said: unknown): void => {
+        this.answersWereLost = true;
+        answer(said);
+      };
+      const arrive = (fault?: { entry: number; code: string }) => (): void => {
+        const Records = entries.map((entry, index) =>
+          index === fault?.entry ? refused(fault.code) : this.store(entry),
+        );
+        this.underWay.set(request, { entries, answer: Records });
+        next([
+          [this.world, 'is answered', ends, () => answer(Records)],
+          [this.faults, 'has its answer lost', ends, lose],
+          ...this.malformedAnswers(Records).map(
+            ([fate, said]) => [this.faults, `is answered ${fate}`, ends, () => answerMalformed(said)] as Possible,
+          ),
+        ]);
+      };
+      const beLate = (): void => {
+        lose();
+        this.arriveLate(request, entries);
+      };
+      this.underWay.set(request, { entries });
+      next([
+        [this.world, 'arrives', arrives, arrive()],
+        [this.faults, 'is lost', ends, lose],
+        [this.faults, 'is late', ends, beLate],
+        ...entries.flatMap((_, entry) =>
+          Object.entries(ENTRY_ERRORS).map(
+            ([fate, code]) =>
+              [this.faults, `arrives, entry ${entry + 1} ${fate}`, arrives, arrive({ entry, code })] as Possible,
+          ),
+        ),
+      ]);
+    });
+  }
+
+  /** With several producers, it is the same in each state, however the producers have come there. */
+  private nameOfRequest(): string {
+    const { producer } = this.options;
+    if (producer === undefined) return `request ${++this.requests}`;
+    for (let number = 1; ; number++) {
+      const name = `${producer} request ${number}`;
+      if (!this.underWay.has(name)) return name;
+    }
+  }
+
+  /** The producer is gone, and hears no answer any more. What it has sent arrives all the same, or never. */
+  end(arrives = true): void {
+    for (const [request, offers] of this.offered) {
+      for (const takeBack of offers) takeBack();
+      const { entries, answer } = this.underWay.get(request)!;
+      this.underWay.delete(request);
+      if (answer === undefined && arrives) this.arriveLate(request, entries);
+    }
+    this.offered.clear();
+  }
+
+  private arriveLate(request: string, entries: readonly PutRecordsRequestEntry[]): void {
+    this.underWay.set(request, { entries });
+    this.world.offer(`${request} arrives late`, this.arrives(request, entries), () => {
+      this.underWay.delete(request);
+      for (const entry of entries) this.store(entry);
+    });
+  }
+
+  private arrives(request: string, entries: readonly PutRecordsRequestEntry[]): Footprint {
+    return { reads: ['shards'], writes: [request, ...entries.map((entry) => `stored ${entry.PartitionKey}`)] };
+  }
+
+  private malformedAnswers(results: PutRecordsResultEntry[]): [fate: string, answer: unknown][] {
+    if (!this.options.answersMalformed) return [];
+    return Object.entries(MALFORMED_ANSWERS).map(([fate, answerOf]) => [fate, answerOf(results)]);
+  }
+
+  private store(entry: PutRecordsRequestEntry): PutRecordsResultEntry {
+    const shard = this.shards.shardOf(entry.PartitionKey, entry.ExplicitHashKey);
+    const sequenceNumber = this.shards.takeSequenceNumber();
+    const record = { shardId: shard.shardId, sequenceNumber, partitionKey: entry.PartitionKey, arrivedAtMs: 0 };
+    shard.records.push({ ...record, data: Uint8Array.from(entry.Data) });
+    return { ShardId: shard.shardId, SequenceNumber: sequenceNumber };
+  }
+
+  private async listShards(): Promise<{ Shards: ShardDescription[] }> {
+    return { Shards: this.shards.open.map((shard) => shard.describe() as ShardDescription) };
+  }
+}
+
+function refused(ErrorCode: string): PutRecordsResultEntry {
+  return { ErrorCode, ErrorMessage: ErrorCode };
+}

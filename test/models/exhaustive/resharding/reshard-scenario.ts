@@ -1,0 +1,255 @@
+import type { HashKeyRange } from '../../../../lib/core/foundation/hash-key-ranges';
+import { planStreamReshard } from '../../../../lib/core/resharding/plan-stream-reshard';
+import type { ReshardClient } from '../../../../lib/core/resharding/reshard-client';
+import { ReshardSupersededError } from '../../../../lib/core/resharding/reshard-errors';
+import { advanceDeployment, advanceReshard } from '../../../../lib/core/resharding/reshard-stream';
+import { areShardsEven } from '../../../../lib/core/resharding/skew';
+import { answerLost, serviceError } from '../../../../lib/testing/service-error';
+import type { Scenario } from '../explore';
+import { Faults } from '../faults';
+import { Heard, stateText } from '../heard';
+import type { Footprint, World } from '../world';
+import { ReshardedStream } from './resharded-stream';
+
+/** What a process makes of the stream. */
+export interface ReshardWork {
+  shardCount: number;
+  /** When it began, if it is a deployment. The latest one decides. */
+  startedAt?: number;
+}
+
+export interface ReshardBounds {
+  /** The shards at the beginning. */
+  ranges: readonly HashKeyRange[];
+  /** What each process does, side by side. */
+  work: readonly ReshardWork[];
+  /** Whether others have used up the updates of the day. */
+  updatesAreUsedUp?: boolean;
+  /**
+   * How many requests fail, are throttled, lose their answers, or arrive late, though before their process looks again. A
+   * process ends with such a request, and starts again.
+   */
+  faults: number;
+}
+
+/** The time of day in every run. */
+export const NOW = Date.UTC(2026, 0, 2);
+
+/** Any step can begin or end a look, for which others wait, or change what a look has missed. So no two commute. */
+const EVERYTHING: Footprint = { writes: ['*'] };
+
+/** More looks than a process needs. */
+const MOST_LOOKS = 30;
+
+/** Processes take a stream to a shard count, end anywhere, and start again. */
+export function reshardScenario(name: string, bounds: ReshardBounds): Scenario {
+  return { name, play: (world) => play(world, bounds) };
+}
+
+async function play(world: World, { ranges, work, updatesAreUsedUp = false, faults }: ReshardBounds): Promise<void> {
+  const stream = new ReshardedStream(world, ranges, NOW);
+  if (updatesAreUsedUp) await stream.useUpUpdates();
+  const looks = new Looks(world, stream);
+  const some = new Faults(world, faults);
+  const processes = work.map((_, number) => new Process(world, some, stream, looks, `process ${number + 1}`));
+  world.says(() => stateText([processes.map(({ state }) => state), some.rest, stream.state, looks.state]));
+  await world.until(Promise.all(processes.map((process, number) => process.run(work[number]!))));
+  await world.untilNothingIsLeft();
+  const [last, ...others] = work.toSorted((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0));
+  const { openRanges, changes, fewest } = stream;
+  const isThere = openRanges.length === last!.shardCount && areShardsEven(openRanges);
+  promise(isThere, 'the stream has the count of the last deployment');
+  const counts = work.map(({ shardCount }) => shardCount);
+  promise(fewest >= Math.min(ranges.length, ...counts), 'the stream has no fewer shards on the way');
+  if (others.length > 0) return;
+  const plan = planStreamReshard(ranges, last!.shardCount, updatesAreUsedUp ? { updatesLeft: 0 } : {});
+  promise(changes <= plan.length, 'no change is made twice');
+}
+
+/**
+ * When processes look at the stream. A look takes less time than the wait between two looks, so whoever falls asleep
+ * during the look of another wakes behind it. To look again where nothing has changed shows nothing new.
+ */
+class Looks {
+  private readonly looking = new Set<string>();
+  private readonly asleep = new Map<string, { behind: Set<string>; seenVersion: number; wake: () => void }>();
+
+  constructor(
+    private readonly world: World,
+    private readonly stream: ReshardedStream,
+  ) {
+    stream.onChange = () => this.reconsider();
+  }
+
+  /** Who looks, who sleeps behind whose look, and whether there is something new to see. */
+  get state(): unknown {
+    const asleep = [...this.asleep].map(([process, { behind, seenVersion }]) => [
+      process,
+      [...behind].sort(),
+      this.stream.version > seenVersion,
+    ]);
+    return [[...this.looking].sort(), asleep.sort()];
+  }
+
+  begin(process: string): void {
+    this.looking.add(process);
+  }
+
+  end(process: string): void {
+    this.looking.delete(process);
+    for (const { behind } of this.asleep.values()) behind.delete(process);
+    this.reconsider();
+  }
+
+  /** The time from one look to the next. */
+  async wait(process: string, seenVersion: number): Promise<void> {
+    await this.world.answer(`${process} sleeps`, EVERYTHING);
+    this.end(process);
+    await new Promise<void>((wake) => {
+      this.asleep.set(process, { behind: new Set(this.looking), seenVersion, wake });
+      this.reconsider();
+    });
+    await this.world.answer(`${process} wakes`, EVERYTHING);
+    this.begin(process);
+  }
+
+  private reconsider(): void {
+    for (const [process, { behind, seenVersion, wake }] of this.asleep) {
+      if (behind.size > 0 || this.stream.version <= seenVersion) continue;
+      this.asleep.delete(process);
+      wake();
+    }
+  }
+}
+
+class Process {
+  private requests = 0;
+  private looks = 0;
+  private readonly heard = new Heard();
+  /** Requests that were given up and have not arrived. */
+  private readonly late = new Set<() => void>();
+  /** What of the stream the last look can have seen. Less, if a request to change it was throttled. */
+  private seenVersion = 0;
+
+  constructor(
+    private readonly world: World,
+    private readonly faults: Faults,
+    private readonly stream: ReshardedStream,
+    private readonly schedule: Looks,
+    private readonly name: string,
+  ) {}
+
+  /** All that it does from now on depends on this: each look is a call of its own, and what the last one heard is over. */
+  get state(): unknown {
+    return [this.heard.all(), this.requests, this.looks, this.stream.version > this.seenVersion];
+  }
+
+  async run(work: ReshardWork): Promise<void> {
+    for (;;) {
+      this.schedule.begin(this.name);
+      try {
+        return await this.work(work);
+      } catch (error) {
+        if (error instanceof ReshardSupersededError) return;
+        const isExpected = (error as Error).message === 'scripted' || (error as Error).name === 'TimeoutError';
+        const isRefusal = (error as Error).name.endsWith('Exception');
+        promise(!isRefusal, 'a process goes on whatever others have changed');
+        if (!isExpected) throw error;
+      } finally {
+        this.schedule.end(this.name);
+      }
+      await this.world.answer(`${this.name} starts again`, EVERYTHING);
+      for (const neverArrives of this.late) neverArrives();
+      this.late.clear();
+    }
+  }
+
+  private async work({ shardCount, startedAt }: ReshardWork): Promise<void> {
+    const target = { streamName: 'Events', shardCount };
+    const onTagFailure = (): void => {};
+    for (;;) {
+      this.requests = 0;
+      this.heard.forget(this.name);
+      const { state } =
+        startedAt === undefined
+          ? await advanceReshard(this.client, target, NOW)
+          : await advanceDeployment(this.client, target, NOW, { startedAt, onTagFailure });
+      if (state === 'even') return;
+      await this.schedule.wait(this.name, this.seenVersion);
+    }
+  }
+
+  private get client(): ReshardClient {
+    const read = (operation: Parameters<ReshardedStream['read']>[0]) => (input: object) =>
+      this.request(operation, () => this.stream.read(operation, input as never));
+    const write = (operation: Parameters<ReshardedStream['write']>[0]) => (input: object) =>
+      this.request(operation, () => this.stream.write(operation, input as never), { isWrite: true });
+    return {
+      describeStreamSummary: (input) => {
+        this.looks += 1;
+        promise(this.looks <= MOST_LOOKS, 'resharding comes to an end');
+        this.seenVersion = this.stream.version;
+        return read('describeStreamSummary')(input);
+      },
+      listShards: read('listShards'),
+      listTagsForStream: read('listTagsForStream'),
+      addTagsToStream: write('addTagsToStream'),
+      updateShardCount: write('updateShardCount'),
+      splitShard: write('splitShard'),
+      mergeShards: write('mergeShards'),
+    } as ReshardClient;
+  }
+
+  /** A request is applied at some moment. It may fail before that or behind it. */
+  private request(operation: string, apply: () => Promise<unknown>, { isWrite = false } = {}): Promise<unknown> {
+    const name = `${this.name}: ${operation} ${++this.requests}`;
+    return new Promise((resolve, reject) => {
+      let offers: (() => void)[] = [];
+      const once = (happen: () => void) => () => {
+        for (const takeBack of offers) takeBack();
+        happen();
+      };
+      const answer = (said: unknown): void => {
+        this.heard.hear(this.name, said);
+        resolve(said);
+      };
+      const fail = (error: Error): void => {
+        this.heard.hear(this.name, error);
+        reject(error);
+      };
+      offers = [
+        this.world.offer(
+          name,
+          EVERYTHING,
+          once(() => apply().then(answer, fail)),
+        ),
+        this.faults.offer(
+          `${name} fails`,
+          EVERYTHING,
+          once(() => fail(new Error('scripted'))),
+        ),
+      ];
+      if (!isWrite) return;
+      const throttle = (): void => {
+        this.seenVersion = -1;
+        fail(serviceError('LimitExceededException', 'Rate exceeded'));
+      };
+      const lose = (): void => void apply().then(() => fail(answerLost()), fail);
+      const arriveLate = (): void => {
+        fail(answerLost());
+        const takeBack = this.world.offer(`${name} arrives late`, EVERYTHING, () => {
+          this.late.delete(takeBack);
+          apply().catch(() => {});
+        });
+        this.late.add(takeBack);
+      };
+      offers.push(this.faults.offer(`${name} is throttled`, EVERYTHING, once(throttle)));
+      offers.push(this.faults.offer(`${name}, and its answer is lost`, EVERYTHING, once(lose)));
+      offers.push(this.faults.offer(`${name} is late`, EVERYTHING, once(arriveLate)));
+    });
+  }
+}
+
+function promise(isKept: boolean, words: string): void {
+  if (!isKept) throw new Error(words);
+}

@@ -1,0 +1,96 @@
+import type { HashKeyRange } from '../../../../lib/core/foundation/hash-key-ranges';
+import type { ReshardClient } from '../../../../lib/core/resharding/reshard-client';
+import { parseUpdateHistory, UPDATE_HISTORY_TAG } from '../../../../lib/core/resharding/update-history';
+import { FakeControlPlane } from '../../../../lib/testing/fake-control-plane';
+import type { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import type { World } from '../world';
+
+const UPDATES_OF_A_DAY = 10;
+
+/** A stream that does as it is asked at once. Each split and merge of an update is a step of the world. */
+export class ReshardedStream {
+  /** Grows with everything that a look at the stream can see. */
+  version = 0;
+  /** Requests that have changed the shards, or will. */
+  changes = 0;
+  /** The fewest shards that were open at one time. */
+  fewest: number;
+  /** Hears of each new version. */
+  onChange = (): void => {};
+  private readonly kinesis: FakeControlPlane;
+  private updates = 0;
+  private isPast = false;
+  /** What the stream was asked for last. */
+  private underWay: unknown;
+
+  constructor(
+    private readonly world: World,
+    ranges: readonly HashKeyRange[],
+    private readonly nowMs: number,
+  ) {
+    const clock = { now: () => nowMs, schedule: (goOn: () => void) => this.schedule(goOn) };
+    this.kinesis = new FakeControlPlane({ clock: clock as unknown as VirtualClock, ranges, roundTripMs: () => 0 });
+    this.fewest = ranges.length;
+  }
+
+  get openRanges(): HashKeyRange[] {
+    return this.kinesis.openShards.map(({ range }) => range);
+  }
+
+  /** All that it does from now on depends on this, and on what it is asked. */
+  get state(): unknown {
+    const { status, shards, tags } = this.kinesis;
+    const described = shards.map((shard) => shard.describe());
+    return [described, status, tags, this.underWay, this.updates, this.changes, this.fewest];
+  }
+
+  /** Others have updated the stream all day, and left it as it was. */
+  async useUpUpdates(): Promise<void> {
+    this.isPast = true;
+    const count = this.openRanges.length;
+    for (let update = 0; update < UPDATES_OF_A_DAY; update++) {
+      const TargetShardCount = update % 2 === 0 ? count + 1 : count;
+      await this.kinesis.updateShardCount({ StreamName: 'Events', TargetShardCount, ScalingType: 'UNIFORM_SCALING' });
+    }
+    this.isPast = false;
+  }
+
+  async read(operation: 'describeStreamSummary' | 'listShards' | 'listTagsForStream', input: never): Promise<unknown> {
+    return (this.kinesis as ReshardClient)[operation](input);
+  }
+
+  async write(
+    operation: 'addTagsToStream' | 'updateShardCount' | 'splitShard' | 'mergeShards',
+    input: never,
+  ): Promise<unknown> {
+    const answer = await (this.kinesis as ReshardClient)[operation](input);
+    if (operation !== 'addTagsToStream') {
+      this.changes += 1;
+      this.underWay = [operation, input];
+    }
+    if (operation === 'updateShardCount') {
+      this.updates += 1;
+      const history = parseUpdateHistory(this.kinesis.tags.get(UPDATE_HISTORY_TAG), this.nowMs);
+      if (history.length < this.updates) throw new Error('the history of the stream counts each of its updates');
+    }
+    this.changed();
+    return answer;
+  }
+
+  private schedule(goOn: () => void): () => void {
+    if (!this.isPast) {
+      return this.world.offer('the stream goes on', { writes: ['stream'] }, () => {
+        goOn();
+        this.fewest = Math.min(this.fewest, this.kinesis.openShards.length);
+        this.changed();
+      });
+    }
+    goOn();
+    return () => {};
+  }
+
+  private changed(): void {
+    this.version += 1;
+    this.onChange();
+  }
+}

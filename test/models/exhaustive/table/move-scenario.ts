@@ -1,0 +1,190 @@
+import {
+  type DynamoDbItem,
+  findStrays,
+  type ItemTransferClient,
+  reshardItems,
+  type ShardedTableConfig,
+  shardKeys,
+  type TransactWrite,
+  transactDelete,
+  transactPut,
+} from '../../../../lib/core';
+import { FakeTable, type FakeWrite } from '../../../support/fakes/fake-table';
+import type { Scenario } from '../explore';
+import { Faults } from '../faults';
+import { stateText } from '../heard';
+import { CrashingWalk, type Send } from '../strays/crashing-walk';
+import type { World } from '../world';
+import { idsWithTwoPlaces, invoiceTable } from './invoice-table';
+
+/** What a writer does with an item: the first, or the second. An update adds an attribute where a look has found the item. */
+export type TableWrite = readonly [what: 'puts' | 'puts if absent' | 'updates' | 'deletes', item: 1 | 2];
+
+export interface MoveBounds {
+  /** The shard counts before and behind the change. Writers use the one behind it. */
+  from: number;
+  to: number;
+  /** How many items there are at the beginning, each where the count before has put it. */
+  items: 1 | 2;
+  /** The most items of a page of the scan. */
+  pageItems: number;
+  /** What each writer does, one after the other. */
+  writers: readonly (readonly TableWrite[])[];
+  /** How many requests of the process fail, lose their answers, arrive late, or are its last. */
+  faults: number;
+}
+
+const INVOICE = '7';
+
+type Body = Record<string, string>;
+
+/** The items of a table that is sharded by its own key are taken to their places, beside writers, by processes that end anywhere. */
+export function moveScenario(name: string, bounds: MoveBounds): Scenario {
+  return { name, timerFootprint: { writes: ['process'] }, play: (world) => new Move(world, bounds).play() };
+}
+
+class Move {
+  private readonly config: ShardedTableConfig;
+  private readonly table: FakeTable;
+  private readonly ids: readonly string[];
+  /** What the writers have written, without its place. */
+  private readonly written = new Map<string, Body>();
+  private readonly walk: CrashingWalk;
+  /** Where each writer has found what it updates. */
+  private readonly found = new Map<string, DynamoDbItem | undefined>();
+
+  constructor(
+    private readonly world: World,
+    private readonly bounds: MoveBounds,
+  ) {
+    const { from, to, items, pageItems, faults } = bounds;
+    this.config = invoiceTable({
+      default: { write: to, read: Math.max(from, to), ...(from < to && { since: from }) },
+    });
+    this.table = new FakeTable(this.config.tableKey, pageItems);
+    this.ids = idsWithTwoPlaces(from, to, 2);
+    const before = invoiceTable({ default: { write: from, read: from } });
+    for (const sk of this.ids.slice(0, items)) this.write(sk, transactPut(before, this.body(sk, 'first')), 'first');
+    this.walk = new CrashingWalk(world, new Faults(world, faults), (send, options) =>
+      reshardItems(this.client(send), this.config, { ...options, versionAttribute: 'version' }),
+    );
+  }
+
+  async play(): Promise<void> {
+    const { walk, table, written, found } = this;
+    this.world.says(() => stateText([walk.state, [...table.items].sort(), [...written].sort(), [...found].sort()]));
+    const writing = this.bounds.writers.map((writes, number) => this.writer(`writer ${number + 1}`, writes));
+    await this.world.until(Promise.all([walk.toTheEnd(), ...writing]));
+    await this.world.untilNothingIsLeft();
+    this.check();
+    const { strays } = await findStrays(table, this.config);
+    promise(
+      Object.values(strays).every((count) => count === 0),
+      'each item is where writers put it',
+    );
+  }
+
+  private async writer(name: string, writes: readonly TableWrite[]): Promise<void> {
+    for (const [index, [what, number]] of writes.entries()) {
+      const sk = this.ids[number - 1]!;
+      const version = `${name} ${index}`;
+      const step = (does: string): Promise<void> =>
+        this.world.answer(`${name} ${does} item ${number} ${index}`, { writes: [name, `item ${sk}`] });
+      if (what === 'updates') await this.update(name, sk, version, step);
+      else {
+        await step(what);
+        const wasThere = this.written.has(sk);
+        if (what === 'deletes') this.write(sk, transactDelete(this.config, INVOICE, { sk }), undefined);
+        else {
+          const ifAbsent = what === 'puts if absent';
+          const isTaken = this.write(sk, transactPut(this.config, this.body(sk, version), { ifAbsent }), version);
+          promise(isTaken || wasThere, 'a conditional put of an item that is absent is taken');
+          promise(!(ifAbsent && wasThere && isTaken), 'a conditional put of an item that is there is refused');
+        }
+      }
+      this.check();
+    }
+  }
+
+  /** Updates the item where it is. If it has gone from there, the writer looks again. */
+  private async update(
+    name: string,
+    sk: string,
+    version: string,
+    step: (does: string) => Promise<void>,
+  ): Promise<void> {
+    for (;;) {
+      await step('looks for');
+      const there = this.placesOf(sk).find((key) => this.table.read(key) !== undefined);
+      if (there === undefined) return;
+      this.found.set(name, there);
+      await step('updates');
+      this.found.delete(name);
+      const item = this.table.read(there);
+      if (item === undefined) continue;
+      const change = { version, note: version };
+      this.table.put({ ...item, ...typed(change) });
+      this.written.set(sk, { ...this.written.get(sk), ...change });
+      return;
+    }
+  }
+
+  /** Whether the transaction was taken. */
+  private write(sk: string, writes: readonly TransactWrite[], version: string | undefined): boolean {
+    try {
+      this.table.transact(writes.map(typedWrite));
+    } catch {
+      return false;
+    }
+    if (version === undefined) this.written.delete(sk);
+    else this.written.set(sk, this.body(sk, version));
+    return true;
+  }
+
+  private body(sk: string, version: string): Body {
+    return { invoice: INVOICE, sk, version };
+  }
+
+  private placesOf(sk: string): DynamoDbItem[] {
+    return shardKeys(this.config, INVOICE, { sk }).map(typed);
+  }
+
+  private client(send: Send): ItemTransferClient {
+    const itemOf = (sk: string): string => `item ${sk}`;
+    const textOf = ({ sk }: Record<string, unknown>): string => (sk as { S: string }).S;
+    return {
+      scan: (input) => send('scans', input, { reads: this.ids.map(itemOf) }, () => this.table.scan(input)),
+      getItem: (input) => send('looks', input, { reads: [itemOf(textOf(input.Key))] }, () => this.table.getItem(input)),
+      transactWriteItems: (input) => {
+        const { Item } = (input.TransactItems as FakeWrite[]).find(({ Put }) => Put !== undefined)!.Put!;
+        const place = itemOf(textOf(Item!));
+        return send('moves', input, { writes: [place] }, () => this.table.transactWriteItems(input));
+      },
+    };
+  }
+
+  /** What holds at every moment. */
+  private check(): void {
+    const stored = [...this.table.items.values()];
+    promise(
+      new Set(stored.map(({ sk }) => (sk as { S: string }).S)).size === stored.length,
+      'an item is at one place at most',
+    );
+    const bodies = stored.map(({ pk: _, ...body }) => stateText(Object.entries(body).sort()));
+    const expected = [...this.written.values()].map((body) => stateText(Object.entries(typed(body)).sort()));
+    promise(bodies.sort().join() === expected.sort().join(), 'items are what writers have made of them');
+  }
+}
+
+function typed(item: object): DynamoDbItem {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { S: String(value) }]));
+}
+
+function typedWrite(write: TransactWrite): FakeWrite {
+  const [kind, { Item, Key, ...condition }] = Object.entries(write)[0] as [string, Record<string, object>];
+  return { [kind]: { ...condition, ...(Item && { Item: typed(Item) }), ...(Key && { Key: typed(Key) }) } };
+}
+
+function promise(isKept: boolean, words: string): void {
+  if (!isKept) throw new Error(words);
+}

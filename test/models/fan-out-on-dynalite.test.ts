@@ -1,0 +1,13 @@
+import { playOnDynalite } from '../support/plays/play-on-dynalite';
+import { randomRuns, randomRunsTimeout } from '../support/random-runs';
+
+/** `npm run soak fan-out-dynalite` plays as many as you like. */
+const CASES = randomRuns(100);
+
+test(
+  `${CASES} of the model's random cases equal the oracle on dynalite, with the AWS SDK`,
+  async () => {
+    await expect(playOnDynalite(CASES, 0)).resolves.toBeUndefined();
+  },
+  randomRunsTimeout(300_000),
+);

@@ -1,0 +1,338 @@
+import {
+  AdaptiveIndex,
+  type CountPutItemInput,
+  DynamoDbShardCountReader,
+  DynamoDbShardCountStore,
+  type EvenShardsError,
+  endDrain,
+  type GrownCount,
+  type IndexQueryInput,
+  type IndexQueryOutput,
+  lowerShardCount,
+  raiseShardCount,
+  type ShardedIndexConfig,
+  WriteReporter,
+} from '../../../lib/core';
+import { INDEX } from '../../../lib/core/foundation/function-environment';
+import { MAX_INDEX_SHARDS } from '../../../lib/core/foundation/shard-count';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { adaptiveConfig } from '../../support/fakes/adaptive-config';
+import { CANARY, type Dice, hostileValue, mutated, mutatedJson } from '../../support/random-json';
+import { CountTable } from './count-table';
+import { startFunction } from './functions';
+import type { FuzzCase } from './fuzz-case';
+import type { FuzzTarget } from './fuzz-target';
+import { checkInvocation, typed } from './oracle';
+
+/** Shard counts that grow: the table of counts, which others may have damaged, those who report, and those who raise. */
+export const ADAPTIVE_TARGETS: readonly FuzzTarget[] = [
+  { name: 'shard counts', play: counts },
+  { name: 'reports of writers', play: reports },
+  { name: 'controller of shard counts', play: controller },
+];
+
+const VALUES = ['open', 'shipped', '__proto__', `${CANARY} value`];
+const MINUTE_MS = 60_000;
+
+/** A controller that raises a count watches for 45 seconds, as Lambda would let it, and here nobody waits so long. */
+const WATCHES_MS = 2_000;
+
+/** An item as a store writes it. */
+function countItem(value: string, write: number, read: number) {
+  return {
+    index: { S: 'orders/byStatus' },
+    value: { S: `=${value}` },
+    write: { N: String(write) },
+    read: { N: String(read) },
+    version: { N: '3' },
+    commit: { S: 'c' },
+    changedBy: { S: 'somebody' },
+    changedAt: { S: '2026-11-21T12:00:00.000Z' },
+    reason: { S: CANARY },
+  };
+}
+
+function fillCounts(table: CountTable, dice: Dice): { isDamaged: boolean } {
+  const isDamaged = dice.chance(0.5);
+  for (const value of VALUES.filter(() => dice.chance(0.5))) {
+    const write = 1 + dice.below(8);
+    const item = countItem(value, write, write + dice.below(4));
+    table.items.push(isDamaged && dice.chance(0.5) ? withDamage(item, dice) : item);
+  }
+  return { isDamaged };
+}
+
+/** The same item with something else in one of its attributes. Its key stays, or nobody would read it. */
+function withDamage(item: ReturnType<typeof countItem>, dice: Dice): ReturnType<typeof countItem> {
+  const { index, value, ...rest } = item;
+  const damaged = Object(flatMutated(rest, dice)) as typeof rest;
+  return { ...damaged, index, value: dice.chance(0.8) ? value : { S: dice.pick(['', '*', 'open', '=']) } };
+}
+
+/** Something else that DynamoDB can hold: nothing has many levels there. */
+function flatMutated<T>(json: T, dice: Dice): unknown {
+  const changed = mutated(json, dice);
+  try {
+    JSON.stringify(changed);
+    return changed;
+  } catch {
+    return json;
+  }
+}
+
+/** What becomes of a request to the table. */
+type TableFate = 'honest' | 'failed' | 'applied, answer lost' | 'silence' | 'lie';
+
+interface TableFates {
+  next(): TableFate;
+  readonly met: TableFate[];
+}
+
+function tableFates(dice: Dice): TableFates {
+  const met: TableFate[] = [];
+  const rate = dice.pick([0, 0, 0.1, 0.5, 1]);
+  const hostile: TableFate[] = [
+    'failed',
+    'applied, answer lost',
+    'silence',
+    ...(dice.chance(0.5) ? ['lie' as const] : []),
+  ];
+  const next = () => {
+    const fate = dice.chance(rate) ? dice.pick(hostile) : 'honest';
+    met.push(fate);
+    return fate;
+  };
+  return { next, met };
+}
+
+/** An SDK client, which gives up a silent service itself. */
+function clientOf(table: CountTable, fates: TableFates, dice: Dice, clock: VirtualClock) {
+  const ask = async <T extends object>(apply: () => T): Promise<T> => {
+    const fate = fates.next();
+    if (fate === 'failed') throw serviceError('InternalServerError');
+    if (fate === 'lie') return Object(mutated(apply(), dice)) as T;
+    const answer = apply();
+    if (fate === 'silence') await clock.sleep(12_000);
+    if (fate !== 'honest') throw serviceError('TimeoutError');
+    return answer;
+  };
+  return {
+    query: async (input: IndexQueryInput): Promise<IndexQueryOutput> =>
+      (await ask(() => ({
+        ...table.query(input as never),
+        ...(dice.chance(0.02) && fates.met.includes('lie') && { LastEvaluatedKey: { index: { S: CANARY } } }),
+      }))) as IndexQueryOutput,
+    putItem: (input: CountPutItemInput) => ask(() => table.putItem(input as never)),
+  };
+}
+
+function serviceError(name: string): Error {
+  return Object.assign(new Error(CANARY), { name, code: 'OF_THE_SERVICE' });
+}
+
+async function counts({ dice }: FuzzCase): Promise<void> {
+  const table = new CountTable();
+  const { isDamaged } = fillCounts(table, dice);
+  const before = structuredClone(table.items);
+  const fates = tableFates(dice);
+  const clock = new VirtualClock();
+  const client = clientOf(table, fates, dice, clock);
+  const wrongConfig = dice.chance(0.2);
+  const config = wrongConfig ? (mutated(adaptiveConfig, dice) as ShardedIndexConfig) : adaptiveConfig;
+  const options = { clock, timeOfDay: () => clock.nowMs, random: dice.random, onUnavailable: () => {} };
+  const index = await typed(() => new AdaptiveIndex(config, new DynamoDbShardCountReader(client, config), options));
+  if (index === undefined) {
+    if (wrongConfig) return;
+    throw new Error('a good configuration was refused');
+  }
+  const isTrue = !isDamaged && !wrongConfig && !fates.met.includes('lie');
+  for (let look = 0; look < 2; look++) {
+    const reading = await clock.runUntil(typed(() => index.forReading()));
+    const writing = await clock.runUntil(index.forWriting());
+    for (const each of [reading, writing]) if (each !== undefined) checkCounts(each);
+    if (isTrue && reading !== undefined && !fates.met.includes('lie')) checkGrown(reading, before);
+    clock.nowMs += dice.pick([0, 5_000, 15_000, 40_000]);
+  }
+  if (wrongConfig) return;
+  const stored = await change(new DynamoDbShardCountStore(client, config), config, dice, clock);
+  if (stored !== undefined && !isDamaged && !fates.met.includes('lie')) checkChanged(table, stored);
+  if (!isDamaged && !fates.met.includes('lie')) for (const item of table.items) checkStored(item);
+}
+
+/** What somebody who changes a count says is stored then. */
+async function change(
+  store: DynamoDbShardCountStore,
+  config: ShardedIndexConfig,
+  dice: Dice,
+  clock: VirtualClock,
+): Promise<GrownCount | undefined> {
+  const value = dice.pick(VALUES);
+  const good = { value, to: 1 + dice.below(12), reason: 'a case', changedBy: 'a case' };
+  const input = (dice.chance(0.3) ? mutated(good, dice) : good) as typeof good;
+  const what = dice.pick(['raise', 'lower', 'end'] as const);
+  return clock.runUntil(
+    typed(() => {
+      if (what === 'raise') return raiseShardCount(config, store, input, { clock });
+      if (what === 'lower') return lowerShardCount(config, store, input, { clock, longestWriteMs: 1_000 });
+      return endDrain(config, store, { ...input, version: dice.pick([3, hostileValue(dice) as number]) });
+    }),
+  );
+}
+
+function checkChanged(table: CountTable, { value, write, read }: GrownCount): void {
+  const item = table.items.find((each) => each.value?.S === `=${value}`);
+  const [stored, said] = [`${item?.write?.N}/${item?.read?.N}`, `${write}/${read}`];
+  if (stored !== said) throw new Error(`stored are ${stored}, and not ${said}`);
+}
+
+/** Counts by which a page can be asked for. */
+function checkCounts({ shards }: ShardedIndexConfig): void {
+  for (const { write, read } of [shards.default, ...Object.values(shards.byValue ?? {})]) {
+    const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= MAX_INDEX_SHARDS;
+    if (!isCount(write) || !isCount(read) || read < write) throw new Error(`counts of ${write}/${read}`);
+  }
+}
+
+/** No reader asks fewer shards of a value than the table says. */
+function checkGrown({ shards }: ShardedIndexConfig, items: CountTable['items']): void {
+  for (const { value, read } of items) {
+    const found = new Map(Object.entries(shards.byValue ?? {})).get(value!.S!.slice(1));
+    if ((found?.read ?? 0) < Number(read!.N)) throw new Error(`${found?.read} shards are asked of ${read!.N}`);
+  }
+}
+
+function checkStored({ write, read, version }: CountTable['items'][number]): void {
+  const isFine = Number(read?.N) >= Number(write?.N) && Number(version?.N) >= 1;
+  if (!isFine) throw new Error(`stored: ${write?.N}/${read?.N}, version ${version?.N}`);
+}
+
+/** A write is what it would be without a reporter. */
+async function reports({ dice }: FuzzCase): Promise<void> {
+  const clock = new VirtualClock();
+  const config = (dice.chance(0.2) ? mutated(adaptiveConfig, dice) : adaptiveConfig) as ShardedIndexConfig;
+  const mood = dice.pick(['honest', 'failing', 'silent'] as const);
+  const client = {
+    updateItem: async () => {
+      if (mood === 'failing') throw serviceError('InternalServerError');
+      return mood === 'silent' ? new Promise<never>(() => {}) : {};
+    },
+  };
+  const options = { clock, timeOfDay: () => clock.nowMs, onUnreported: () => {} };
+  const reporter = await typed(() => new WriteReporter(client, config, options));
+  if (reporter === undefined) return;
+  for (let write = 0; write < 6; write++) {
+    const value = (dice.chance(0.2) ? hostileValue(dice) : dice.pick(VALUES)) as string;
+    const units = (dice.chance(0.2) ? hostileValue(dice) : 1) as number;
+    const outcome = writeOutcome(dice);
+    let wasSent = false;
+    const send = async () => {
+      wasSent = true;
+      if (outcome.isRefused) throw outcome.answer;
+      return outcome.answer;
+    };
+    const watched = reporter.watch(value, send, units).then(
+      (answer) => ({ isRefused: false, answer }),
+      (error: unknown) => ({ isRefused: true, answer: error }),
+    );
+    const { isRefused, answer } = await clock.runUntil(watched);
+    if (!wasSent) await typed(() => Promise.reject(answer as EvenShardsError));
+    else if (isRefused !== outcome.isRefused || answer !== outcome.answer)
+      throw new Error(`another outcome: ${answer}`);
+    clock.nowMs += dice.pick([0, 1_000, MINUTE_MS]);
+  }
+}
+
+/** What a write came to: an answer of a service, or an error of one. */
+function writeOutcome(dice: Dice): { isRefused: boolean; answer: unknown } {
+  const isRefused = dice.chance(0.5);
+  const reasons = {
+    ThrottlingReasons: [
+      {
+        reason: 'IndexWriteKeyRangeThroughputExceeded',
+        resource: 'arn:aws:dynamodb:eu-west-1:111111111111:table/orders/index/byStatus',
+      },
+    ],
+  };
+  const answered = { $metadata: { attempts: 1 + dice.below(3) } };
+  const honest = isRefused ? reasons : answered;
+  return { isRefused, answer: dice.chance(0.5) ? honest : mutated(honest, dice) };
+}
+
+/** Readers ask no fewer shards than before, and writers use no more before readers could follow. */
+async function controller(fuzzCase: FuzzCase): Promise<void> {
+  const { dice } = fuzzCase;
+  const config: ShardedIndexConfig = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 16 } };
+  const { aws, invoke } = await startFunction(fuzzCase, 'shard-count-controller', {
+    [INDEX]: JSON.stringify(config),
+  });
+  const { isDamaged } = fillCounts(aws.counts, dice);
+  for (const item of reportItems(dice)) aws.counts.items.push(item as never);
+  for (const rule of ['DynamoDBContributorInsights-PKC-1', 'DynamoDBContributorInsights-PKT-1']) {
+    if (dice.chance(0.7)) aws.insights[rule] = contributors(dice);
+  }
+  const before = new Map(aws.counts.items.map((item) => [item.value?.S, structuredClone(item)]));
+  aws.befall(dice);
+  const event = controllerEvent(dice);
+  const payload = dice.chance(0.4) ? mutatedJson(event, dice) : JSON.stringify(event);
+  const invocation = await Promise.race([
+    invoke(payload, 60_000),
+    new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), WATCHES_MS)),
+  ]);
+  if (invocation !== undefined) checkInvocation(invocation);
+  if (aws.hasLied || isDamaged) return;
+  for (const item of aws.counts.items) {
+    const earlier = before.get(item.value?.S);
+    if (item.write === undefined || JSON.stringify(item) === JSON.stringify(earlier)) continue;
+    checkStored(item);
+    if (Number(item.read?.N) < Number(earlier?.read?.N ?? 1)) throw new Error('readers ask fewer shards');
+    if (Number(item.write.N) > Number(earlier?.write?.N ?? 1)) throw new Error('writers went before readers');
+  }
+}
+
+function controllerEvent(dice: Dice): object {
+  return dice.pick<object>([
+    {},
+    { dryRun: true },
+    { index: 'byStatus', value: dice.pick(VALUES), count: 1 + dice.below(20) },
+    {
+      'detail-type': 'CloudWatch Alarm State Change',
+      time: new Date().toISOString(),
+      detail: { alarmName: CANARY, state: { value: dice.pick(['OK', 'ALARM', 'INSUFFICIENT_DATA']) } },
+    },
+  ]);
+}
+
+/** What writers have reported in the last minutes, and what the alarm has said. */
+function reportItems(dice: Dice): unknown[] {
+  const index = { S: 'orders/byStatus/reports' };
+  const minuteOf = (minutesAgo: number) => new Date(Date.now() - minutesAgo * MINUTE_MS).toISOString().slice(0, 16);
+  const items: object[] = [
+    { index, value: { S: 'alarm' }, state: { S: 'ALARM' }, changedAt: { S: '2026-11-21T12:00' } },
+  ];
+  for (const value of VALUES) {
+    for (const minutesAgo of [4, 3, 2]) {
+      items.push({
+        index,
+        value: { S: `${minuteOf(minutesAgo)}=${value}` },
+        admitted: { N: String(dice.below(200_000)) },
+        throttled: { N: String(dice.below(100_000)) },
+      });
+    }
+  }
+  return items
+    .filter(() => dice.chance(0.6))
+    .map((item) => (dice.chance(0.2) ? { ...Object(flatMutated(item, dice)), index } : item));
+}
+
+function contributors(dice: Dice): object[] {
+  const seconds = Math.floor(Date.now() / MINUTE_MS) * 60;
+  const list = VALUES.map((value) => ({
+    Keys: [`${value}#${dice.below(4)}`],
+    ApproximateAggregateValue: 1,
+    Datapoints: [3, 2, 1].map((minutesAgo) => ({
+      Timestamp: seconds - 60 * minutesAgo,
+      ApproximateValue: dice.below(300_000),
+    })),
+  }));
+  return dice.chance(0.5) ? list : ([] as object[]).concat(flatMutated(list, dice) as object[]);
+}

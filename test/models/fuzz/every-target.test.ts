@@ -1,0 +1,20 @@
+import { hasPostgres } from '../../support/postgres/postgres-server';
+import { randomRuns, randomRunsTimeout } from '../../support/random-runs';
+import { Fuzz, type FuzzFailure } from './fuzz';
+
+/** `npm run soak fuzz` plays on for an hour. */
+test(
+  'hostile input and misbehaving services end in a right answer or a typed error, and leak nothing',
+  async () => {
+    const failures: FuzzFailure[] = [];
+    const fuzz = await Fuzz.start({ onFailure: (failure) => failures.push(failure) });
+    try {
+      await fuzz.play(Array.from({ length: randomRuns(20) }, (_, seed) => seed));
+    } finally {
+      await fuzz.stop();
+    }
+    expect(failures).toEqual([]);
+    expect(Object.keys(fuzz.cases)).toHaveLength(hasPostgres ? 22 : 20);
+  },
+  randomRunsTimeout(300_000),
+);

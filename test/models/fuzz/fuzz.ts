@@ -1,0 +1,100 @@
+import { hasPostgres } from '../../support/postgres/postgres-server';
+import { ADAPTIVE_TARGETS } from './adaptive-counts';
+import { FUNCTION_TARGETS } from './functions';
+import { FuzzCase } from './fuzz-case';
+import type { FuzzTarget } from './fuzz-target';
+import { INPUT_TARGETS } from './inputs';
+import { KEYSPACES_TARGET } from './keyspaces';
+import { KEYSPACES_TABLE_TARGET } from './keyspaces-tables';
+import { OutboxTargets } from './outbox';
+import { Watchdog } from './watchdog';
+
+/** A case that did not end as the oracle says. */
+export class FuzzFailure extends Error {
+  constructor({ seed, target, command }: FuzzCase, cause: unknown) {
+    super(`seed ${seed}, ${target}: ${(cause as Error)?.message}\nonce more: ${command}`, { cause });
+  }
+}
+
+export interface FuzzOptions {
+  /** The only target to play. */
+  only?: string | undefined;
+  /** Is told of each failure at once. */
+  onFailure: (failure: FuzzFailure) => void;
+  /** Other targets than those of the library. */
+  targets?: readonly FuzzTarget[];
+  /** A case that takes so long, and much longer than any does on a busy machine, hangs. */
+  mostSeconds?: number;
+}
+
+/** Cases wait more than they work: for services that are slow, or that say nothing. */
+const CASES_AT_ONCE = 4;
+
+const MOST_SECONDS = 90;
+
+/**
+ * Plays seeded cases of hostile input and of misbehaving services: a case ends with a typed error or with the right answer, in
+ * bounded time and memory, without a part of it written, and with none of its data in a log.
+ */
+export class Fuzz {
+  /** Cases played, by target. */
+  readonly cases: Record<string, number> = {};
+  private readonly watchdog: Watchdog;
+
+  private constructor(
+    private readonly targets: readonly FuzzTarget[],
+    private readonly options: FuzzOptions,
+    private readonly outbox?: OutboxTargets,
+  ) {
+    this.watchdog = new Watchdog(options.mostSeconds ?? MOST_SECONDS);
+  }
+
+  static async start(options: FuzzOptions): Promise<Fuzz> {
+    if (options.targets !== undefined) return new Fuzz(options.targets, options);
+    const outbox = hasPostgres ? new OutboxTargets() : undefined;
+    const targets = [
+      ...FUNCTION_TARGETS,
+      KEYSPACES_TARGET,
+      KEYSPACES_TABLE_TARGET,
+      ...ADAPTIVE_TARGETS,
+      ...(outbox?.targets ?? []),
+      ...INPUT_TARGETS,
+    ].filter(({ name }) => options.only === undefined || name === options.only);
+    if (targets.length === 0) throw new Error(`no target has the name ${options.only}`);
+    return new Fuzz(targets, options, outbox);
+  }
+
+  /** Plays a case of each target for each seed, a few at a time. */
+  async play(seeds: Iterable<number>): Promise<void> {
+    const cases = casesOf(this.targets, seeds);
+    const player = async () => {
+      for (const { target, seed } of cases) await this.playCase(target, seed);
+    };
+    await Promise.all(Array.from({ length: CASES_AT_ONCE }, player));
+  }
+
+  async stop(): Promise<void> {
+    await this.watchdog.stop();
+    await this.outbox?.stop();
+  }
+
+  private async playCase({ name, play }: FuzzTarget, seed: number): Promise<void> {
+    const fuzzCase = new FuzzCase(name, seed);
+    for (const work of [() => play(fuzzCase), () => fuzzCase.end()]) {
+      try {
+        await this.watchdog.watch(fuzzCase, work());
+      } catch (cause) {
+        this.options.onFailure(new FuzzFailure(fuzzCase, cause));
+      }
+    }
+    this.cases[name] = (this.cases[name] ?? 0) + 1;
+  }
+}
+
+/** One iterator for all players. */
+function* casesOf(
+  targets: readonly FuzzTarget[],
+  seeds: Iterable<number>,
+): Generator<{ target: FuzzTarget; seed: number }> {
+  for (const seed of seeds) for (const target of targets) yield { target, seed };
+}

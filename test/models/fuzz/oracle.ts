@@ -1,0 +1,44 @@
+import type { Invocation } from '../../support/lambda-function';
+import { CANARY } from '../../support/random-json';
+
+/** The codes of this library's errors, of the system's, and of those of Postgres. */
+const CODE = /^([A-Z][A-Z_]+|[0-9A-Z]{5})$/;
+
+/** Much more than any case takes on a busy machine, and much less than what hangs. */
+const MOST_MS = 20_000;
+
+/** Throws unless an invocation ended with an answer or a typed error, and nothing of its data is in the log. */
+export function checkInvocation({ error, log, response }: Invocation, { mayLogService = false } = {}): void {
+  if (error !== undefined && !isTyped(error)) {
+    throw new Error(`untyped: ${error.name}: ${error.message.slice(0, 300)}\n${log.slice(0, 2_000)}`);
+  }
+  if (!mayLogService && log.includes(CANARY)) throw new Error(`logged: ${around(log)}`);
+  if (log.length > 100_000) throw new Error(`a log of ${log.length} characters`);
+  if ((error?.message.length ?? 0) > 5_000) throw new Error(`a message of ${error!.message.length} characters`);
+  if ((response?.length ?? 0) > 6_291_556) throw new Error(`a response of ${response!.length} characters`);
+}
+
+function isTyped({ code, isOfService, name }: NonNullable<Invocation['error']>): boolean {
+  return (code !== undefined && CODE.test(code)) || isOfService === true || name === 'AbortError';
+}
+
+/** What a function of the library came to: its result, or its typed error. Throws whatever else it threw. */
+export async function typed<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+  const begun = performance.now();
+  try {
+    return await work();
+  } catch (error) {
+    const { code, message = String(error) } = Object(error) as Error & { code?: unknown };
+    if (typeof code !== 'string' || !CODE.test(code) || message.length > 5_000) throw error;
+    return undefined;
+  } finally {
+    const elapsedMs = performance.now() - begun;
+    // biome-ignore lint/correctness/noUnsafeFinally: what took too long counts, whatever it came to
+    if (elapsedMs > MOST_MS) throw new Error(`took ${Math.round(elapsedMs)} ms`);
+  }
+}
+
+function around(log: string): string {
+  const at = log.indexOf(CANARY);
+  return log.slice(Math.max(0, at - 200), at + 100);
+}

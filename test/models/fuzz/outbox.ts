@@ -1,0 +1,251 @@
+import { type Client, Pool } from 'pg';
+import { deaggregate, deduplicate, OrderedProducer, SequenceHistory } from '../../../lib/core';
+import { systemClock } from '../../../lib/core/foundation/clock';
+import {
+  AGGREGATION,
+  DATABASE_HOST,
+  DATABASE_NAME,
+  DATABASE_PORT,
+  DATABASE_SECRET_ARN,
+  OUTBOX_SCHEMA,
+  STREAM_NAME,
+} from '../../../lib/core/foundation/function-environment';
+import { migrateOutbox, OutboxRelay } from '../../../lib/core/outbox';
+import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
+import type { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { FATES, type Fate, HostileProxy, LIES } from '../../support/postgres/hostile-proxy';
+import { PostgresServer } from '../../support/postgres/postgres-server';
+import { CANARY, type Dice, mutatedJson } from '../../support/random-json';
+import { startFunction } from './functions';
+import type { FuzzCase } from './fuzz-case';
+import type { FuzzTarget } from './fuzz-target';
+import { checkInvocation } from './oracle';
+
+/** The fake takes a clock of tests; here it gets the real one. */
+const clock = systemClock as unknown as VirtualClock;
+
+/** Much longer than rows take to arrive on a busy machine. */
+const MOST_MS = 30_000;
+
+/** A relay that was told lies may have lost rows; it must go on all the same. */
+const AFTER_LIES_MS = 300;
+
+/** So long before its time is up, the function reads no more rows. */
+const LAST_READ_MS = 10_000;
+
+/** Relays, the class and the function, and a real Postgres behind a proxy that spoils its answers. */
+export class OutboxTargets {
+  private server?: Promise<PostgresServer>;
+  private outboxes = 0;
+
+  readonly targets: readonly FuzzTarget[] = [
+    { name: 'relay of an outbox', play: (fuzzCase) => this.relay(fuzzCase) },
+    { name: 'relay function of an outbox', play: (fuzzCase) => this.relayFunction(fuzzCase) },
+  ];
+
+  async stop(): Promise<void> {
+    await (await this.server)?.stop();
+  }
+
+  /** Every committed row arrives once, in order, whatever becomes of answers, unless they lie. */
+  private async relay(fuzzCase: FuzzCase): Promise<void> {
+    const { dice } = fuzzCase;
+    const outbox = await this.startOutbox(fuzzCase);
+    const committed = await outbox.put(dice);
+    const kinesis = new FakeKinesis({
+      clock,
+      shardCount: 2,
+      roundTripMs: () => 0,
+      entryFate: () => (dice.chance(0.1) ? 'failed' : 'stored'),
+    });
+    const fates = befall(outbox.proxy, dice);
+    const hasLied = () => fates.some((fate) => LIES.includes(fate));
+    const deadline = performance.now() + MOST_MS;
+    const failures: unknown[] = [];
+    const pool = new Pool({ connectionString: outbox.url, max: 2, connectionTimeoutMillis: 200 });
+    pool.on('error', () => {});
+    fuzzCase.with(pool, async () => {
+      outbox.proxy.fate = () => 'honest';
+      outbox.proxy.cutAll();
+      await pool.end();
+    });
+    const options = { windowRows: dice.pick([1, 3, 100]), statementTimeoutMs: 200, schema: outbox.schema };
+    const seen = () => seenOf(kinesis.records());
+    while (!hasArrived(seen(), committed)) {
+      if (performance.now() > deadline) throw new Error(`rows did not arrive, after ${fates.join(', ')}`);
+      fuzzCase.begins(`the relay runs, after ${fates.join(', ')}`);
+      const begun = performance.now();
+      const isOver = () => hasLied() && performance.now() > begun + AFTER_LIES_MS;
+      const isEnough = () => isOver() || hasArrived(seen(), committed) || performance.now() > deadline;
+      failures.push(await relayUntil(pool, kinesis, options, isEnough));
+      if (isOver()) break;
+    }
+    for (const failure of failures) checkTyped(failure);
+    if (!hasLied()) checkOrder(seen(), committed);
+  }
+
+  /**
+   * Invocations of the bundled function, whose services misbehave too, and then honest ones. Each ends before its time is up, and
+   * every committed row arrives once, in order, unless answers lie.
+   */
+  private async relayFunction(fuzzCase: FuzzCase): Promise<void> {
+    const { dice } = fuzzCase;
+    const outbox = await this.startOutbox(fuzzCase);
+    const { port, pathname } = new URL(outbox.url);
+    const { aws, invoke } = await startFunction(fuzzCase, 'outbox-relay', {
+      [STREAM_NAME]: 'events',
+      [AGGREGATION]: dice.pick(['true', 'false']),
+      [DATABASE_HOST]: '127.0.0.1',
+      [DATABASE_PORT]: port,
+      [DATABASE_NAME]: pathname.slice(1),
+      [DATABASE_SECRET_ARN]: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:relay',
+      [OUTBOX_SCHEMA]: outbox.schema,
+    });
+    const committed = await outbox.put(dice);
+    const relay = async (forMs: number): Promise<void> => {
+      const event = mutatedJson({ time: 'now', detail: { [CANARY]: CANARY } }, dice);
+      const invocation = await invoke(event, LAST_READ_MS + forMs);
+      checkInvocation(invocation);
+      if (invocation.leftMs <= 0) throw new Error(`ended ${-invocation.leftMs} ms after its time was up`);
+    };
+    const fates = befall(outbox.proxy, dice);
+    aws.befall(dice);
+    await relay(dice.pick([50, 300, 1_000]));
+    const hasLied = aws.hasLied || fates.some((fate) => LIES.includes(fate));
+    aws.fate = outbox.proxy.fate = () => 'honest';
+    const seen = () =>
+      seenOf(
+        aws.records.map(({ PartitionKey, Data }) => ({
+          partitionKey: PartitionKey,
+          data: Buffer.from(Data, 'base64'),
+        })),
+      );
+    const deadline = performance.now() + MOST_MS;
+    // A busy machine may take longer to connect than an invocation relays.
+    for (let forMs = 300; !hasArrived(seen(), committed); forMs *= 2) {
+      if (performance.now() > deadline) throw new Error(`rows did not arrive, after ${fates} and ${aws.fates}`);
+      await relay(forMs);
+      if (hasLied) return;
+    }
+    if (!hasLied) checkOrder(seen(), committed);
+  }
+
+  /** An outbox of its own, with nothing in it. */
+  private async startOutbox(fuzzCase: FuzzCase): Promise<Outbox> {
+    this.server ??= PostgresServer.start();
+    const server = await this.server;
+    const schema = `outbox_${this.outboxes++}`;
+    const admin = fuzzCase.with(await server.connect(), async (each) => {
+      await each.query(`DROP SCHEMA ${schema} CASCADE`);
+      await each.end();
+    });
+    await migrateOutbox(admin, { schema });
+    const url = new URL(server.urlOf('postgres'));
+    const dice = fuzzCase.diceFor('Postgres');
+    const proxy = fuzzCase.with(await HostileProxy.start(Number(url.port), dice), (each) => each.stop());
+    url.port = String(proxy.port);
+    return new Outbox(admin, proxy, url.href, schema);
+  }
+}
+
+class Outbox {
+  constructor(
+    private readonly admin: Client,
+    readonly proxy: HostileProxy,
+    /** Of the proxy. */
+    readonly url: string,
+    readonly schema: string,
+  ) {}
+
+  /** Puts rows of some keys. Returns them in the order of their commits. */
+  async put(dice: Dice): Promise<Map<string, string[]>> {
+    const committed = new Map<string, string[]>();
+    for (let number = 0; number <= dice.below(12); number++) {
+      const key = `${CANARY} ${dice.below(3)}`;
+      const data = `${CANARY} ${number}`;
+      await this.admin.query(`SELECT ${this.schema}.put($1, $2)`, [key, data]);
+      committed.set(key, [...(committed.get(key) ?? []), data]);
+    }
+    return committed;
+  }
+}
+
+/** Some answers are spoilt, and then no more. */
+function befall(proxy: HostileProxy, dice: Dice): Fate[] {
+  const fates: Fate[] = [];
+  const mayLie = dice.chance(0.3);
+  const hostile = FATES.filter((fate) => mayLie || !LIES.includes(fate));
+  let left = dice.chance(0.8) ? 1 + dice.below(12) : 0;
+  const rate = dice.pick([0.05, 0.2, 0.5]);
+  proxy.fate = () => {
+    if (left === 0 || !dice.chance(rate)) return 'honest';
+    left -= 1;
+    const fate = dice.pick(hostile);
+    fates.push(fate);
+    return fate;
+  };
+  return fates;
+}
+
+/** What the relay threw, if it did. It ends in time, whatever becomes of its answers. */
+async function relayUntil(
+  pool: Pool,
+  kinesis: FakeKinesis,
+  options: { windowRows: number; statementTimeoutMs: number; schema: string },
+  isEnough: () => boolean,
+): Promise<unknown> {
+  const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true, backoffBaseMs: 1 });
+  const ending = new AbortController();
+  const fast = { leaseMs: 20, saveMs: 20, retryMs: 10, pollMs: 50, rotateMs: 50 };
+  const relay = new OutboxRelay(pool, producer, { ...fast, ...options });
+  let hasEnded = false;
+  const ended = relay
+    .run({ signal: ending.signal })
+    .then(
+      () => undefined,
+      (error: unknown) => error ?? new Error('nothing was thrown'),
+    )
+    .finally(() => {
+      hasEnded = true;
+    });
+  while (!hasEnded && !isEnough()) await systemClock.sleep(5);
+  ending.abort();
+  const failure = await ended;
+  await producer.close();
+  return failure;
+}
+
+interface StoredRecord {
+  readonly partitionKey: string;
+  readonly data: Uint8Array;
+}
+
+/** What a consumer sees of each key, without repeats. */
+function seenOf(stored: readonly StoredRecord[]): Map<string, string[]> {
+  const seenOnce = new SequenceHistory();
+  const lists = new Map<string, string[]>();
+  const records = stored.flatMap((record) => deaggregate(record));
+  for (const { partitionKey, data } of deduplicate(records, seenOnce)) {
+    lists.set(partitionKey, [...(lists.get(partitionKey) ?? []), Buffer.from(data).toString()]);
+  }
+  return lists;
+}
+
+function hasArrived(seen: ReadonlyMap<string, string[]>, committed: ReadonlyMap<string, string[]>): boolean {
+  const all = new Set([...seen.values()].flat());
+  return [...committed.values()].flat().every((data) => all.has(data));
+}
+
+function checkOrder(seen: ReadonlyMap<string, string[]>, committed: ReadonlyMap<string, string[]>): void {
+  for (const [key, list] of committed) {
+    if (String(seen.get(key)) !== String(list)) throw new Error(`seen ${seen.get(key)}, committed ${list}`);
+  }
+  if (seen.size > committed.size) throw new Error('there are rows that nobody committed');
+}
+
+/** An error of this library, or one to which Postgres or the system gave a code. */
+function checkTyped(failure: unknown): void {
+  if (failure === undefined) return;
+  const { code } = Object(failure) as { code?: unknown };
+  if (typeof code !== 'string') throw new Error(`untyped: ${String(failure)}`, { cause: failure });
+}

@@ -1,0 +1,145 @@
+import type { ScalingSituation } from '../../../lib/core/resharding/scaling-policy';
+import { fewestShards, mostShards } from '../../../lib/core/resharding/shard-count-steps';
+import { DAILY_UPDATES } from '../../../lib/core/resharding/update-history';
+import type { AlarmProperties } from '../../../lib/testing/alarm-definition';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { LOAD_SHAPES, type LoadShape, withNoise } from '../../support/fakes/load-shapes';
+import { alarmWatch, plainWatch, scalingAlarms, simulateScaledStream } from '../../support/fakes/scaled-stream';
+
+const WEEK = 7 * 1_440;
+const alarms = scalingAlarms();
+const shapeNamed = (name: string) => LOAD_SHAPES.find((shape) => shape.name === name)!;
+
+/** One to three minutes late. */
+function late(): () => number {
+  const random = seededRandom(3);
+  return () => 1 + Math.floor(random() * 3);
+}
+
+function week(shape: LoadShape, lateMinutes?: () => number, given = alarms) {
+  return simulateScaledStream({
+    watch: alarmWatch(given),
+    demandAt: withNoise(shape, WEEK),
+    hotShare: shape.hotShare,
+    minutes: WEEK,
+    startShards: Math.ceil(shape.demandAt(0, WEEK) / 0.7),
+    lateMinutes,
+  });
+}
+
+jest.setTimeout(180_000);
+
+describe('a week of a stream that is scaled, by the alarms of the template', () => {
+  /** The loads that multiply at once: see the bound below. */
+  const AT_ONCE = 0.02;
+
+  test.each(LOAD_SHAPES)('is throttled for less than 1 % of its time, in time and late: $name', async (shape) => {
+    const most = shape.name.endsWith('at once') ? AT_ONCE : 0.01;
+    for (const lateMinutes of [undefined, late()]) {
+      const { throttledTime, mostUpdatesADay } = await week(shape, lateMinutes);
+      expect(throttledTime).toBeLessThan(most);
+      expect(mostUpdatesADay).toBeLessThanOrEqual(DAILY_UPDATES);
+    }
+  });
+
+  /** Minutes: the alarm looks for three, an update takes five, and the next is asked for ten after the one before. */
+  const ONE_DOUBLING = 3 + 5;
+  const TWO_DOUBLINGS = 3 + 10 + 5;
+
+  test.each([
+    { name: 'office hours, 1:5 at once', lateMinutes: 0, longest: TWO_DOUBLINGS, usual: ONE_DOUBLING },
+    { name: 'office hours, 1:5 at once', lateMinutes: 3, longest: TWO_DOUBLINGS + 3, usual: TWO_DOUBLINGS + 3 },
+    { name: 'bursts, 1:4 at once', lateMinutes: 0, longest: TWO_DOUBLINGS, usual: ONE_DOUBLING },
+    { name: 'bursts, 1:4 at once', lateMinutes: 3, longest: TWO_DOUBLINGS + 3, usual: ONE_DOUBLING + 3 },
+  ])(
+    '$name is throttled only for the minutes that its doublings take, with metrics $lateMinutes late',
+    async ({ name, lateMinutes, longest, usual }) => {
+      const days = 60;
+      const minutes = days * 1_440;
+      const shape = shapeNamed(name);
+      const run = await simulateScaledStream({
+        watch: plainWatch(0.7, minutes),
+        demandAt: withNoise(shape, minutes),
+        minutes,
+        startShards: Math.ceil(shape.demandAt(0, minutes) / 0.7),
+        lateMinutes: () => lateMinutes,
+      });
+      const isHigh = (minute: number) => shape.demandAt(minute, minutes) === shape.peak;
+      const jumps = Array.from({ length: minutes - 1 }, (_, minute) => minute).filter(
+        (m) => !isHigh(m) && isHigh(m + 1),
+      );
+      expect(run.longestThrottling).toBeLessThanOrEqual(longest);
+      expect(run.throttledTime * minutes).toBeLessThanOrEqual(longest + (jumps.length - 1) * usual);
+    },
+  );
+
+  test('would be throttled for a third of it and more with three of three minutes, and never be updated', async () => {
+    const threeOfThree = new Map(
+      [...alarms].map(([id, alarm]): [string, AlarmProperties] => [
+        id,
+        id === 'ScaleIn' ? alarm : { ...alarm, EvaluationPeriods: 3, DatapointsToAlarm: 3 },
+      ]),
+    );
+    for (const name of ['day and night, 1:8', 'growth, tenfold']) {
+      const rising = {
+        ...shapeNamed(name),
+        demandAt: (minute: number) => shapeNamed(name).demandAt(minute + 1_080, WEEK),
+      };
+      const { throttledTime, updates } = await week(rising, () => 1, threeOfThree);
+      expect(updates).toBe(0);
+      expect(throttledTime).toBeGreaterThan(0.33);
+      expect((await week(rising, () => 1)).throttledTime).toBeLessThan(0.01);
+    }
+  });
+
+  test('keeps the shards of a stream whose hot shard is throttled: accepted bytes are not demand', async () => {
+    const hot: LoadShape = { name: 'hot', peak: 5, hotShare: 0.5, demandAt: () => 5 };
+    const run = (given: ReadonlyMap<string, AlarmProperties>) =>
+      simulateScaledStream({
+        watch: alarmWatch(given),
+        demandAt: hot.demandAt as never,
+        hotShare: hot.hotShare,
+        minutes: 1_440,
+        startShards: 16,
+      });
+    expect((await run(alarms)).endShards).toBe(16);
+    const byAcceptedBytes = { ...alarms.get('ScaleIn')!, Metrics: withoutThrottles(alarms.get('ScaleIn')!) };
+    expect((await run(new Map([...alarms, ['ScaleIn', byAcceptedBytes]]))).endShards).toBeLessThan(16);
+  });
+
+  test('is what the bench computes without the alarms', async () => {
+    for (const shape of LOAD_SHAPES.slice(2, 4)) {
+      const byAlarms = await week(shape);
+      const plain = await simulateScaledStream({
+        watch: plainWatch(0.7, WEEK),
+        demandAt: withNoise(shape, WEEK),
+        minutes: WEEK,
+        startShards: Math.ceil(shape.demandAt(0, WEEK) / 0.7),
+      });
+      expect(Math.abs(plain.shardMinutes / byAlarms.shardMinutes - 1)).toBeLessThan(0.02);
+    }
+  });
+
+  test('costs less than with doubling and halving', async () => {
+    const twice = ({ load, openShardCount: n, history, now }: ScalingSituation) => {
+      const pause = now - (history.at(-1)?.time ?? 0);
+      if (load === 'low') return history.length < 5 && pause >= 60 * 60_000 ? fewestShards(n) : n;
+      return load !== 'normal' && history.length < 10 && pause >= 10 * 60_000 ? mostShards(n) : n;
+    };
+    const shape = shapeNamed('day and night, 1:8');
+    const doubling = await simulateScaledStream({
+      watch: alarmWatch(alarms),
+      policy: twice,
+      demandAt: withNoise(shape, WEEK),
+      minutes: WEEK,
+      startShards: 16,
+    });
+    expect((await week(shape)).shardMinutes).toBeLessThan(doubling.shardMinutes);
+  });
+});
+
+function withoutThrottles({ Metrics = [] }: AlarmProperties): AlarmProperties['Metrics'] {
+  return Metrics.map((metric) =>
+    metric.Expression === 'IF(throttles > 0, 100, 0)' ? { ...metric, Expression: '0 * throttles' } : metric,
+  );
+}

@@ -1,0 +1,24 @@
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { CachedStack } from '../stacks/cached-stack';
+import { ControlledStack } from '../stacks/controlled-stack';
+import { RelayStack } from '../stacks/relay-stack';
+import { WatchedStack } from '../stacks/watched-stack';
+
+/** The longest name that a table, a stream or a function has. */
+const LONGEST_NAME = 'n'.repeat(255);
+
+/** Of all alarms, by their ids. What only the deployment knows is as long as it can be. */
+export function alarmDescriptions(): [string, string][] {
+  const app = new App();
+  const watched = new WatchedStack(app);
+  const relay = new RelayStack(app);
+  relay.monitoring.addOutbox(relay.relay);
+  const resources = [watched, relay, new ControlledStack(app), new CachedStack(app)].flatMap((stack) =>
+    Object.entries(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')),
+  );
+  return resources.map(([id, { Properties }]) => {
+    const [, parts] = Properties.AlarmDescription['Fn::Join'] as [string, unknown[]];
+    return [id, parts.map((part) => (typeof part === 'string' ? part : LONGEST_NAME)).join('')];
+  });
+}

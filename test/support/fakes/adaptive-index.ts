@@ -1,0 +1,159 @@
+import { COPY_LIFE_MS, OUTLIVED_AFTER_MS, REFRESH_AFTER_MS } from '../../../lib/core/adaptive-counts/copy-life';
+import {
+  nextShardCount,
+  type ValueSituation,
+  type WriteMinute,
+} from '../../../lib/core/adaptive-counts/next-shard-count';
+import { uncounted, wantedWrites } from '../../../lib/core/adaptive-counts/wanted-writes';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { HeatedIndex, type HeatedIndexOptions, noWrites, type Outcome, type ValueLoad } from './heated-index';
+
+/** How the controller learns of what was throttled. */
+export type Signal =
+  /** Writers report their writes, those that were refused and those that were not, each minute. */
+  | 'reports'
+  /** An alarm wakes the controller, and Contributor Insights count what each key has consumed and what it was refused. */
+  | 'insights'
+  /** They leave out writes that an index has refused, as their guide says: saturated keys are all that they show. */
+  | 'saturated keys'
+  /** Counts are fixed. */
+  | 'none';
+
+export interface AdaptiveIndexOptions extends HeatedIndexOptions {
+  readonly minutes: number;
+  /** Write units a second that the writers of each value want to write. */
+  readonly demand: Readonly<Record<string, (minute: number) => number>>;
+  readonly initial: number;
+  readonly maximum?: number;
+  readonly signal: Signal;
+}
+
+export interface SimulatedMinute {
+  readonly wanted: number;
+  readonly throttled: number;
+  /** How many shards readers ask, by value: as many as writers use, or are about to use. */
+  readonly asked: Readonly<Record<string, number>>;
+}
+
+export interface SimulatedIndex {
+  readonly minutes: readonly SimulatedMinute[];
+  readonly raises: number;
+}
+
+/** The age at which busy writers replace their copies of counts, and the age at which every copy is gone. */
+const REFRESH_SECONDS = REFRESH_AFTER_MS / 1_000;
+const COPY_SECONDS = COPY_LIFE_MS / 1_000;
+
+/** The controller runs every minute, on average half a minute after the minute is over. */
+const LOOK_SECONDS = 30;
+
+/** From the raise of what readers ask to that of what writers use. */
+const WAIT_SECONDS = OUTLIVED_AFTER_MS / 1_000;
+
+/** For so long after a minute that it knows to be throttled, the alarm stays raised. */
+const ALARM_MINUTES = 5;
+
+/** A key that has used so much of what a partition takes is throttled, if any key of its index is. */
+const SATURATED = 0.95;
+
+interface SimulatedValue {
+  readonly name: string;
+  before: number;
+  shards: number;
+  /** When writers begin to learn of `shards`, in seconds. */
+  raisedAt: number;
+  readonly seen: (WriteMinute & { readonly visibleAt: number })[];
+}
+
+type Seen = Pick<WriteMinute, 'admitted' | 'throttled'>;
+
+/** What each signal tells of a minute of a value, if it was throttled. */
+const SEEN: Record<Exclude<Signal, 'none'>, (outcome: Outcome, shards: number) => Seen | undefined> = {
+  reports: ({ wanted, throttled }) => (throttled === 0 ? undefined : { admitted: wanted - throttled, throttled }),
+  insights: ({ accepted, refusedAttempts }) =>
+    refusedAttempts === 0 ? undefined : wantedWrites({ admitted: accepted, refused: refusedAttempts }),
+  'saturated keys': ({ accepted }, shards) =>
+    accepted < SATURATED * shards * 60_000 ? undefined : uncounted(accepted),
+};
+
+/**
+ * Minutes in the life of an index whose shards the policy of the library counts. What writers report is known when a minute
+ * is over. CloudWatch tells of it one to three minutes later.
+ */
+export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedIndex {
+  const { minutes, demand, initial, maximum = 100, signal } = options;
+  const random = seededRandom(options.seed + 1);
+  const index = new HeatedIndex(options);
+  const values = Object.keys(demand).map(
+    (name): SimulatedValue => ({
+      name,
+      before: initial,
+      shards: initial,
+      raisedAt: Number.NEGATIVE_INFINITY,
+      seen: [],
+    }),
+  );
+  const throttledMinutes: { readonly minute: number; readonly visibleAt: number }[] = [];
+  const simulated: SimulatedMinute[] = [];
+  let raises = 0;
+
+  for (let minute = 0; minute < minutes; minute += 1) {
+    const end = minute + 1;
+    const totals = values.map(noWrites);
+    for (let second = minute * 60; second < end * 60; second += 1) {
+      const loads = values.map((value) => loadOf(value, demand[value.name]!(minute), second));
+      for (const [at, outcome] of index.second(loads).entries()) add(totals[at]!, outcome);
+    }
+    index.endMinute();
+    simulated.push({
+      wanted: totals.reduce((sum, { wanted }) => sum + wanted, 0),
+      throttled: totals.reduce((sum, { throttled }) => sum + throttled, 0),
+      asked: Object.fromEntries(values.map(({ name, shards }) => [name, shards])),
+    });
+    if (signal === 'none') continue;
+
+    const late = 1 + Math.floor(3 * random());
+    const visibleAt = signal === 'reports' ? end : end + late;
+    if (totals.some(({ refusedAttempts }) => refusedAttempts >= 1)) throttledMinutes.push({ minute, visibleAt });
+    for (const [at, { seen, shards }] of values.entries()) {
+      const found = SEEN[signal](totals[at]!, shards);
+      if (found !== undefined) seen.push({ start: minute * 60_000, ...found, visibleAt });
+    }
+    if (!throttledMinutes.some((seen) => seen.visibleAt <= end && seen.minute >= end - ALARM_MINUTES)) continue;
+    for (const value of values) {
+      if (end * 60 < value.raisedAt + COPY_SECONDS) continue;
+      const { decision, shards } = nextShardCount(situationOf(value, end, maximum));
+      if (decision !== 'raise') continue;
+      raises += 1;
+      Object.assign(value, { before: value.shards, shards, raisedAt: end * 60 + LOOK_SECONDS + WAIT_SECONDS });
+    }
+  }
+  return { minutes: simulated, raises };
+}
+
+/** Copies are of all ages, so writers learn of a count one after the other. */
+function loadOf({ name, shards, before, raisedAt }: SimulatedValue, units: number, second: number): ValueLoad {
+  const part = Math.max(0, Math.min(1, (second - raisedAt) / REFRESH_SECONDS));
+  const writers = [
+    { part, shards },
+    { part: 1 - part, shards: before },
+  ];
+  return { value: name, units, writers: writers.filter(({ part: some }) => some > 0) };
+}
+
+function situationOf({ shards, seen, raisedAt }: SimulatedValue, minute: number, maximum: number): ValueSituation {
+  return {
+    shards,
+    maximum,
+    minutes: seen.slice(-30).filter(({ visibleAt }) => visibleAt <= minute),
+    since: (raisedAt + COPY_SECONDS) * 1_000,
+    now: minute * 60_000,
+  };
+}
+
+function add(total: Outcome, outcome: Outcome): void {
+  total.wanted += outcome.wanted;
+  total.throttled += outcome.throttled;
+  total.accepted += outcome.accepted;
+  total.refusedAttempts += outcome.refusedAttempts;
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import type {
+  DynamoDbItem,
+  ItemMoveInput,
+  ItemMoveOutput,
+  ItemReadInput,
+  ItemReadOutput,
+  ItemReshardClient,
+  ItemTransferClient,
+  ItemTransferInput,
+  ItemTransferOutput,
+  TableScanInput,
+  TableScanOutput,
+  TransferCondition,
+} from '../../../lib/core';
+import { itemBytes } from '../../../lib/core/sharded-index/query/item-bytes';
+
+const HASH_SPACE = 2 ** 32;
+
+/**
+ * A table in memory with DynamoDB's semantics, as far as a scan by segments, conditional updates and transactions go: items stand in the
+ * order of a hash of their key, a segment is a part of the hash space, and a start key need not exist any more.
+ */
+export class FakeTable implements ItemReshardClient, ItemTransferClient {
+  readonly items = new Map<string, DynamoDbItem>();
+  readonly updates: ItemMoveInput[] = [];
+  readonly transactions: ItemTransferInput[] = [];
+  readonly scans: TableScanInput[] = [];
+
+  constructor(
+    private readonly tableKey: readonly string[],
+    private readonly pageItems = Number.POSITIVE_INFINITY,
+  ) {}
+
+  put(item: DynamoDbItem): void {
+    this.items.set(this.keyOf(item), item);
+  }
+
+  delete(key: DynamoDbItem): void {
+    this.items.delete(this.keyOf(key));
+  }
+
+  read(key: DynamoDbItem): DynamoDbItem | undefined {
+    return this.items.get(this.keyOf(key));
+  }
+
+  async scan(input: TableScanInput): Promise<TableScanOutput> {
+    this.scans.push(input);
+    const { Segment, TotalSegments, ExclusiveStartKey, Limit = Number.POSITIVE_INFINITY } = input;
+    const start = ExclusiveStartKey === undefined ? undefined : placeOf(this.keyOf(ExclusiveStartKey));
+    const left = [...this.items]
+      .map(([key, item]) => ({ place: placeOf(key), item }))
+      .filter(({ place }) => segmentOf(place, TotalSegments) === Segment && (start === undefined || place > start))
+      .sort((a, b) => (a.place < b.place ? -1 : 1));
+    const page = left.slice(0, Math.min(Limit, this.pageItems));
+    const bytes = page.reduce((sum, { item }) => sum + itemBytes(item), 0);
+    return {
+      Items: page.map(({ item }) => project(item, input)),
+      ConsumedCapacity: { CapacityUnits: Math.max(1, Math.ceil(bytes / 4_096)) * (input.ConsistentRead ? 1 : 0.5) },
+      ...(page.length < left.length && { LastEvaluatedKey: this.keyAttributes(page.at(-1)!.item) }),
+    };
+  }
+
+  async getItem(input: ItemReadInput): Promise<ItemReadOutput> {
+    const item = this.read(input.Key);
+    return { ...(item && { Item: project(item, input) }), ConsumedCapacity: { CapacityUnits: 1 } };
+  }
+
+  async updateItem(input: ItemMoveInput): Promise<ItemMoveOutput> {
+    this.updates.push(input);
+    const item = this.read(input.Key);
+    if (!allHold(input, item)) {
+      throw Object.assign(new Error('The conditional request failed'), { name: 'ConditionalCheckFailedException' });
+    }
+    const [, verb, name, value] = /^(SET|REMOVE) (#\w+)(?: = (:\w+))?$/.exec(input.UpdateExpression)!;
+    const attribute = input.ExpressionAttributeNames[name!]!;
+    const { [attribute]: _, ...rest } = item!;
+    this.put(verb === 'SET' ? { ...rest, [attribute]: input.ExpressionAttributeValues![value!] } : rest);
+    return { ConsumedCapacity: { CapacityUnits: 3 } };
+  }
+
+  async transactWriteItems(input: ItemTransferInput): Promise<ItemTransferOutput> {
+    this.transactions.push(input);
+    this.transact(input.TransactItems);
+    return { ConsumedCapacity: [{ CapacityUnits: 2 * input.TransactItems.length }] };
+  }
+
+  /** All of the writes, or none of them. */
+  transact(writes: readonly FakeWrite[]): void {
+    const CancellationReasons = writes.map((write) => {
+      const { Key, Item, ...condition } = Object.values(write)[0]!;
+      return { Code: allHold(condition, this.read((Key ?? Item)!)) ? 'None' : 'ConditionalCheckFailed' };
+    });
+    if (CancellationReasons.some(({ Code }) => Code !== 'None')) {
+      const error = new Error('Transaction cancelled, please refer cancellation reasons for specific reasons');
+      throw Object.assign(error, { name: 'TransactionCanceledException', CancellationReasons });
+    }
+    for (const { Put, Delete } of writes) {
+      if (Put !== undefined) this.put(Put.Item!);
+      if (Delete !== undefined) this.delete(Delete.Key!);
+    }
+  }
+
+  private keyAttributes(item: DynamoDbItem): DynamoDbItem {
+    return Object.fromEntries(this.tableKey.map((name) => [name, item[name]!]));
+  }
+
+  private keyOf(item: DynamoDbItem): string {
+    return JSON.stringify(this.tableKey.map((name) => item[name]));
+  }
+}
+
+/** One write of a transaction, by its kind. */
+export type FakeWrite = Partial<
+  Record<'Put' | 'Delete' | 'ConditionCheck', { Key?: DynamoDbItem; Item?: DynamoDbItem } & Partial<TransferCondition>>
+>;
+
+function allHold(condition: Partial<TransferCondition>, item: DynamoDbItem = {}): boolean {
+  const { ConditionExpression } = condition;
+  return (
+    ConditionExpression === undefined ||
+    ConditionExpression.split(' AND ').every((term) => holds(term, condition, item))
+  );
+}
+
+function holds(
+  term: string,
+  { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} }: Partial<TransferCondition>,
+  item: DynamoDbItem,
+): boolean {
+  const [, negated, exists] = /^attribute_(not_)?exists\((#\w+)\)$/.exec(term) ?? [];
+  if (exists !== undefined) {
+    return Object.hasOwn(item, ExpressionAttributeNames[exists]!) === (negated === undefined);
+  }
+  const [name, value] = term.split(' = ');
+  const attribute = item[ExpressionAttributeNames[name!]!];
+  return JSON.stringify(attribute) === JSON.stringify(ExpressionAttributeValues[value!]);
+}
+
+function project(
+  item: DynamoDbItem,
+  { ProjectionExpression, ExpressionAttributeNames }: TableScanInput | ItemReadInput,
+): DynamoDbItem {
+  if (ProjectionExpression === undefined) return item;
+  const names = ProjectionExpression.split(', ').map((placeholder) => ExpressionAttributeNames![placeholder]!);
+  return Object.fromEntries(names.filter((name) => item[name] !== undefined).map((name) => [name, item[name]!]));
+}
+
+function placeOf(key: string): number {
+  return createHash('md5').update(key).digest().readUInt32BE();
+}
+
+function segmentOf(place: number, totalSegments: number): number {
+  return Math.floor((place / HASH_SPACE) * totalSegments);
+}

@@ -1,0 +1,578 @@
+import {
+  type AttributeValue,
+  type DynamoDbItem,
+  EvenShardsError,
+  FanOutHistory,
+  type FanOutOptions,
+  type FanOutOrder,
+  type FanOutRequest,
+  fanOutCount,
+  fanOutItems,
+  fanOutQuery,
+  type IndexQueryInput,
+  type IndexQueryOutput,
+  type QueryClient,
+  type ShardedIndexConfig,
+} from '../../../lib/core';
+import { compareAttributeValues } from '../../../lib/core/sharded-index/query/attribute-order';
+import { decodeCursor } from '../../../lib/core/sharded-index/query/cursor';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { FakeIndex } from './fake-index';
+
+/** An index that a case can be played on. */
+export interface ModelIndex extends QueryClient {
+  put(items: DynamoDbItem[]): Promise<void> | void;
+  delete(items: DynamoDbItem[]): Promise<void> | void;
+  /** How the service orders two items of one shard whose sort keys are equal. */
+  compareTies(a: DynamoDbItem, b: DynamoDbItem): number;
+  /** Shows a second copy of an item in another shard, until the returned function is called. */
+  putStray?(item: DynamoDbItem): () => void;
+}
+
+/** What the service under test can do. */
+export interface ModelLimits {
+  layouts: ShardedIndexConfig['keyLayout'][];
+  sortKeyCounts: number[];
+  /** How many of the sort values, from the first, it orders as DynamoDB does. */
+  sortValues: number;
+  mostShards: number;
+  mostItems: number;
+}
+
+export type SortType = 'S' | 'N' | 'B';
+
+/** Items have one of so many keys. */
+export const MODEL_IDS = 400;
+
+/** The attributes of a sort key, and the types of those behind the first. */
+export const MODEL_SORT_KEYS = ['sort', 'tie', 'last'] as const;
+export const MODEL_TIE_TYPES = { tie: 'N', last: 'S' } as const;
+
+export const EVERYTHING: ModelLimits = {
+  layouts: ['multi-attribute', 'single-attribute'],
+  sortKeyCounts: [0, 1, 2, 3],
+  sortValues: 6,
+  mostShards: 200,
+  mostItems: 150,
+};
+
+/** The values of the index. Queries ask for the first, or for both. */
+const VALUES = ['a', 'b'];
+const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
+const TURNS_WITH_CHANGES = 8;
+
+/** After so many failures in a row, a page is asked for without faults and without a deadline. */
+const MOST_FAILURES = 3;
+
+const HANGING_MS = 10_000;
+const MAX_INDEX_SHARDS = 10_000;
+
+/** The sizes of the items go up to a block that DynamoDB charges, and so many bytes more. */
+const MOST_PADDING = 5_000;
+
+/** Few distinct keys, so that ties are the rule. */
+function sortValue(type: SortType, rank: number): AttributeValue {
+  if (type === 'N') return { N: ['-1e3', '-2', '0', '0.5', '7', '9007199254740993'][rank]! };
+  const text = ['a', 'ab', 'abc', 'b', '\uff5e', '\u{10000}'][rank]!;
+  return type === 'S' ? { S: text } : { B: Buffer.from(text) };
+}
+
+export function modelConfig(layout: ShardedIndexConfig['keyLayout'], sortKeys: number): ShardedIndexConfig {
+  return {
+    tableName: 'Jobs',
+    indexName: 'byStatus',
+    tableKey: ['jobId'],
+    keyLayout: layout,
+    valueAttribute: 'status',
+    shardAttribute: 'shard',
+    sortKeyAttributes: MODEL_SORT_KEYS.slice(0, sortKeys),
+    shards: { default: { write: 1, read: 1 } },
+    strategy: 'calculated',
+  };
+}
+
+/** A `FakeIndex` whose answers end wherever a random number says. */
+export function fakeModelIndex(config: ShardedIndexConfig, random: () => number): ModelIndex {
+  const index = new FakeIndex(config, {
+    ...(random() < 0.5 ? { pageItems: 1 + Math.floor(random() * 20) } : {}),
+    ...(random() < 0.3 ? { pageBytes: 100 + Math.floor(random() * 2_000) } : {}),
+    falseLastKeys: random() < 0.5,
+  });
+  return {
+    query: (input) => index.query(input),
+    put: (items) =>
+      items.forEach((item) => {
+        index.put(item);
+      }),
+    delete: (items) =>
+      items.forEach((item) => {
+        index.delete(item);
+      }),
+    compareTies: (a, b) => index.compareTies(a, b),
+    putStray: (item) => index.putStray(item),
+  };
+}
+
+/** How often the network between a query and its index fails. */
+interface Weather {
+  hanging: number;
+  failing: number;
+}
+
+/**
+ * The network between a query and an index, on a virtual clock: answers take their time, hang, fail, or arrive without
+ * their content.
+ */
+class UnreliableNetwork implements QueryClient {
+  readonly clock = new VirtualClock();
+  weather: Weather = { hanging: 0, failing: 0 };
+  private asking = 0;
+
+  constructor(
+    private readonly index: QueryClient,
+    private readonly random: () => number,
+  ) {}
+
+  async query(input: IndexQueryInput): Promise<IndexQueryOutput> {
+    const { hanging, failing } = this.weather;
+    const ms = this.random() < hanging ? HANGING_MS : 1 + Math.floor(this.random() * 50);
+    const fails = this.random() < failing ? Math.floor(this.random() * 4) : undefined;
+    await this.clock.sleep(ms);
+    if (fails === 0) throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+    if (fails === 1) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
+    if (fails === 2) return {};
+    this.asking += 1;
+    try {
+      return await this.index.query(input);
+    } finally {
+      this.asking -= 1;
+    }
+  }
+
+  /** Lets the virtual time pass until the work is done. While the index itself works, no virtual time passes. */
+  async played<T>(work: Promise<T>): Promise<T> {
+    return this.clock.runUntil(work, async () => {
+      do await new Promise((resolve) => setImmediate(resolve));
+      while (this.asking > 0);
+    });
+  }
+}
+
+/**
+ * Plays one case, wholly determined by its seed: an index of some items in some shards, a query that is paged to its
+ * end over an unreliable network and under deadlines, and between the pages items that come, go, change and move, and
+ * shard counts that grow and shrink.
+ *
+ * Three things are held. Each page is what an oracle says, which keeps the whole index in one list: the matching items
+ * from one cursor to the next, in order. Each cursor stands behind the cursor before. And, whatever the oracle says,
+ * each item that was left alone is shown exactly once.
+ */
+export async function playFanOutCase(
+  seed: number,
+  limits: ModelLimits,
+  indexFor: (config: ShardedIndexConfig, type: SortType, random: () => number) => ModelIndex | Promise<ModelIndex>,
+): Promise<void> {
+  const random = seededRandom(seed);
+  const below = (count: number): number => Math.floor(random() * count);
+  const oneOf = <E>(choices: readonly E[]): E => choices[below(choices.length)]!;
+
+  const type = oneOf<SortType>(['S', 'N', 'B']);
+  const layout = oneOf(limits.layouts);
+  const sortKeys =
+    layout === 'single-attribute' ? Math.min(1, oneOf(limits.sortKeyCounts)) : oneOf(limits.sortKeyCounts);
+  const config = modelConfig(layout, sortKeys);
+  const order = oneOf<FanOutOrder>(['ascending', 'descending', 'unordered']);
+  const filtered = random() < 0.4;
+  const history = random() < 0.5 ? new FanOutHistory() : undefined;
+  const asked = random() < 0.3 ? VALUES : VALUES.slice(0, 1);
+  const mostShards = oneOf([3, 12, 12, 50, limits.mostShards].map((most) => Math.min(most, limits.mostShards)));
+  const shards = VALUES.map(() => 1 + below(mostShards));
+  const limit = mostShards > 50 ? 10 + below(100) : 1 + below(oneOf([3, 10, 60]));
+  const distinct = random() < 0.3 ? 1 : limits.sortValues;
+  const unreliable = random() < 0.5;
+  const inRuns = random() < 0.3;
+  const padding = random() < 0.3 ? MOST_PADDING : 0;
+  const maxPageBytes = random() < 0.2 ? 1 + below(200) : undefined;
+  const { sortKey, selects } = randomSelect();
+  const request: FanOutRequest = {
+    ...(asked.length > 1 ? { values: asked } : { value: asked[0] }),
+    order,
+    limit,
+    ...(sortKey === undefined ? {} : { sortKey }),
+    ...(random() < 0.3 ? { projection: ['jobId'] } : {}),
+    ...(filtered
+      ? {
+          filterExpression: '#hidden = :no',
+          expressionAttributeNames: { '#hidden': 'hidden' },
+          expressionAttributeValues: { ':no': { N: '0' } },
+        }
+      : {}),
+  };
+
+  const index = await indexFor(config, type, random);
+  const network = new UnreliableNetwork(index, random);
+  const table = new Map<string, DynamoDbItem>();
+  const fresh = (jobId: string): DynamoDbItem => {
+    const rank = below(distinct);
+    return {
+      jobId: { S: jobId },
+      ...placeOf(below(asked.length), rank),
+      sort: sortValue(type, rank),
+      tie: { N: String(below(6)) },
+      last: { S: oneOf(['x', 'y']) },
+      hidden: { N: String(below(3) && 1) },
+      ...(padding > 0 && { pad: { S: 'x'.repeat(below(padding)) } }),
+    };
+  };
+  const put = async (items: DynamoDbItem[]): Promise<void> => {
+    for (const item of items) table.set(idOf(item), item);
+    await index.put(items);
+  };
+  await put(Array.from({ length: below(oneOf([10, 60, limits.mostItems])) }, (_, number) => fresh(`job-${number}`)));
+  let created = table.size;
+
+  const matches = (item: DynamoDbItem): boolean =>
+    selects(item) && (!filtered || (item.hidden as { N: string }).N === '0');
+  const direction = order === 'descending' ? -1 : 1;
+  /** By sort key if the query has an order, by place, and where nothing else decides as the service ranks them. */
+  const compare = (a: DynamoDbItem, b: DynamoDbItem): number => {
+    const bySortKey = (): number => {
+      for (const attribute of config.sortKeyAttributes) {
+        if (b[attribute] === undefined) return -1;
+        const difference = direction * compareAttributeValues(a[attribute]!, b[attribute]!);
+        if (difference !== 0) return difference;
+      }
+      return 0;
+    };
+    const byPlace = (direction * (numberOf(a) - numberOf(b))) as number;
+    const ranked = (): number => (b.jobId === undefined ? -1 : direction * index.compareTies(a, b));
+    return order === 'unordered' ? byPlace || bySortKey() || ranked() : bySortKey() || byPlace || ranked();
+  };
+  const isSame = (a: DynamoDbItem, b: DynamoDbItem): boolean =>
+    idOf(a) === idOf(b) && config.sortKeyAttributes.every((name) => compareAttributeValues(a[name]!, b[name]!) === 0);
+
+  const expected = (): string[] =>
+    [...table.values()].filter((item) => asked.includes(indexValueOf(item)) && matches(item)).map(idOf);
+  if (random() < 0.3) await checkCount();
+  if (random() < 0.3) await checkStreams();
+
+  const leftAlone = new Set(table.keys());
+  const shown: string[] = [];
+  let last: DynamoDbItem | undefined;
+  let cursor: string | undefined;
+  let failures = 0;
+  for (let turn = 0; ; turn++) {
+    const strays = strayItems();
+    const removals = strays.map((item) => index.putStray!(item));
+    const rest = onceEach(
+      [...table.values(), ...strays]
+        .filter((item) => asked.includes(indexValueOf(item)) && matches(item))
+        .filter((item) => last === undefined || compare(item, last) > 0)
+        .filter((item) => last?.jobId === undefined || !isSame(item, last))
+        .sort(compare),
+    );
+    const { stormy, options } = nextWeather(failures);
+    const { deadlineMs } = options;
+    const partial = stormy && strays.length === 0 && random() < 0.2;
+    const query = fanOutQuery(
+      network,
+      countedConfig(),
+      { ...request, cursor },
+      { ...options, maxPageBytes, itemBytes: bytesOfPage, onShardFailure: partial ? 'partial' : 'fail' },
+    );
+    const page = await network.played(query).catch((error: unknown) => failure(error, stormy));
+    for (const remove of removals) remove();
+    if (page === undefined) {
+      failures += 1;
+      continue;
+    }
+    failures = 0;
+
+    const next = page.cursor === undefined ? undefined : positionOf(page.cursor);
+    if (next !== undefined && last !== undefined && !isAhead(next, last)) {
+      throw new Error(`the cursor of page ${turn} does not move on: from ${textOf(last)} to ${textOf(next)}`);
+    }
+    const ids = page.items.map(idOf);
+    const missing = new Set(page.missingShards);
+    if (missing.size > 0 && !partial) throw new Error(`page ${turn} misses shards`);
+    const isDue = (item: DynamoDbItem): boolean => !missing.has(numberOf(item));
+    const due = (next === undefined ? rest : rest.filter((item) => compare(item, next) <= 0)).filter(isDue).map(idOf);
+    const got = missing.size === 0 ? ids : ids.filter((id) => isDue(table.get(id)!) && due.includes(id));
+    // While items are at two places a page may end early, but never empty, and with a cursor.
+    const early = strays.length > 0 && page.cursor !== undefined;
+    const wanted = early || missing.size > 0 ? due.filter((id) => got.includes(id)) : due;
+    if (got.join() !== wanted.join() || (missing.size > 0 && !early && due.length !== got.length)) {
+      throw new Error(`page ${turn} holds ${ids}, and should hold ${due}, ${page.missingShards} missing`);
+    }
+    const isComplete = deadlineMs === undefined && missing.size === 0 && !early;
+    const whole = Math.min(limit, rest.length, mostThatFit(rest));
+    if (isComplete && ids.length !== whole) {
+      throw new Error(`page ${turn} holds ${ids.length} items, and ${whole} are due`);
+    }
+    if (page.stats.requests < page.stats.hedged + page.stats.throttled) throw new Error('the statistics contradict');
+    for (const item of missing.size > 0 ? rest : []) if (!isDue(item)) leftAlone.delete(idOf(item));
+    shown.push(...ids);
+    if (page.cursor === undefined) break;
+    last = next;
+    cursor = page.cursor;
+    if (turn < TURNS_WITH_CHANGES && random() < 0.7) await changeSomething();
+  }
+  for (const id of leftAlone) {
+    const times = shown.filter((other) => other === id).length;
+    const due = asked.includes(indexValueOf(table.get(id)!)) && matches(table.get(id)!) ? 1 : 0;
+    if (times !== due) throw new Error(`${id} was shown ${times} times, and should be ${due} times`);
+  }
+  await index.delete([...table.values()]);
+
+  /** The weather of the next call, and the options of a caller who has to live with it. */
+  function nextWeather(failures: number): { stormy: boolean; options: FanOutOptions } {
+    const stormy = unreliable && failures < MOST_FAILURES;
+    network.weather = stormy ? { hanging: 0.1 * random(), failing: 0.2 * random() } : { hanging: 0, failing: 0 };
+    const options = {
+      history,
+      clock: network.clock,
+      random,
+      deadlineMs: stormy && random() < 0.7 ? 20 + below(300) : undefined,
+      attempts: 2 + below(3),
+      concurrency: oneOf([1, 3, 50]),
+      ...(history !== undefined && { hedgeBudget: 0.1 * random() }),
+    };
+    return { stormy, options };
+  }
+
+  /** Counts what the query asks for, in as many calls as the weather needs. */
+  async function checkCount(): Promise<void> {
+    const { order: _, limit: __, projection: ___, ...what } = request;
+    let [total, failures] = [0, 0];
+    for (let at: string | undefined, done = false; !done; ) {
+      const { stormy, options } = nextWeather(failures);
+      const counting = fanOutCount(network, countedConfig(), { ...what, cursor: at }, options);
+      const answer = await network.played(counting).catch((error: unknown) => failure(error, stormy));
+      failures = answer === undefined ? failures + 1 : 0;
+      if (answer === undefined) continue;
+      total += answer.count;
+      at = answer.cursor;
+      done = at === undefined;
+    }
+    if (total !== expected().length) throw new Error(`${total} items were counted instead of ${expected().length}`);
+  }
+
+  /** Streams what the query asks for, in segments, each in as many streams as the weather and the consumer need. */
+  async function checkStreams(): Promise<void> {
+    const { order: _, limit: __, ...what } = request;
+    const taken: string[] = [];
+    const totalSegments = 1 + below(3);
+    for (let segment = 0; segment < totalSegments; segment++) {
+      let failures = 0;
+      for (let resumeAt: string | undefined, first = true; first || resumeAt !== undefined; first = false) {
+        const { stormy, options } = nextWeather(failures);
+        const stream = fanOutItems(network, countedConfig(), { ...what, segment, totalSegments, resumeAt }, options);
+        const enough = taken.length + (random() < 0.5 ? 1 + below(20) : Number.POSITIVE_INFINITY);
+        const consume = async (): Promise<void> => {
+          for await (const item of stream) if (taken.push(idOf(item)) === enough) return;
+        };
+        await network.played(consume()).catch((error: unknown) => {
+          failures += 1;
+          return failure(error, stormy);
+        });
+        resumeAt = stream.resumePoint;
+      }
+    }
+    if (taken.sort().join() !== expected().sort().join()) throw new Error(`${taken} were streamed, not ${expected()}`);
+  }
+
+  /** What an item counts for `maxPageBytes`. */
+  function bytesOfPage(item: DynamoDbItem): number {
+    return 1 + (Number(idOf(item).split('-').at(-1)) % 7);
+  }
+
+  function mostThatFit(items: readonly DynamoDbItem[]): number {
+    let bytes = 0;
+    const end = items.findIndex((item) => {
+      bytes += bytesOfPage(item);
+      return bytes > (maxPageBytes ?? Number.POSITIVE_INFINITY);
+    });
+    return end === -1 ? items.length : Math.max(1, end);
+  }
+
+  /** A failure of a page: it is asked for again. Only what a network can do may fail one. */
+  function failure(error: unknown, stormy: boolean): undefined {
+    const { name = '', code = '' } = Object(error);
+    const known = ['ThrottlingException', 'ShardsUnavailableError', 'IncompleteAnswerError'].includes(name);
+    if (!stormy || !(known || code === 'ECONNRESET')) throw error;
+    if (error instanceof EvenShardsError && error.code === '') throw error;
+    return undefined;
+  }
+
+  function countedConfig(): ShardedIndexConfig {
+    const counts = VALUES.map((value, number) => [value, { write: 1, read: shards[number]! }]);
+    return { ...config, shards: { ...config.shards, byValue: Object.fromEntries(counts) } };
+  }
+
+  /** Where a cursor stands, as an item of which some attributes may be absent. */
+  function positionOf(of: string): DynamoDbItem {
+    const { item, shard } = decodeCursor(countedConfig(), { ...request, cursor: of })!;
+    return { ...item, ...shardKey(layout, Math.floor(shard / MAX_INDEX_SHARDS), shard % MAX_INDEX_SHARDS) };
+  }
+
+  function isAhead(next: DynamoDbItem, before: DynamoDbItem): boolean {
+    const absent = config.sortKeyAttributes.find((name) => next[name] === undefined);
+    if (absent === undefined) return compare(next, before) > 0;
+    // It stands behind everything with the attributes that it has, and before what has others.
+    const named = config.sortKeyAttributes.filter((name) => next[name] !== undefined);
+    for (const name of named) {
+      if (before[name] === undefined) return false;
+      const difference = direction * compareAttributeValues(next[name]!, before[name]!);
+      if (difference !== 0) return difference > 0;
+    }
+    return before[absent] !== undefined;
+  }
+
+  /** Items with one sort value lie in one shard, if items come in runs. */
+  function placeOf(value: number, rank?: number): DynamoDbItem {
+    return shardKey(layout, value, inRuns && rank !== undefined ? (7 * rank) % shards[value]! : below(shards[value]!));
+  }
+
+  function strayItems(): DynamoDbItem[] {
+    if (index.putStray === undefined || random() < 0.8) return [];
+    const moved = [...table.values()].filter(() => random() < 0.1);
+    for (const item of moved) leftAlone.delete(idOf(item));
+    return moved
+      .map((item) => ({ ...item, ...placeOf(below(asked.length)) }))
+      .filter((item) => numberOf(item) !== numberOf(table.get(idOf(item))!));
+  }
+
+  async function changeSomething(): Promise<void> {
+    const changed: DynamoDbItem[] = [];
+    for (const value of asked.keys()) {
+      if (random() < 0.2) shards[value] = Math.min(limits.mostShards, shards[value]! + below(4));
+      if (random() < 0.1 && shards[value]! > 1) {
+        // Drained first: every item of the shards that go is written to another.
+        shards[value] = 1 + below(shards[value]!);
+        for (const item of table.values()) {
+          const drained = indexValueOf(item) === VALUES[value] && numberOf(item) % MAX_INDEX_SHARDS >= shards[value]!;
+          if (drained) changed.push({ ...item, ...placeOf(value) });
+        }
+        for (const item of changed) leftAlone.delete(idOf(item));
+        await put(changed.splice(0));
+      }
+    }
+    for (let count = below(4); count > 0; count--) {
+      if (created < MODEL_IDS && (table.size === 0 || random() < 0.5)) changed.push(fresh(`job-${created++}`));
+      else if (table.size > 0) {
+        const item = oneOf([...table.values()]);
+        leftAlone.delete(idOf(item));
+        if (random() < 0.5) {
+          table.delete(idOf(item));
+          await index.delete([item]);
+        } else {
+          await put([random() < 0.5 ? fresh(idOf(item)) : { ...item, ...placeOf(below(asked.length)) }]);
+        }
+      }
+    }
+    await put(changed);
+  }
+
+  /** A condition on none, one or several sort key attributes, and what it selects in the oracle's own terms. */
+  function randomSelect(): { sortKey: FanOutRequest['sortKey']; selects(item: DynamoDbItem): boolean } {
+    if (sortKeys === 0 || random() < 0.3) return { sortKey: undefined, selects: () => true };
+    const named = config.sortKeyAttributes.slice(0, 1 + below(sortKeys));
+    const conditions = named.map((name, place) => {
+      const kinds = place < named.length - 1 ? ['eq'] : CONDITIONS;
+      const operand = (): AttributeValue => {
+        if (name === 'tie') return { N: String(below(6)) };
+        return name === 'last' ? { S: oneOf(['x', 'y', 'xx']) } : sortValue(type, below(limits.sortValues));
+      };
+      return randomCondition(name, oneOf(kinds), operand);
+    });
+    const fields = Object.fromEntries(conditions.map(({ name, field }) => [name, field]));
+    return {
+      sortKey: (named.length === 1 && random() < 0.5 ? fields.sort : fields) as FanOutRequest['sortKey'],
+      selects: (item) => conditions.every(({ selects: each }) => each(item)),
+    };
+  }
+}
+
+function randomCondition(
+  name: string,
+  kind: string,
+  operand: () => AttributeValue,
+): { name: string; field: object; selects(item: DynamoDbItem): boolean } {
+  const first = operand();
+  const other = operand();
+  const to = (item: DynamoDbItem, value: AttributeValue) => compareAttributeValues(item[name]!, value);
+  const [lower, upper] = compareAttributeValues(first, other) <= 0 ? [first, other] : [other, first];
+  switch (kind) {
+    case 'lt':
+      return { name, field: { lt: first }, selects: (item) => to(item, first) < 0 };
+    case 'lte':
+      return { name, field: { lte: first }, selects: (item) => to(item, first) <= 0 };
+    case 'gt':
+      return { name, field: { gt: first }, selects: (item) => to(item, first) > 0 };
+    case 'gte':
+      return { name, field: { gte: first }, selects: (item) => to(item, first) >= 0 };
+    case 'between':
+      return {
+        name,
+        field: { between: [lower, upper] },
+        selects: (item) => to(item, lower) >= 0 && to(item, upper) <= 0,
+      };
+    case 'beginsWith':
+      if ('N' in first) break;
+      return {
+        name,
+        field: { beginsWith: first },
+        selects: (item) => bytesOf(item[name]!).subarray(0, bytesOf(first).length).equals(bytesOf(first)),
+      };
+  }
+  return { name, field: { eq: first }, selects: (item) => to(item, first) === 0 };
+}
+
+function bytesOf(value: AttributeValue): Buffer {
+  return 'S' in value ? Buffer.from(value.S) : Buffer.from((value as { B: Uint8Array }).B);
+}
+
+function onceEach(items: DynamoDbItem[]): DynamoDbItem[] {
+  const seen = new Set<string>();
+  return items.filter((item) => !seen.has(idOf(item)) && seen.add(idOf(item)));
+}
+
+function shardKey(layout: ShardedIndexConfig['keyLayout'], value: number, shard: number): DynamoDbItem {
+  const status = VALUES[value]!;
+  return {
+    status: { S: status },
+    shard: layout === 'single-attribute' ? { S: `${status}#${shard}` } : { N: String(shard) },
+  };
+}
+
+/** The place of an item's shard among the shards of all values. */
+function numberOf(item: DynamoDbItem): number {
+  const shard = Number(((item.shard as { N: string }).N ?? (item.shard as { S: string }).S).split('#').at(-1));
+  return VALUES.indexOf(indexValueOf(item)) * MAX_INDEX_SHARDS + shard;
+}
+
+function indexValueOf({ status }: DynamoDbItem): string {
+  return (status as { S: string }).S;
+}
+
+function idOf({ jobId }: DynamoDbItem): string {
+  return (jobId as { S: string }).S;
+}
+
+function textOf(item: DynamoDbItem): string {
+  return JSON.stringify(item);
+}
+
+/** Plays cases one after the other. The error names the first seed that fails. */
+export async function playFanOutCases(
+  cases: number,
+  firstSeed: number,
+  play: (seed: number) => Promise<void>,
+): Promise<void> {
+  for (let seed = firstSeed; seed < firstSeed + cases; seed++) {
+    await play(seed).catch((error: Error) => {
+      throw new Error(`seed ${seed}: ${error.message}`, { cause: error });
+    });
+  }
+}

@@ -1,0 +1,402 @@
+import {
+  type ClusteringCondition,
+  type CqlClient,
+  type CqlKeyType,
+  type CqlRow,
+  type CqlValue,
+  EvenShardsError,
+  FanOutHistory,
+  type FanOutOrder,
+  type FanOutSelectOptions,
+  type FanOutSelectRequest,
+  fanOutSelect,
+  type ShardedKeyspacesConfig,
+} from '../../../lib/core';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import type { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { FakeCassandra, textOf } from './fake-cassandra';
+
+/** Values of each type, from the least to the greatest as Cassandra has them: few, so that equal ones are the rule. */
+export const MODEL_VALUES: Record<CqlKeyType, CqlValue[]> = {
+  ascii: ['', 'A', 'a', 'ab', 'b', '\x7f'],
+  bigint: ['-9223372036854775808', '-1', '0', '9007199254740992', '9007199254740993', '9223372036854775807'],
+  blob: ['00', '0001', '01', '7f', '80', 'ff'].map((hex) => Buffer.from(hex, 'hex')),
+  boolean: [false, true],
+  date: ['0001-01-01', '1969-12-31', '1970-01-01', '2020-07-09', '2020-07-10', '9999-12-31'],
+  decimal: ['-10.5', '-0.1', '0', '0.1', '1', '12345678901234567890.5'],
+  double: [-1e300, -0.5, -0, 0, 0.1, 1e300],
+  float: [-(2 ** 100), -0.5, -0, 0, 0.5, 2 ** 100],
+  int: [-(2 ** 31), -1, 0, 1, 300, 2 ** 31 - 1],
+  smallint: [-32_768, -1, 0, 1, 300, 32_767],
+  text: ['', 'a', 'ab', 'b', '\uff5e', '\u{10000}'],
+  time: ['00:00:00', '00:00:00.000000001', '08:30:00', '08:30:00.5', '23:59:59', '23:59:59.999999999'],
+  timestamp: [-1, 0, 1, 1594279800000, 1594279800001, 253402300799999].map((ms) => new Date(ms)),
+  // Unsigned by time; then each byte by its sign, so that 80 is the least and 7f the greatest.
+  timeuuid: [
+    '00000000-0000-1000-8080-808080808080',
+    '00000000-0000-1000-8000-808080808080',
+    '00000001-0000-1000-8080-808080808080',
+    '00000000-0001-1000-8080-808080808080',
+    '00000000-0000-1001-8080-808080808080',
+    'ffffffff-ffff-1fff-bf7f-7f7f7f7f7f7f',
+  ],
+  tinyint: [-128, -1, 0, 1, 30, 127],
+  uuid: [
+    '00000001-0000-1000-8000-000000000000',
+    '00000000-0001-1000-8000-000000000000',
+    '00000000-0000-4000-8000-000000000000',
+    '00000000-0000-4000-80ff-000000000000',
+    '7fffffff-0000-4000-8000-000000000000',
+    '80000000-0000-4000-8000-000000000000',
+  ],
+  varchar: ['', 'a', 'ab', 'b', '\uff5e', '\u{10000}'],
+  varint: [
+    '-340282366920938463463374607431768211456',
+    '-1',
+    '0',
+    '1',
+    '255',
+    '340282366920938463463374607431768211456',
+  ],
+};
+
+/** A table that cases are played on. */
+export interface ModelShape {
+  clustering: { type: CqlKeyType; order: 'ASC' | 'DESC' }[];
+  /** A second column in the partition key. */
+  byRegion?: boolean;
+}
+
+/** Names that need quotes: a keyword, a capital letter. */
+const CLUSTERING_NAMES = ['created', 'order', 'Title'];
+
+export function modelConfig(shape: ModelShape, tableName: string): ShardedKeyspacesConfig {
+  return {
+    keyspaceName: 'tracker',
+    tableName,
+    partitionKey: [
+      { name: 'day', type: 'text' },
+      ...(shape.byRegion ? [{ name: 'region', type: 'int' as const }] : []),
+    ],
+    shardColumn: 'shard',
+    firstShard: 1,
+    clusteringColumns: shape.clustering.map((column, index) => ({ name: CLUSTERING_NAMES[index]!, ...column })),
+    columns: ['headline', 'body'],
+    shards: { default: { write: 1, read: 1 } },
+    strategy: 'random',
+  };
+}
+
+/** What a case needs of a table, real or not. */
+export interface ModelTable {
+  client: CqlClient;
+  insert(rows: CqlRow[]): Promise<void>;
+  delete(rows: CqlRow[]): Promise<void>;
+  /** Gives shards of a value a static column and, if nothing else is written, no row. */
+  insertStatic(keys: CqlRow[]): Promise<void>;
+}
+
+/** A row as the oracle knows it: the place of each clustering value among the values of its type. */
+interface Entry {
+  row: CqlRow;
+  shard: number;
+  ranks: number[];
+}
+
+/** What the server does besides answering. */
+export interface ModelFaults {
+  clock: VirtualClock;
+  /** Of each request. */
+  latencyMs(): number;
+  fault(): Error | undefined;
+}
+
+const KINDS = ['eq', 'lt', 'lte', 'gt', 'gte', 'both', 'between', 'beginsWith'];
+const TURNS_WITH_CHANGES = 8;
+const MOST_ROWS = 150;
+
+/** A fake table whose answers end anywhere, and may be empty although more follow. */
+export function fakeModelTable(shape: ModelShape, random: () => number): ModelTable {
+  const empty = random() < 0.3;
+  const mostRows = random() < 0.5 ? 1 + Math.floor(random() * 20) : undefined;
+  const { partitionKey, shardColumn, clusteringColumns } = modelConfig(shape, 'fake');
+  const table = new FakeCassandra(
+    {
+      partitionKey: [...partitionKey.map(({ name }) => name), shardColumn],
+      clusteringColumns: clusteringColumns.map(({ name, order, type }) => ({
+        name,
+        order,
+        compare: oracleOrder(type),
+      })),
+    },
+    {
+      pageRows: () => (mostRows === undefined ? 5_000 : 1 + Math.floor(random() * mostRows)),
+      isEmptyPage: () => empty && random() < 0.2,
+    },
+  );
+  return {
+    client: table,
+    insert: async (rows) => {
+      for (const row of rows) table.insert(row);
+    },
+    delete: async (rows) => {
+      for (const row of rows) table.delete(row);
+    },
+    insertStatic: async (keys) => {
+      for (const key of keys) table.insertStatic(key);
+    },
+  };
+}
+
+/** By the list of values above, but for text, of which conditions have other values too. */
+function oracleOrder(type: CqlKeyType): (a: string, b: string) => number {
+  if (type === 'text' || type === 'varchar' || type === 'ascii')
+    return (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+  const ranks = new Map<string, number>();
+  for (const [rank, value] of MODEL_VALUES[type].entries()) {
+    const text = textOf(value);
+    ranks.set(text, rank);
+    // A time of day is sent with all of its digits.
+    if (type === 'time') ranks.set(text.padEnd(9, '.').padEnd(18, '0'), rank);
+  }
+  return (a, b) => ranks.get(a)! - ranks.get(b)!;
+}
+
+/**
+ * Plays one case, wholly determined by its seed: rows in some shards of a value, a query that is paged to its end, and
+ * between the pages rows that come and go, and shard counts that grow and shrink. With faults, requests fail, take long,
+ * or are sent twice, pages have deadlines, and some may leave shards out.
+ *
+ * Each page is what an oracle says, which keeps all rows in one sorted list: the next rows behind the last one. A page that
+ * a deadline ends early is the beginning of that, and has a cursor. A partial page has everything of the other shards. And,
+ * whatever the oracle says, each row that was left alone is shown exactly once, if no page left its shard out.
+ */
+export async function playSelectCase(
+  seed: number,
+  shape: ModelShape,
+  table: ModelTable,
+  config: ShardedKeyspacesConfig,
+  mostShards: number,
+  faults?: ModelFaults,
+): Promise<number> {
+  const random = seededRandom(seed);
+  const below = (count: number): number => Math.floor(random() * count);
+  const oneOf = <E>(choices: readonly E[]): E => choices[below(choices.length)]!;
+
+  const value = { day: `case ${seed}`, ...(shape.byRegion && { region: below(3) }) };
+  const columns = config.clusteringColumns;
+  let shards = 1 + below(oneOf([3, 12, 12, 50, mostShards].map((most) => Math.min(most, mostShards))));
+  const firstShard = below(2) * below(3);
+  const limit = shards > 50 ? 10 + below(100) : 1 + below(oneOf([3, 10, 60]));
+  const order = oneOf<FanOutOrder | undefined>(['ascending', 'descending', 'unordered', undefined]);
+  const bytesLimit = random() < 0.2 ? 1 + below(20) : undefined;
+  const pageLimit = Math.min(limit, bytesLimit ?? limit);
+  const { where, matches } = conditions();
+  const projection = random() < 0.3 ? ['body'] : undefined;
+  const request: FanOutSelectRequest = {
+    value,
+    limit,
+    ...(order && { order }),
+    where,
+    ...(projection && { projection }),
+  };
+  const ownOrder = columns[0]!.order === 'ASC' ? 'ascending' : 'descending';
+  const reversed = order !== undefined && order !== 'unordered' && order !== ownOrder;
+
+  let created = 0;
+  const entries = new Map<string, Entry>();
+  const keyOf = ({ shard, ranks }: Entry): string => [shard, ...ranks].join();
+  await put(Array.from({ length: below(oneOf([10, 60, MOST_ROWS])) }, fresh));
+  if (random() < 0.2) {
+    const used = new Set([...entries.values()].map(({ shard }) => shard));
+    const free = Array.from({ length: shards }, (_, shard) => firstShard + shard).filter((shard) => !used.has(shard));
+    await table.insertStatic(free.slice(0, 5).map((shard) => ({ ...value, shard })));
+  }
+
+  const history = random() < 0.5 || faults ? new FanOutHistory() : undefined;
+  const client = faults === undefined ? table.client : unreliable(table.client, faults);
+  const leftAlone = new Map([...entries]);
+  const lost = new Set<number>();
+  const shown: string[] = [];
+  let last: Entry | undefined;
+  let cursor: string | undefined;
+  let requests = 0;
+  for (let turn = 0; ; turn++) {
+    const rest = [...entries.values()]
+      .filter(matches)
+      .filter((entry) => last === undefined || compare(entry, last) > 0)
+      .sort(compare);
+    const counted = { ...config, firstShard, shards: { default: { write: 1, read: shards } } };
+    const partial = faults !== undefined && random() < 0.2;
+    const deadlineMs = faults !== undefined && random() < 0.3 ? below(150) : undefined;
+    const options: FanOutSelectOptions = {
+      history,
+      ...(bytesLimit && { maxPageBytes: bytesLimit, rowBytes: () => 1 }),
+      ...(faults && {
+        clock: faults.clock,
+        random,
+        attempts: partial ? 2 : 100,
+        backoffBaseMs: 1,
+        backoffCapMs: 4,
+        concurrency: 1 + below(60),
+        hedgeBudget: oneOf([0, 0.02, 0.1]),
+        onShardFailure: partial ? 'partial' : 'fail',
+        deadlineMs,
+      }),
+    };
+    const ask = (given: FanOutSelectOptions) => {
+      const asked = fanOutSelect(client, counted, { ...request, cursor }, given);
+      return faults === undefined ? asked : faults.clock.runUntil(asked);
+    };
+    const page = await ask(options).catch((error: unknown) => {
+      // Nothing was certain in time, or no shard was left.
+      if ((deadlineMs === undefined && !partial) || !(error instanceof EvenShardsError)) throw error;
+      if (error.code !== 'SHARDS_UNAVAILABLE') throw error;
+      return ask({ ...options, deadlineMs: undefined, onShardFailure: 'fail', attempts: 100 });
+    });
+    requests += page.stats.requests;
+
+    const missing = page.missingShards ?? [];
+    for (const shard of missing) lost.add(shard);
+    const expected = missing.length === 0 ? rest : whatCanBeThere(page.rows, rest, missing);
+    const early = page.cursor !== undefined && (deadlineMs !== undefined || missing.length > 0);
+    const ids = page.rows.map(({ body }) => body as number);
+    const wanted = expected.slice(0, early ? ids.length : pageLimit).map(({ row }) => row.body as number);
+    if (ids.join() !== wanted.join()) throw new Error(`page ${turn} holds ${ids}, and should hold ${wanted}`);
+    if (page.cursor === undefined && expected.length > ids.length) throw new Error(`page ${turn} ends too early`);
+    if (page.cursor !== undefined && ids.length < pageLimit && !early)
+      throw new Error(`page ${turn} is short, with a cursor`);
+    const names = Object.keys(page.rows[0] ?? {});
+    if (projection !== undefined && names.some((name) => name !== 'body')) throw new Error(`page ${turn} has ${names}`);
+    shown.push(...expected.slice(0, ids.length).map(keyOf));
+    if (page.cursor === undefined) break;
+    if (page.cursor.length > 400) throw new Error(`a cursor of ${page.cursor.length} characters`);
+    last = expected[ids.length - 1] ?? last;
+    cursor = page.cursor;
+    if (turn < TURNS_WITH_CHANGES && random() < 0.7) await changeSomething();
+  }
+  const times = new Map<string, number>();
+  for (const key of shown) times.set(key, (times.get(key) ?? 0) + 1);
+  for (const [key, entry] of leftAlone) {
+    const due = matches(entry) ? 1 : 0;
+    const found = times.get(key) ?? 0;
+    if (found !== due && !(found === 0 && lost.has(entry.shard)))
+      throw new Error(`${key} was shown ${found} times, not ${due}`);
+  }
+  return requests;
+
+  function compare(a: Entry, b: Entry): number {
+    const direction = reversed ? -1 : 1;
+    if (order === 'unordered' && a.shard !== b.shard) return a.shard - b.shard;
+    for (const [index, column] of columns.entries()) {
+      const difference = a.ranks[index]! - b.ranks[index]!;
+      if (difference !== 0) return (column.order === 'ASC' ? difference : -difference) * direction;
+    }
+    return (a.shard - b.shard) * direction;
+  }
+
+  /** Of a shard that is missing a page may have some rows; of the others it has every one. */
+  function whatCanBeThere(rows: readonly CqlRow[], rest: readonly Entry[], missing: readonly number[]): Entry[] {
+    const there = new Set(rows.map(({ body }) => body));
+    return rest.filter(({ row, shard }) => !missing.includes(shard) || there.has(row.body));
+  }
+
+  function fresh(): Entry {
+    const ranks = columns.map(({ type }) => below(MODEL_VALUES[type].length));
+    const shard = firstShard + below(shards);
+    const key = columns.map(({ name, type }, index) => [name, MODEL_VALUES[type][ranks[index]!]]);
+    const row = { ...value, shard, ...Object.fromEntries(key), headline: 'h'.repeat(below(50)), body: created++ };
+    return { row, shard, ranks };
+  }
+
+  async function put(fresh: Entry[]): Promise<void> {
+    const last = new Map(fresh.map((entry) => [keyOf(entry), entry]));
+    for (const [key, entry] of last) entries.set(key, entry);
+    await table.insert([...last.values()].map(({ row }) => row));
+  }
+
+  async function remove(gone: Entry[]): Promise<void> {
+    for (const entry of gone) {
+      entries.delete(keyOf(entry));
+      leftAlone.delete(keyOf(entry));
+    }
+    await table.delete(gone.map(({ row }) => row));
+  }
+
+  async function changeSomething(): Promise<void> {
+    if (random() < 0.2) shards = Math.min(mostShards, shards + below(4));
+    if (random() < 0.1 && shards > 1) {
+      // Drained first: every row of the shards that go is deleted.
+      shards = 1 + below(shards);
+      await remove([...entries.values()].filter(({ shard }) => shard >= firstShard + shards));
+    }
+    const added: Entry[] = [];
+    for (let count = below(4); count > 0; count--) {
+      if (entries.size === 0 || random() < 0.5) {
+        const entry = fresh();
+        leftAlone.delete(keyOf(entry));
+        added.push(entry);
+      } else {
+        await remove([oneOf([...entries.values()])]);
+      }
+    }
+    await put(added);
+  }
+
+  /** Conditions with the oracle's own idea of what meets them. */
+  function conditions(): { where: FanOutSelectRequest['where']; matches(entry: Entry): boolean } {
+    if (random() < 0.4) return { where: undefined, matches: () => true };
+    const where: Record<string, ClusteringCondition> = {};
+    const tests: ((ranks: number[]) => boolean)[] = [];
+    const prefix = below(columns.length + 1);
+    for (const [index, { name, type }] of columns.entries()) {
+      const values = MODEL_VALUES[type];
+      const [low, high] = [below(values.length), below(values.length)].sort((a, b) => a - b) as [number, number];
+      const isText = type === 'text' || type === 'varchar' || type === 'ascii';
+      const kind = index < prefix ? 'eq' : oneOf(isText ? KINDS : KINDS.slice(0, -1));
+      where[name] = conditionOf(kind, values[low]!, values[high]!);
+      tests.push((ranks) => meets(kind, ranks[index]!, low, high, values));
+      if (kind !== 'eq' || random() < 0.3) break;
+    }
+    return { where, matches: ({ ranks }) => tests.every((test) => test(ranks)) };
+  }
+}
+
+function conditionOf(kind: string, low: CqlValue, high: CqlValue): ClusteringCondition {
+  if (kind === 'both') return { gt: low, lte: high };
+  if (kind === 'between') return { between: [low, high] };
+  return { [kind]: low } as unknown as ClusteringCondition;
+}
+
+function meets(kind: string, rank: number, low: number, high: number, values: readonly CqlValue[]): boolean {
+  switch (kind) {
+    case 'eq':
+      return rank === low;
+    case 'lt':
+      return rank < low;
+    case 'lte':
+      return rank <= low;
+    case 'gt':
+      return rank > low;
+    case 'gte':
+      return rank >= low;
+    case 'both':
+      return rank > low && rank <= high;
+    case 'between':
+      return rank >= low && rank <= high;
+    default:
+      return String(values[rank]).startsWith(String(values[low]));
+  }
+}
+
+/** Each request takes its time on a virtual clock, and may fail in the end. */
+function unreliable(client: CqlClient, { clock, latencyMs, fault }: ModelFaults): CqlClient {
+  return {
+    async execute(query, parameters, options) {
+      await clock.sleep(latencyMs());
+      const error = fault();
+      if (error !== undefined) throw error;
+      return client.execute(query, parameters, options);
+    },
+  };
+}

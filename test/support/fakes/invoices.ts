@@ -1,0 +1,16 @@
+import type { ShardedTableConfig } from '../../../lib/core';
+
+/** The table of the seed document: an invoice in the partitions `121212-1` to `121212-5`, sorted by the transactions of the clients. */
+export const invoices: ShardedTableConfig = {
+  tableName: 'Invoices',
+  tableKey: ['InvoiceNumber', 'ClientTransactionId'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'InvoiceNumber',
+  shardAttribute: 'InvoiceNumber',
+  sortKeyAttributes: ['ClientTransactionId'],
+  shardedBy: ['ClientTransactionId'],
+  separator: '-',
+  firstShard: 1,
+  shards: { default: { write: 5, read: 5 } },
+  strategy: 'calculated',
+};

@@ -1,0 +1,188 @@
+import {
+  type DynamoDbItem,
+  findStrays,
+  type ItemTransferClient,
+  reshardItems,
+  type ShardedTableConfig,
+  shardAttributes,
+  shardKeys,
+  type TransactWrite,
+  transactDelete,
+  transactPut,
+} from '../../../lib/core';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { type PlayedReshard, reshardWithCrashes, type Send, throttled } from './crashing-reshard';
+import { FakeTable, type FakeWrite } from './fake-table';
+
+const ITEMS = 60;
+const WRITERS = 8;
+const VALUES = ['7', '8', '9'];
+
+/** An item as a writer knows it, without its place. */
+type Body = { invoice: string; sk: string; owner: string } & Record<string, string>;
+
+/**
+ * Plays one random case of the `move` step of a table that is sharded by its own key: `reshardItems` goes over the segments, while
+ * eight writers put, put if absent, delete and update items, as the decision about such tables lets them. Faults and crashes are those
+ * of `playReshard`.
+ *
+ * @throws an error if in the end the table holds anything but what the writers wrote, each item at its place, once
+ */
+export async function playTableReshard(seed: number): Promise<PlayedReshard> {
+  const random = seededRandom(seed);
+  const pick = (count: number): number => Math.floor(random() * count);
+  const config = configOf(random);
+  const isRandom = config.strategy === 'random';
+  const clock = new VirtualClock();
+  const table = new FakeTable(config.tableKey, 1 + pick(20));
+  /** What the writers have written, by what makes an item the same item. */
+  const written = new Map<string, Body>();
+  const versionAttribute = random() < 0.5 ? 'version' : null;
+  let versions = 0;
+
+  const identity = ({ invoice, sk, owner }: Body): string => [invoice, sk, owner].join('|');
+  const bodyOf = (number: number): Body => ({
+    invoice: VALUES[number % 3]!,
+    sk: `t${isRandom ? number % 20 : number}`,
+    owner: `o${isRandom ? number : number % 5}`,
+    version: `v${versions++}`,
+  });
+  const typed = (item: object): DynamoDbItem =>
+    Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { S: String(value) }]));
+  const transact = (writes: readonly TransactWrite[]): boolean => {
+    const converted = writes.map((write) => {
+      const [kind, { Item, Key, ...condition }] = Object.entries(write)[0] as [string, Record<string, object>];
+      return { [kind]: { ...condition, ...(Item && { Item: typed(Item) }), ...(Key && { Key: typed(Key) }) } };
+    });
+    try {
+      table.transact(converted as FakeWrite[]);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  // Each item stands at some place of its path, or where an earlier count has put it.
+  for (let number = 0; number < ITEMS; number++) {
+    const body = bodyOf(number);
+    written.set(identity(body), body);
+    if (!isRandom) {
+      const places = shardKeys(config, body.invoice, body);
+      table.put(typed({ ...body, ...places[random() < 0.3 ? 0 : pick(places.length)] }));
+      continue;
+    }
+    const { read } = config.shards.default;
+    const free = Array.from({ length: read }, (_, shard) => `${body.invoice}-${1 + shard}`).filter(
+      (pk) => table.read({ pk: { S: pk }, sk: { S: body.sk } }) === undefined,
+    );
+    if (free.length === 0) written.delete(identity(body));
+    else table.put(typed({ ...body, pk: free[pick(free.length)] }));
+  }
+
+  /** Where an item stands now. */
+  const find = (body: Body): DynamoDbItem | undefined =>
+    [...table.items.values()].find((item) => identity(plain(item)) === identity(body));
+  const writer = async (writes: number): Promise<void> => {
+    for (let done = 0; done < writes; done++) {
+      await clock.sleep(random() * 40);
+      const body = bodyOf(pick(ITEMS));
+      const kind = random();
+      const there = find(body);
+      if (kind < 0.4 && there !== undefined) {
+        // An update of an item where a transactional read has found it. It fails if the item is gone from there by then.
+        await clock.sleep(random() * 20);
+        const now = table.read({ pk: there.pk!, sk: there.sk! });
+        if (now === undefined || identity(plain(now)) !== identity(body)) continue;
+        const change = {
+          version: body.version!,
+          ...(versionAttribute !== null && { [`note${pick(4)}`]: body.version! }),
+        };
+        table.put({ ...now, ...typed(change) });
+        written.set(identity(body), { ...written.get(identity(body))!, ...change });
+      } else if (isRandom) {
+        if (there !== undefined) continue;
+        const Item = { ...body, ...shardAttributes(config, body) };
+        if (table.read(typed({ pk: Item.pk, sk: Item.sk })) !== undefined) continue;
+        table.put(typed(Item));
+        written.set(identity(body), body);
+      } else if (kind < 0.6) {
+        transact(transactDelete(config, body.invoice, body));
+        written.delete(identity(body));
+      } else if (kind < 0.8) {
+        const isNew = transact(transactPut(config, body, { ifAbsent: true }));
+        if (isNew === written.has(identity(body))) throw new Error(`seed ${seed}: put ${identity(body)} twice or not`);
+        if (isNew) written.set(identity(body), body);
+      } else {
+        transact(transactPut(config, body));
+        written.set(identity(body), body);
+      }
+    }
+  };
+
+  const resharding = reshardWithCrashes(
+    { clock, random },
+    (fate) => (fate < 0.04 ? throttled() : fate < 0.06 ? cancelled('None', 'TransactionConflict') : undefined),
+    async (send, options) => {
+      const reads: Send = async (request) => {
+        for (;;) {
+          try {
+            return await send(request);
+          } catch (error) {
+            if ((error as Error).name !== 'TransactionCanceledException') throw error;
+          }
+        }
+      };
+      const client: ItemTransferClient = {
+        scan: (input) => reads(() => table.scan(input)),
+        getItem: (input) => reads(() => table.getItem(input)),
+        transactWriteItems: (input) => send(() => table.transactWriteItems(input)),
+      };
+      const end = await reshardItems(client, config, { ...options, versionAttribute });
+      if (end.outcomes.refused > 0 && !isRandom) throw new Error(`seed ${seed}: ${end.outcomes.refused} refused`);
+      return end;
+    },
+  );
+  const writers = Array.from({ length: WRITERS }, () => writer(20));
+  await clock.runUntil(Promise.all([resharding, ...writers]));
+  await clock.runOut();
+
+  const contents = (bodies: Iterable<Body>): string[] =>
+    [...bodies].map((body) => JSON.stringify(Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
+  const [got, expected] = [contents([...table.items.values()].map(plain)), contents(written.values())];
+  if (JSON.stringify(got) !== JSON.stringify(expected)) {
+    throw new Error(`seed ${seed}: the table holds ${got.join(' ')}, and the writers wrote ${expected.join(' ')}`);
+  }
+  const { strays } = await findStrays(table, config);
+  const left = Object.values(strays).reduce((sum, count) => sum + count, 0);
+  if (left > 0 && !isRandom) throw new Error(`seed ${seed}: strays are left: ${JSON.stringify(strays)}`);
+  return resharding;
+}
+
+function cancelled(...codes: string[]): Error {
+  const CancellationReasons = codes.map((Code) => ({ Code }));
+  return Object.assign(new Error('cancelled'), { name: 'TransactionCanceledException', CancellationReasons });
+}
+
+function plain({ pk: _, ...item }: DynamoDbItem): Body {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, (value as { S: string }).S])) as Body;
+}
+
+function configOf(random: () => number): ShardedTableConfig {
+  const upTo = (count: number): number => 1 + Math.floor(random() * count);
+  const [since, write, read] = [upTo(8), upTo(8), upTo(8)].sort((a, b) => a - b) as [number, number, number];
+  const strategy = random() < 0.2 ? 'random' : 'calculated';
+  return {
+    tableName: 'Invoices',
+    tableKey: ['pk', 'sk'],
+    keyLayout: 'single-attribute',
+    valueAttribute: 'invoice',
+    shardAttribute: 'pk',
+    sortKeyAttributes: ['sk'],
+    shardedBy: strategy === 'random' ? [] : random() < 0.5 ? ['sk'] : ['owner'],
+    separator: '-',
+    firstShard: 1,
+    shards: { default: { write, read, ...(strategy === 'calculated' && since < write && { since }) } },
+    strategy,
+  };
+}

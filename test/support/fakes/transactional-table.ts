@@ -1,0 +1,41 @@
+import type { DynamoDbItem, TransactCondition, TransactWrite } from '../../../lib/core';
+import { FakeIndex } from './fake-index';
+
+/** A table that takes the writes of a transaction together, or none of them. Its attributes are strings. */
+export class TransactionalTable extends FakeIndex {
+  /** Whether the transaction was not refused. */
+  transact(writes: readonly TransactWrite[]): boolean {
+    const keysOf = (item: Record<string, unknown>): string => `${item.pk}|${item.sk}`;
+    const there = new Map(this.all().map((item) => [keysOf({ pk: textOf(item.pk!), sk: textOf(item.sk!) }), item]));
+    for (const write of writes) {
+      const { Item, Key, ...condition } = { Item: undefined, Key: undefined, ...Object.values(write)[0] };
+      const item = there.get(keysOf((Item ?? Key)!));
+      if (condition.ConditionExpression !== undefined && item !== undefined && !isSame(item, condition)) return false;
+    }
+    for (const write of writes) {
+      if ('Put' in write) this.put(typed(write.Put.Item));
+      if ('Delete' in write) this.delete(typed(write.Delete.Key));
+    }
+    return true;
+  }
+}
+
+/** A condition without values is that no item is there; one with values lets an item be there that has them. */
+function isSame(
+  item: DynamoDbItem,
+  { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} }: Partial<TransactCondition>,
+): boolean {
+  const values = Object.entries(ExpressionAttributeValues);
+  return (
+    values.length > 0 &&
+    values.every(([name, value]) => textOf(item[ExpressionAttributeNames[`#${name.slice(1)}`]!]!) === value)
+  );
+}
+
+export function textOf(value: DynamoDbItem[string]): string {
+  return (value as { S: string }).S;
+}
+
+function typed(item: Record<string, unknown>): DynamoDbItem {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { S: String(value) }]));
+}

@@ -1,0 +1,531 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { App } from 'aws-cdk-lib';
+import { type LocalStack, startLocal } from '../../../bin/local/run-local';
+import { InvoiceStack } from '../../../examples/invoice-table/invoice-stack';
+import { Invoices } from '../../../examples/invoice-table/invoices';
+import type { SegmentEvent } from '../../../lambda/item-resharder/segment-event';
+import {
+  cachedQueryClient,
+  type FanOutRequest,
+  fanOutItems,
+  fanOutQuery,
+  findStrays,
+  type IndexShards,
+  plainItem,
+  planTableReshard,
+  reshardItems,
+  type ShardedTableConfig,
+  shardBatches,
+  shardKey,
+  shardKeys,
+  shardUpdate,
+  type TransactWrite,
+  transactDelete,
+  transactGet,
+  transactPut,
+} from '../../../lib/core';
+import {
+  READ_UNITS_PER_SECOND,
+  SEGMENTS_AT_ONCE,
+  TABLE,
+  VERSION_ATTRIBUTE,
+  WRITE_UNITS_PER_SECOND,
+} from '../../../lib/core/foundation/function-environment';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { invoices as ofSeed } from '../fakes/invoices';
+
+process.env.JSII_DEPRECATED = 'quiet';
+
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+interface Transaction {
+  InvoiceNumber: string;
+  ClientTransactionId: string;
+  amount: number;
+}
+
+/** The invoices of the article: `121212-1` to `121212-5`, sorted by the transactions of the clients. */
+function invoices(tableName: string, shards: IndexShards): ShardedTableConfig {
+  return { ...ofSeed, tableName, shards };
+}
+
+/** A client whose only place is one of the places of another. */
+function meeting(placesOf: (client: number) => unknown[]): [settled: number, moving: number] {
+  const clients = Array.from({ length: 100 }, (_, client) => client);
+  for (const settled of clients.filter((client) => placesOf(client).length === 1)) {
+    const [place] = placesOf(settled);
+    const moving = clients.find((client) => client !== settled && placesOf(client).slice(1).includes(place));
+    if (moving !== undefined) return [settled, moving];
+  }
+  throw new Error('no two clients meet');
+}
+
+const FIVE: IndexShards = { default: { write: 5, read: 5 } };
+
+/**
+ * The invoice table of the documents on a service, through the core and through the function that would be deployed.
+ *
+ * @param transactional whether the service has transactions
+ */
+export function describeInvoiceTable(
+  start: () => Promise<{ endpoint: string; stop(): Promise<void> }>,
+  { transactional, histories }: { transactional: boolean; histories: number },
+): void {
+  describe('a table that is sharded by its own key', () => {
+    let service: Awaited<ReturnType<typeof start>>;
+    let dynamoDb: DynamoDB;
+    let documents: DynamoDBDocument;
+    let tables = 0;
+    jest.setTimeout(60_000);
+    beforeAll(async () => {
+      service = await start();
+      dynamoDb = new DynamoDB({ region: 'us-east-1', credentials: CREDENTIALS, endpoint: service.endpoint });
+      documents = DynamoDBDocument.from(dynamoDb);
+    });
+    afterAll(async () => {
+      dynamoDb?.destroy();
+      await service?.stop();
+    });
+
+    /** Invokes a bundle with one event after the other, in one execution environment. */
+    async function invoke<Answer>(
+      bundle: string,
+      events: object[],
+      environment: Record<string, string>,
+    ): Promise<Answer[]> {
+      const program = `
+        const { handler } = require(${JSON.stringify(join(process.cwd(), 'dist/lambda', bundle))});
+        (async () => {
+          const answers = [];
+          for (const event of ${JSON.stringify(events)})
+            answers.push(await handler(event, { getRemainingTimeInMillis: () => 40_000 }));
+          console.log(JSON.stringify(answers));
+        })();`;
+      const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], {
+        env: {
+          ...process.env,
+          AWS_LAMBDA_FUNCTION_NAME: 'It',
+          AWS_ENDPOINT_URL_DYNAMODB: service.endpoint,
+          AWS_REGION: 'us-east-1',
+          AWS_ACCESS_KEY_ID: 'local',
+          AWS_SECRET_ACCESS_KEY: 'local',
+          ...environment,
+        },
+        maxBuffer: 50_000_000,
+      });
+      // The lines before hold the metrics.
+      return JSON.parse(stdout.trim().split('\n').at(-1)!);
+    }
+
+    async function createTable(): Promise<string> {
+      const TableName = `Invoices-${tables++}`;
+      await dynamoDb.createTable({
+        TableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: ['InvoiceNumber', 'ClientTransactionId'].map((AttributeName) => ({
+          AttributeName,
+          AttributeType: 'S',
+        })),
+        KeySchema: [
+          { AttributeName: 'InvoiceNumber', KeyType: 'HASH' },
+          { AttributeName: 'ClientTransactionId', KeyType: 'RANGE' },
+        ],
+      });
+      for (;;) {
+        const { Table } = await dynamoDb.describeTable({ TableName });
+        if (Table?.TableStatus === 'ACTIVE') return TableName;
+      }
+    }
+
+    const transactions: Transaction[] = Array.from({ length: 120 }, (_, number) => ({
+      InvoiceNumber: '121212',
+      ClientTransactionId: `Client${number % 12}_trans${String(number).padStart(3, '0')}`,
+      amount: number,
+    }));
+    const ids = (items: readonly { ClientTransactionId: string }[]): string[] =>
+      items.map(({ ClientTransactionId }) => ClientTransactionId);
+    const ofClient1 = ids(transactions)
+      .filter((id) => id.startsWith('Client1_'))
+      .sort();
+
+    async function filled(): Promise<ShardedTableConfig> {
+      const config = invoices(await createTable(), FIVE);
+      for (const input of shardBatches([config], { put: transactions })) await documents.batchWrite(input);
+      return config;
+    }
+
+    test('spreads an invoice over 121212-1 to 121212-5, and reads one client back in order, page by page', async () => {
+      const config = await filled();
+      const partitions = new Set<string>();
+      const shown: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const request: FanOutRequest = { value: '121212', sortKey: { beginsWith: 'Client1_' }, limit: 4, cursor };
+        const page = await fanOutQuery(dynamoDb, config, { ...request, consistentRead: true });
+        const items = page.items.map(plainItem<Transaction>);
+        shown.push(...ids(items));
+        for (const { InvoiceNumber } of items) partitions.add(InvoiceNumber);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      expect(shown).toEqual(ofClient1);
+      for await (const item of fanOutItems(dynamoDb, config, { value: '121212' })) {
+        partitions.add(plainItem<Transaction>(item).InvoiceNumber);
+      }
+      expect([...partitions].sort()).toEqual([1, 2, 3, 4, 5].map((shard) => `121212-${shard}`));
+    });
+
+    test('gets, updates and deletes a single item without asking the other shards', async () => {
+      const config = await filled();
+      const { tableName: TableName } = config;
+      const Key = shardKey(config, '121212', { ClientTransactionId: 'Client1_trans001' });
+      const update = shardUpdate(
+        [config],
+        Key,
+        {},
+        {
+          UpdateExpression: 'ADD amount :five',
+          ConditionExpression: 'amount = :one',
+          ExpressionAttributeValues: { ':five': 5, ':one': 1 },
+        },
+      );
+      await documents.update({ TableName, Key, ...update });
+      await expect(documents.get({ TableName, Key })).resolves.toMatchObject({ Item: { amount: 6 } });
+      await documents.delete({ TableName, Key });
+      await expect(documents.get({ TableName, Key })).resolves.not.toHaveProperty('Item');
+    });
+
+    test('refuses the cursor of another table', async () => {
+      const [one, other] = [await filled(), await filled()];
+      const { cursor } = await fanOutQuery(dynamoDb, one, { value: '121212', limit: 5 });
+      await expect(fanOutQuery(dynamoDb, other, { value: '121212', limit: 5, cursor })).rejects.toMatchObject({
+        code: 'INVALID_CURSOR',
+      });
+    });
+
+    test('answers through the function: in order, counted, and from memory for as long as it may', async () => {
+      const config = await filled();
+      const environment = {
+        EVEN_SHARDS_TABLES: JSON.stringify({ Invoices: config }),
+        EVEN_SHARDS_CACHE_MS: '60000',
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1769',
+      };
+      const event = { table: 'Invoices', value: '121212', sortKey: { beginsWith: 'Client1_' } };
+      const events = [
+        ...Array(100).fill(event),
+        { ...event, fresh: true },
+        { ...event, consistentRead: true },
+        { table: 'Invoices', value: '121212', select: 'count' },
+      ];
+      const answers = await invoke<FunctionAnswer>('query-fanout', events, environment);
+      const [first, ...others] = answers.slice(0, 100);
+      expect(ids(first!.items as Transaction[])).toEqual(ofClient1);
+      for (const other of others) expect(other.items).toEqual(first!.items);
+      const units = answers.map(({ stats }) => stats.consumedReadUnits);
+      expect(units.slice(0, 100)).toEqual([5 * 0.5, ...Array(99).fill(0)]);
+      expect(units.slice(100, 102)).toEqual([5 * 0.5, 5]);
+      expect(answers[102]).toMatchObject({ count: 120 });
+    }, 60_000);
+
+    const testIfTransactional = transactional ? test : test.skip;
+
+    describe('of examples/invoice-table', () => {
+      const app = mkdtempSync(join(tmpdir(), 'invoice-table-'));
+      let stack: LocalStack;
+      let table: ShardedTableConfig;
+      beforeAll(async () => {
+        const cdkApp = new App({ outdir: app });
+        new InvoiceStack(cdkApp, 'Example', { env: { account: '111111111111', region: 'us-east-1' } });
+        cdkApp.synth();
+        stack = await startLocal({ app, dynamodbEndpoint: service.endpoint });
+        table = invoices(stack.tables[0]!.name, FIVE);
+      });
+      afterAll(async () => {
+        await stack?.stop();
+        rmSync(app, { recursive: true, force: true });
+      });
+      const page = { table: 'Invoices', value: '343434', sortKey: { beginsWith: 'Client2_' }, limit: 5 };
+      const answer = async (event: object) => (await stack.invoke('Example/Query/Function', event)) as FunctionAnswer;
+      const added = transactions.slice(0, 40).map((each) => ({ ...each, InvoiceNumber: '343434', changedAt: '1' }));
+      const ofClient2 = ids(
+        added.filter(({ ClientTransactionId }) => ClientTransactionId.startsWith('Client2_')),
+      ).sort();
+
+      test('is read by its function as it would be deployed, in order, with cursors', async () => {
+        for (const input of shardBatches([table], { put: added })) await documents.batchWrite(input);
+        const shown: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const { items, cursor: next } = await answer({ ...page, limit: 2, ...(cursor && { cursor }) });
+          shown.push(...ids(items as Transaction[]));
+          cursor = next;
+        } while (cursor !== undefined);
+        expect(shown).toEqual(ofClient2);
+        expect((await answer(page)).items).toHaveLength(ofClient2.length);
+      });
+
+      test('adds, finds, sums and removes transactions, and adds none twice', async () => {
+        const example = new Invoices(dynamoDb, table);
+        const transaction = { ...added[0]!, InvoiceNumber: '565656' };
+        for (const each of added) await example.add({ ...each, InvoiceNumber: '565656' });
+        await expect(example.add(transaction)).rejects.toThrow('conditional request failed');
+        expect(await example.find('565656', transaction.ClientTransactionId)).toEqual(transaction);
+        expect((await example.ofClient('565656', 'Client2')).ids).toEqual(ofClient2);
+        const sum = added.reduce((total, { amount }) => total + amount, 0);
+        expect(await example.total('565656')).toBe(sum);
+        await example.remove('565656', added[7]!.ClientTransactionId);
+        expect(await example.find('565656', added[7]!.ClientTransactionId)).toBeUndefined();
+        expect(await example.total('565656')).toBe(sum - added[7]!.amount);
+      });
+
+      testIfTransactional('goes on while the count changes: adds none twice, finds each, removes each', async () => {
+        const before = new Invoices(dynamoDb, table);
+        const after = new Invoices(dynamoDb, { ...table, shards: { default: { write: 6, read: 6, since: 5 } } });
+        const grown = added.map((each) => ({ ...each, InvoiceNumber: '787878' }));
+        for (const each of grown) await before.add(each);
+        for (const each of grown) {
+          await expect(after.add(each)).rejects.toThrow(/conditional request failed|ConditionalCheckFailed/);
+          expect(await after.find('787878', each.ClientTransactionId)).toEqual(each);
+          await after.remove('787878', each.ClientTransactionId);
+        }
+        expect(await after.total('787878')).toBe(0);
+      });
+    });
+
+    testIfTransactional(
+      'moves its items through the function of TableResharding, after it has counted them',
+      async () => {
+        const { tableName } = await filled();
+        const environment = {
+          [TABLE]: JSON.stringify(invoices(tableName, { default: { write: 6, read: 6, since: 5 } })),
+          [VERSION_ATTRIBUTE]: 'amount',
+          [READ_UNITS_PER_SECOND]: '1000',
+          [WRITE_UNITS_PER_SECOND]: '1000',
+          [SEGMENTS_AT_ONCE]: '1',
+        };
+        const event = { segment: 0, totalSegments: 1, request: {} };
+        const audit = { ...event, request: { mode: 'audit' } };
+        const answers = await invoke<SegmentEvent>('item-resharder', [audit, event, audit], environment);
+        const [before, moving, after] = answers.map(({ totals }) => totals!);
+        expect(before!.strays.misplaced).toBeGreaterThan(5);
+        expect(moving).toMatchObject({ moved: before!.strays.misplaced, refused: 0, itemsScanned: 120 });
+        expect(after).toMatchObject({ strays: { misplaced: 0 }, moved: 0 });
+        const known = invoices(tableName, { default: { write: 6, read: 6 } });
+        expect(
+          ids((await fanOutQuery(dynamoDb, known, { value: '121212' })).items.map(plainItem<Transaction>)),
+        ).toEqual(ids(transactions).sort());
+      },
+    );
+
+    testIfTransactional(
+      'moves its items from 5 shards to 6 beside 8 writers, and loses none of their writes',
+      async () => {
+        const { tableName: TableName } = await filled();
+        const config = invoices(TableName, { default: { write: 6, read: 6, since: 5 } });
+        const before = await findStrays(dynamoDb, config);
+        expect(before.strays.misplaced).toBeGreaterThan(5);
+        const oracle = new Map(
+          transactions.map((each) => [each.ClientTransactionId, { ...each, version: 0, notes: 0 }]),
+        );
+        let writing = true;
+        const writer = async (number: number): Promise<void> => {
+          const own = transactions
+            .filter((_, at) => at % 8 === number)
+            .map(({ ClientTransactionId }) => ClientTransactionId);
+          for (let turn = 1; writing; turn++) {
+            const id = own[turn % own.length]!;
+            const item = { InvoiceNumber: '121212', ClientTransactionId: id, amount: turn, version: turn, notes: 0 };
+            if (turn % 3 === 0) {
+              await untilItPasses(() => documents.transactWrite({ TransactItems: transactPut(config, item) }));
+              oracle.set(id, item);
+              continue;
+            }
+            await untilItPasses(async () => {
+              const { Responses = [] } = await documents.transactGet({
+                TransactItems: transactGet(config, '121212', item),
+              });
+              const { InvoiceNumber, ClientTransactionId } = Responses.find(({ Item }) => Item !== undefined)!.Item!;
+              await documents.update({
+                TableName,
+                Key: { InvoiceNumber, ClientTransactionId },
+                UpdateExpression: 'SET version = :version ADD notes :one',
+                ConditionExpression: 'attribute_exists(InvoiceNumber)',
+                ExpressionAttributeValues: { ':version': turn, ':one': 1 },
+              });
+            });
+            const known = oracle.get(id)!;
+            oracle.set(id, { ...known, version: turn, notes: known.notes + 1 });
+          }
+        };
+        const writers = Array.from({ length: 8 }, (_, number) => writer(number));
+        const reports = await Promise.all(
+          [0, 1].map((segment) =>
+            reshardItems(dynamoDb, config, {
+              versionAttribute: 'version',
+              segment,
+              totalSegments: 2,
+              backoffBaseMs: 5,
+            }),
+          ),
+        );
+        writing = false;
+        await Promise.all(writers);
+        expect(reports.reduce((sum, { outcomes }) => sum + outcomes.moved, 0)).toBeGreaterThan(0);
+        expect(reports.reduce((sum, { outcomes }) => sum + outcomes.refused, 0)).toBe(0);
+        const after = invoices(TableName, { default: { write: 6, read: 6 } });
+        expect((await findStrays(dynamoDb, after)).strays.misplaced).toBe(0);
+        const found: object[] = [];
+        for await (const item of fanOutItems(dynamoDb, after, { value: '121212', consistentRead: true })) {
+          const { InvoiceNumber: _, ...stored } = plainItem<Transaction & { notes?: number; version?: number }>(item);
+          found.push({ version: 0, notes: 0, ...stored });
+        }
+        const expected = [...oracle.values()].map(({ InvoiceNumber: _, ...written }) => written);
+        const sorted = (items: object[]) => items.map((item) => JSON.stringify(Object.entries(item).sort())).sort();
+        expect(sorted(found)).toEqual(sorted(expected));
+      },
+    );
+
+    /** As an application does: a transaction that another one has cancelled, and an update where an item was, are sent again. */
+    async function untilItPasses(write: () => Promise<unknown>): Promise<void> {
+      for (;;) {
+        try {
+          return void (await write());
+        } catch (error) {
+          const passing = [
+            'TransactionCanceledException',
+            'TransactionConflictException',
+            'ConditionalCheckFailedException',
+          ];
+          if (!passing.includes((error as Error).name)) throw error;
+        }
+      }
+    }
+
+    test(`equals an oracle in ${histories} random histories with growth between pages`, async () => {
+      for (let seed = 0; seed < histories; seed++) await playHistory(seed);
+    }, 600_000);
+
+    async function playHistory(seed: number): Promise<void> {
+      const random = seededRandom(seed);
+      const below = (count: number): number => Math.floor(random() * count);
+      const tableName = await createTable();
+      const [from, to] = [1 + below(6), 1 + below(6)];
+      const steps = planTableReshard({ default: { write: from, read: from } }, { default: to });
+      const stages = [
+        { default: { write: from, read: from } },
+        ...steps.flatMap((step) => (step.action === 'deploy' ? [step.shards] : [])),
+      ];
+      // The last step needs every item to have moved, so it is left out.
+      const last = steps.some(({ action }) => action === 'move') ? stages.length - 2 : stages.length - 1;
+      let stage = 0;
+      const config = () => invoices(tableName, stages[Math.min(last, stage + below(2))]!);
+      const oracle = new Map<string, number>();
+      const write = async (): Promise<void> => {
+        const writes = Array.from({ length: 1 + below(5) }, async (_, writer) => {
+          // Each of the concurrent writers has items of its own, so that the oracle knows who was last.
+          const ClientTransactionId = `t${writer}${below(9)}`;
+          const amount = below(100);
+          const item = { InvoiceNumber: '7', ClientTransactionId, amount };
+          const kind = below(3);
+          const config_ = config();
+          if (kind === 0) {
+            await apply(transactDelete(config_, '7', item));
+            oracle.delete(ClientTransactionId);
+          } else if (kind === 1 && transactional) {
+            const put = apply(transactPut(config_, item, { ifAbsent: true }));
+            if (oracle.has(ClientTransactionId)) await expect(put).rejects.toThrow('ConditionalCheckFailed');
+            else await put;
+            oracle.set(ClientTransactionId, oracle.get(ClientTransactionId) ?? amount);
+          } else {
+            await apply(transactPut(config_, item));
+            oracle.set(ClientTransactionId, amount);
+          }
+        });
+        await Promise.all(writes);
+      };
+      const apply = async (writes: ReturnType<typeof transactPut>): Promise<void> => {
+        if (transactional) return void (await documents.transactWrite({ TransactItems: writes }));
+        for (const each of writes) {
+          if ('Put' in each) await documents.put(each.Put);
+          if ('Delete' in each) await documents.delete(each.Delete);
+        }
+      };
+      for (let writes = below(12); writes > 0; writes--) await write();
+      for (let read = 0; read < 3; read++) {
+        const order = below(2) === 0 ? 'ascending' : 'descending';
+        const shown: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const limit = 1 + below(6);
+          const request: FanOutRequest = { value: '7', order, limit, cursor, consistentRead: random() < 0.5 };
+          const page = await fanOutQuery(dynamoDb, config(), request);
+          shown.push(...ids(page.items.map(plainItem<Transaction>)));
+          cursor = page.cursor;
+          if (random() < 0.3) stage = Math.min(last, stage + 1);
+        } while (cursor !== undefined);
+        const expected = [...oracle.keys()].sort();
+        expect([seed, shown]).toEqual([seed, order === 'ascending' ? expected : expected.reverse()]);
+        await write();
+      }
+      for (const [ClientTransactionId, amount] of oracle) {
+        const found = transactional
+          ? (await documents.transactGet({ TransactItems: transactGet(config(), '7', { ClientTransactionId }) }))
+              .Responses
+          : await Promise.all(
+              shardKeys(config(), '7', { ClientTransactionId }).map((Key) =>
+                documents.get({ TableName: tableName, Key, ConsistentRead: true }),
+              ),
+            );
+        expect(found!.flatMap(({ Item }) => Item?.amount ?? [])).toEqual([amount]);
+      }
+      await dynamoDb.deleteTable({ TableName: tableName });
+    }
+
+    testIfTransactional(
+      'no put or delete takes another item with the same sort key away while the count changes',
+      async () => {
+        const config = { ...invoices(await createTable(), FIVE), shardedBy: ['client'] };
+        const growing: ShardedTableConfig = { ...config, shards: { default: { write: 12, read: 12, since: 5 } } };
+        const itemOf = (client: number) => ({
+          InvoiceNumber: '9',
+          ClientTransactionId: 'one',
+          client: `client-${client}`,
+        });
+        const placesOf = (client: number) =>
+          shardKeys(growing, '9', itemOf(client)).map(({ InvoiceNumber }) => InvoiceNumber);
+        const [settled, moving] = meeting(placesOf);
+        const send = (TransactItems: TransactWrite[]) => documents.transactWrite({ TransactItems });
+        await send(transactPut(growing, itemOf(settled)));
+        await expect(send(transactPut(growing, itemOf(moving)))).rejects.toThrow('ConditionalCheckFailed');
+        await expect(send(transactDelete(growing, '9', itemOf(moving)))).rejects.toThrow('ConditionalCheckFailed');
+        await send(transactPut(growing, { ...itemOf(settled), amount: 2 }));
+        const { items } = await fanOutQuery(dynamoDb, growing, { value: '9', consistentRead: true });
+        expect(items.map(plainItem)).toEqual([expect.objectContaining({ client: `client-${settled}`, amount: 2 })]);
+        await send(transactDelete(growing, '9', itemOf(settled)));
+        await send(transactPut(growing, itemOf(moving)));
+      },
+    );
+
+    test('pages are served from a cache around the client of the SDK', async () => {
+      const config = await filled();
+      const kept = new Map<string, string>();
+      const client = cachedQueryClient(dynamoDb, kept as never);
+      const request = { value: '121212', limit: 25 };
+      const [first, second] = [await fanOutQuery(client, config, request), await fanOutQuery(client, config, request)];
+      expect(second.items).toEqual(first.items);
+      expect([first.stats.consumedReadUnits > 0, second.stats.consumedReadUnits]).toEqual([true, 0]);
+    });
+  });
+}
+
+interface FunctionAnswer {
+  items?: object[];
+  cursor?: string;
+  count: number;
+  stats: { consumedReadUnits: number };
+}

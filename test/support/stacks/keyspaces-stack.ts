@@ -1,0 +1,43 @@
+import type { App } from 'aws-cdk-lib';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { BlogsStack } from '../../../examples/keyspaces-blogs/blogs-stack';
+import {
+  ClusteringOrder,
+  CqlType,
+  KeyspacesBilling,
+  KeyspacesCapacity,
+  KeyspacesChangeView,
+  KeyspacesQueryFunction,
+  ShardCounts,
+  ShardedKeyspacesTable,
+} from '../../../lib';
+
+/** The example, and beside it a table with everything that the example leaves out. */
+export class KeyspacesStack extends BlogsStack {
+  constructor(app: App) {
+    super(app, 'Keyspaces', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const events = new ShardedKeyspacesTable(this, 'Events', {
+      keyspaceName: 'tracker',
+      tableName: 'events',
+      partitionKey: [
+        { name: 'tenant', cqlType: CqlType.UUID },
+        { name: 'day', cqlType: CqlType.DATE },
+      ],
+      clusteringColumns: [
+        { name: 'created', cqlType: CqlType.TIMESTAMP, order: ClusteringOrder.DESCENDING },
+        { name: 'id', cqlType: CqlType.TIMEUUID },
+      ],
+      regularColumns: [{ name: 'tags', cqlType: CqlType.of('list<text>') }],
+      shardCounts: ShardCounts.byValue({ 'a#2020-07-09': 50 }, 10),
+      calculatedFrom: ['id'],
+      encryptionKey: new Key(this, 'Key', { enableKeyRotation: true }),
+      clientSideTimestamps: true,
+      changeStream: KeyspacesChangeView.NEW_IMAGE,
+      billing: KeyspacesBilling.provisioned({
+        readCapacity: KeyspacesCapacity.autoscaled({ maxCapacity: 100 }),
+        writeCapacity: KeyspacesCapacity.constant(10),
+      }),
+    });
+    new KeyspacesQueryFunction(this, 'QueryEvents', { tables: [events] });
+  }
+}

@@ -1,0 +1,468 @@
+import { Duration, Lazy, Size, type Stack } from 'aws-cdk-lib';
+import { AttributeType, StreamViewType } from 'aws-cdk-lib/aws-dynamodb';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { type IStream, Stream } from 'aws-cdk-lib/aws-kinesis';
+import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import * as rds from 'aws-cdk-lib/aws-rds';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import {
+  CqlType,
+  DaxCluster,
+  FanOutQueryFunction,
+  HashKeyRegistry,
+  IndexResharding,
+  ItemVersion,
+  KeyspacesBilling,
+  KeyspacesCapacity,
+  KeyspacesQueryFunction,
+  OrderedProducerFunction,
+  OutboxRelayDatabase,
+  OutboxRelayFunction,
+  ShardCountController,
+  ShardCounts,
+  ShardedKeyspacesTable,
+  type ShardedKeyspacesTableProps,
+  ShardedTable,
+  ShardMonitoring,
+  StreamAutoScaling,
+  StreamConsumerMetrics,
+  StreamReconciliation,
+  StreamResharding,
+  StreamReshardingProvider,
+  TableResharding,
+  UniformStream,
+} from '../../lib';
+import { invoiceTable } from './fakes/invoice-table';
+
+/** A property or a parameter of the library that is a number, a duration or a size, as `.jsii` names it. */
+export interface TokenCase {
+  readonly name: string;
+  /** Gives the property a token. */
+  readonly give: (stack: Stack) => unknown;
+  /** The end of the error that refuses the token; absent where it works, or silences advice. */
+  readonly refusal?: string;
+}
+
+const token = (value = 3) => Lazy.number({ produce: () => value });
+const seconds = () => Duration.seconds(token());
+
+function imported(stack: Stack): IStream {
+  return Stream.fromStreamArn(stack, 'Imported', 'arn:aws:kinesis:eu-west-1:111111111111:stream/events');
+}
+
+function producer(stack: Stack, settings: object = {}): OrderedProducerFunction {
+  return new OrderedProducerFunction(stack, 'Producer', { stream: imported(stack), ...settings });
+}
+
+function table(stack: Stack): ShardedTable {
+  const partitionKey = { name: 'jobId', type: AttributeType.STRING };
+  return new ShardedTable(stack, 'Jobs', { partitionKey, dynamoStream: StreamViewType.NEW_IMAGE });
+}
+
+const status = { name: 'status', type: AttributeType.STRING };
+
+function index(stack: Stack, shardCounts: ShardCounts, expectedTraffic?: object, options: object = {}) {
+  return table(stack).addShardedIndex({
+    indexName: 'byStatus',
+    valueAttribute: status,
+    shardCounts,
+    ...(expectedTraffic && { expectedTraffic: { writesPerSecond: 100_000, ...expectedTraffic } }),
+    ...options,
+  });
+}
+
+function query(stack: Stack, settings: object = {}, shardCounts = ShardCounts.uniform(2)): FanOutQueryFunction {
+  return new FanOutQueryFunction(stack, 'Query', { indexes: [index(stack, shardCounts)], ...settings });
+}
+
+function keyspacesTable(stack: Stack, props: Partial<ShardedKeyspacesTableProps> = {}): ShardedKeyspacesTable {
+  return new ShardedKeyspacesTable(stack, 'Blogs', {
+    keyspaceName: 'tracker',
+    tableName: 'blogs',
+    partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'id', cqlType: CqlType.TIMEUUID }],
+    shardCounts: ShardCounts.uniform(4),
+    ...props,
+  });
+}
+
+function provisioned(stack: Stack, readCapacity: () => KeyspacesCapacity): ShardedKeyspacesTable {
+  const writeCapacity = KeyspacesCapacity.constant(10);
+  return keyspacesTable(stack, {
+    billing: KeyspacesBilling.provisioned({ readCapacity: readCapacity(), writeCapacity }),
+  });
+}
+
+function relay(stack: Stack, settings: object = {}): OutboxRelayFunction {
+  const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
+    vpcId: 'vpc-1',
+    availabilityZones: ['eu-west-1a'],
+    privateSubnetIds: ['subnet-1'],
+  });
+  const cluster = rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Database', {
+    clusterIdentifier: 'database',
+    clusterResourceIdentifier: 'cluster-1',
+    clusterEndpointAddress: 'database.cluster-1.eu-west-1.rds.amazonaws.com',
+    port: 5432,
+  });
+  const database = OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
+  return new OutboxRelayFunction(stack, 'Relay', { stream: imported(stack), database, vpc, ...settings });
+}
+
+function resharding(stack: Stack, settings: object): IndexResharding {
+  const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
+  return new IndexResharding(stack, 'It', { index: index(stack, ShardCounts.uniform(2)), ...budgets, ...settings });
+}
+
+function tableResharding(stack: Stack, settings: object): TableResharding {
+  const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
+  const table = invoiceTable(stack);
+  return new TableResharding(stack, 'It', { table, itemVersion: ItemVersion.none(), ...budgets, ...settings });
+}
+
+function dax(stack: Stack, settings: object): DaxCluster {
+  const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
+    vpcId: 'vpc-1',
+    availabilityZones: ['eu-west-1a'],
+    privateSubnetIds: ['subnet-1'],
+  });
+  return new DaxCluster(stack, 'Cache', { vpc, indexes: [index(stack, ShardCounts.uniform(2))], ...settings });
+}
+
+/** Every construct that is a function, by the interface of its own settings, and where that inherits them, the one that has them. */
+const functions: [string, (stack: Stack, settings: object) => unknown, declaredBy?: string][] = [
+  ['OrderedProducerFunctionProps', producer],
+  [
+    'HashKeyRegistryProps',
+    (stack, settings) => new HashKeyRegistry(stack, 'It', { stream: imported(stack), ...settings }),
+  ],
+  ['FanOutQueryFunctionProps', query],
+  ['IndexReshardingProps', resharding, 'ReshardingOptions'],
+  ['TableReshardingProps', tableResharding, 'ReshardingOptions'],
+  [
+    'ShardCountControllerProps',
+    (stack, settings) =>
+      new ShardCountController(stack, 'It', { index: index(stack, ShardCounts.adaptive()), ...settings }),
+  ],
+  [
+    'KeyspacesQueryFunctionProps',
+    (stack, settings) => new KeyspacesQueryFunction(stack, 'It', { tables: [keyspacesTable(stack)], ...settings }),
+  ],
+  [
+    'StreamAutoScalingOptions',
+    (stack, settings) =>
+      new StreamAutoScaling(stack, 'It', { stream: imported(stack), minCapacity: 1, maxCapacity: 2, ...settings }),
+  ],
+  [
+    'StreamReconciliationOptions',
+    (stack, settings) => new StreamReconciliation(stack, 'It', { stream: imported(stack), ...settings }),
+  ],
+  ['StreamReshardingProviderProps', (stack, settings) => new StreamReshardingProvider(stack, 'It', settings)],
+];
+
+const settingsOfFunctions: TokenCase[] = functions.flatMap(([name, make, declaredBy = name]) => [
+  { name: `${declaredBy}.memorySize of ${name}`, give: (stack) => make(stack, { memorySize: token() }) },
+  { name: `${declaredBy}.timeout of ${name}`, give: (stack) => make(stack, { timeout: seconds() }) },
+  {
+    name: `BundledFunctionOptions.reservedConcurrentExecutions of ${name}`,
+    give: (stack) => make(stack, { reservedConcurrentExecutions: token() }),
+  },
+  {
+    name: `BundledFunctionOptions.maxEventAge of ${name}`,
+    give: (stack) => make(stack, { maxEventAge: seconds() }),
+    refusal: 'maxEventAge must be 1 minute to 6 hours, known at synthesis, got "a token"',
+  },
+  {
+    name: `BundledFunctionOptions.retryAttempts of ${name}`,
+    give: (stack) => make(stack, { retryAttempts: token() }),
+    refusal: 'retryAttempts must be a whole number from 0 to 2, known at synthesis, got a token',
+  },
+]);
+
+const adviceOnStreams: TokenCase[] = [
+  'recordsPerSecond',
+  'bytesPerSecond',
+  'headRoom',
+  'consumers',
+  'keys',
+  'hottestKeyShare',
+].map((property) => ({
+  name: `ExpectedStreamTraffic.${property}`,
+  give: (stack) => {
+    const expectedTraffic = { recordsPerSecond: 100_000, bytesPerSecond: 1, [property]: token() };
+    return new UniformStream(stack, 'Busy', { shardCount: 1, expectedTraffic });
+  },
+}));
+
+const adviceOnIndexes: TokenCase[] = Object.entries({
+  writesPerSecond: token,
+  partitions: token,
+  pagesPerSecond: token,
+  itemSize: () => Size.bytes(token()),
+  shares: () => ({ failed: token() }),
+}).map(([property, value]) => ({
+  name: `ExpectedIndexTraffic.${property}`,
+  give: (stack) => index(stack, ShardCounts.uniform(1), { [property]: value() }),
+}));
+
+export const tokenCases: TokenCase[] = [
+  ...settingsOfFunctions,
+  ...adviceOnStreams,
+  ...adviceOnIndexes,
+
+  { name: 'UniformStreamProps.shardCount', give: (stack) => new UniformStream(stack, 'New', { shardCount: token() }) },
+  {
+    name: 'UniformStreamProps.deployedShardCount',
+    give: (stack) => new UniformStream(stack, 'New', { shardCount: token(), deployedShardCount: token() }),
+  },
+  {
+    name: 'UniformStreamProps.hashBuckets',
+    give: (stack) => new UniformStream(stack, 'New', { shardCount: 1, hashBuckets: token() }),
+    refusal: 'hashBuckets must be a power of two, known at synthesis, got a token',
+  },
+  {
+    name: 'UniformStreamProps.retentionPeriod',
+    give: (stack) => new UniformStream(stack, 'New', { shardCount: 1, retentionPeriod: Duration.hours(token(48)) }),
+  },
+  {
+    name: 'UniformStreamProps.maxRecordSize',
+    give: (stack) => new UniformStream(stack, 'New', { shardCount: 1, maxRecordSize: Size.kibibytes(token(2048)) }),
+  },
+  {
+    name: 'StreamAutoScalingOptions.minCapacity',
+    give: (stack) =>
+      new UniformStream(stack, 'New', { shardCount: 4 }).autoScaleShardCount({ minCapacity: token(), maxCapacity: 8 }),
+  },
+  {
+    name: 'StreamAutoScalingOptions.maxCapacity',
+    give: (stack) =>
+      new UniformStream(stack, 'New', { shardCount: 4 }).autoScaleShardCount({ minCapacity: 1, maxCapacity: token() }),
+  },
+  {
+    name: 'StreamAutoScalingOptions.targetUtilizationPercent',
+    give: (stack) =>
+      new StreamAutoScaling(stack, 'New', {
+        stream: imported(stack),
+        minCapacity: 1,
+        maxCapacity: 2,
+        targetUtilizationPercent: token(),
+      }),
+    refusal:
+      'targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, known at synthesis, ' +
+      'got a token',
+  },
+  ...[resharding, tableResharding].flatMap((make) => [
+    ...['readUnitsPerSecond', 'writeUnitsPerSecond', 'maxConcurrency', 'toleratedFailureCount'].map((property) => ({
+      name: `ReshardingOptions.${property} of ${make.name}`,
+      give: (stack: Stack) => make(stack, { [property]: token() }),
+    })),
+    {
+      name: `ReshardingOptions.segments of ${make.name}`,
+      give: (stack: Stack) => make(stack, { segments: token() }),
+      refusal: 'segments must be a whole number from 1 to 256, known at synthesis, got a token',
+    },
+  ]),
+  ...[{ initial: token }, { maximum: token }, { initialByValue: () => ({ failed: token() }) }].map((option) => {
+    const [[property, value]] = Object.entries(option) as [[string, () => unknown]];
+    const give = (stack: Stack) => index(stack, ShardCounts.adaptive({ [property]: value() }));
+    return { name: `AdaptiveShardCountsOptions.${property}`, give };
+  }),
+  {
+    name: 'StreamReconciliationProps.shardCount',
+    give: (stack) => new StreamReconciliation(stack, 'New', { stream: imported(stack), shardCount: token() }),
+  },
+  {
+    name: 'StreamReshardingProps.shardCount',
+    give: (stack) => new StreamResharding(stack, 'New', { stream: imported(stack), shardCount: token() }),
+  },
+  {
+    name: 'StreamReshardingProps.deployedShardCount',
+    give: (stack) =>
+      new StreamResharding(stack, 'New', { stream: imported(stack), shardCount: 4, deployedShardCount: token() }),
+  },
+  {
+    name: 'FanOutQueryFunctionProps.cache',
+    give: (stack) => query(stack, { cache: seconds() }),
+    refusal: 'cache must be a duration of at least a millisecond, known at synthesis, got "a token"',
+  },
+  {
+    name: 'DaxClusterProps.nodes',
+    give: (stack) => dax(stack, { nodes: token() }),
+  },
+  ...['queryTimeToLive', 'itemTimeToLive'].map((property) => ({
+    name: `DaxClusterProps.${property}`,
+    give: (stack: Stack) => dax(stack, { [property]: seconds() }),
+    refusal: `${property} must be a duration of at least a millisecond, known at synthesis, got "a token"`,
+  })),
+  {
+    name: 'KeyShardingOptions.firstShard',
+    give: (stack) => invoiceTable(stack, { firstShard: token() }),
+    refusal: 'firstShard must be a whole number, known at synthesis, got a token',
+  },
+  {
+    name: 'OrderedProducerFunctionProps.maxRecordSize',
+    give: (stack) => producer(stack, { maxRecordSize: Size.bytes(token()) }),
+  },
+  {
+    name: 'OrderedProducerFunctionProps.maxRecordSize, in another unit',
+    give: (stack) => producer(stack, { maxRecordSize: Size.mebibytes(token()) }),
+    refusal: 'maxRecordSize must be given as Size.bytes, where only the deployment knows it, got "a token"',
+  },
+  {
+    name: 'OrderedProducerFunctionProps.hashBuckets',
+    give: (stack) => producer(stack, { hashBuckets: token() }),
+    refusal: 'hashBuckets must be a power of two, known at synthesis, got a token',
+  },
+  {
+    name: 'OrderedProducerFunctionProps.linger',
+    give: (stack) => producer(stack, { packing: true, linger: Duration.millis(token()) }),
+  },
+  {
+    name: 'OrderedProducerFunctionProps.requestTimeout',
+    give: (stack) => producer(stack, { requestTimeout: Duration.millis(token()) }),
+  },
+  {
+    name: 'OrderedProducerFunctionProps.requestTimeout, in another unit',
+    give: (stack) => producer(stack, { requestTimeout: seconds() }),
+    refusal: 'requestTimeout must be given as Duration.millis, where only the deployment knows it, got "a token"',
+  },
+  {
+    name: 'ProducerFifoQueueOptions.maxReceiveCount',
+    give: (stack) => producer(stack).addFifoQueue('New', { maxReceiveCount: token() }),
+  },
+  {
+    name: 'ProducerFifoQueueOptions.maxConcurrency',
+    give: (stack) => producer(stack).addFifoQueue('New', { maxConcurrency: token() }),
+  },
+  {
+    name: 'ProducerFifoQueueOptions.visibilityTimeout',
+    give: (stack) => producer(stack).addFifoQueue('New', { visibilityTimeout: seconds() }),
+  },
+  {
+    name: 'ProducerTableStreamOptions.batchSize',
+    give: (stack) => producer(stack).addTableStream({ table: table(stack), batchSize: token() }),
+  },
+  {
+    name: 'ProducerTableStreamOptions.parallelizationFactor',
+    give: (stack) => producer(stack).addTableStream({ table: table(stack), parallelizationFactor: token() }),
+  },
+  {
+    name: 'ProducerTableStreamOptions.maxBatchingWindow',
+    give: (stack) => producer(stack).addTableStream({ table: table(stack), maxBatchingWindow: seconds() }),
+  },
+  {
+    name: 'ProducerTableStreamOptions.maxRecordAge',
+    give: (stack) => {
+      const onFailure = new SqsDlq(new Queue(stack, 'Failures'));
+      return producer(stack).addTableStream({ table: table(stack), maxRecordAge: seconds(), onFailure });
+    },
+    refusal: 'maxRecordAge must be 1 minute to 24 hours, known at synthesis, got "a token"',
+  },
+  { name: 'OutboxRelayFunctionProps.memorySize', give: (stack) => relay(stack, { memorySize: token() }) },
+  { name: 'OutboxRelayFunctionProps.timeout', give: (stack) => relay(stack, { timeout: seconds() }) },
+  { name: 'OutboxRelayFunctionProps.maxTries', give: (stack) => relay(stack, { maxTries: token() }) },
+  {
+    name: 'OutboxRelayFunctionProps.maxRecordSize',
+    give: (stack) => relay(stack, { maxRecordSize: Size.bytes(token()) }),
+  },
+  {
+    name: 'ShardedKeyspacesTableProps.defaultTimeToLive',
+    give: (stack) => keyspacesTable(stack, { defaultTimeToLive: seconds() }),
+  },
+  {
+    name: 'ShardedKeyspacesTableOptions.firstShard',
+    give: (stack) => keyspacesTable(stack, { firstShard: token() }),
+    refusal: 'firstShard must be a whole number, known at synthesis, got a token',
+  },
+  {
+    name: 'KeyspacesCapacity.constant(capacityUnits)',
+    give: (stack) => provisioned(stack, () => KeyspacesCapacity.constant(token())),
+  },
+  {
+    name: 'KeyspacesAutoscaledCapacityOptions.minCapacity',
+    give: (stack) => provisioned(stack, () => KeyspacesCapacity.autoscaled({ minCapacity: token(), maxCapacity: 9 })),
+  },
+  {
+    name: 'KeyspacesAutoscaledCapacityOptions.maxCapacity',
+    give: (stack) => provisioned(stack, () => KeyspacesCapacity.autoscaled({ maxCapacity: token() })),
+  },
+  {
+    name: 'KeyspacesAutoscaledCapacityOptions.targetUtilizationPercent',
+    give: (stack) =>
+      provisioned(stack, () => KeyspacesCapacity.autoscaled({ maxCapacity: 9, targetUtilizationPercent: token() })),
+  },
+  {
+    name: 'ShardCounts.uniform(count)',
+    give: (stack) => query(stack, {}, ShardCounts.uniform(token())),
+  },
+  {
+    name: 'ShardCounts.byValue(counts)',
+    give: (stack) => query(stack, {}, ShardCounts.byValue({ failed: token() }, 1)),
+  },
+  {
+    name: 'ShardCounts.byValue(defaultCount)',
+    give: (stack) => query(stack, {}, ShardCounts.byValue({ failed: 1 }, token())),
+  },
+  {
+    name: 'ConsumerMonitoringOptions.maxIteratorAge',
+    give: (stack) => {
+      const stream = imported(stack);
+      const options = { maxIteratorAge: Duration.minutes(token()) };
+      new ShardMonitoring(stack, 'New').addConsumer(stream, StreamConsumerMetrics.fromPolling(stream), options);
+    },
+    refusal: 'maxIteratorAge must be a duration, known at synthesis, got "a token"',
+  },
+  {
+    name: 'StreamMonitoringOptions.maxIteratorAge',
+    give: (stack) => {
+      const options = { maxIteratorAge: Duration.minutes(token()) };
+      new ShardMonitoring(stack, 'New').addStream(imported(stack), options);
+    },
+    refusal: 'maxIteratorAge must be a duration, known at synthesis, got "a token"',
+  },
+  ...['maxWriteThrottles', 'maxSkew', 'minUpdatesLeft'].map((property) => ({
+    name: `StreamMonitoringOptions.${property}`,
+    give: (stack: Stack) => {
+      const watched = new UniformStream(stack, 'Watched', { shardCount: 4 });
+      new ShardMonitoring(stack, 'New').addStream(watched, {
+        autoScaling: watched.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),
+        reconciliation: new StreamReconciliation(stack, 'Reconciliation', { stream: watched }),
+        [property]: token(),
+      });
+    },
+  })),
+  {
+    name: 'IndexMonitoringOptions.maxWriteThrottles',
+    give: (stack) =>
+      new ShardMonitoring(stack, 'New').addIndex(index(stack, ShardCounts.uniform(2)), { maxWriteThrottles: token() }),
+  },
+  ...['maxWriteThrottles', 'maxReadThrottles'].map((property) => ({
+    name: `TableMonitoringOptions.${property}`,
+    give: (stack: Stack) => new ShardMonitoring(stack, 'New').addTable(invoiceTable(stack), { [property]: token() }),
+  })),
+  ...['maxThrottledRequests', 'maxFaults', 'maxCpuUtilizationPercent'].map((property) => ({
+    name: `DaxMonitoringOptions.${property}`,
+    give: (stack: Stack) => new ShardMonitoring(stack, 'New').addDaxCluster(dax(stack, {}), { [property]: token() }),
+  })),
+  {
+    name: 'ProducerMonitoringOptions.maxFailures',
+    give: (stack) => new ShardMonitoring(stack, 'New').addProducer(producer(stack), { maxFailures: token() }),
+  },
+  {
+    name: 'OutboxMonitoringOptions.maxFailures',
+    give: (stack) => new ShardMonitoring(stack, 'New').addOutbox(relay(stack), { maxFailures: token() }),
+  },
+  ...['maxReadRequestUnits', 'maxWriteRequestUnits'].map((property) => ({
+    name: `ShardedIndexOptions.${property}`,
+    give: (stack: Stack) => index(stack, ShardCounts.uniform(2), undefined, { [property]: token() }),
+  })),
+  {
+    name: 'DeadLetterQueueMonitoringOptions.maxMessages',
+    give: (stack) =>
+      new ShardMonitoring(stack, 'New').addDeadLetterQueue(new Queue(stack, 'Queue'), { maxMessages: token() }),
+  },
+  {
+    name: 'OutboxMonitoringOptions.maxLag',
+    give: (stack) => new ShardMonitoring(stack, 'New').addOutbox(relay(stack), { maxLag: seconds() }),
+  },
+];

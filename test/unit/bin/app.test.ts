@@ -1,0 +1,109 @@
+import { App } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { EvenShardsStack } from '../../../bin/app';
+import cdkJson from '../../../cdk.json';
+import { InvalidArgumentError, InvalidShardCountError } from '../../../lib/core/foundation/errors';
+
+describe('the reference app', () => {
+  function synthesize(context: Record<string, unknown> = {}): Template {
+    const app = new App({ context: { ...cdkJson.context, ...context } });
+    return Template.fromStack(new EvenShardsStack(app, 'EvenShards'));
+  }
+
+  /** The configuration of the indexes as the query function reads it. */
+  function indexes(template: Template): Record<string, { shards: unknown }> {
+    const queries = template.findResources('AWS::Lambda::Function', {
+      Properties: { Environment: { Variables: { EVEN_SHARDS_INDEXES: Match.anyValue() } } },
+    });
+    const [separator, parts] =
+      Object.values(queries)[0]!.Properties.Environment.Variables.EVEN_SHARDS_INDEXES['Fn::Join'];
+    return JSON.parse(parts.map((part: unknown) => (typeof part === 'string' ? part : 'jobs')).join(separator));
+  }
+
+  test('has not drifted', () => {
+    const template = JSON.stringify(synthesize().toJSON(), undefined, 2);
+
+    expect(JSON.parse(template.replaceAll(/[0-9a-f]{64}\.zip/g, '<asset>.zip'))).toMatchSnapshot();
+  });
+
+  test('has a stream of 4 shards with a registry, a table with two indexes, and a function for each', () => {
+    const template = synthesize();
+
+    template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 4 });
+    template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      GlobalSecondaryIndexes: [
+        { IndexName: 'byStatus', Projection: { ProjectionType: 'ALL' } },
+        { IndexName: 'byTime', Projection: { ProjectionType: 'KEYS_ONLY' } },
+      ],
+    });
+    template.resourceCountIs('AWS::Lambda::Function', 3);
+  });
+
+  test('shards each status in proportion, as the seed does', () => {
+    const { byStatus, byTime } = indexes(synthesize());
+
+    const shards = (count: number) => ({ write: count, read: count });
+    expect(byStatus!.shards).toEqual({
+      default: shards(1),
+      byValue: {
+        succeeded: shards(35),
+        ignored: shards(35),
+        pending: shards(10),
+        in_progress: shards(10),
+        failed: shards(10),
+      },
+    });
+    expect(byTime!.shards).toEqual({ default: shards(5) });
+  });
+
+  test('outputs the names of what it deploys', () => {
+    expect(Object.keys(synthesize().findOutputs('*'))).toEqual([
+      'StreamName',
+      'TableName',
+      'ProducerFunctionName',
+      'RegistryFunctionName',
+      'QueryFunctionName',
+    ]);
+  });
+
+  test('needs neither an account nor a region', () => {
+    expect(new EvenShardsStack(new App(), 'EvenShards').environment).toBe('aws://unknown-account/unknown-region');
+  });
+
+  test.each([
+    ['as the command line passes them', '8', '10', '{"succeeded":70,"failed":20}'],
+    ['as cdk.json holds them', 8, 10, { succeeded: 70, failed: 20 }],
+  ])('takes its shard counts from the context, %s', (_, eventsShardCount, byTimeShardCount, byStatusShardCounts) => {
+    const template = synthesize({ eventsShardCount, byTimeShardCount, byStatusShardCounts });
+
+    template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 8 });
+    expect(indexes(template)).toMatchObject({
+      byStatus: { shards: { byValue: { succeeded: { write: 70, read: 70 }, failed: { write: 20, read: 20 } } } },
+      byTime: { shards: { default: { write: 10, read: 10 } } },
+    });
+  });
+
+  test.each([
+    ['eventsShardCount', '0', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got 0'],
+    ['eventsShardCount', '1.5', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got 1.5'],
+    ['eventsShardCount', '"8"', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got "8"'],
+    ['byTimeShardCount', '10001', 'shardCounts must be a whole number from 1 to 10000, got 10001'],
+    [
+      'byStatusShardCounts',
+      '{"failed":-1}',
+      'shardCounts.byValue["failed"] must be a whole number from 1 to 10000, got -1',
+    ],
+  ])('fails for the context %s=%s', (key, value, message) => {
+    expect(() => synthesize({ [key]: value })).toThrow(InvalidShardCountError);
+    expect(() => synthesize({ [key]: value })).toThrow(message);
+  });
+
+  test.each([
+    ['eventsShardCount', 'many', 'context eventsShardCount must be JSON such as 4, got "many"'],
+    ['byStatusShardCounts', '{failed:1}', 'context byStatusShardCounts must be JSON such as {"succeeded":35,'],
+    ['byStatusShardCounts', '7', 'shardCounts.byValue must be an object from value to shard count, got 7'],
+  ])('fails for the context %s=%s, which makes no sense', (key, value, message) => {
+    expect(() => synthesize({ [key]: value })).toThrow(InvalidArgumentError);
+    expect(() => synthesize({ [key]: value })).toThrow(message);
+  });
+});

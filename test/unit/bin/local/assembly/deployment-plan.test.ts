@@ -1,0 +1,179 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CloudAssemblyError, readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assembly';
+import { MissingAssetError, planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
+import { UnsupportedTableError } from '../../../../../bin/local/assembly/table-definition';
+import { type OrdersAppOptions, synthesizeOrdersApp } from '../../../../support/stacks/orders-app';
+
+const directories: string[] = [];
+
+function temporary(directory: string): string {
+  directories.push(directory);
+  return directory;
+}
+
+function codeDirectory(): string {
+  const directory = temporary(mkdtempSync(join(tmpdir(), 'orders-code-')));
+  writeFileSync(join(directory, 'index.js'), 'exports.handler = async () => null;');
+  return directory;
+}
+
+function synthesize(options: Partial<OrdersAppOptions> = {}): string {
+  return temporary(synthesizeOrdersApp({ code: codeDirectory(), ...options }));
+}
+
+afterAll(() => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
+describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s', (version) => {
+  const stacks = readCloudAssembly(synthesize({ version }));
+  const plan = planDeployment(stacks);
+  const tableName = expect.stringMatching(/^Orders-Table[0-9A-F]+-[0-9A-F]{12}$/);
+
+  test('has its stacks after the stacks they depend on, those of stages included', () => {
+    const names = stacks.map(({ name }) => name);
+    expect([...names].sort()).toEqual(['AReports', 'Beta-Archive', 'Orders']);
+    expect(names.indexOf('Orders')).toBeLessThan(names.indexOf('AReports'));
+  });
+
+  test('declares its streams with their construct paths', () => {
+    expect([...plan.streams].sort((a, b) => a.path.localeCompare(b.path))).toEqual([
+      {
+        path: 'Beta/Archive/Events',
+        name: 'archive',
+        arn: 'arn:aws:kinesis:us-east-1:000000000000:stream/archive',
+        mode: 'PROVISIONED',
+        shardCount: 1,
+      },
+      {
+        path: 'Orders/Events',
+        name: expect.stringMatching(/^Orders-Events[0-9A-F]+-[0-9A-F]{12}$/),
+        arn: expect.stringMatching(/^arn:aws:kinesis:us-east-1:000000000000:stream\/Orders-Events/),
+        mode: 'PROVISIONED',
+        shardCount: 4,
+      },
+    ]);
+  });
+
+  test('declares its tables as CreateTable takes them', () => {
+    expect(plan.tables).toEqual([
+      {
+        path: 'Orders/Table',
+        name: tableName,
+        arn: expect.stringMatching(/^arn:aws:dynamodb:us-east-1:000000000000:table\/Orders-Table/),
+        definition: {
+          TableName: tableName,
+          KeySchema: [{ AttributeName: 'orderId', KeyType: 'HASH' }],
+          AttributeDefinitions: ['orderId', 'statusShard', 'createdAt'].map((AttributeName) => ({
+            AttributeName,
+            AttributeType: 'S',
+          })),
+          BillingMode: 'PAY_PER_REQUEST',
+          GlobalSecondaryIndexes: [
+            {
+              IndexName: 'byStatus',
+              KeySchema: [
+                { AttributeName: 'statusShard', KeyType: 'HASH' },
+                { AttributeName: 'createdAt', KeyType: 'RANGE' },
+              ],
+              Projection: { ProjectionType: 'ALL' },
+            },
+          ],
+        },
+        converted: [],
+        lacksTransactions: false,
+      },
+    ]);
+  });
+
+  test('declares its functions with their environment resolved, across stacks too', () => {
+    const stream = plan.streams.find(({ path }) => path === 'Orders/Events')!;
+    const [table] = plan.tables;
+    const [writer, reader] = ['Orders/Writer/Function', 'AReports/Reader/Function'].map(
+      (path) => plan.functions.find((candidate) => candidate.path === path)!,
+    );
+    expect(writer).toMatchObject({
+      runtime: 'nodejs22.x',
+      handler: 'index.handler',
+      timeoutSeconds: 2,
+      memoryMb: 512,
+      environment: {
+        STREAM_NAME: stream.name,
+        STREAM_ARN: stream.arn,
+        TABLE_NAME: table!.name,
+        INDEX_ARN: `${table!.arn}/index/byStatus`,
+      },
+    });
+    expect(readdirSync(writer!.codeDirectory)).toEqual(['index.js']);
+    expect(reader!.environment).toEqual({ STREAM_NAME: stream!.name });
+  });
+
+  test('leaves out what is not emulated, and tells what a local run lacks from what it does not need', () => {
+    expect(plan.leftOut).toEqual(
+      expect.arrayContaining([
+        { type: 'AWS::IAM::Role', count: 2, needed: false },
+        { type: 'AWS::SQS::Queue', count: 1, needed: true },
+      ]),
+    );
+  });
+});
+
+test('names are the same from run to run', () => {
+  const code = codeDirectory();
+  const [first, second] = [1, 2].map(() => planDeployment(readCloudAssembly(temporary(synthesizeOrdersApp({ code })))));
+  expect(first!.tables[0]!.name).toBe(second!.tables[0]!.name);
+});
+
+test('a variable that names a resource which is not emulated is not set, and the reason is told', () => {
+  const plan = planDeployment(readCloudAssembly(synthesize({ queueVariable: true })));
+  const writer = plan.functions.find(({ path }) => path === 'Orders/Writer/Function')!;
+  expect(writer.unset).toEqual({
+    QUEUE_URL: expect.stringMatching(/^Queue\w+ is an AWS::SQS::Queue, which is not emulated$/),
+  });
+  expect(Object.keys(writer.environment)).toEqual(['STREAM_NAME', 'STREAM_ARN', 'TABLE_NAME', 'INDEX_ARN']);
+});
+
+test('an index of somebody else with a multi-attribute key is refused with the table, the index and the layout to choose', () => {
+  const stacks = readCloudAssembly(synthesize({ keyLayout: 'multi-attribute' }));
+  expect(() => planDeployment(stacks)).toThrow(UnsupportedTableError);
+  expect(() => planDeployment(stacks)).toThrow(
+    /index byStatus of table Orders-Table\S+ has a multi-attribute key \(status, shard, createdAt\), .* --dynamodb-endpoint .* keyLayout: KeyLayout\.SINGLE_ATTRIBUTE/,
+  );
+});
+
+test('an index with a multi-attribute key is left to an emulator that has such keys', () => {
+  const { tables } = planDeployment(readCloudAssembly(synthesize({ keyLayout: 'multi-attribute' })), {
+    multiAttributeKeys: true,
+  });
+  const [index] = tables[0]!.definition.GlobalSecondaryIndexes!;
+  expect(index!.KeySchema!.map(({ AttributeName }) => AttributeName)).toEqual(['status', 'shard', 'createdAt']);
+});
+
+test('a function whose asset is gone is refused', () => {
+  const directory = synthesize();
+  for (const asset of readdirSync(directory).filter((name) => name.startsWith('asset.'))) {
+    rmSync(join(directory, asset), { recursive: true });
+  }
+  const stacks = readCloudAssembly(directory);
+  expect(() => planDeployment(stacks)).toThrow(MissingAssetError);
+});
+
+test('a directory without an assembly is refused with the command to run', () => {
+  expect(() => readCloudAssembly('/no/such/cdk.out')).toThrow(CloudAssemblyError);
+  expect(() => readCloudAssembly('/no/such/cdk.out')).toThrow(
+    'no manifest.json in /no/such/cdk.out: run `npx cdk synth` first, or name the directory with --app',
+  );
+});
+
+test.each([
+  ['{', 'is not JSON'],
+  ['null', 'is malformed (it must be an object)'],
+  ['7', 'is malformed (it must be an object)'],
+])('a manifest that reads %s is refused', (text, problem) => {
+  const directory = temporary(mkdtempSync(join(tmpdir(), 'orders-')));
+  writeFileSync(join(directory, 'manifest.json'), text);
+  expect(() => readCloudAssembly(directory)).toThrow(CloudAssemblyError);
+  expect(() => readCloudAssembly(directory)).toThrow(`manifest.json ${problem}`);
+});

@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { arnOf, EMULATED_TYPES, generatedName } from '../../../../../bin/local/assembly/emulated-types';
+
+const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9]{0,127}$/);
+
+describe.each(Object.entries(EMULATED_TYPES))('a generated name of %s', (_, type) => {
+  test('is never longer than the service allows', () => {
+    fc.assert(
+      fc.property(name, name, (stack, logicalId) => {
+        expect(generatedName(type, { id: stack, name: stack }, logicalId).length).toBeLessThanOrEqual(type.longestName);
+      }),
+    );
+  });
+
+  test('differs between logical ids that are cut to the same length', () => {
+    const long = 'L'.repeat(300);
+    const stack = { id: 'Stack', name: 'Stack' };
+    expect(generatedName(type, stack, `${long}1`)).not.toBe(generatedName(type, stack, `${long}2`));
+  });
+
+  test('differs between stacks of one name', () => {
+    const [first, second] = ['Alpha', 'Beta'].map((id) => generatedName(type, { id, name: 'Orders' }, 'Table'));
+    expect(first).not.toBe(second);
+  });
+});
+
+test('names and ARNs read as CloudFormation writes them', () => {
+  const type = EMULATED_TYPES['AWS::Lambda::Function']!;
+  expect(generatedName(type, { id: 'Orders', name: 'Orders' }, 'Writer1234')).toMatch(
+    /^Orders-Writer1234-[0-9A-F]{12}$/,
+  );
+  expect(arnOf(type, 'writer')).toBe('arn:aws:lambda:us-east-1:000000000000:function:writer');
+});

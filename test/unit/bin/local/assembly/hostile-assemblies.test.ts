@@ -1,0 +1,280 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are Fn::Sub's
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assembly';
+import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
+import { EvenShardsError } from '../../../../../lib/core';
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+type Json = Record<string, unknown>;
+
+const STACK = {
+  type: 'aws:cloudformation:stack',
+  properties: { templateFile: 'Hostile.template.json' },
+  dependencies: ['Assets'],
+};
+const ASSETS = { type: 'cdk:asset-manifest', properties: { file: 'Hostile.assets.json' } };
+
+/** An assembly with one stack, whose files are as hostile as they are written. */
+function assembly(template: unknown, { artifacts = {}, assets = { files: {} } as unknown } = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hostile-'));
+  folders.push(folder);
+  const write = (file: string, json: unknown) =>
+    writeFileSync(join(folder, file), typeof json === 'string' ? json : JSON.stringify(json));
+  write('manifest.json', { artifacts: { Hostile: STACK, Assets: ASSETS, ...artifacts } });
+  write('Hostile.assets.json', assets);
+  write('Hostile.template.json', template);
+  return folder;
+}
+
+const plan = (folder: string) => planDeployment(readCloudAssembly(folder));
+const stream = (properties: unknown, rest: object = {}) => ({
+  Type: 'AWS::Kinesis::Stream',
+  Properties: properties,
+  ...rest,
+});
+const named = (name: unknown, more: Json = {}) => ({ Resources: { Stream: stream({ Name: name }) }, ...more });
+const nestedSub = (levels: number): unknown =>
+  levels === 0 ? 'x'.repeat(10) : { 'Fn::Sub': ['${a}'.repeat(10), { a: nestedSub(levels - 1) }] };
+
+/** A condition, name or export that stands for two of the next one: 2^n of the last. */
+const doubling = (count: number, refer: (next: string) => unknown): Json =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`C${n}`, refer(`C${n + 1}`)]));
+
+describe('a hostile assembly is refused with a typed error, in little time', () => {
+  test.each<[string, unknown]>([
+    [
+      'a condition on itself',
+      named('a', {
+        Conditions: { A: { Condition: 'B' }, B: { 'Fn::Not': [{ Condition: 'A' }] } },
+        Resources: { Stream: stream({}, { Condition: 'A' }) },
+      }),
+    ],
+    [
+      '2^60 conditions',
+      {
+        Conditions: {
+          ...doubling(60, (next) => ({ 'Fn::And': [{ Condition: next }, { Condition: next }] })),
+          C60: { 'Fn::Equals': ['a', 'a'] },
+        },
+        Resources: { Stream: stream({}, { Condition: 'C0' }) },
+      },
+    ],
+    [
+      'a condition called constructor',
+      {
+        Conditions: { A: { constructor: 'x' } },
+        Resources: { Stream: stream({}, { Condition: 'A' }) },
+      },
+    ],
+    ['a name of itself', named({ Ref: 'Stream' })],
+    [
+      '2^60 names',
+      {
+        Resources: {
+          ...doubling(60, (next) => stream({ Name: { 'Fn::Join': ['', [{ Ref: next }, { Ref: next }]] } })),
+          C60: stream({ Name: 'a' }),
+        },
+      },
+    ],
+    [
+      'an export of itself',
+      named(
+        { 'Fn::ImportValue': 'x' },
+        {
+          Outputs: { X: { Value: { 'Fn::ImportValue': 'x' }, Export: { Name: 'x' } } },
+        },
+      ),
+    ],
+    [
+      'an export named by itself',
+      named(
+        { 'Fn::ImportValue': 'x' },
+        {
+          Outputs: { X: { Value: 'v', Export: { Name: { 'Fn::ImportValue': 'x' } } } },
+        },
+      ),
+    ],
+    ['10^12 characters of Fn::Sub', named(nestedSub(12))],
+    [
+      'a million times a text of a megabyte',
+      named({
+        'Fn::Sub': ['${a}'.repeat(1_000_000), { a: 'x'.repeat(1_000_000) }],
+      }),
+    ],
+    ['a long delimiter', named({ 'Fn::Join': ['x'.repeat(1_000_000), Array(100_000).fill('')] })],
+    [
+      'lists of a million',
+      named({
+        'Fn::Select': [0, Array(200).fill({ 'Fn::Split': ['', 'x'.repeat(1_000_000)] })],
+      }),
+    ],
+    [
+      '100,000 levels',
+      `{"Resources":{"Stream":{"Type":"AWS::Kinesis::Stream","Properties":{"Name":${'{"Fn::If":["A",'.repeat(
+        100_000,
+      )}1${',2]}'.repeat(100_000)}}}}}`,
+    ],
+    [
+      '100,000 lists',
+      `{"Resources":{"Stream":{"Type":"AWS::Kinesis::Stream","Properties":{"Name":${'['.repeat(
+        100_000,
+      )}${']'.repeat(100_000)}}}}}`,
+    ],
+    ['a mapping called constructor', named({ 'Fn::FindInMap': ['constructor', 'name', 'length'] })],
+    ['no resources', { Resources: null }],
+    ['a resource that is null', { Resources: { A: null } }],
+    ['a resource without a type', { Resources: { A: {} } }],
+    ['properties that are a list', { Resources: { A: stream([]) } }],
+    ['a parameter that is null', { Parameters: { A: null } }],
+    ['an output that is null', { Outputs: { A: null } }],
+    ['a shard count that is no number', { Resources: { A: stream({ ShardCount: 'many' }) } }],
+    ['a billion shards', { Resources: { A: stream({ ShardCount: 1e9 }) } }],
+    ['a table without a key', { Resources: { A: { Type: 'AWS::DynamoDB::Table', Properties: { KeySchema: 'x' } } } }],
+    [
+      'indexes that are none',
+      {
+        Resources: {
+          A: {
+            Type: 'AWS::DynamoDB::Table',
+            Properties: {
+              KeySchema: [{ AttributeName: 'a', KeyType: 'HASH' }],
+              AttributeDefinitions: [{ AttributeName: 'a', AttributeType: 'S' }],
+              GlobalSecondaryIndexes: [null],
+            },
+          },
+        },
+      },
+    ],
+    ['a name that is no text', { Resources: { A: stream({ Name: { toString: 'x', valueOf: 1 } }) } }],
+    [
+      'a list that is none',
+      {
+        Parameters: { A: { Type: 'CommaDelimitedList', Default: { toString: 1, valueOf: 1 } } },
+        Resources: { B: stream({ Name: { 'Fn::Join': ['', { Ref: 'A' }] } }) },
+      },
+    ],
+    ['a template that is a list', []],
+    ['a template that is no JSON', '{'],
+  ])('%s', (_, template) => {
+    const folder = assembly(template);
+    const failure = failureOf(() => plan(folder));
+    expect(failure).toBeInstanceOf(EvenShardsError);
+    expect(failure!.message.length).toBeLessThan(600);
+  });
+
+  test.each<[string, Json]>([
+    ['an assembly in itself', { Stage: { type: 'cdk:cloud-assembly', properties: { directoryName: '.' } } }],
+    [
+      'an assembly in the one around it',
+      { Stage: { type: 'cdk:cloud-assembly', properties: { directoryName: '../x/..' } } },
+    ],
+    ['an assembly that is not there', { Stage: { type: 'cdk:cloud-assembly' } }],
+    ['an artifact that is null', { Stage: null as unknown as Json }],
+    ['a stack without a template', { Other: { type: 'aws:cloudformation:stack' } }],
+    ['dependencies that are none', { Other: { type: 'x', dependencies: [{}] } }],
+    ['metadata that is none', { Other: { type: 'x', metadata: { '/a': null } } }],
+    [
+      '100,000 artifacts in a row',
+      Object.fromEntries(
+        Array.from({ length: 100_000 }, (_, n) => [`A${n}`, { type: 'x', dependencies: [`A${n + 1}`] }]),
+      ),
+    ],
+  ])('%s', (_, artifacts) => {
+    const folder = assembly({ Resources: {} }, { artifacts });
+    expect(failureOf(() => plan(folder))).toBeInstanceOf(EvenShardsError);
+  });
+
+  test('a template of 10 GB', () => {
+    const folder = assembly({ Resources: {} });
+    truncateSync(join(folder, 'Hostile.template.json'), 10 * 2 ** 30);
+    expect(failureOf(() => plan(folder))?.message).toContain('Hostile.template.json is larger than 64 MB');
+  });
+});
+
+describe('an assembly with odd names and texts is read', () => {
+  test('with resources, parameters, conditions and variables called __proto__ and constructor', () => {
+    const code = { S3Bucket: 'b', S3Key: 'code' };
+    const assets = { files: { code: { source: { path: 'code' }, destinations: { here: { objectKey: 'code' } } } } };
+    const template = `{
+      "Conditions": {"__proto__": {"Fn::Equals": ["a", "a"]}, "constructor": {"Condition": "__proto__"}},
+      "Parameters": {"toString": {"Type": "String", "Default": "text"}},
+      "Resources": {
+        "__proto__": {"Type": "AWS::Kinesis::Stream", "Condition": "constructor", "Properties": {"Name": "a"}},
+        "constructor": {"Type": "AWS::Lambda::Function", "Properties": {
+          "Runtime": "nodejs24.x", "Handler": "index.handler", "Code": ${JSON.stringify(code)},
+          "Environment": {"Variables": {"__proto__": {"Ref": "__proto__"}, "constructor": {"Ref": "toString"}}}
+        }}
+      }
+    }`;
+    const folder = assembly(template, { assets });
+    mkdirSync(join(folder, 'code'));
+    const { streams, functions } = plan(folder);
+    expect(streams).toMatchObject([{ name: 'a' }]);
+    expect(Object.entries(functions[0]!.environment)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'text'],
+    ]);
+  });
+
+  /** A function whose code is in the assembly. */
+  const functionWith = (properties: Json) => {
+    const assets = { files: { code: { source: { path: 'code' }, destinations: { here: { objectKey: 'code' } } } } };
+    const Properties = {
+      Runtime: 'nodejs24.x',
+      Handler: 'index.handler',
+      Code: { S3Bucket: 'b', S3Key: 'code' },
+      ...properties,
+    };
+    const folder = assembly({ Resources: { F: { Type: 'AWS::Lambda::Function', Properties } } }, { assets });
+    mkdirSync(join(folder, 'code'));
+    return folder;
+  };
+  const noText = { toString: 'x', valueOf: 1, toJSON: 2 };
+
+  test('with a variable that is no text, which is left unset', () => {
+    const { functions } = plan(functionWith({ Environment: { Variables: { A: noText, B: 7 } } }));
+    expect(functions).toMatchObject([{ environment: { B: '7' }, unset: { A: 'its value is no text' } }]);
+  });
+
+  test('with a runtime that is no text, which is left out', () => {
+    expect(plan(functionWith({ Runtime: noText })).functions).toEqual([]);
+  });
+
+  test('but not with a handler that is no text', () => {
+    const failure = failureOf(() => plan(functionWith({ Handler: noText })));
+    expect(failure?.message).toMatch(/^\[MALFORMED_RESOURCE\] .* is malformed: Handler must be a text/);
+  });
+
+  test('with a condition on what is no text', () => {
+    const Conditions = { Same: { 'Fn::Equals': [noText, noText] }, Other: { 'Fn::Equals': [noText, ['a']] } };
+    const Resources = {
+      A: stream({ Name: 'a' }, { Condition: 'Same' }),
+      B: stream({ Name: 'b' }, { Condition: 'Other' }),
+    };
+    expect(plan(assembly({ Conditions, Resources })).streams).toMatchObject([{ name: 'a' }]);
+  });
+
+  test('with 200,000 openings of a placeholder', () => {
+    const text = '${'.repeat(200_000);
+    expect(plan(assembly(named({ 'Fn::Sub': text }))).streams[0]!.name).toBe(text);
+  });
+
+  test('with a byte order mark', () => {
+    expect(plan(assembly(`\uFEFF${JSON.stringify(named('a'))}`)).streams).toHaveLength(1);
+  });
+});
+
+function failureOf(work: () => unknown): Error | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}

@@ -1,0 +1,146 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are Fn::Sub's
+import fc from 'fast-check';
+import {
+  conditionHolds,
+  resolveIntrinsics,
+  type Scope,
+  UnresolvableIntrinsicError,
+} from '../../../../../bin/local/assembly/intrinsics';
+import { ResolutionWork } from '../../../../../bin/local/assembly/resolution-work';
+
+const SITE = { logicalId: 'Function', propertyPath: 'Environment' };
+
+const VALUES: Record<string, unknown> = { Stream: 'stream-1', 'AWS::Region': 'us-east-1', Zones: ['a', 'b'] };
+const CONDITIONS: Record<string, unknown> = {
+  InUs: { 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] },
+  InChina: { 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'cn-north-1'] },
+  Somewhere: { 'Fn::Or': [{ Condition: 'InUs' }, { Condition: 'InChina' }] },
+  Everywhere: { 'Fn::And': [{ Condition: 'InUs' }, { Condition: 'InChina' }] },
+  NotInChina: { 'Fn::Not': [{ Condition: 'InChina' }] },
+};
+
+const SCOPE: Scope = {
+  ref: (name) => (Object.hasOwn(VALUES, name) ? { value: VALUES[name] } : { reason: `there is no ${name}` }),
+  attribute: (logicalId, attribute) =>
+    attribute === 'Arn' ? { value: `arn:${logicalId}` } : { reason: `there is no ${attribute}` },
+  condition: (name) =>
+    Object.hasOwn(CONDITIONS, name) ? { value: CONDITIONS[name] } : { reason: `there is no condition ${name}` },
+  mapped: (map, top, second) => ({ value: `${map}/${top}/${second}` }),
+  imported: (name) => ({ value: `imported ${name}` }),
+  work: new ResolutionWork(),
+};
+
+function resolve(value: unknown): unknown {
+  return resolveIntrinsics(value, SCOPE, SITE);
+}
+
+describe('resolveIntrinsics', () => {
+  test.each<[unknown, unknown]>([
+    [{ Ref: 'Stream' }, 'stream-1'],
+    [{ Ref: 'AWS::Region' }, 'us-east-1'],
+    [{ 'Fn::GetAtt': ['Stream', 'Arn'] }, 'arn:Stream'],
+    [{ 'Fn::GetAtt': 'Stream.Arn' }, 'arn:Stream'],
+    [{ 'Fn::Join': ['/', ['a', { Ref: 'Stream' }, 1]] }, 'a/stream-1/1'],
+    [{ 'Fn::Join': ['+', { 'Fn::Split': ['-', 'a-b'] }] }, 'a+b'],
+    [{ 'Fn::Split': ['-', { Ref: 'Stream' }] }, ['stream', '1']],
+    [{ 'Fn::Select': ['1', { Ref: 'Zones' }] }, 'b'],
+    [{ 'Fn::Select': [0, ['a', 'b']] }, 'a'],
+    [{ 'Fn::Sub': 'arn:${AWS::Region}:${Stream}' }, 'arn:us-east-1:stream-1'],
+    [{ 'Fn::Sub': '${Stream.Arn} of ${!Stream}' }, 'arn:Stream of ${Stream}'],
+    [{ 'Fn::Sub': ['${Name} in ${AWS::Region}', { Name: { Ref: 'Stream' } }] }, 'stream-1 in us-east-1'],
+    [{ 'Fn::If': ['InUs', 'yes', 'no'] }, 'yes'],
+    [
+      { 'Fn::If': ['InChina', { Ref: 'Unknown' }, 'only the chosen branch is looked at'] },
+      'only the chosen branch is looked at',
+    ],
+    [{ 'Fn::FindInMap': ['Map', { Ref: 'AWS::Region' }, 'key'] }, 'Map/us-east-1/key'],
+    [{ 'Fn::ImportValue': { 'Fn::Sub': '${Stream}-name' } }, 'imported stream-1-name'],
+    [{ a: [{ b: { Ref: 'Stream' } }] }, { a: [{ b: 'stream-1' }] }],
+  ])('resolves %j', (value, expected) => {
+    expect(resolve(value)).toEqual(expected);
+  });
+
+  test('drops the property or list element that AWS::NoValue stands in', () => {
+    const noValue = { Ref: 'AWS::NoValue' };
+    expect(resolve({ gone: noValue, kept: [1, { 'Fn::If': ['InUs', noValue, 2] }, 3] })).toEqual({ kept: [1, 3] });
+  });
+
+  test('leaves an object alone that only resembles an intrinsic', () => {
+    const value = { Ref: 'Stream', Type: 'String' };
+    expect(resolve(value)).toEqual(value);
+  });
+
+  test.each<[unknown, string]>([
+    [{ Ref: 'Unknown' }, 'there is no Unknown'],
+    [{ 'Fn::GetAtt': ['Stream', 'StreamArn'] }, 'there is no StreamArn'],
+    [{ 'Fn::Cidr': ['10.0.0.0/8', 4] }, 'Fn::Cidr is not supported locally'],
+    [{ 'Fn::Select': [2, ['a', 'b']] }, 'the list has no element 2'],
+    [{ 'Fn::Sub': '${Zones}' }, 'expected a string, got ["a","b"]'],
+    [{ 'Fn::Join': 'no list' }, 'expected a list, got "no list"'],
+    [{ 'Fn::If': ['Unknown', 1, 2] }, 'there is no condition Unknown'],
+  ])('refuses %j', (intrinsic, reason) => {
+    const value = { Variables: { NAMES: ['first', intrinsic] } };
+    expect(() => resolve(value)).toThrow(
+      new UnresolvableIntrinsicError(
+        { logicalId: 'Function', propertyPath: 'Environment.Variables.NAMES[1]' },
+        intrinsic,
+        reason,
+      ),
+    );
+  });
+
+  test('names what it refuses', () => {
+    expect(() => resolve({ Variables: { URL: { Ref: 'Queue' } } })).toThrow(
+      expect.objectContaining({
+        code: 'UNRESOLVABLE_INTRINSIC',
+        logicalId: 'Function',
+        propertyPath: 'Environment.Variables.URL',
+        intrinsic: { Ref: 'Queue' },
+        problem: 'cannot resolve {"Ref":"Queue"} at Environment.Variables.URL of Function: there is no Queue',
+      }),
+    );
+  });
+
+  test('changes nothing in a value without intrinsics', () => {
+    fc.assert(
+      fc.property(plainJson(), (value) => {
+        expect(resolve(value)).toEqual(value);
+      }),
+    );
+  });
+
+  test('gives back with Fn::Split what Fn::Join put together', () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a-z]*$/), { minLength: 1 }), (parts) => {
+        expect(resolve({ 'Fn::Split': [',', { 'Fn::Join': [',', parts] }] })).toEqual(parts);
+      }),
+    );
+  });
+
+  test('substitutes with Fn::Sub what Fn::Join would join, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        expect(resolve({ 'Fn::Sub': ['<${Value}>', { Value: value }] })).toBe(
+          resolve({ 'Fn::Join': ['', ['<', value, '>']] }),
+        );
+      }),
+    );
+  });
+});
+
+describe('conditionHolds', () => {
+  test.each([
+    ['InUs', true],
+    ['InChina', false],
+    ['Somewhere', true],
+    ['Everywhere', false],
+    ['NotInChina', true],
+  ])('%s is %s', (name, expected) => {
+    expect(conditionHolds(name, SCOPE, SITE)).toBe(expected);
+  });
+});
+
+/** Any JSON without a key that could be an intrinsic's. */
+function plainJson(): fc.Arbitrary<unknown> {
+  return fc.jsonValue().filter((value) => !/"(Ref|Fn::)/.test(JSON.stringify(value)));
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type * as cdk from 'aws-cdk-lib';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as sqs from 'aws-cdk-lib/aws-sqs';
+import { readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assembly';
+import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
+
+const directories: string[] = [];
+
+afterAll(() => {
+  for (const directory of directories) rmSync(directory, { recursive: true });
+});
+
+describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'])('nested stacks of %s', (version) => {
+  const { App, Aws, CfnCondition, Fn, NestedStack, Stack }: typeof cdk = require(version);
+  const { Stream }: typeof kinesis = require(`${version}/aws-kinesis`);
+  const { Queue }: typeof sqs = require(`${version}/aws-sqs`);
+
+  function plan(build: (stack: cdk.Stack) => void) {
+    const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'nested-app-')) });
+    build(new Stack(app, 'Orders'));
+    const { directory } = app.synth();
+    directories.push(directory);
+    return planDeployment(readCloudAssembly(directory));
+  }
+
+  test('have resources with the logical ids of others, and paths and names of their own', () => {
+    const { streams, leftOut } = plan((stack) => {
+      const outer = new NestedStack(stack, 'Outer');
+      // Named like its parent, so that their own resources are alike as well.
+      for (const scope of [stack, outer, new NestedStack(outer, 'Outer')]) new Stream(scope, 'Events');
+    });
+    const paths = ['Orders/Events', 'Orders/Outer/Events', 'Orders/Outer/Outer/Events'];
+    expect(streams.map(({ path }) => path).sort()).toEqual(paths);
+    expect(new Set(streams.map(({ name }) => name)).size).toBe(3);
+    expect(leftOut).toEqual([]);
+  });
+
+  test('take parameters from their parents, and give outputs to them', () => {
+    const { streams } = plan((stack) => {
+      const first = new Stream(stack, 'First', { streamName: 'first' });
+      const inner = new NestedStack(new NestedStack(stack, 'Outer'), 'Inner');
+      const second = new Stream(inner, 'Second', { streamName: `${first.streamName}-second` });
+      new Stream(stack, 'Third', { streamName: `${second.streamName}-third` });
+    });
+    expect(streams.map(({ name }) => name).sort()).toEqual(['first', 'first-second', 'first-second-third']);
+  });
+
+  test('explain a value that only AWS knows', () => {
+    const build = (stack: cdk.Stack) => {
+      const { queueName } = new Queue(stack, 'Queue');
+      new Stream(new NestedStack(stack, 'Inner'), 'Events', { streamName: queueName });
+    };
+    expect(() => plan(build)).toThrow(/at Name of Events\w+: Queue\w+ is an AWS::SQS::Queue, which is not emulated$/);
+  });
+
+  test('are there when their condition holds', () => {
+    const { streams } = plan((stack) => {
+      const never = new CfnCondition(stack, 'Never', { expression: Fn.conditionEquals(Aws.REGION, 'eu-west-1') });
+      const inner = new NestedStack(stack, 'Inner');
+      new Stream(inner, 'Events');
+      (inner.nestedStackResource as cdk.CfnResource).cfnOptions.condition = never;
+    });
+    expect(streams).toEqual([]);
+  });
+});

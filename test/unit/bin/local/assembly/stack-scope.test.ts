@@ -1,0 +1,262 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholder is Fn::Sub's
+import type { AssemblyStack } from '../../../../../bin/local/assembly/cloud-assembly';
+import { DuplicateNameError, planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
+import { UnresolvableIntrinsicError } from '../../../../../bin/local/assembly/intrinsics';
+import { stackScopes } from '../../../../../bin/local/assembly/stack-scope';
+import type { Template, TemplateResource } from '../../../../../bin/local/assembly/template';
+
+function stack(template: Template, id = 'Orders', directory = '/cdk.out'): AssemblyStack {
+  return {
+    id,
+    directory,
+    name: 'Orders',
+    template,
+    assetPaths: new Map<string, string>(),
+    constructPaths: new Map([['Events', 'Orders/Events']]),
+    nested: new Map(),
+  };
+}
+
+function streamNamed(Name: unknown): TemplateResource {
+  return { Type: 'AWS::Kinesis::Stream', Properties: { Name, ShardCount: 2 } };
+}
+
+/** The physical name that the template gives its stream. */
+function streamName(Name: unknown, template: Template = {}): string {
+  const Resources = { Events: streamNamed(Name), ...template.Resources };
+  return stackScopes([stack({ ...template, Resources })])[0]!.physicalName('Events');
+}
+
+describe('a name in a template', () => {
+  test.each([
+    ['AWS::Region', 'us-east-1'],
+    ['AWS::AccountId', '000000000000'],
+    ['AWS::Partition', 'aws'],
+    ['AWS::StackName', 'Orders'],
+    ['AWS::StackId', 'arn:aws:cloudformation:us-east-1:000000000000:stack/Orders/local'],
+    ['AWS::URLSuffix', 'amazonaws.com'],
+  ])('%s is %s', (Ref, value) => {
+    expect(streamName({ Ref })).toBe(value);
+  });
+
+  test('of a parameter is its default', () => {
+    expect(streamName({ Ref: 'Name' }, { Parameters: { Name: { Type: 'String', Default: 'orders' } } })).toBe('orders');
+  });
+
+  test('of a parameter with a list is the list of its parts', () => {
+    const Parameters = { Names: { Type: 'CommaDelimitedList', Default: 'first, second' } };
+    expect(streamName({ 'Fn::Select': [1, { Ref: 'Names' }] }, { Parameters })).toBe('second');
+  });
+
+  test('of a mapping is its entry', () => {
+    const Mappings = { Names: { 'us-east-1': { stream: 'virginia' } } };
+    expect(streamName({ 'Fn::FindInMap': ['Names', { Ref: 'AWS::Region' }, 'stream'] }, { Mappings })).toBe('virginia');
+  });
+
+  test('of another resource is its name, which may depend on a third', () => {
+    const Resources = {
+      Copy: streamNamed({ 'Fn::Sub': ['${Name}-copy', { Name: { Ref: 'Original' } }] }),
+      Original: streamNamed('original'),
+    };
+    expect(streamName({ Ref: 'Copy' }, { Resources })).toBe('original-copy');
+  });
+
+  test("of a table's stream is an ARN", () => {
+    const Resources = { Jobs: { Type: 'AWS::DynamoDB::GlobalTable', Properties: { TableName: 'jobs' } } };
+    const [scope] = stackScopes([stack({ Resources })]);
+    expect(scope!.attribute('Jobs', 'StreamArn')).toEqual({
+      value: expect.stringMatching(/^arn:aws:dynamodb:us-east-1:000000000000:table\/jobs\/stream\/20[-:.\dT]+$/),
+    });
+  });
+
+  test.each<[string, unknown, Template, string]>([
+    [
+      'without a default',
+      { Ref: 'Name' },
+      { Parameters: { Name: { Type: 'String' } } },
+      'the parameter has no default',
+    ],
+    [
+      'kept in Parameter Store',
+      { Ref: 'Name' },
+      { Parameters: { Name: { Type: 'AWS::SSM::Parameter::Value<String>', Default: '/name' } } },
+      'its value is in Parameter Store, which is not emulated',
+    ],
+    ['that nothing has', { Ref: 'Nothing' }, {}, 'the template has no Nothing'],
+    [
+      'of a resource that is not emulated',
+      { 'Fn::GetAtt': ['Queue', 'Arn'] },
+      { Resources: { Queue: { Type: 'AWS::SQS::Queue' } } },
+      'Queue is an AWS::SQS::Queue, which is not emulated',
+    ],
+    [
+      'of an attribute that only the service knows',
+      { 'Fn::GetAtt': ['Jobs', 'TableId'] },
+      { Resources: { Jobs: { Type: 'AWS::DynamoDB::GlobalTable' } } },
+      'of an AWS::DynamoDB::GlobalTable, only Arn and StreamArn can be known locally',
+    ],
+    ['that no stack exports', { 'Fn::ImportValue': 'orders' }, {}, 'no stack of the assembly exports orders'],
+  ])('%s is refused', (_, name, template, reason) => {
+    const scope = stackScopes([
+      stack({ ...template, Resources: { Events: streamNamed(name), ...template.Resources } }),
+    ])[0];
+    expect(() => scope!.physicalName('Events')).toThrow(`at Name of Events: ${reason}`);
+  });
+});
+
+describe('the resources of a template', () => {
+  test('are those whose condition holds', () => {
+    const Conditions = { Never: { 'Fn::Equals': ['a', 'b'] }, Always: { 'Fn::Equals': ['a', 'a'] } };
+    const Resources = {
+      Gone: { ...streamNamed('gone'), Condition: 'Never' },
+      Kept: { ...streamNamed('kept'), Condition: 'Always' },
+    };
+    expect(planDeployment([stack({ Conditions, Resources })]).streams.map(({ name }) => name)).toEqual(['kept']);
+  });
+
+  test('may be on-demand streams, whose shards nobody counts', () => {
+    const Properties = { StreamModeDetails: { StreamMode: 'ON_DEMAND' } };
+    const { streams } = planDeployment([
+      stack({ Resources: { Events: { Type: 'AWS::Kinesis::Stream', Properties } } }),
+    ]);
+    expect(streams).toMatchObject([{ path: 'Orders/Events', mode: 'ON_DEMAND' }]);
+    expect(streams[0]!.shardCount).toBeUndefined();
+  });
+
+  test('that a local run must know are refused otherwise', () => {
+    const Properties = { ShardCount: { Ref: 'Queue' } };
+    const Resources = { Queue: { Type: 'AWS::SQS::Queue' }, Events: { Type: 'AWS::Kinesis::Stream', Properties } };
+    expect(() => planDeployment([stack({ Resources })])).toThrow(UnresolvableIntrinsicError);
+    expect(() => planDeployment([stack({ Resources })])).toThrow(
+      'cannot resolve {"Ref":"Queue"} at ShardCount of Events: Queue is an AWS::SQS::Queue, which is not emulated',
+    );
+  });
+
+  describe('may be tables, of which only what CreateTable takes is resolved', () => {
+    const Unknown = { 'Fn::GetAtt': ['Key', 'Arn'] };
+    const KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' }];
+    const AttributeDefinitions = [{ AttributeName: 'id', AttributeType: 'S' }];
+    const INDEX = { IndexName: 'byId', KeySchema, Projection: { ProjectionType: 'ALL' } };
+    const planned = (Properties: Record<string, unknown>) => {
+      const Resources = {
+        Key: { Type: 'AWS::KMS::Key' },
+        Jobs: { Type: 'AWS::DynamoDB::GlobalTable', Properties: { KeySchema, AttributeDefinitions, ...Properties } },
+      };
+      const Conditions = { Always: { 'Fn::Equals': ['a', 'a'] } };
+      return planDeployment([stack({ Conditions, Resources })]).tables[0]!.definition;
+    };
+
+    test('not a key that encrypts it', () => {
+      const { BillingMode } = planned({
+        BillingMode: 'PAY_PER_REQUEST',
+        SSESpecification: { SSEEnabled: true },
+        Replicas: [{ Region: 'us-east-1', SSESpecification: { KMSMasterKeyId: Unknown } }],
+      });
+      expect(BillingMode).toBe('PAY_PER_REQUEST');
+    });
+
+    test('not a throughput that it does not have', () => {
+      const { GlobalSecondaryIndexes } = planned({
+        BillingMode: 'PAY_PER_REQUEST',
+        GlobalSecondaryIndexes: [{ ...INDEX, WriteOnDemandThroughputSettings: Unknown }],
+        WriteProvisionedThroughputSettings: Unknown,
+      });
+      expect(GlobalSecondaryIndexes).toEqual([INDEX]);
+    });
+
+    test('the throughput that it has, conditional or not', () => {
+      const ReadProvisionedThroughputSettings = {
+        ReadCapacityAutoScalingSettings: { MinCapacity: 2, TargetTrackingScalingPolicyConfiguration: Unknown },
+      };
+      const replica = {
+        SSESpecification: { KMSMasterKeyId: Unknown },
+        ReadProvisionedThroughputSettings,
+        GlobalSecondaryIndexes: [{ IndexName: 'byId', ReadProvisionedThroughputSettings }],
+      };
+      const WriteProvisionedThroughputSettings = { WriteCapacityUnits: 3 };
+      const ProvisionedThroughput = { ReadCapacityUnits: 2, WriteCapacityUnits: 3 };
+      expect(
+        planned({
+          BillingMode: 'PROVISIONED',
+          GlobalSecondaryIndexes: [{ ...INDEX, WriteProvisionedThroughputSettings }],
+          WriteProvisionedThroughputSettings,
+          Replicas: { 'Fn::If': ['Always', [replica], Unknown] },
+        }),
+      ).toMatchObject({ ProvisionedThroughput, GlobalSecondaryIndexes: [{ ...INDEX, ProvisionedThroughput }] });
+    });
+
+    test('and that must be known', () => {
+      expect(() => planned({ KeySchema: [{ AttributeName: Unknown, KeyType: 'HASH' }] })).toThrow(
+        'at KeySchema[0].AttributeName of Jobs: Key is an AWS::KMS::Key, which is not emulated',
+      );
+    });
+  });
+
+  test('may be functions that cannot run here: they are left out, whatever their environment needs', () => {
+    const Environment = { Variables: { URL: { Ref: 'Queue' } } };
+    const Type = 'AWS::Lambda::Function';
+    const Resources = {
+      Python: { Type, Properties: { Runtime: 'python3.13', Code: { S3Key: 'python.zip' }, Environment } },
+      Inline: { Type, Properties: { Runtime: 'nodejs22.x', Code: { ZipFile: { Ref: 'Queue' } }, Environment } },
+      Bucket: { Type, Properties: { Runtime: 'nodejs22.x', Code: { S3Bucket: 'ours', S3Key: 'v7.zip' }, Environment } },
+      Image: { Type, Properties: { Code: { ImageUri: { 'Fn::GetAtt': ['Repository', 'Uri'] } }, Environment } },
+    };
+    expect(planDeployment([stack({ Resources })])).toMatchObject({
+      functions: [],
+      leftOut: [
+        { type: 'AWS::Lambda::Function (code in a bucket)', count: 1, needed: true },
+        { type: 'AWS::Lambda::Function (container image)', count: 1, needed: true },
+        { type: 'AWS::Lambda::Function (inline code)', count: 1, needed: true },
+        { type: 'AWS::Lambda::Function (python3.13)', count: 1, needed: true },
+      ],
+    });
+  });
+});
+
+describe('stacks of one name', () => {
+  const exporting = (Value: string) => ({ Outputs: { Name: { Value, Export: { Name: 'name' } } } });
+
+  test('have names of their own for their resources', () => {
+    const Resources = { Events: streamNamed(undefined) };
+    const { streams } = planDeployment([stack({ Resources }, 'Alpha'), stack({ Resources }, 'Beta')]);
+    expect(new Set(streams.map(({ name }) => name)).size).toBe(2);
+  });
+
+  test('may not name two resources alike', () => {
+    const stacks = ['Alpha', 'Beta'].map((id) => stack({ Resources: { Events: streamNamed('events') } }, id));
+    expect(() => planDeployment(stacks)).toThrow(DuplicateNameError);
+    expect(() => planDeployment(stacks)).toThrow(
+      /Orders\/Events and Orders\/Events have the same name events, .* run one stage at a time/,
+    );
+  });
+
+  test('import what their own stage exports', () => {
+    const Resources = { Events: streamNamed({ 'Fn::ImportValue': 'name' }) };
+    const stacks = ['alpha', 'beta'].flatMap((stage) => [
+      stack(exporting(stage), `${stage}-exporter`, `/cdk.out/${stage}`),
+      stack({ Resources }, `${stage}-importer`, `/cdk.out/${stage}`),
+    ]);
+    expect(planDeployment(stacks).streams.map(({ name }) => name)).toEqual(['alpha', 'beta']);
+  });
+});
+
+test('variables may be conditional, all of them or one', () => {
+  const Variables = {
+    'Fn::If': [
+      'Always',
+      {
+        URL: { 'Fn::If': ['Always', { Ref: 'AWS::NoValue' }, { Ref: 'Queue' }] },
+        REGION: { Ref: 'AWS::Region' },
+        TOPIC: { Ref: 'Topic' },
+      },
+      { URL: { Ref: 'Queue' } },
+    ],
+  };
+  const Resources = { Writer: { Type: 'AWS::Lambda::Function', Properties: { Environment: { Variables } } } };
+  const [scope] = stackScopes([stack({ Conditions: { Always: { 'Fn::Equals': ['a', 'a'] } }, Resources })]);
+  expect(scope!.entries('Writer', 'Environment', 'Variables')).toEqual([
+    ['URL', { value: undefined }],
+    ['REGION', { value: 'us-east-1' }],
+    ['TOPIC', { reason: 'the template has no Topic' }],
+  ]);
+});

@@ -1,0 +1,72 @@
+import { createTableInput, type TableProperties } from '../../../../../bin/local/assembly/table-definition';
+
+const KEY: TableProperties = {
+  KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+  AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+};
+const INDEX = {
+  IndexName: 'byTime',
+  KeySchema: [{ AttributeName: 'at', KeyType: 'HASH' as const }],
+  Projection: { ProjectionType: 'KEYS_ONLY' as const },
+};
+
+describe('createTableInput', () => {
+  test('keeps the throughput that a Table declares for itself and its indexes', () => {
+    const ProvisionedThroughput = { ReadCapacityUnits: 5, WriteCapacityUnits: 7 };
+    expect(
+      createTableInput('jobs', {
+        ...KEY,
+        ProvisionedThroughput,
+        GlobalSecondaryIndexes: [{ ...INDEX, ProvisionedThroughput }],
+      }),
+    ).toMatchObject({
+      BillingMode: 'PROVISIONED',
+      ProvisionedThroughput,
+      GlobalSecondaryIndexes: [{ ProvisionedThroughput }],
+    });
+  });
+
+  test('gathers the throughput of a GlobalTable from the table and its replica', () => {
+    const definition = createTableInput('jobs', {
+      ...KEY,
+      BillingMode: 'PROVISIONED',
+      WriteProvisionedThroughputSettings: { WriteCapacityAutoScalingSettings: { MinCapacity: 2, SeedCapacity: 20 } },
+      GlobalSecondaryIndexes: [
+        {
+          ...INDEX,
+          WriteProvisionedThroughputSettings: { WriteCapacityAutoScalingSettings: { MinCapacity: 3 } },
+        },
+      ],
+      Replicas: [
+        {
+          ReadProvisionedThroughputSettings: { ReadCapacityUnits: 10 },
+          GlobalSecondaryIndexes: [
+            {
+              IndexName: 'byTime',
+              ReadProvisionedThroughputSettings: { ReadCapacityAutoScalingSettings: { MinCapacity: 4 } },
+            },
+          ],
+        },
+      ],
+    });
+    expect(definition.ProvisionedThroughput).toEqual({ ReadCapacityUnits: 10, WriteCapacityUnits: 20 });
+    expect(definition.GlobalSecondaryIndexes?.[0]?.ProvisionedThroughput).toEqual({
+      ReadCapacityUnits: 4,
+      WriteCapacityUnits: 3,
+    });
+  });
+
+  test('asks for no throughput on demand', () => {
+    const definition = createTableInput('jobs', { ...KEY, BillingMode: 'PAY_PER_REQUEST' });
+    expect(definition).toEqual({ ...KEY, TableName: 'jobs', BillingMode: 'PAY_PER_REQUEST' });
+  });
+
+  test('passes local secondary indexes on', () => {
+    const definition = createTableInput('jobs', {
+      ...KEY,
+      BillingMode: 'PAY_PER_REQUEST',
+      LocalSecondaryIndexes: [INDEX],
+    });
+    expect(definition.LocalSecondaryIndexes).toEqual([INDEX]);
+  });
+});

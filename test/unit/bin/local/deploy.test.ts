@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { DeploymentPlan } from '../../../../bin/local/assembly/deployment-plan';
+import { DeploymentError, deploy } from '../../../../bin/local/deploy';
+import { type LocalClients, localClients } from '../../../../bin/local/emulators/clients';
+import { endpointOf } from '../../../../bin/local/functions/invoke-server';
+
+const PLAN: DeploymentPlan = {
+  streams: [{ path: 'Orders/Events', name: 'events', arn: 'arn', mode: 'PROVISIONED', shardCount: 1 }],
+  tables: [],
+  functions: [],
+  leftOut: [],
+};
+
+function kinesisWith(StreamStatus: () => string): LocalClients {
+  return {
+    kinesis: {
+      createStream: async () => ({}),
+      describeStreamSummary: async () => ({ StreamDescriptionSummary: { StreamStatus: StreamStatus() } }),
+    },
+  } as unknown as LocalClients;
+}
+
+describe('a deployment', () => {
+  test('waits until a stream is active', async () => {
+    const statuses = ['CREATING', 'CREATING', 'ACTIVE'];
+    await deploy(
+      PLAN,
+      kinesisWith(() => statuses.shift()!),
+    );
+    expect(statuses).toEqual([]);
+  });
+
+  test('does not wait forever', async () => {
+    const deployment = deploy(
+      PLAN,
+      kinesisWith(() => 'CREATING'),
+      100,
+    );
+    await expect(deployment).rejects.toThrow(DeploymentError);
+    await expect(deployment).rejects.toThrow(
+      'cannot create Orders/Events (events): it is not active after 0.1 seconds',
+    );
+  });
+
+  test('does not wait forever for an answer either', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const endpoint = endpointOf(silent);
+    const clients = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
+    await expect(deploy(PLAN, clients, 100)).rejects.toThrow(
+      'cannot create Orders/Events (events): it is not active after 0.1 seconds',
+    );
+    for (const client of Object.values(clients)) client.destroy();
+    silent.closeAllConnections();
+    silent.close();
+  });
+});

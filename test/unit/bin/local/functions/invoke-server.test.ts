@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Lambda } from '@aws-sdk/client-lambda';
+import { endpointOf, PortUnavailableError, startInvokeServer } from '../../../../../bin/local/functions/invoke-server';
+
+const invoke = jest.fn();
+const functions = new Map([['writer', { invoke }]]);
+let server: Server;
+let lambda: Lambda;
+
+beforeAll(async () => {
+  server = await startInvokeServer(0, functions);
+  lambda = new Lambda({
+    endpoint: endpointOf(server),
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+});
+
+beforeEach(() => {
+  invoke.mockReset().mockResolvedValue({ payload: '{"written":1}' });
+});
+
+afterAll(() => {
+  lambda.destroy();
+  server.close();
+});
+
+describe('the Invoke API', () => {
+  test('returns what the function returns', async () => {
+    const { StatusCode, Payload, FunctionError, ExecutedVersion } = await lambda.invoke({
+      FunctionName: 'writer',
+      Payload: '{"orders":["ä"]}',
+      LogType: 'Tail',
+    });
+    expect(invoke).toHaveBeenCalledWith('{"orders":["ä"]}', undefined);
+    expect({ StatusCode, FunctionError, ExecutedVersion }).toEqual({
+      StatusCode: 200,
+      FunctionError: undefined,
+      ExecutedVersion: '$LATEST',
+    });
+    expect(JSON.parse(Payload!.transformToString())).toEqual({ written: 1 });
+  });
+
+  test('tells a failed function from one that returned', async () => {
+    invoke.mockResolvedValue({ payload: '{"errorType":"TypeError"}', functionError: 'Unhandled' });
+    const { StatusCode, FunctionError, Payload } = await lambda.invoke({ FunctionName: 'writer' });
+    expect({ StatusCode, FunctionError }).toEqual({ StatusCode: 200, FunctionError: 'Unhandled' });
+    expect(JSON.parse(Payload!.transformToString())).toEqual({ errorType: 'TypeError' });
+  });
+
+  test.each([
+    'writer',
+    'writer:$LATEST',
+    '000000000000:function:writer',
+    'arn:aws:lambda:us-east-1:000000000000:function:writer',
+    'arn:aws:lambda:us-east-1:000000000000:function:writer:live',
+  ])('knows a function by %s', async (FunctionName) => {
+    await expect(lambda.invoke({ FunctionName })).resolves.toMatchObject({ StatusCode: 200 });
+  });
+
+  test.each([
+    { FunctionName: 'writer', Qualifier: 'live' },
+    { FunctionName: 'writer:live' },
+    { FunctionName: 'arn:aws:lambda:us-east-1:000000000000:function:writer:live' },
+  ])('tells the function by which alias it is invoked: %j', async (input) => {
+    await lambda.invoke(input);
+    expect(invoke).toHaveBeenCalledWith('{}', 'live');
+  });
+
+  test('hands an empty event to a function that is invoked without one', async () => {
+    await lambda.invoke({ FunctionName: 'writer' });
+    expect(invoke).toHaveBeenCalledWith('{}', undefined);
+  });
+
+  test('answers an asynchronous invocation before the function returns', async () => {
+    invoke.mockReturnValue(new Promise(() => {}));
+    const { StatusCode } = await lambda.invoke({ FunctionName: 'writer', InvocationType: 'Event', Payload: '{"a":1}' });
+    expect(StatusCode).toBe(202);
+    expect(invoke).toHaveBeenCalledWith('{"a":1}', undefined);
+  });
+
+  test('runs nothing in a dry run', async () => {
+    const { StatusCode } = await lambda.invoke({ FunctionName: 'writer', InvocationType: 'DryRun' });
+    expect(StatusCode).toBe(204);
+    expect(invoke).not.toHaveBeenCalled();
+  });
+
+  test('refuses an unknown function', async () => {
+    await expect(lambda.invoke({ FunctionName: 'reader' })).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+      message: 'Function not found: arn:aws:lambda:us-east-1:000000000000:function:reader',
+      Type: 'User',
+      $metadata: { httpStatusCode: 404 },
+    });
+  });
+
+  test('refuses a name that no function can have, however it is encoded', async () => {
+    const url = `${endpointOf(server)}/2015-03-31/functions/%E0%A4%A/invocations`;
+    const response = await fetch(url, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ message: '%E0%A4%A is not a function name or ARN' });
+  });
+
+  test('refuses a payload that is not JSON', async () => {
+    await expect(lambda.invoke({ FunctionName: 'writer', Payload: '{"open":' })).rejects.toMatchObject({
+      name: 'InvalidRequestContentException',
+      message: expect.stringContaining('Could not parse request body into json'),
+      $metadata: { httpStatusCode: 400 },
+    });
+    expect(invoke).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['RequestResponse', 6_291_456],
+    ['Event', 1_048_576],
+  ] as const)('takes a payload of %s up to %d bytes', async (InvocationType, limit) => {
+    const payload = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
+    await lambda.invoke({ FunctionName: 'writer', InvocationType, Payload: payload(limit) });
+    await expect(
+      lambda.invoke({ FunctionName: 'writer', InvocationType, Payload: payload(limit + 1) }),
+    ).rejects.toMatchObject({
+      name: 'RequestTooLargeException',
+      $metadata: { httpStatusCode: 413 },
+    });
+    expect(invoke).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([
+    ['a page of another site', { origin: 'https://example.com' }, 'requests of web pages are refused'],
+    ['a name that was pointed at this machine', { host: 'example.com' }, 'host example.com is not this machine'],
+    ['a name that begins like this machine', { host: 'localhost.example.com:80' }, 'is not this machine'],
+  ])('refuses %s, and runs nothing', async (_, headers, problem) => {
+    const url = new URL('/2015-03-31/functions/writer/invocations', endpointOf(server));
+    const sent = request(url, { method: 'POST', headers });
+    const answered = once(sent, 'response');
+    sent.end('{}');
+    const [response] = (await answered) as [IncomingMessage];
+    expect(response.statusCode).toBe(403);
+    expect(await text(response)).toContain(problem);
+    expect(invoke).not.toHaveBeenCalled();
+  });
+
+  test('refuses the operations it does not have', async () => {
+    await expect(lambda.listFunctions({})).rejects.toMatchObject({
+      name: 'UnknownOperationException',
+      message: expect.stringContaining('is not emulated: of Lambda only Invoke is'),
+    });
+  });
+});
+
+test('a port that is taken is refused by number', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => other.once('listening', resolve));
+  const { port } = other.address() as AddressInfo;
+  await expect(startInvokeServer(port, functions)).rejects.toThrow(PortUnavailableError);
+  await expect(startInvokeServer(port, functions)).rejects.toThrow(`port ${port} is taken`);
+  other.close();
+});

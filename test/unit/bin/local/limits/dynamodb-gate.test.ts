@@ -1,0 +1,177 @@
+import { DynamoDbGate } from '../../../../../bin/local/limits/dynamodb-gate';
+import { Faults } from '../../../../../bin/local/limits/faults';
+import { RecentReads } from '../../../../../bin/local/limits/recent-reads';
+import type { ServiceAnswer, ServiceCall } from '../../../../../bin/local/limits/service-proxy';
+import { TableShapes } from '../../../../../bin/local/limits/table-shapes';
+import { Traffic } from '../../../../../bin/local/limits/traffic';
+import { DynamoDbLimits } from '../../../../../lib/testing';
+
+/** Requests of many items, and those that dynalite does not have: before a service that answers what each test needs. */
+
+const ARN = 'arn:aws:dynamodb:us-east-1:000000000000:table/Jobs';
+const HASH = (AttributeName: string) => [{ AttributeName, KeyType: 'HASH' }];
+const TABLE = {
+  TableArn: ARN,
+  KeySchema: HASH('id'),
+  GlobalSecondaryIndexes: [{ IndexName: 'byStatus', KeySchema: HASH('status'), Projection: { ProjectionType: 'ALL' } }],
+};
+
+let nowMs: number;
+let stored: Record<string, { S: string }>[];
+let forwarded: ServiceCall[];
+let gate: DynamoDbGate;
+let traffic: Traffic;
+let notices: string[];
+
+beforeEach(() => {
+  nowMs = 0;
+  stored = [];
+  forwarded = [];
+  traffic = new Traffic();
+  notices = [];
+  const call = async (operation: string, input: { Limit?: number }): Promise<ServiceAnswer> => {
+    if (operation === 'DescribeTable') return { status: 200, output: { Table: TABLE } };
+    if (operation === 'Scan') return { status: 200, output: { Items: stored.slice(0, input.Limit) } };
+    return { status: 200, output: {} };
+  };
+  const proxy = { call: call as never };
+  gate = gateWith(proxy, new Faults({}, Math.random));
+});
+
+function gateWith(proxy: { call: never }, faults: Faults): DynamoDbGate {
+  return new DynamoDbGate({
+    proxy,
+    tables: new TableShapes(proxy),
+    // 10 write units and 30 read units a second.
+    limits: new DynamoDbLimits({ now: () => nowMs, scale: 0.01 }),
+    faults,
+    traffic,
+    reads: new RecentReads(),
+    notice: (line) => notices.push(line),
+  });
+}
+
+/** What is answered to a call that takes so many units, should it reach the service. */
+async function ask(operation: string, input: object, units = 0): Promise<ServiceAnswer> {
+  const call = { operation, input };
+  const answer = await gate.pass(call, async (changed) => {
+    forwarded.push({ operation, input: changed });
+    return { status: 200, output: { ConsumedCapacity: { CapacityUnits: units } } };
+  });
+  return answer as ServiceAnswer;
+}
+
+const item = (id: string, status = id) => ({ id: { S: id }, status: { S: status } });
+const put = (id: string) => ({ Put: { TableName: 'Jobs', Item: item(id) } });
+const get = (id: string) => ({ Get: { TableName: 'Jobs', Key: { id: { S: id } } } });
+const THROTTLED = { __type: 'ProvisionedThroughputExceededException' };
+const isRefused = async (answer: Promise<ServiceAnswer>) => (await answer).output.__type !== undefined;
+
+describe('a Scan', () => {
+  test('takes the read units of the keys of its page, and waits for each of them', async () => {
+    stored = [item('1', 'open'), item('2', 'open'), item('3', 'done')];
+    const scan = { TableName: 'Jobs', IndexName: 'byStatus', FilterExpression: 'attribute_exists(nothing)' };
+    expect(await isRefused(ask('Scan', scan, 60))).toBe(false);
+    const { output } = await ask('Scan', scan, 60);
+    expect(output).toMatchObject({
+      ...THROTTLED,
+      ThrottlingReasons: [{ reason: 'IndexReadKeyRangeThroughputExceeded', resource: `${ARN}/index/byStatus` }],
+    });
+    // Of 60 units 40 are of `open`, whose second brings 30.
+    nowMs = 330;
+    expect(await isRefused(ask('Scan', scan, 1))).toBe(true);
+    nowMs = 340;
+    expect(await isRefused(ask('Scan', scan, 1))).toBe(false);
+  });
+
+  test('of other keys goes on, and so does one of another page', async () => {
+    stored = [item('1'), item('2')];
+    await ask('Scan', { TableName: 'Jobs', Limit: 1 }, 60);
+    expect(await isRefused(ask('Scan', { TableName: 'Jobs', Limit: 1 }, 1))).toBe(true);
+    stored.reverse();
+    expect(await isRefused(ask('Scan', { TableName: 'Jobs', Limit: 1 }, 1))).toBe(false);
+  });
+
+  test('of a key that was read too much otherwise waits, too', async () => {
+    stored = [item('1')];
+    await ask('GetItem', { TableName: 'Jobs', Key: { id: { S: '1' } } }, 60);
+    expect(await isRefused(ask('Scan', { TableName: 'Jobs' }, 1))).toBe(true);
+  });
+
+  test('of nothing takes nothing', async () => {
+    expect(await isRefused(ask('Scan', { TableName: 'Jobs' }, 0))).toBe(false);
+  });
+});
+
+describe('a transaction', () => {
+  test('that reads takes the units of each item, and is cancelled with a reason for each', async () => {
+    const both = { TransactItems: [get('1'), get('2')] };
+    await ask('TransactGetItems', { TransactItems: [get('1')] }, 60);
+    const { status, output } = await ask('TransactGetItems', both, 4);
+    expect(status).toBe(400);
+    expect(output).toMatchObject({
+      __type: 'TransactionCanceledException',
+      message: expect.stringContaining('[ThrottlingError, None]'),
+      CancellationReasons: [{ Code: 'ThrottlingError' }, { Code: 'None' }],
+    });
+    nowMs = 2_000;
+    expect(await isRefused(ask('TransactGetItems', both, 4))).toBe(false);
+    expect(forwarded.at(-1)!.input).toMatchObject(both);
+  });
+
+  test('that writes takes two units for each, all or none', async () => {
+    const write = (...ids: string[]) => ask('TransactWriteItems', { TransactItems: ids.map(put) });
+    for (let n = 0; n < 5; n++) expect(await isRefused(write('1'))).toBe(false);
+    expect(await write('1', '2')).toMatchObject({
+      status: 400,
+      output: { __type: 'TransactionCanceledException', CancellationReasons: expect.any(Array) },
+    });
+    for (let n = 0; n < 5; n++) expect(await isRefused(write('2'))).toBe(false);
+    expect(await isRefused(write('2'))).toBe(true);
+    expect(forwarded).toHaveLength(10);
+  });
+});
+
+describe('a batch', () => {
+  test('writes what its keys take, and gives back the rest as unprocessed', async () => {
+    for (let n = 0; n < 10; n++) await ask('PutItem', { TableName: 'Jobs', Item: item('1') });
+    const requests = ['1', '2'].map((id) => ({ PutRequest: { Item: item(id) } }));
+    const { status, output } = await ask('BatchWriteItem', { RequestItems: { Jobs: requests } });
+    expect({ status, left: output.UnprocessedItems }).toEqual({ status: 200, left: { Jobs: [requests[0]] } });
+    expect(forwarded.at(-1)!.input).toEqual({ RequestItems: { Jobs: [requests[1]] } });
+  });
+
+  test('that can write nothing is refused', async () => {
+    for (let n = 0; n < 10; n++) await ask('PutItem', { TableName: 'Jobs', Item: item('1') });
+    const requests = [{ PutRequest: { Item: item('1') } }];
+    expect((await ask('BatchWriteItem', { RequestItems: { Jobs: requests } })).output).toMatchObject(THROTTLED);
+  });
+
+  test('reads what its keys give, and gives back the rest as unprocessed', async () => {
+    await ask('GetItem', { TableName: 'Jobs', Key: { id: { S: '1' } } }, 60);
+    const [first, second] = [{ id: { S: '1' } }, { id: { S: '2' } }];
+    const RequestItems = { Jobs: { Keys: [first, second], ConsistentRead: true } };
+    const { output } = await ask('BatchGetItem', { RequestItems }, 1);
+    expect(output.UnprocessedKeys).toEqual({ Jobs: { Keys: [first], ConsistentRead: true } });
+    expect(forwarded.at(-1)!.input).toMatchObject({ RequestItems: { Jobs: { Keys: [second] } } });
+  });
+});
+
+describe.each(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'])('%s of PartiQL', (operation) => {
+  const input = { Statement: 'INSERT INTO Jobs VALUE ?', Parameters: [item('1')] };
+
+  test('passes as it is, is counted, and is told of once', async () => {
+    for (let n = 0; n < 12; n++) expect(await isRefused(ask(operation, input))).toBe(false);
+    expect(forwarded.at(-1)).toEqual({ operation, input });
+    expect(traffic.of('statements').get(operation)).toMatchObject({ count: 12, throttled: 0 });
+    expect(notices).toEqual([
+      `not limited: ${operation}, because only DynamoDB knows which partition keys a statement of PartiQL loads`,
+    ]);
+  });
+
+  test('is refused where a fault throttles it', async () => {
+    gate = gateWith({ call: undefined as never }, new Faults({ throttle: 1 }, Math.random));
+    expect((await ask(operation, input)).output).toMatchObject(THROTTLED);
+    expect(forwarded).toEqual([]);
+  });
+});

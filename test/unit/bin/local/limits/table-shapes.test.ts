@@ -1,0 +1,112 @@
+import { itemAfterUpdate } from '../../../../../bin/local/limits/item-after-update';
+import { itemBytes, type JsonItem } from '../../../../../bin/local/limits/item-bytes';
+import { TableShapes, writeLoads } from '../../../../../bin/local/limits/table-shapes';
+
+const ARN = 'arn:aws:dynamodb:us-east-1:000000000000:table/Jobs';
+const key = (name: string, KeyType: string) => ({ AttributeName: name, KeyType });
+const TABLE = {
+  TableArn: ARN,
+  KeySchema: [key('id', 'HASH')],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: 'byStatus',
+      KeySchema: [key('status', 'HASH'), key('at', 'RANGE')],
+      Projection: { ProjectionType: 'KEYS_ONLY' },
+    },
+  ],
+};
+
+async function loads(before: JsonItem | undefined, after: JsonItem | undefined) {
+  const shapes = new TableShapes({ call: async () => ({ status: 200, output: { Table: TABLE } }) });
+  return writeLoads((await shapes.of('Jobs'))!, before, after).map(({ indexName, key, units }) =>
+    [indexName ?? 'table', key, units].join(' '),
+  );
+}
+
+const item = (status?: string, more: JsonItem = {}): JsonItem => ({
+  id: { S: '1' },
+  at: { N: '5' },
+  ...(status && { status: { S: status } }),
+  ...more,
+});
+const LARGE = { data: { S: 'x'.repeat(3_000) } };
+
+describe('a write loads', () => {
+  test.each([
+    ['a new item', undefined, item('open'), ['table 1 1', 'byStatus open 1']],
+    ['a large item, of which the index has the keys', undefined, item('open', LARGE), ['table 1 3', 'byStatus open 1']],
+    ['an item that the index does not have', undefined, item(), ['table 1 1']],
+    ['a change that the index does not show', item('open'), item('open', LARGE), ['table 1 3']],
+    ['another value', item('open'), item('done'), ['table 1 1', 'byStatus open 1', 'byStatus done 1']],
+    [
+      'another sort key',
+      item('open'),
+      item('open', { at: { N: '6' } }),
+      ['table 1 1', 'byStatus open 1', 'byStatus open 1'],
+    ],
+    ['a deleted item', item('open', LARGE), undefined, ['table 1 3', 'byStatus open 1']],
+    ['an item that leaves the index', item('open'), item(), ['table 1 1', 'byStatus open 1']],
+  ])('%s', async (_, before, after, expected) => {
+    expect(await loads(before, after)).toEqual(expected);
+  });
+});
+
+test('a table is asked for once, and again when it was not there or has changed', async () => {
+  let calls = 0;
+  let status = 400;
+  const shapes = new TableShapes({
+    call: async () => {
+      calls += 1;
+      return { status, output: { Table: TABLE } };
+    },
+  });
+  expect(await shapes.of('Jobs')).toBeUndefined();
+  status = 200;
+  expect((await shapes.of('Jobs'))!.arn).toBe(ARN);
+  expect((await shapes.of(ARN))!.arn).toBe(ARN);
+  expect(calls).toBe(2);
+  shapes.forget(ARN);
+  await shapes.of('Jobs');
+  expect(calls).toBe(3);
+});
+
+describe('what an update leaves', () => {
+  const before = item('open', { n: { N: '1' } });
+  const after = (UpdateExpression: string, more = {}) =>
+    itemAfterUpdate(before, {
+      Key: { id: { S: '1' } },
+      UpdateExpression,
+      ExpressionAttributeNames: { '#s': 'status' },
+      ExpressionAttributeValues: { ':done': { S: 'done' }, ':one': { N: '1' } },
+      ...more,
+    });
+
+  test.each([
+    ['SET #s = :done', { status: { S: 'done' } }],
+    ['SET n = n + :one, #s = :done', { status: { S: 'done' } }],
+    ['SET #s = if_not_exists(#s, :done), other=:one', { other: { N: '1' } }],
+    ['set #s=:done remove n', { status: { S: 'done' }, n: undefined }],
+    ['REMOVE #s, n ADD m :one', { status: undefined, n: undefined }],
+    ['ADD n :one', {}],
+  ])('%s', (expression, changes) => {
+    expect({ ...after(expression), x: undefined }).toEqual({ ...before, ...changes, x: undefined });
+  });
+
+  test('legacy attribute updates', () => {
+    const AttributeUpdates = { status: { Value: { S: 'done' } }, n: { Action: 'DELETE' } };
+    expect(itemAfterUpdate(before, { Key: {}, AttributeUpdates })).toEqual({ ...item('done'), n: undefined });
+  });
+});
+
+test.each<[JsonItem, number]>([
+  [{ id: { S: 'é' } }, 4],
+  [{ n: { N: '-123.45' } }, 5],
+  [{ n: { N: '1000' } }, 3],
+  [{ b: { B: Buffer.from('12345').toString('base64') } }, 6],
+  [{ t: { BOOL: true }, u: { NULL: true } }, 4],
+  [{ s: { SS: ['ab', 'c'] } }, 4],
+  [{ l: { L: [{ S: 'a' }] } }, 6],
+  [{ m: { M: { a: { S: 'b' } } } }, 7],
+])('%j counts %d bytes', (counted, bytes) => {
+  expect(itemBytes(counted)).toBe(bytes);
+});

@@ -1,0 +1,31 @@
+import { FIRST_SIZE, nextSize } from '../../../../../bin/local/sample/invocation-size';
+
+/** Invokes as often as it takes, on a machine that needs so many milliseconds for a record at each moment. */
+function longestInvocation(records: number, msPerRecord: (sent: number) => number): number {
+  let [size, longest] = [FIRST_SIZE, 0];
+  for (let sent = 0; sent < records; ) {
+    const elapsed = size * msPerRecord(sent);
+    sent += size;
+    longest = Math.max(longest, elapsed);
+    size = nextSize(size, elapsed);
+  }
+  return longest;
+}
+
+test.each([
+  ['a fast machine', () => 0.2],
+  ['a machine that is a thousand times slower', () => 200],
+  ['a machine that becomes ten times slower at once', (sent: number) => (sent < 10_000 ? 1 : 10)],
+])('no invocation on %s takes half of the minute that a function has', (_, msPerRecord) => {
+  expect(longestInvocation(37_584, msPerRecord)).toBeLessThan(30_000);
+});
+
+test('a fast machine gets a thousand records at a time after a few invocations', () => {
+  let size = FIRST_SIZE;
+  for (let count = 0; count < 4; count++) size = nextSize(size, 50);
+  expect(size).toBe(1_000);
+});
+
+test('there is always a record to send', () => {
+  expect(nextSize(1, 1_000_000)).toBe(1);
+});

@@ -1,0 +1,76 @@
+import { CountHistory } from '../../../../../bin/local/window/count-history';
+import type { GrownCount } from '../../../../../lib/core/adaptive-counts/grown-count';
+
+let nowMs = 0;
+let stored: GrownCount[] = [];
+const history = () => new CountHistory({ readCounts: async () => stored }, () => nowMs);
+
+const count = (value: string | undefined, version: number, write: number, read = write): GrownCount => ({
+  ...{ value, version, write, read, commit: `${version}` },
+  ...{ changedBy: 'tester', changedAt: '2026-01-01T00:00:00Z', reason: 'throttled' },
+});
+
+beforeEach(() => {
+  nowMs = 0;
+  stored = [];
+});
+
+test('a value has a step for each change that was seen, and none for looks between', async () => {
+  const seen = history();
+  await seen.look();
+  for (const [atMs, changed] of [
+    [1_000, count('open', 1, 1, 4)],
+    [46_000, count('open', 2, 4)],
+  ] as const) {
+    nowMs = atMs;
+    stored = [changed];
+    await seen.look();
+    nowMs += 500;
+    await seen.look();
+  }
+  expect(seen.latest(10)).toEqual([
+    {
+      value: 'open',
+      steps: [
+        expect.objectContaining({ atMs: 1_000, write: 1, read: 4, changedBy: 'tester', reason: 'throttled' }),
+        expect.objectContaining({ atMs: 46_000, write: 4, read: 4 }),
+      ],
+    },
+  ]);
+});
+
+test('the value that has changed last comes first, and a whole table has no value', async () => {
+  const seen = history();
+  stored = [count('a', 1, 2), count('b', 1, 2), count(undefined, 1, 2)];
+  await seen.look();
+  stored = [count('a', 2, 4), count('b', 1, 2), count(undefined, 1, 2)];
+  await seen.look();
+  expect(seen.latest(2).map(({ value }) => value)).toEqual(['a', '']);
+  expect(seen.size).toBe(3);
+});
+
+test('counts that cannot be read leave what is known, and say why until they can be read', async () => {
+  let fails = false;
+  const readCounts = async () => {
+    if (fails) throw new Error('no such table');
+    return [count('open', 1, 2)];
+  };
+  const seen = new CountHistory({ readCounts }, () => 0);
+  await seen.look();
+  fails = true;
+  await seen.look();
+  expect([seen.problem, seen.size]).toEqual(['no such table', 1]);
+  fails = false;
+  await seen.look();
+  expect(seen.problem).toBeUndefined();
+});
+
+test('of a count that changes for ever, the last hundred steps are kept', async () => {
+  const seen = history();
+  for (let version = 1; version <= 150; version++) {
+    stored = [count('open', version, version)];
+    await seen.look();
+  }
+  const { steps } = seen.latest(1)[0]!;
+  expect([steps.length, steps[0]!.write, steps.at(-1)!.write]).toEqual([100, 51, 150]);
+});

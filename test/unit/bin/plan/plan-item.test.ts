@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { UsageError } from '../../../../bin/flags';
+import { plan } from '../../../../bin/plan';
+import { planHotItem } from '../../../../lib/core';
+
+async function printed(...args: string[]): Promise<string> {
+  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+  try {
+    await plan(['item', ...args]);
+    return log.mock.calls.map(([line]) => line).join('\n');
+  } finally {
+    log.mockRestore();
+  }
+}
+
+describe('even-shards plan item', () => {
+  test('says of an item above the 3,000 read units of its partition what caches of a second make of it', async () => {
+    const text = await printed('--reads-per-second', '50000', '--item-kb', '5', '--caches', '40');
+    expect(readFileSync('docs/guides/sharded-tables.md', 'utf8')).toContain(`\`\`\`text\n${text}\n\`\`\``);
+    expect(text).toBe(
+      [
+        'one item, 50,000 eventually consistent reads of 5 KB a second',
+        '',
+        'without a cache: 50,000 read units a second, 1,667% of what its partition takes',
+        'with 40 caches of 1 s: 40 read units a second at most',
+        '',
+        'put a cache before the item: shards do not help one item, which is above the 3,000 read units of its partition',
+      ].join('\n'),
+    );
+  });
+
+  test('says that an item below stays so', async () => {
+    const text = await printed('--reads-per-second', '100', '--cache-seconds', '0.5');
+    expect(text).toContain('without a cache: 50 read units a second, 2% of what its partition takes');
+    expect(text).toContain('with 1 cache of 0.5 s: 1 read units a second at most');
+    expect(text).toMatch(/the item stays within the 3,000 read units a second of its partition$/);
+  });
+
+  test('promises nothing of a cache to consistent reads', async () => {
+    const text = await printed('--reads-per-second', '4000', '--consistent');
+    expect(text).toContain('4,000 read units a second, 133%');
+    expect(text).not.toContain('cache of');
+    expect(text).toMatch(/read the item eventually consistently/);
+  });
+
+  test('prints the plan as JSON', async () => {
+    const plan = planHotItem({ readsPerSecond: 7_000, caches: 3 });
+    expect(JSON.parse(await printed('--reads-per-second', '7000', '--caches', '3', '--json'))).toEqual(plan);
+  });
+
+  test('has a text of its own', async () => {
+    expect(await printed('--help')).toContain('usage: even-shards plan item --reads-per-second N');
+  });
+
+  test.each<[string[], string]>([
+    [[], 'give --reads-per-second'],
+    [['--reads-per-second', 'many'], '--reads-per-second must be a number, got "many"'],
+    [['--reads-per-second', '0'], '--reads-per-second must be a number above 0'],
+    [['--reads-per-second', '5', '--caches', '0'], '--caches must be a whole number from 1 to 100000'],
+    [['--reads-per-second', '5', '--cache-seconds=-1'], '--cache-seconds must be a number above 0'],
+    [['--reads-per-second', '5', '--shards', '3'], "unknown option '--shards'"],
+    [['--reads-per-second', '5', 'now'], "unexpected argument 'now'"],
+  ])('refuses %j', async (args, problem) => {
+    const error = await printed(...args).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error.problem).toContain(problem);
+    expect(error.problem).toContain('see `even-shards plan item --help`');
+  });
+});

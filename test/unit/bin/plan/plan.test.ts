@@ -1,0 +1,225 @@
+import { UsageError } from '../../../../bin/flags';
+import { InvalidInputError } from '../../../../bin/local/sample/sample-error';
+import { plan } from '../../../../bin/plan';
+import { events, printed, sampleFolder } from '../../../support/command';
+
+const samples = sampleFolder();
+const json = async (...args: string[]) => JSON.parse(await printed(plan, ...args, '--json'));
+
+describe('even-shards plan', () => {
+  test('plans a stream from its rates: the rule that bound, what breaks first, the code to paste', async () => {
+    const report = await printed(plan, '--records-per-second', '5000', '--bytes-per-second', '9e6', '--consumers', '3');
+    expect(report).toContain('stream: 18 shards for 5,000 records a second, bound by bytes read by shared consumers');
+    expect(report).toMatch(/what breaks first .*\n.*\n {2}bytes read from a shard by shared consumers +75%/);
+    expect(report).toContain("new UniformStream(this, 'Stream', { shardCount: 18 });");
+    expect(report).not.toContain('index:');
+  });
+
+  test('plans an index from its rates and shares: both sides of the price, the code to paste', async () => {
+    const shares = ['succeeded=35', 'ignored=35', 'pending=10', 'in_progress=10', 'failed=10'];
+    const report = await printed(
+      plan,
+      ...['index', '--writes-per-second', '5000', '--pages-per-second', '20'],
+      ...shares.flatMap((share) => ['--share', share]),
+    );
+    expect(report).toContain('index: 75 shards for 5,000 writes a second, bound by shards that share a partition');
+    expect(report).toContain('a page of 27 shards takes 13.5 read units, of one shard 3.5');
+    expect(report).toMatch(/partitions busy +partitions +shards +read units a page/);
+    expect(report).toContain("        'succeeded': 27,\n        'ignored': 27,\n        'pending': 8,");
+  });
+
+  test('plans a table of Amazon Keyspaces by the limits of its partitions, without the prices of DynamoDB', async () => {
+    const args = ['index', '--keyspaces', '--writes-per-second', '5000', '--pages-per-second', '20'];
+    const report = await printed(plan, ...args);
+    expect(report).toContain('table of Amazon Keyspaces: 75 shards for 5,000 writes a second');
+    expect(report).toContain('a partition takes 1,000 write units and 3,000 read units a second');
+    expect(report).toContain('    shardCounts: ShardCounts.uniform(75),');
+    expect(report).not.toContain('a month:');
+    expect((await json(...args)).index.plan).not.toHaveProperty('monthlyCost');
+    await expect(plan(['stream', '--keyspaces', '--records-per-second', '5'])).rejects.toThrow(
+      '--keyspaces plans one table',
+    );
+  });
+
+  test('plans both from a sample, and says which key is hotter than a shard can be', async () => {
+    const file = samples.file('skewed.ndjson.gz', events(300, 700));
+    const report = await printed(plan, '--input', file, '--key', 'account');
+    expect(report).toContain('sample: 1,000 records, 701 keys by account\nthe busiest, busy, has 30% of the records');
+    expect(report).toContain('no rate was given: 2,500 is the most that the busiest key allows with head-room');
+    expect(report).toContain('busy alone fills a shard when the stream has 3,333 records a second');
+    expect(report).toContain("'busy':");
+    expect(report).toContain('index:');
+  });
+
+  test('says that no number of shards fixes a key that is too hot already', async () => {
+    const file = samples.file('hot.ndjson', events(30, 70));
+    const report = await printed(plan, 'stream', '--input', file, '--key', 'account', '--records-per-second', '10000');
+    expect(report).toContain('but no number up to 1,000 leaves head-room: the busiest keys are too hot');
+    expect(report).toContain('! one key takes 300% of a shard, and a key is in one shard');
+    expect(report).toContain('by balanced explicit hash keys');
+    expect(report).toContain('none up to 1,000');
+  });
+
+  test('says at which rate large records of one key fill a shard by their bytes, however slow that is', async () => {
+    const record = (size: number) => JSON.stringify({ account: 'a', body: 'x'.repeat(size - 25) });
+    const large = samples.file('large.ndjson', Array(4).fill(record(50_000)));
+    const report = await printed(plan, 'stream', '--input', large, '--key', 'account');
+    expect(report).toContain('no rate was given: 15 is the most that the busiest key allows with head-room');
+    expect(report).toContain('a alone fills a shard when the stream has 20 records a second');
+
+    const huge = samples.file('huge.ndjson', [record(1_000_000)]);
+    expect(await printed(plan, '--input', huge, '--key', 'account')).toContain(
+      'stream: 1 shard for 0.8 records a second',
+    );
+  });
+
+  test('says up to how many shards it tried to place many keys', async () => {
+    const file = samples.file('many.ndjson', events(0, 20_000));
+    const args = ['stream', '--input', file, '--key', 'account', '--records-per-second', '50000'];
+    const { stream } = await json(...args);
+    expect(stream.placement).toMatchObject({ tried: 167, shardsIfBalanced: 67 });
+  });
+
+  test.each([
+    { flags: [], shards: 14, other: 'with a HashKeyRegistry 8 shards would do: see --balanced', registry: false },
+    { flags: ['--balanced'], shards: 8, other: 'for keys with balanced explicit hash keys', registry: true },
+  ])('prints the number, the limits and the code of one design: $flags', async ({ flags, shards, other, registry }) => {
+    const args = ['--records-per-second', '5000', '--bytes-per-second', '4e6', '--consumers', '3', '--keys', '100'];
+    const report = await printed(plan, ...args, ...flags);
+    expect(report).toContain(`stream: ${shards} shards for`);
+    expect(report).toContain(`new UniformStream(this, 'Stream', { shardCount: ${shards} });`);
+    expect(report).toContain(other);
+    expect(report.includes('new HashKeyRegistry(')).toBe(registry);
+    expect(report).not.toMatch(/breaks at[\s\S]*\b(0\.\d+|1\.00?) times this traffic/);
+  });
+
+  test('prints of a sample the number, the limits and the code of one design', async () => {
+    const file = samples.file('skewed.ndjson', events(300, 60));
+    for (const flags of [[], ['--balanced']]) {
+      const { stream } = await json(
+        'stream',
+        '--input',
+        file,
+        '--key',
+        'account',
+        '--records-per-second',
+        '800',
+        ...flags,
+      );
+      const { shardsByHash, shardsIfBalanced } = stream.placement;
+      expect(stream.balanced).toBe(flags.length > 0 || shardsByHash === undefined);
+      expect(stream.plan.shards).toBe(stream.balanced ? shardsIfBalanced : shardsByHash);
+      expect(stream.plan.limits[0].used).toBeLessThanOrEqual(0.9);
+      expect(stream.plan.limits.map(({ limit }: { limit: string }) => limit)).toContain(
+        'the busiest shard of keys as they are placed',
+      );
+    }
+  });
+
+  test.each([
+    ['python', ['UniformStream(self, "Stream", shard_count=7)', 'shard_counts=ShardCounts.by_value({', '    "a": ']],
+    ['java', ['UniformStream.Builder.create(this, "Stream").shardCount(7).build();', 'Map.entry("a", ']],
+  ])('prints the code for %s', async (language, lines) => {
+    const stream = ['--records-per-second', '5000', '--bytes-per-second', '1e6'];
+    const index = ['--writes-per-second', '5000', '--share', 'a=70', '--share', 'b=30'];
+    const report = await printed(plan, ...stream, ...index, '--language', language);
+    for (const line of lines) expect(report).toContain(line);
+    expect(report).not.toContain('import {');
+  });
+
+  test.each([
+    ['typescript', "new ShardCountController(this, 'Controller', { index });", 'ShardCounts.adaptive({ maximum: 75 })'],
+    ['python', 'ShardCountController(self, "Controller", index=index)', 'ShardCounts.adaptive(maximum=75)'],
+    ['java', 'ShardCountController.Builder.create(this, "Controller").index(index).build();', '.maximum(75)'],
+  ])('recommends adaptive counts where it is given no shares: %s', async (language, ...code) => {
+    const args = ['index', '--writes-per-second', '5000', '--language', language];
+    const report = await printed(plan, ...args);
+    for (const line of ['whose shares you do not know', ...code]) expect(report).toContain(line);
+    const known = await printed(plan, ...args, '--share', 'a=70', '--share', 'b=30');
+    expect(known).not.toContain('ShardCountController');
+    expect(await printed(plan, 'index', '--writes-per-second', '0')).not.toContain('ShardCountController');
+  });
+
+  test('prints every price with two decimals, its currency, and its date', async () => {
+    const report = await printed(plan, '--records-per-second', '5000', '--bytes-per-second', '1e6');
+    expect(report).toMatch(/a month: \$\d+\.\d\d \(shards \$\d+\.\d\d, .*; prices of us-east-1, .*20\d\d\)/);
+  });
+
+  test('prints one JSON document', async () => {
+    const file = samples.file('even.ndjson', events(1, 99));
+    const planned = await json('--input', file, '--key', 'account', '--records-per-second', '3000');
+    expect(planned).toMatchObject({
+      sample: { keyField: 'account', records: 100, keys: 100, busiest: { key: 'busy', share: 0.01 } },
+      stream: { plan: { shards: 5 }, placement: { shardsByHash: 5, shardsIfBalanced: 4 } },
+      index: { plan: { shards: expect.any(Number) } },
+    });
+  });
+
+  test('plans an index that allows no trade with fewer partitions', async () => {
+    const { index } = await json('--writes-per-second', '200000');
+    expect(index.plan.partitions).toBe(400);
+    expect(index.tradeOffs.map(({ utilisation }: { utilisation: number }) => utilisation)).toEqual([0.5, 0.35, 0.25]);
+  });
+
+  test('takes the prices of a file', async () => {
+    const file = samples.file('prices.json', ['{ "shardHour": 1 }']);
+    const { stream } = await json('--records-per-second', '1', '--bytes-per-second', '1', '--prices', file);
+    expect(stream.plan.monthlyCost).toMatchObject({ shards: 730, prices: file });
+  });
+
+  test('explains itself', async () => {
+    expect(await printed(plan, '--help')).toContain('usage: even-shards plan [stream | index] [options]');
+  });
+
+  test.each([
+    [[], 'give --input, --records-per-second or --writes-per-second'],
+    [['table'], 'can plan a stream, an index or an item, not "table"'],
+    [['stream', 'index'], "unexpected argument 'index'"],
+    [['index'], 'an index needs --writes-per-second'],
+    [['--key', 'a'], '--key needs --input'],
+    [['--input', 'a', '--key', 'b', '--keys', '5'], '--input has keys of its own, so it takes no --keys'],
+    [['--records-per-second', '5', '--item-kb', '5'], '--item-kb says nothing without a plan of the index'],
+    [
+      ['index', '--writes-per-second', '5', '--consumers', '5'],
+      '--consumers says nothing without a plan of the stream',
+    ],
+    [['--fast'], "unknown option '--fast'"],
+    [['--records-per-second', 'many'], '--records-per-second must be a number, got "many"'],
+    [['--records-per-second', '-5'], '--records-per-second must be a number above 0, got -5'],
+    [['--records-per-second=-5', '--bytes-per-second=1'], '--records-per-second must be a number above 0, got -5'],
+    [['--records-per-second', '5'], '--bytes-per-second must be a number of at least 0, got undefined'],
+    [['--writes-per-second', '5', '--share', 'a'], '--share must be VALUE=N with a number of at least 0, got "a"'],
+    [['--writes-per-second', '5', '--share', 'a=1', '--share', 'a=2'], '--share names a twice'],
+    [['--records-per-second', '5', '--language', 'go'], '--language must be one of typescript, python, java, got "go"'],
+    [['--writes-per-second', '5', '--share', 'a=0'], 'one --share must be above 0'],
+    [['--writes-per-second', '5', '--utilisation', '2'], '--utilisation must be a number from 0.05 to 0.95, got 2'],
+  ])('refuses %j', async (args, problem) => {
+    const error = await plan(args).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error.problem).toBe(`${problem}: see \`even-shards plan --help\``);
+  });
+
+  test.each<[string, string[], string]>([
+    ['an empty file', [], 'holds no event'],
+    ['a file of empty lines', ['', ' '], 'holds no event'],
+    ['a malformed line', ['{"account":"a"}', '', '{"account":'], 'line 3: must be a JSON object'],
+    ['a line without the key', ['{"account":"a"}', '{"other":1}'], 'line 2: field account must be a non-empty string'],
+  ])('refuses %s, by name and line', async (name, lines, problem) => {
+    const file = samples.file(`${name}.ndjson`, lines);
+    const error = await plan(['--input', file, '--key', 'account']).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error.message).toContain(`${file}`);
+    expect(error.message).toContain(problem);
+  });
+
+  test.each([
+    ['no-such.json', undefined, 'cannot read prices from'],
+    ['list.json', '[]', 'must hold a JSON object of prices'],
+    ['negative.json', '{ "shardHour": -1 }', 'prices.shardHour must be a number of at least 0, got -1'],
+    ['typo.json', '{ "shardHours": 1 }', 'unknown price shardHours, use some of asOf, shardHour'],
+  ])('refuses the prices of %s', async (name, content, problem) => {
+    const file = content === undefined ? samples.path(name) : samples.file(name, [content]);
+    const args = ['--records-per-second', '1', '--bytes-per-second', '1', '--prices', file];
+    await expect(plan(args)).rejects.toThrow(problem);
+  });
+});

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { plan } from '../../../../bin/plan';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { printed, sampleFolder } from '../../../support/command';
+
+const samples = sampleFolder();
+
+interface Comparison {
+  candidates: {
+    name: string;
+    distinct: number;
+    shareAtATime: number;
+    bearsPerSecond: number;
+    verdict: { isGood: boolean; reason: string };
+  }[];
+}
+
+/** The table of good and bad partition keys of "Designing Partition Keys to Distribute Your Workload Evenly", as records. */
+function records(count = 6_000): string[] {
+  const random = seededRandom(5);
+  return Array.from({ length: count }, (_, n) =>
+    JSON.stringify({
+      id: `event-${n}`,
+      userId: `user-${Math.floor(random() * 900)}`,
+      status: ['pending', 'succeeded', 'failed'][n % 3],
+      at: new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString(),
+      evenDevice: `device-${n % 300}`,
+      popularDevice: random() < 0.4 ? 'device-0' : `device-${Math.floor(random() * 300)}`,
+      job: `job-${Math.floor(n / 100)}`,
+      maybe: n === 7 ? undefined : 'there',
+    }),
+  );
+}
+
+const compared = async (file: string, ...args: string[]): Promise<Comparison> =>
+  JSON.parse(await printed(plan, '--input', file, '--json', ...args));
+
+describe('even-shards plan without a key', () => {
+  test.each([
+    ['userId', true, 'many values, used at relatively similar intervals'],
+    ['status', false, 'only a few possible values'],
+    ['at', false, 'a time: one value at a time takes all that is new, and nobody asks for one instant'],
+    ['at by day', false, 'only a few'],
+    ['evenDevice', true, 'many values, used at relatively similar intervals'],
+    ['popularDevice', false, 'one value is by far more popular than all the others'],
+    ['job', false, 'one value at a time takes all that is new'],
+    ['id', true, 'an id: spreads best, and is found by itself alone'],
+  ])('finds of %s what the article says', async (name, isGood, reason) => {
+    const { candidates } = await compared(samples.file('table.ndjson', records()));
+    const verdict = candidates.find((candidate) => candidate.name === name)!.verdict;
+    expect(verdict.isGood).toBe(isGood);
+    if (name !== 'at by day') expect(verdict.reason).toBe(reason);
+  });
+
+  test('leaves out a field that a record lacks, and adds pairs that spread better than their halves', async () => {
+    const { candidates } = await compared(samples.file('table.ndjson', records()));
+    const names = candidates.map(({ name }) => name);
+    expect(names).not.toContain('maybe');
+    expect(names).toContain('status + popularDevice');
+    expect(names.filter((name) => name.includes(' + ')).length).toBeLessThanOrEqual(5);
+  });
+
+  test('says what each key bears at the given rate, best first, and draws it', async () => {
+    const file = samples.file('table.ndjson', records());
+    const svg = samples.path('keys.svg');
+    const report = await printed(plan, '--input', file, '--records-per-second', '4000', '--svg', svg);
+    expect(report).toContain('which key? 6,000 records, at 4,000 a second');
+    expect(report).toMatch(/ {2}status +bad +3 +\d+% +1,\d{3} +2,\d{3} +none +2/);
+    expect(readFileSync(svg, 'utf8')).toMatch(/^<svg xmlns=[\s\S]*status[\s\S]*<\/svg>\n$/);
+    const { candidates } = await compared(file, '--records-per-second', '4000');
+    for (const { shareAtATime, bearsPerSecond } of candidates) expect(shareAtATime * bearsPerSecond).toBeCloseTo(750);
+    const shares = candidates.map(({ shareAtATime }) => shareAtATime);
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  });
+
+  test('does not depend on the order of the lines, if they have a time', async () => {
+    const lines = records();
+    const forwards = await compared(samples.file('forwards.ndjson', lines));
+    const backwards = await compared(samples.file('backwards.ndjson', lines.toReversed()));
+    const facts = ({ candidates }: Comparison) =>
+      candidates.map(({ name, shareAtATime }) => `${name} ${shareAtATime.toFixed(6)}`).sort();
+    expect(facts(backwards)).toEqual(facts(forwards));
+  });
+
+  test.each([
+    [['--svg', 'a'], '--svg draws the comparison of keys, so it needs --input and no --key'],
+    [['--input', 'a', '--records-per-second', '0'], '--records-per-second must be above 0, got 0'],
+  ])('refuses %j', async (args, problem) => {
+    const given = args.map((arg) =>
+      arg === 'a' && args[0] === '--input' ? samples.file('a.ndjson', records(10)) : arg,
+    );
+    await expect(plan(given)).rejects.toThrow(problem);
+  });
+});

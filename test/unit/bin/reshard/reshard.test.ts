@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { UsageError } from '../../../../bin/flags';
+import { reshard } from '../../../../bin/reshard';
+import { shardCountsCode } from '../../../../bin/reshard/reshard-report';
+import { ShardCounts } from '../../../../lib';
+import { planIndexReshard, planTableReshard } from '../../../../lib/core';
+import { randomRuns } from '../../../support/random-runs';
+
+async function printed(...args: string[]): Promise<string> {
+  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+  await reshard(args);
+  const lines = log.mock.calls.map(([line]) => line);
+  log.mockRestore();
+  return lines.join('\n');
+}
+
+describe('even-shards reshard', () => {
+  test('prints the deployments that let an index grow', async () => {
+    expect(await printed('--from', '1', '--from', 'shipped=20', '--to', '1', '--to', 'shipped=40')).toContain(
+      [
+        '1. deploy: readers must ask the new shards before writers write to them',
+        "   shardCounts: ShardCounts.byValue({ 'shipped': 20 }, 1).alsoReading(ShardCounts.byValue({ 'shipped': 40 }, 1))",
+        '',
+        '2. deploy: writers spread items over the new number of shards',
+        "   shardCounts: ShardCounts.byValue({ 'shipped': 40 }, 1)",
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('prints which shards to drain when an index shrinks', async () => {
+    const text = await printed('--from', '10', '--from', 'a=3', '--to', '4', '--to', 'a=2');
+    expect(text).toContain('   shards 4 to 9 of the table, or of every value without a count of its own\n');
+    expect(text).toContain("   shard 2 of 'a'\n");
+  });
+
+  test('goes on with a change that was interrupted', async () => {
+    const text = await printed('--from', '10/20', '--to', '20');
+    expect(text).toMatch(/^1\. deploy: writers spread .*\n {3}shardCounts: ShardCounts\.uniform\(20\)\n\nBegin/);
+  });
+
+  test('goes on with the change of a table that was interrupted, from each of its steps', async () => {
+    const steps = planTableReshard({ default: { write: 5, read: 5 } }, { default: 6 });
+    const json = async (from: string) => JSON.parse(await printed('--table', '--from', from, '--to', '6', '--json'));
+    expect(await json('5')).toEqual(steps);
+    expect(await json('5/6')).toEqual(steps.slice(1));
+    expect(await json('6/6/5')).toEqual(steps.slice(2));
+    expect(await printed('--table', '--from', '5', '--from', 'a=6/6/5', '--to', '5', '--to', 'a=6')).toMatch(
+      /^1\. move/,
+    );
+  });
+
+  test.each([
+    [['--from', '6/6/5'], '--from must be N, VALUE=N, W/R or VALUE=W/R'],
+    [['--table', '--from', '6/6/7'], '--from must have S at most W, got "6/6/7"'],
+    [['--table', '--from', '6/6/0'], '--from must be a whole number from 1'],
+    [['--table', '--from', '6/6/5/4'], 'W/R/S or VALUE=W/R/S with whole numbers, got "6/6/5/4"'],
+  ])('refuses %j', async (args, message) => {
+    await expect(reshard([...args, '--to', '6'])).rejects.toThrow(UsageError);
+    await expect(reshard([...args, '--to', '6'])).rejects.toThrow(message);
+  });
+
+  test('prints how to adopt an index on a table that has items', async () => {
+    expect(await printed('--adopt', '--to', '1', '--to', 'shipped=4')).toBe(
+      [
+        '1. deploy: writers must give shards to new items before old ones get theirs',
+        "   writers: shardCounts: ShardCounts.byValue({ 'shipped': 4 }, 1)",
+        '',
+        '2. backfill: items that were there before have no shard, and no query finds them',
+        '',
+        '3. deploy: the index holds every item',
+        "   readers: shardCounts: ShardCounts.byValue({ 'shipped': 4 }, 1)",
+        '',
+        'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
+        'and when reshardItems, or IndexResharding, has gone over the whole table.',
+      ].join('\n'),
+    );
+    expect(JSON.parse(await printed('--adopt', '--to', '3', '--json'))).toEqual(
+      planIndexReshard(undefined, { default: 3 }),
+    );
+  });
+
+  test('prints the deployments and the move of a table that is sharded by its own key', async () => {
+    expect(await printed('--table', '--from', '5', '--to', '6')).toBe(
+      [
+        '1. deploy: every writer must know all places of an item before another count is used',
+        '   shardCounts: ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6))',
+        '',
+        '2. deploy: writers use the new number of shards',
+        '   shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5))',
+        '',
+        '3. move: items stay where earlier counts have put them until reshardItems takes them to their places',
+        '',
+        '4. deploy: each item has one place',
+        '   shardCounts: ShardCounts.uniform(6)',
+        '',
+        'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
+        'and when reshardItems has gone over the whole table and has refused no item.',
+      ].join('\n'),
+    );
+  });
+
+  test('prints the counts that adaptive ones begin with', async () => {
+    const text = await printed('--adaptive', '128', '--from', '2', '--from', 'a=9', '--to', '4', '--to', 'a=3');
+    expect(text).toContain(
+      [
+        "   shardCounts: ShardCounts.adaptive({ initial: 4, initialByValue: { 'a': 3 }, maximum: 128 }).alsoReading(" +
+          "ShardCounts.byValue({ 'a': 9 }, 4))",
+        '',
+        '3. drain: readers must still find the items in the shards that writers no longer use',
+        "   shards 3 to 8 of 'a'",
+        '   of a value that has grown, those beyond what it has grown to',
+        '',
+        '4. deploy: readers need to ask only the shards that writers use',
+        "   shardCounts: ShardCounts.adaptive({ initial: 4, initialByValue: { 'a': 3 }, maximum: 128 })",
+      ].join('\n'),
+    );
+    const adopted = await printed('--adopt', '--adaptive', '64', '--to', '1');
+    expect(adopted).toContain('   writers: shardCounts: ShardCounts.adaptive({ initial: 1, maximum: 64 })\n');
+  });
+
+  test('says that nothing changes', async () => {
+    expect(await printed('--from', '3', '--to', '3')).toBe('nothing changes: there is nothing to deploy');
+  });
+
+  test('prints the steps as JSON', async () => {
+    const current = { default: { write: 2, read: 2 } };
+    expect(JSON.parse(await printed('--from', '2', '--to', '5', '--to', 'a=7', '--json'))).toEqual(
+      planIndexReshard(current, { default: 5, byValue: { a: 7 } }),
+    );
+  });
+
+  const made = (code: string): ShardCounts => new Function('ShardCounts', `return ${code}`)(ShardCounts);
+
+  test('prints code that makes the very counts of each step', () => {
+    const anyCount = fc.integer({ min: 1, max: 10_000 });
+    const anyText = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom("it's", '"', '\\', '\n', '7', '__proto__'));
+    const anyCounts = fc.record({
+      default: anyCount,
+      byValue: fc.dictionary(anyText, anyCount, { noNullPrototype: true }),
+    });
+    fc.assert(
+      fc.property(anyCounts, anyCounts, (from, to) => {
+        const counts = ShardCounts.byValue(from.byValue, from.default)._config;
+        for (const step of [...planIndexReshard(counts, to), ...planTableReshard(counts, to)]) {
+          if (step.action !== 'deploy') continue;
+          expect(made(shardCountsCode(step.shards))._config).toEqual(step.shards);
+        }
+        for (const step of planIndexReshard(counts, to)) {
+          if (step.action !== 'deploy') continue;
+          const adaptive = made(shardCountsCode(step.shards, 10_000));
+          expect([adaptive._config, adaptive._maximum]).toEqual([step.shards, 10_000]);
+        }
+      }),
+      { numRuns: randomRuns(100) },
+    );
+  });
+
+  test.each<[string[], string]>([
+    [[], 'give --from and --to'],
+    [['--from', '3'], 'give --from and --to'],
+    [['--adopt'], 'give --to'],
+    [['--adopt', '--from', '1', '--to', '3'], '--adopt says that no counts are deployed: leave --from out'],
+    [
+      ['--adopt', '--table', '--to', '3'],
+      '--adopt is for an index: the items of a table have their shards in their key',
+    ],
+    [
+      ['--adaptive', '64', '--table', '--from', '1', '--to', '3'],
+      '--adaptive is for an index: the counts of a table do not grow by themselves',
+    ],
+    [['--adaptive', 'yes', '--from', '1', '--to', '3'], '--adaptive must be a number, got "yes"'],
+    [['--adaptive', '0', '--from', '1', '--to', '3'], '--adaptive must be a whole number from 1 to 10000, got 0'],
+    [
+      ['--adaptive', '4', '--from', '1', '--to', '1', '--to', 'a=5'],
+      '--adaptive must be at least 5, with which a value begins, got 4',
+    ],
+    [['--from', 'many', '--to', '3'], '--from must be N, VALUE=N, W/R or VALUE=W/R with whole numbers, got "many"'],
+    [['--from', '3', '--to', '3/4'], '--to must be N or VALUE=N with whole numbers, got "3/4"'],
+    [['--from', '0', '--to', '3'], '--from must be a whole number from 1 to 10000, got 0'],
+    [['--from', '3', '--to', '10001'], '--to must be a whole number from 1 to 10000, got 10001'],
+    [['--from', '3/2', '--to', '3'], '--from must have readers ask all shards of writers, got "3/2"'],
+    [['--from', '3', '--from', '4', '--to', '3'], '--from must have one count without a value'],
+    [['--from', '3', '--from', 'a=1', '--from', 'a=2', '--to', '3'], '--from must have one count of a'],
+    [['--from', '3', '--to', 'a=3'], '--to must have one count without a value, which is that of all other values'],
+    [['--from', '3', '--to', '4', 'now'], "unexpected argument 'now'"],
+  ])('refuses %j', async (args, problem) => {
+    const error = await reshard(args).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error.problem).toBe(`${problem}: see \`even-shards reshard --help\``);
+  });
+});

@@ -1,0 +1,192 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../../../../bin/flags';
+import { InvalidInputError } from '../../../../bin/local/sample/sample-error';
+import { simulate } from '../../../../bin/simulate';
+import { generatedKeys } from '../../../../bin/simulate/generated-keys';
+import { events, printed, sampleFolder } from '../../../support/command';
+
+const samples = sampleFolder();
+
+interface Simulated {
+  records: number;
+  keys: number;
+  shardCounts: number[];
+  placements: { name: string; loads: number[][]; hottest: number[] }[];
+}
+
+async function simulated(...args: string[]) {
+  const report: Simulated = JSON.parse(await printed(simulate, ...args, '--json'));
+  return { ...report, of: (name: string) => report.placements.find((placement) => placement.name === name)! };
+}
+
+describe('even-shards simulate', () => {
+  test('golden: MD5 puts 3 of the keys 1 to 14 in the lower half and 11 in the upper, as the seed counts', async () => {
+    const file = samples.file(
+      'fourteen.ndjson',
+      Array.from({ length: 14 }, (_, n) => JSON.stringify({ key: n + 1 })),
+    );
+    const { of } = await simulated('--input', file, '--key', 'key', '--shards', '2', '--doublings', '0');
+    expect(of('partition-key').loads).toEqual([[3, 11]]);
+    expect(of('balanced').loads).toEqual([[7, 7]]);
+  });
+
+  test('golden: 23 keys from left to right put 15 keys left, as the seed draws them, balanced ones 12', async () => {
+    const { of } = await simulated('--keys', '23', '--shards', '2', '--doublings', '0');
+    expect(of('left-to-right').hottest[0]! * 11.5).toBeCloseTo(15);
+    expect(of('balanced').hottest[0]! * 11.5).toBeCloseTo(12);
+  });
+
+  test.each([
+    ['64', '8'],
+    ['100', '10'],
+    ['43', '7'],
+  ])('allocated keys load shards as evenly as whole keys can: %s keys on %s shards', async (keys, shards) => {
+    const { of, shardCounts } = await simulated('--keys', keys, '--shards', shards);
+    const most = of('allocator').hottest.map((multiple, level) => (multiple * Number(keys)) / shardCounts[level]!);
+    expect(most.map((owners) => Math.round(owners))).toEqual(
+      shardCounts.map((count) => Math.ceil(Number(keys) / count)),
+    );
+  });
+
+  test('loses no record, whatever the strategy', async () => {
+    const { records, placements, shardCounts } = await simulated('--keys', '500', '--skew', '1', '--shards', '6');
+    expect(shardCounts).toEqual([6, 12, 24]);
+    expect(placements.map(({ name }) => name)).toEqual([
+      'partition-key',
+      'left-to-right',
+      'alternating',
+      'balanced',
+      'allocator',
+      'allocator-by-weight',
+      'random-suffix',
+      'calculated-suffix',
+      'product-suffix',
+    ]);
+    for (const { loads } of placements) {
+      for (const load of loads) expect(load.reduce((sum, each) => sum + each, 0)).toBe(records);
+    }
+  });
+
+  test('shows what the documented calculated suffix does to UUIDs', async () => {
+    const { of } = await simulated('--keys', '5000', '--key-format', 'uuid', '--shards', '200', '--doublings', '0');
+    expect(of('product-suffix').hottest[0]).toBeGreaterThan(100);
+    expect(of('calculated-suffix').hottest[0]).toBeLessThan(2);
+  });
+
+  test('divides shards among values by weight, so that none is above its share by more than chance', async () => {
+    const file = samples.file('values.ndjson', events(3_000, 7).concat(events(0, 7)));
+    const { of } = await simulated('--input', file, '--key', 'account', '--id', 'id', '--shards', '10');
+    expect(of('weighted-suffix').loads[0]!.length).toBeGreaterThan(10);
+  });
+
+  test('reports no maximum below the mean, and names the row that it quotes', async () => {
+    for (const [busy, others] of [
+      [3_000, 7],
+      [0, 30],
+      [500, 300],
+      [1, 1],
+    ] as const) {
+      const file = samples.file(`mean-${busy}.ndjson`, events(busy, others));
+      const { placements } = await simulated('--input', file, '--key', 'account', '--shards', '10');
+      for (const { hottest } of placements) for (const multiple of hottest) expect(multiple).toBeGreaterThanOrEqual(1);
+    }
+    const equal = await printed(simulate, '--keys', '64');
+    expect(equal).toContain('with balanced explicit hash keys (allocator) 1.00 times');
+    const unequal = await printed(simulate, '--keys', '64', '--skew', '1');
+    expect(unequal).toMatch(/with balanced explicit hash keys by weight \(allocator by weight\) \d\.\d\d times/);
+  });
+
+  test('says loudly where balanced keys that count owners are worse than MD5', async () => {
+    const lines = Array.from({ length: 40 }, (_, n) => n).flatMap((n) =>
+      Array.from({ length: n % 8 === 0 ? 200 : 1 }, () => JSON.stringify({ key: `k${n}` })),
+    );
+    const file = samples.file('unequal.ndjson', lines);
+    const { of } = await simulated('--input', file, '--key', 'key');
+    const report = await printed(simulate, '--input', file, '--key', 'key');
+    const isWorse = of('allocator').hottest[0]! > of('partition-key').hottest[0]!;
+    expect(isWorse).toBe(true);
+    expect(report).toContain('BALANCED KEYS WITHOUT WEIGHTS ARE WORSE THAN MD5 HERE');
+    expect(await printed(simulate, '--keys', '64')).not.toContain('WORSE');
+  });
+
+  test('says what sharding cannot fix', async () => {
+    const file = samples.file('skewed.ndjson', events(300, 700));
+    const report = await printed(simulate, '--input', file, '--key', 'account');
+    expect(report).toContain('1,000 records of 701 keys on 8 shards; the busiest key, busy, has 30% of the records');
+    expect(report).toContain('no placement of whole keys goes below 2.40 times: that is busy alone');
+  });
+
+  test('keeps the records that it generates to what can be placed, and one for every key', () => {
+    const keys = [...generatedKeys(100_000, 2, String).values()];
+    const records = keys.reduce((sum, each) => sum + each, 0);
+    expect(records).toBeGreaterThan(19_000_000);
+    expect(records).toBeLessThan(20_200_000);
+    expect(keys[0]! / keys[9]!).toBeCloseTo(100, 1);
+    expect(keys.at(-1)).toBe(1);
+  });
+
+  test('is the same for the same seed', async () => {
+    const args = ['--keys', '100', '--shards', '5', '--json'];
+    const first = await printed(simulate, ...args, '--seed', '7');
+    expect(await printed(simulate, ...args, '--seed', '7')).toBe(first);
+    expect(await printed(simulate, ...args, '--seed', '8')).not.toBe(first);
+  });
+
+  test('writes a picture that is XML, and holds no script and no address but that of SVG', async () => {
+    const file = samples.path('picture.svg');
+    const input = samples.file('markup.ndjson', [JSON.stringify({ key: '<b>&"\'' })]);
+    await printed(simulate, '--input', input, '--key', 'key', '--svg', file);
+    const picture = readFileSync(file, 'utf8');
+    expect(picture).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+    expect(picture.match(/https?:/g)).toHaveLength(1);
+    expect(picture).not.toMatch(/<script|<b>|NaN|undefined|Infinity/);
+  });
+
+  test('draws the picture of the guide', async () => {
+    const file = samples.path('guide.svg');
+    await printed(simulate, '--keys', '100', '--skew', '0.5', '--shards', '16', '--svg', file);
+    const guide = join(__dirname, '../../../../docs/guides/simulation.svg');
+    expect(readFileSync(guide, 'utf8') === readFileSync(file, 'utf8')).toBe(true);
+  });
+
+  const commits = join(__dirname, '../../../../../shared/data/commits.ndjson.gz');
+  (existsSync(commits) ? test : test.skip)(
+    'finds in the commits of 43 repositories the one that no shard bears',
+    async () => {
+      const args = ['--input', commits, '--key', 'repository', '--id', 'commit'];
+      const { keys, of } = await simulated(...args);
+      expect(keys).toBe(43);
+      expect(of('allocator-by-weight').hottest[0]).toBeLessThan(of('partition-key').hottest[0]! - 0.4);
+      expect(await printed(simulate, ...args)).toContain(
+        'that is getmoto/moto alone, which only splitting the key fixes',
+      );
+    },
+    60_000,
+  );
+
+  test.each([
+    [['--input', 'a'], '--input needs --key'],
+    [['--key', 'a'], '--key needs --input'],
+    [['--id', 'a'], '--id needs --input'],
+    [['--input', 'a', '--key', 'b', '--keys', '5'], '--input has keys of its own, so it takes no --keys'],
+    [['--keys', '0'], '--keys must be a whole number from 1 to 10000000, got 0'],
+    [['--shards', '1.5'], '--shards must be a whole number from 1 to 5000, got 1.5'],
+    [['--shards', 'x'], '--shards must be a number, got "x"'],
+    [['--skew', '3'], '--skew must be a number from 0 to 2, got 3'],
+    [['--shards', '5000'], '--shards after all doublings must be a whole number from 1 to 10000, got 20000'],
+    [['--key-format', 'ulid'], '--key-format must be one of account, number, uuid, got "ulid"'],
+    [['now'], "unexpected argument 'now'"],
+  ])('refuses %j', async (args, problem) => {
+    const error = await simulate(args).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error.problem).toBe(`${problem}: see \`even-shards simulate --help\``);
+  });
+
+  test('refuses a malformed line by its number', async () => {
+    const file = samples.file('malformed.ndjson', ['{"key":"a"}', 'nonsense']);
+    const run = simulate(['--input', file, '--key', 'key']);
+    await expect(run).rejects.toThrow(InvalidInputError);
+    await expect(run).rejects.toThrow(`${file}, line 2: must be a JSON object`);
+  });
+});

@@ -1,0 +1,95 @@
+import { decideCounts } from '../../../../lib/core/adaptive-counts/decide-counts';
+import type { GrownCount } from '../../../../lib/core/adaptive-counts/grown-count';
+import type { ValueMinutes } from '../../../../lib/core/adaptive-counts/insight-minutes';
+import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+
+const known = (value: string | undefined, ...wanted: number[]): ValueMinutes => ({
+  value,
+  minutes: wanted.map((units, at) => ({
+    start: NOON - (wanted.length - at) * 60_000,
+    admitted: 30 * units,
+    throttled: 30 * units,
+  })),
+});
+
+const grown = (value: string, write: number, changedAt: number): GrownCount => ({
+  value,
+  write,
+  read: write,
+  version: 1,
+  commit: 'c',
+  changedBy: 'me',
+  changedAt: new Date(changedAt).toISOString(),
+  reason: 'because',
+});
+
+describe('decideCounts', () => {
+  test('decides about each value, the busiest first', () => {
+    expect(
+      decideCounts(adaptiveConfig, [], [known('paid', 1_600, 1_600), known('open', 8_000, 8_000)], NOON),
+    ).toMatchObject([
+      { value: 'open', from: 1, decision: 'raise', shards: 10 },
+      { value: 'paid', from: 1, decision: 'raise', shards: 2 },
+    ]);
+  });
+
+  test('begins with what a value has grown to, or with what the configuration gives it', () => {
+    const config = {
+      ...adaptiveConfig,
+      shards: { default: { write: 2, read: 2 }, byValue: { paid: { write: 9, read: 9 } } },
+    };
+    const old = NOON - 3_600_000;
+    const values = [known('open', 8_000, 8_000), known('paid', 8_000, 8_000), known('new', 8_000, 8_000)];
+    const found = decideCounts(config, [grown('open', 5, old), grown('paid', 3, old)], values, NOON);
+    expect(Object.fromEntries(found.map(({ value, from }) => [value, from]))).toEqual({ open: 5, paid: 9, new: 2 });
+  });
+
+  test('waits after a change until every copy of the count before it is gone, and two minutes more', () => {
+    const decideAt = (changedSecondsAgo: number) =>
+      decideCounts(
+        adaptiveConfig,
+        [grown('open', 2, NOON - changedSecondsAgo * 1_000)],
+        [known('open', 8_000, 8_000)],
+        NOON,
+      )[0]!.decision;
+    expect(decideAt(149)).not.toBe('raise');
+    expect(decideAt(150)).toBe('raise');
+  });
+
+  test.each([
+    ['before', -1],
+    ['after', 1],
+  ])('goes on with a value whose count was raised by a clock that was a day %s the time', (_, days) => {
+    const minutes = [known('open', 8_000, 8_000)];
+    const raisedAt = NOON - 300_000 + days * 86_400_000;
+    expect(decideCounts(adaptiveConfig, [grown('open', 2, raisedAt)], minutes, NOON)).toMatchObject([
+      { decision: 'raise', shards: 10 },
+    ]);
+    // The minutes of the raise itself count again, and still the count stays below twice the need.
+    const again = decideCounts(adaptiveConfig, [grown('open', 10, NOON + days * 86_400_000)], minutes, NOON);
+    expect(again).toMatchObject([{ decision: 'too early', shards: 10 }]);
+  });
+
+  test.each([-1, 1])('decides nothing by a clock that is %d days from what writers report', (days) => {
+    const minutes = [known('open', 8_000, 8_000)];
+    const decided = decideCounts(adaptiveConfig, [], minutes, NOON + days * 86_400_000);
+    expect(decided.map(({ decision }) => decision)).not.toContain(days > 0 ? 'raise' : 'at maximum');
+  });
+
+  test('believes the source that tells of more writes, minute by minute', () => {
+    const sources = [known('open', 100, 8_000), known('open', 8_000, 100)];
+    expect(decideCounts(adaptiveConfig, [], sources, NOON)).toMatchObject([{ decision: 'raise', shards: 10 }]);
+  });
+
+  test('never exceeds the maximum of the configuration', () => {
+    const config = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 4 } };
+    expect(decideCounts(config, [], [known('open', 8_000, 8_000)], NOON)).toMatchObject([
+      { decision: 'raise', shards: 4 },
+    ]);
+    expect(decideCounts(config, [grown('open', 4, 0)], [known('open', 8_000, 8_000)], NOON)).toMatchObject([
+      { decision: 'at maximum', shards: 4 },
+    ]);
+  });
+});

@@ -1,0 +1,106 @@
+import {
+  AdaptiveIndex,
+  CorruptShardCountError,
+  DynamoDbShardCountReader,
+  DynamoDbShardCountStore,
+  type IndexQueryOutput,
+  ShardCountsUnavailableError,
+} from '../../../../lib/core';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
+
+/** A table of counts that something else has written to. */
+
+const GOOD = {
+  index: { S: 'orders/byStatus' },
+  value: { S: '=open' },
+  write: { N: '4' },
+  read: { N: '6' },
+  version: { N: '3' },
+  commit: { S: 'c' },
+  changedBy: { S: 'somebody' },
+  changedAt: { S: '2026-11-21T12:00:00.000Z' },
+  reason: { S: 'busy' },
+};
+
+const storeOf = (...pages: unknown[]) => {
+  const query = async () => (pages.length > 1 ? pages.shift() : pages[0]) as IndexQueryOutput;
+  return new DynamoDbShardCountStore({ query, putItem: async () => ({}) }, adaptiveConfig);
+};
+const answering = (...items: unknown[]) => storeOf({ Items: items });
+
+const NO_NUMBERS = [
+  '',
+  ' ',
+  '-1',
+  '0',
+  '1.5',
+  '1e1',
+  '0x10',
+  'NaN',
+  'Infinity',
+  '1e400',
+  '10001',
+  '9'.repeat(20),
+  4,
+  true,
+];
+const NO_ATTRIBUTES = [undefined, null, 'x', 7, [], {}, { S: 5 }, { S: null }, { N: 5 }, { BOOL: true }, { L: [] }];
+
+const damaged: [string, unknown][] = [
+  ['null', null],
+  ['a text', 'x'],
+  ['an empty item', {}],
+  ['a key of another kind', { ...GOOD, value: { S: 'open' } }],
+  ['more shards that are written than read', { ...GOOD, write: { N: '7' } }],
+  ...['write', 'read', 'version'].flatMap((name) =>
+    NO_NUMBERS.filter((number) => name !== 'version' || number !== '10001').map((number): [string, unknown] => [
+      `${name} ${JSON.stringify(number)}`,
+      { ...GOOD, [name]: { N: number } },
+    ]),
+  ),
+  ...Object.keys(GOOD)
+    .filter((name) => name !== 'index')
+    .flatMap((name) =>
+      NO_ATTRIBUTES.map((attribute): [string, unknown] => [
+        `${name} ${JSON.stringify(attribute)}`,
+        { ...GOOD, [name]: attribute },
+      ]),
+    ),
+];
+
+test('reads counts as they were written', async () => {
+  expect(await answering(GOOD).readCount('open')).toMatchObject({ value: 'open', write: 4, read: 6, version: 3 });
+  expect(await answering({ ...GOOD, value: { S: '*' } }).readCounts()).toMatchObject([{ value: undefined }]);
+});
+
+test.each(damaged)('says that counts are damaged: %s', async (_, item) => {
+  await expect(answering(item).readCount('open')).rejects.toThrow(CorruptShardCountError);
+});
+
+test('an index with damaged counts refuses to read, and writes by the counts of the configuration', async () => {
+  const clock = new VirtualClock();
+  const reader = new DynamoDbShardCountReader(
+    { query: async () => ({ Items: [GOOD, null] }) } as never,
+    adaptiveConfig,
+  );
+  const index = new AdaptiveIndex(adaptiveConfig, reader, { clock, timeOfDay: () => 0 });
+  const refusal = await clock.runUntil(index.forReading().catch((error) => error));
+  expect(refusal).toBeInstanceOf(ShardCountsUnavailableError);
+  expect(refusal.cause).toBeInstanceOf(CorruptShardCountError);
+  expect(await index.forWriting()).toBe(index.initial);
+});
+
+test('reads all pages, and refuses one that leads back, which it would read for ever', async () => {
+  const key = (name: string) => ({ index: { S: name } });
+  const pages = [
+    { Items: [GOOD], LastEvaluatedKey: key('a') },
+    { Items: [], LastEvaluatedKey: key('b') },
+  ];
+  expect(await storeOf(...pages, { Items: [{ ...GOOD, value: { S: '=paid' } }] }).readCounts()).toHaveLength(2);
+  await expect(storeOf(...pages, pages[0]).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+});
+
+test.each([[undefined], [null], [{}], [{ Items: null }]])('refuses an answer without items: %j', async (answer) => {
+  await expect(storeOf(answer).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+});

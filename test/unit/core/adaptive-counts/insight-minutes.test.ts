@@ -1,0 +1,103 @@
+import type { ShardedIndexConfig } from '../../../../lib/core';
+import { shardAttributes } from '../../../../lib/core';
+import { type InsightContributor, insightMinutes } from '../../../../lib/core/adaptive-counts/insight-minutes';
+import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+/** What a partition takes in a minute, in the units of Contributor Insights. */
+const FULL = 180_000;
+
+const key = (keys: string[], ...values: number[]): InsightContributor => ({
+  Keys: keys,
+  Datapoints: values.map((value, at) => ({ Timestamp: new Date(NOON + at * 60_000), ApproximateValue: value })),
+});
+
+const minutesOf = (
+  reports: Partial<Parameters<typeof insightMinutes>[1]>,
+  config: ShardedIndexConfig = adaptiveConfig,
+  shards = 1,
+) => insightMinutes(config, { accessed: [], throttled: [], ...reports }, () => shards);
+
+describe('insightMinutes', () => {
+  test('takes a key that has used all that a partition takes for throttled, and half as much again for wanted', () => {
+    expect(minutesOf({ accessed: [key(['open#0'], FULL, 0.94 * FULL, 0.96 * FULL), key(['paid#0'], 100)] })).toEqual([
+      {
+        value: 'open',
+        minutes: [
+          { start: NOON, admitted: 60_000, throttled: 30_000 },
+          { start: NOON + 120_000, admitted: expect.closeTo(57_600), throttled: expect.closeTo(28_800) },
+        ],
+      },
+      { value: 'paid', minutes: [] },
+    ]);
+  });
+
+  test('lets the shards that a report names stand for the others of the value', () => {
+    const [open] = minutesOf({ accessed: [key(['open#0'], FULL), key(['open#7'], FULL)] }, adaptiveConfig, 10);
+    expect(open).toEqual({ value: 'open', minutes: [{ start: NOON, admitted: 600_000, throttled: 300_000 }] });
+  });
+
+  test('counts refused attempts where a report has them: 8,000 wanted a second, of which one shard takes 1,000', () => {
+    const p = (7 / 8) ** (1 / 3);
+    const refused = 480_000 * (p + p ** 2 + p ** 3);
+    const [open] = minutesOf({ accessed: [key(['open#0'], FULL)], throttled: [key(['open#0'], refused)] });
+    expect(open!.minutes).toEqual([
+      { start: NOON, admitted: expect.closeTo(480_000 * (1 - p)), throttled: expect.closeTo(480_000 * p) },
+    ]);
+  });
+
+  test('assumes a full partition where only refused attempts are counted, and many of them', () => {
+    const [open, paid] = minutesOf({ throttled: [key(['open#0'], 60_000), key(['paid#0'], 100)] });
+    expect(open!.minutes[0]!.admitted + open!.minutes[0]!.throttled).toBeGreaterThan(60_000);
+    expect(paid!.minutes).toEqual([]);
+  });
+
+  test.each([
+    ['single-attribute', 'a#b'],
+    ['multi-attribute', 'a#b'],
+    ['multi-attribute', undefined],
+    ['single-attribute', undefined],
+  ] as const)('finds the value in a key that a writer has made: %s, %s', (keyLayout, value) => {
+    const { adaptive: _adaptive, version: _version, ...fixed } = adaptiveConfig;
+    const config = { ...fixed, keyLayout, valueAttribute: value === undefined ? undefined : 'status' };
+    const written = shardAttributes(config, { orderId: '1', status: value, createdAt: '1' });
+    const shard = String(written[config.shardAttribute]);
+    const keys = keyLayout === 'multi-attribute' && value !== undefined ? [value, shard] : [shard];
+    expect(minutesOf({ accessed: [key(keys, FULL)] }, config)).toMatchObject([{ value }]);
+  });
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['no keys', {}],
+    ['a key that is no text', { Keys: [5], Datapoints: [] }],
+    ['keys that are no list', { Keys: 'open#0', Datapoints: [] }],
+    ['datapoints that are no list', { Keys: ['open#0'], Datapoints: 5 }],
+    ['a datapoint of nothing', { Keys: ['open#0'], Datapoints: [null, 'x'] }],
+    [
+      'a time that is none',
+      { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(Number.NaN), ApproximateValue: FULL }] },
+    ],
+    ['a time as text', { Keys: ['open#0'], Datapoints: [{ Timestamp: 'noon', ApproximateValue: FULL }] }],
+    [
+      'an amount that is none',
+      { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: '9' }] },
+    ],
+    ['an amount below 0', { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: -1 }] }],
+    ['an endless amount', { Keys: ['open#0'], Datapoints: [{ Timestamp: new Date(NOON), ApproximateValue: 1 / 0 }] }],
+  ])('leaves out what no service should say: %s', (_, contributor) => {
+    const reports = { accessed: [contributor as InsightContributor, key(['paid#0'], FULL)] };
+    expect(minutesOf(reports)).toMatchObject([{ value: 'paid' }]);
+  });
+
+  test('leaves out what is no key of the index', () => {
+    const strange = [
+      key([], FULL),
+      key(['open'], FULL),
+      key(['#3'], FULL),
+      key(['open', '3'], FULL),
+      { Keys: ['open#1'] },
+      {},
+    ];
+    expect(minutesOf({ accessed: [...strange, { Keys: ['x#1'], Datapoints: [{}] }] })).toEqual([]);
+  });
+});

@@ -1,0 +1,92 @@
+import { endDrain, lowerShardCount, raiseShardCount, ShardCountChangedError } from '../../../../lib/core';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
+import { countText, FakeCountTable, type Fate } from '../../../support/fakes/fake-count-table';
+
+const why = { value: 'open', reason: 'the season is over', changedBy: 'a test' };
+let table: FakeCountTable;
+let clock: VirtualClock;
+beforeEach(async () => {
+  table = new FakeCountTable();
+  clock = new VirtualClock();
+  await clock.runUntil(raiseShardCount(adaptiveConfig, table.store(), { to: 8, ...why }, { clock }));
+  clock = new VirtualClock();
+});
+
+const lower = (to: number, fate: Fate = 'answered') =>
+  lowerShardCount(
+    adaptiveConfig,
+    table.store(undefined, () => fate),
+    { to, ...why },
+    { clock },
+  );
+const end = (version: number, fate: Fate = 'answered') =>
+  endDrain(
+    adaptiveConfig,
+    table.store(undefined, () => fate),
+    { version, ...why },
+  );
+
+describe('lowering a shard count', () => {
+  test('takes writers first, waits until no write of before is under way, and readers when all is drained', async () => {
+    const lowered = await clock.runUntil(lower(2));
+    expect(countText(lowered)).toBe('2/8');
+    expect(clock.now()).toBe(15 * 60_000 + 45_000);
+    expect(countText(await end(lowered.version))).toBe('2/2');
+  });
+
+  test('waits all of the time again when it is repeated', async () => {
+    lower(2).catch(() => {});
+    await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 60_000)));
+    clock = new VirtualClock();
+    const lowered = await clock.runUntil(lower(2));
+    expect(clock.now()).toBe(15 * 60_000 + 45_000);
+    expect(lowered.version).toBe(3);
+  });
+
+  test.each<Fate>(['lost', 'sent twice'])('recognises its own writes when an answer is %s', async (fate) => {
+    const lowered = await clock.runUntil(lower(2, fate));
+    expect(countText(await end(lowered.version, fate))).toBe('2/2');
+    expect(table.written.map(countText)).toEqual(['1/8', '8/8', '2/8', '2/2']);
+  });
+
+  test('changes nothing at a second end', async () => {
+    const { version } = await clock.runUntil(lower(2));
+    await end(version);
+    expect(countText(await end(version))).toBe('2/2');
+    expect(table.written).toHaveLength(4);
+  });
+
+  test('ends no drain of a value that has not grown, and none without a version', async () => {
+    const drain = { ...why, version: 1 };
+    await expect(endDrain(adaptiveConfig, table.store(), { ...drain, value: 'paid' })).rejects.toThrow(
+      'value must be a value that has grown, got "paid"',
+    );
+    await expect(endDrain(adaptiveConfig, table.store(), why as never)).rejects.toThrow(
+      'version must be the version that lowerShardCount has returned, got undefined',
+    );
+  });
+
+  test('does not end a drain if writers were raised again since', async () => {
+    const { version } = await clock.runUntil(lower(2));
+    await clock.runUntil(raiseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));
+    await expect(end(version)).rejects.toThrow(ShardCountChangedError);
+    expect(countText(table.of('open'))).toBe('4/8');
+  });
+
+  test('says so if the count was changed while it waited', async () => {
+    const lowered = lower(2);
+    lowered.catch(() => {});
+    await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 1_000)));
+    await clock.runUntil(raiseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));
+    await expect(clock.runUntil(lowered)).rejects.toThrow(ShardCountChangedError);
+  });
+
+  test('refuses more shards than writers use, a value that has not grown, and a wait that is none', async () => {
+    await expect(lower(9)).rejects.toThrow('to must be a whole number from 1 to 8, got 9');
+    const other = lowerShardCount(adaptiveConfig, table.store(), { ...why, value: 'paid', to: 1 });
+    await expect(other).rejects.toThrow('value must be a value that has grown, got "paid"');
+    const negative = lowerShardCount(adaptiveConfig, table.store(), { ...why, to: 1 }, { longestWriteMs: -1 });
+    await expect(negative).rejects.toThrow('longestWriteMs must be');
+  });
+});

@@ -1,0 +1,194 @@
+import {
+  AdaptiveIndex,
+  calculatedShard,
+  type DynamoDbItem,
+  type FanOutRequest,
+  fanOutCount,
+  fanOutItems,
+  fanOutQuery,
+  findStrays,
+  InvalidIndexConfigError,
+  raiseShardCount,
+  reshardItems,
+  type ShardedConfig,
+  ShardsUnavailableError,
+  shardAttributes,
+  shardPut,
+  shardUpdate,
+} from '../../../../lib/core';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
+import { FakeCountTable } from '../../../support/fakes/fake-count-table';
+import { FakeIndex } from '../../../support/fakes/fake-index';
+import { randomRuns } from '../../../support/random-runs';
+
+const why = { reason: 'throttled', changedBy: 'a test' };
+const VALUES = ['open', 'paid'];
+
+/** An index, a table of counts, and applications on one clock. */
+class Play {
+  readonly clock = new VirtualClock();
+  readonly counts = new FakeCountTable();
+  readonly index = new FakeIndex(adaptiveConfig, { pageItems: 3 });
+  private items = 0;
+
+  application(): AdaptiveIndex {
+    return new AdaptiveIndex(adaptiveConfig, this.counts.store(), {
+      clock: this.clock,
+      timeOfDay: () => this.clock.nowMs,
+      random: () => 0.5,
+    });
+  }
+
+  pass(ms: number): Promise<void> {
+    return this.clock.runUntil(new Promise<void>((resolve) => this.clock.schedule(resolve, ms)));
+  }
+
+  raise(value: string, to: number): void {
+    void raiseShardCount(adaptiveConfig, this.counts.store(), { value, to, ...why }, { clock: this.clock });
+  }
+
+  async put(writer: AdaptiveIndex, status: string, createdAt: number): Promise<DynamoDbItem> {
+    const order = { orderId: `o-${this.items++}`, status, createdAt: String(createdAt).padStart(6, '0') };
+    const { Item } = shardPut([await writer.forWriting()], order);
+    const item = Object.fromEntries(Object.entries(Item).map(([name, text]) => [name, { S: String(text) }]));
+    this.index.put(item);
+    return item;
+  }
+}
+
+const idOf = (item: DynamoDbItem) => (item.orderId as { S: string }).S;
+
+describe('pages that are read while counts grow', () => {
+  test.each(Array.from({ length: randomRuns(60) }, (_, seed) => seed))(
+    'miss nothing and repeat nothing (%i)',
+    async (seed) => {
+      const random = seededRandom(seed);
+      const upTo = (most: number) => Math.floor(random() * most);
+      const play = new Play();
+      const [reader, ...writers] = [play.application(), play.application(), play.application()];
+      const before: DynamoDbItem[] = [];
+      for (let item = 0; item < 12; item++) {
+        before.push(await play.put(writers[upTo(2)]!, VALUES[upTo(2)]!, 1_000 + upTo(8)));
+      }
+      const order = (['ascending', 'descending', 'unordered'] as const)[upTo(3)]!;
+      const request: FanOutRequest = { values: VALUES, order, limit: 1 + upTo(5) };
+      const shown: DynamoDbItem[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await play.clock.runUntil(
+          fanOutQuery(play.index, reader!, { ...request, cursor }, { clock: play.clock }),
+        );
+        shown.push(...page.items);
+        cursor = page.cursor;
+        if (random() < 0.5) play.raise(VALUES[upTo(2)]!, 1 + upTo(16));
+        await play.pass(upTo(5) * 15_000);
+        if (random() < 0.7) await play.put(writers[upTo(2)]!, VALUES[upTo(2)]!, 1_000 + upTo(8));
+      } while (cursor !== undefined);
+
+      const ids = shown.map(idOf);
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const item of before) expect(ids).toContain(idOf(item));
+      const times = shown.map((item) => (item.createdAt as { S: string }).S);
+      const sorted = order === 'descending' ? times.toSorted().reverse() : times.toSorted();
+      if (order !== 'unordered') expect(times).toEqual(sorted);
+
+      // What is read after all that was acknowledged has it all.
+      const all = play.index.all().map(idOf).sort();
+      const options = { clock: play.clock };
+      const streamed: string[] = [];
+      const stream = fanOutItems(play.index, reader!, { values: VALUES }, options);
+      await play.clock.runUntil(
+        (async () => {
+          for await (const item of stream) streamed.push(idOf(item));
+        })(),
+      );
+      expect(streamed.sort()).toEqual(all);
+      const { count } = await play.clock.runUntil(fanOutCount(play.index, reader!, { values: VALUES }, options));
+      expect(count).toBe(all.length);
+      expect(stream.stats.shards).toBeGreaterThanOrEqual(VALUES.length);
+    },
+  );
+
+  test('a stream that stopped goes on in the shards that came since', async () => {
+    const play = new Play();
+    const reader = play.application();
+    const ids: string[] = [];
+    for (let item = 0; item < 10; item++) ids.push(idOf(await play.put(play.application(), 'open', item)));
+    const stream = fanOutItems(play.index, reader, { value: 'open', limit: 4 }, { clock: play.clock });
+    const streamed: string[] = [];
+    for await (const item of stream) streamed.push(idOf(item));
+    play.raise('open', 8);
+    await play.pass(60_000);
+    for (let item = 0; item < 40; item++) ids.push(idOf(await play.put(play.application(), 'open', item)));
+    const resumeAt = stream.resumePoint!;
+    for await (const item of fanOutItems(play.index, reader, { value: 'open', resumeAt }, { clock: play.clock }))
+      streamed.push(idOf(item));
+    expect(streamed.sort()).toEqual(ids.sort());
+  });
+
+  test('the time that the counts take is part of the time of a page', async () => {
+    const play = new Play();
+    const { clock } = play;
+    const slow = { readCounts: () => clock.sleep(900).then(() => []) };
+    const reader = new AdaptiveIndex(adaptiveConfig, slow, { clock, timeOfDay: () => 0 });
+    const silent = { query: () => new Promise<never>(() => {}) };
+    const page = fanOutQuery(silent, reader, { value: 'open' }, { clock, deadlineMs: 1_000 });
+    await expect(clock.runUntil(page)).rejects.toThrow(ShardsUnavailableError);
+    expect(clock.now()).toBe(1_000);
+  });
+});
+
+const never = async (): Promise<never> => {
+  throw new Error('nothing is sent');
+};
+const TABLE = { scan: never, getItem: never, updateItem: never };
+
+describe('a configuration with adaptive counts', () => {
+  const unresolved: [string, (config: ShardedConfig) => unknown][] = [
+    ['fanOutQuery', (config) => fanOutQuery(new FakeIndex(adaptiveConfig), config, { value: 'open' })],
+    ['fanOutCount', (config) => fanOutCount(new FakeIndex(adaptiveConfig), config, { value: 'open' })],
+    ['fanOutItems', async (config) => fanOutItems(new FakeIndex(adaptiveConfig), config, { value: 'open' })],
+    ['shardAttributes', async (config) => shardAttributes(config, { orderId: 'a', status: 'open' })],
+    ['shardPut', async (config) => shardPut([config], { orderId: 'a', status: 'open' })],
+    ['shardUpdate', async (config) => shardUpdate([config], { orderId: 'a' }, { set: { status: 'open' } })],
+    ['reshardItems', (config) => reshardItems(TABLE, config as never)],
+  ];
+
+  test.each(unresolved)('is refused by %s, for its counts are not those of the moment', async (_, use) => {
+    await expect(use(adaptiveConfig)).rejects.toThrow(InvalidIndexConfigError);
+    await expect(use(adaptiveConfig)).rejects.toThrow('config.version must be 1 or absent');
+  });
+
+  const given: [string, (config: never) => unknown][] = [
+    ['shardAttributes', (config) => shardAttributes(config, { orderId: 'a', status: 'open' })],
+    ['shardPut', (config) => shardPut([config], { orderId: 'a', status: 'open' })],
+    ['shardUpdate', (config) => shardUpdate([config], { orderId: 'a' }, { set: { status: 'open' } })],
+  ];
+
+  test.each(given)('is awaited before %s, which says so', (_, use) => {
+    const application = new Play().application();
+    const message = 'config must be a configuration: await forWriting() of an AdaptiveIndex, got';
+    expect(() => use(application as never)).toThrow(`${message} "an AdaptiveIndex"`);
+    expect(() => use(application.forWriting() as never)).toThrow(`${message} "a Promise"`);
+  });
+
+  test('is awaited before findStrays and reshardItems, or is not: they take the AdaptiveIndex itself', async () => {
+    const application = new Play().application();
+    for (const scan of [
+      findStrays(TABLE, application.forReading() as never),
+      reshardItems(TABLE, application.forReading() as never),
+    ])
+      await expect(scan).rejects.toThrow('got "a Promise"');
+  });
+
+  test('gives an item the shard of the count that its value has grown to', async () => {
+    const play = new Play();
+    play.raise('open', 8);
+    await play.pass(60_000);
+    const config = await play.application().forWriting();
+    const shard = (status: string) => shardAttributes(config, { orderId: 'o-7', status }).byStatusShard;
+    expect([shard('open'), shard('paid')]).toEqual([`open#${calculatedShard('o-7', 8)}`, 'paid#0']);
+  });
+});

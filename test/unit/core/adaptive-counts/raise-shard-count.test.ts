@@ -1,0 +1,157 @@
+import {
+  endDrain,
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+  InvalidShardCountError,
+  lowerShardCount,
+  raiseShardCount,
+  ShardCountChangedError,
+  type ShardedIndexConfig,
+} from '../../../../lib/core';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
+import { countText, FakeCountTable, type Fate } from '../../../support/fakes/fake-count-table';
+
+const why = { reason: 'throttled for two minutes', changedBy: 'a test' };
+let table: FakeCountTable;
+let clock: VirtualClock;
+beforeEach(() => {
+  table = new FakeCountTable();
+  clock = new VirtualClock();
+});
+
+const raise = (
+  to: number,
+  options: { store?: ReturnType<FakeCountTable['store']>; config?: ShardedIndexConfig } = {},
+) =>
+  raiseShardCount(
+    options.config ?? adaptiveConfig,
+    options.store ?? table.store(),
+    { value: 'open', to, ...why },
+    {
+      clock,
+    },
+  );
+
+describe('raising a shard count', () => {
+  test('takes readers first, and writers 45 seconds later', async () => {
+    const done = raise(4);
+    await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 44_999)));
+    expect(countText(table.of('open'))).toBe('1/4');
+    expect(countText(await clock.runUntil(done))).toBe('4/4');
+    expect(clock.now()).toBe(45_000);
+  });
+
+  test('says who did it and why', async () => {
+    await clock.runUntil(raise(4));
+    expect(table.of('open')).toMatchObject({ value: 'open', version: 2, changedAt: expect.any(String), ...why });
+  });
+
+  test('changes nothing if the value has so many shards, by itself or by the configuration', async () => {
+    const shards = { default: { write: 1, read: 1 }, byValue: { open: { write: 8, read: 8 } } };
+    expect(await raise(8, { config: { ...adaptiveConfig, shards } })).toBeUndefined();
+    await clock.runUntil(raise(4));
+    expect(countText(await raise(3))).toBe('4/4');
+    expect(table.written).toHaveLength(2);
+  });
+
+  test('waits all of the time itself when it takes up what another process has begun', async () => {
+    const crashed = raise(4);
+    crashed.catch(() => {});
+    await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 40_000)));
+    const again = new VirtualClock();
+    const raised = raiseShardCount(adaptiveConfig, table.store(), { value: 'open', to: 4, ...why }, { clock: again });
+    expect(countText(await again.runUntil(raised))).toBe('4/4');
+    expect(again.now()).toBe(45_000);
+    expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
+  });
+
+  test('watches anew when somebody else changes the count meanwhile', async () => {
+    const first = raise(4);
+    await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 30_000)));
+    const second = raise(8);
+    await clock.runUntil(Promise.all([first, second]));
+    expect(table.written.map(countText)).toEqual(['1/4', '1/8', '8/8']);
+    expect(clock.now()).toBe(90_000);
+  });
+
+  test.each<Fate>(['lost', 'sent twice'])('recognises its own writes when an answer is %s', async (fate) => {
+    expect(countText(await clock.runUntil(raise(4, { store: table.store(undefined, () => fate) })))).toBe('4/4');
+    expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
+  });
+
+  test('throws what the store throws if a write fails', async () => {
+    await expect(raise(4, { store: table.store(undefined, () => 'failed') })).rejects.toThrow('failed');
+  });
+
+  test('gives up when others change the count all the time', async () => {
+    const store = { ...table.store(), writeCount: async () => false };
+    await expect(clock.runUntil(raise(4, { store }))).rejects.toThrow(ShardCountChangedError);
+  });
+
+  test.each<[string, number, string | undefined, ShardedIndexConfig, new (...args: never[]) => Error, string]>([
+    [
+      'more than the maximum',
+      65,
+      'open',
+      adaptiveConfig,
+      InvalidShardCountError,
+      'to must be a whole number from 1 to 64',
+    ],
+    ['no value', 4, undefined, adaptiveConfig, InvalidIndexValueError, 'value must be a non-empty string or a finite'],
+    [
+      'a value that is too long',
+      4,
+      'x'.repeat(1_024),
+      adaptiveConfig,
+      InvalidIndexValueError,
+      'at most 1023 bytes long',
+    ],
+    [
+      'an index with fixed counts',
+      4,
+      'open',
+      { ...adaptiveConfig, version: 1, adaptive: undefined },
+      InvalidIndexConfigError,
+      'config.adaptive must be',
+    ],
+    [
+      'a table that is sharded by its own key',
+      4,
+      'open',
+      { ...adaptiveConfig, indexName: undefined as never },
+      InvalidIndexConfigError,
+      'config.indexName must be the name of an index',
+    ],
+  ])('refuses %s', async (_, to, value, config, error, message) => {
+    const refused = raiseShardCount(config, table.store(), { ...(value && { value }), to, ...why });
+    await expect(refused).rejects.toThrow(error);
+    await expect(refused).rejects.toThrow(message);
+    expect(table.written).toEqual([]);
+  });
+
+  test.each([
+    ['reason', { reason: '' }],
+    ['changedBy', { changedBy: 'x'.repeat(101) }],
+  ])('refuses a wrong %s', async (field, wrong) => {
+    const refused = raiseShardCount(adaptiveConfig, table.store(), { value: 'open', to: 4, ...why, ...wrong });
+    await expect(refused).rejects.toThrow(`${field} must be a text`);
+  });
+
+  test.each([[null], [undefined], ['x'], [{}]])('refuses %j in place of a change', async (change) => {
+    const config = adaptiveConfig;
+    for (const refused of [
+      raiseShardCount(config, table.store(), change as never),
+      lowerShardCount(config, table.store(), change as never),
+      endDrain(config, table.store(), change as never),
+    ]) {
+      await expect(refused).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    }
+  });
+
+  test('raises the one count of an index that covers the whole table', async () => {
+    const { valueAttribute: _, ...config } = adaptiveConfig;
+    const raised = raiseShardCount(config, table.store(), { to: 2, ...why }, { clock });
+    expect(await clock.runUntil(raised)).toMatchObject({ value: undefined, write: 2 });
+  });
+});

@@ -1,0 +1,23 @@
+import { type PlayedAdaptiveReshard, playAdaptiveReshard } from '../../../support/fakes/adaptive-reshard-play';
+import { randomRuns, randomRunsTimeout } from '../../../support/random-runs';
+
+const CASES = randomRuns(20);
+
+describe(`${CASES} random cases of reshardItems while counts are raised, lowered and drained`, () => {
+  const played: PlayedAdaptiveReshard[] = [];
+
+  test(
+    'readers ask every shard that holds an item, at every moment, and no write is lost',
+    async () => {
+      for (let seed = 0; seed < CASES; seed++) played.push(await playAdaptiveReshard(seed));
+    },
+    randomRunsTimeout(120_000),
+  );
+
+  test('are hard: counts rise and fall, items move meanwhile, and processes crash', () => {
+    const sum = (field: keyof PlayedAdaptiveReshard): number => played.reduce((total, each) => total + each[field], 0);
+    for (const field of ['raises', 'drains', 'moved', 'evened', 'crashes'] as const) {
+      expect([field, sum(field) >= CASES / 4]).toEqual([field, true]);
+    }
+  });
+});

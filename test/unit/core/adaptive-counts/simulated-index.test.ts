@@ -1,0 +1,55 @@
+import { simulateAdaptiveIndex } from '../../../support/fakes/adaptive-index';
+
+const index = { partitions: 16, minutes: 40, seed: 4 };
+const step = { hot: (minute: number): number => (minute < 5 ? 200 : 8_000) };
+
+function throttledShare(minutes: readonly { wanted: number; throttled: number }[]): number {
+  const [throttled, wanted] = (['throttled', 'wanted'] as const).map((name) =>
+    minutes.reduce((sum, minute) => sum + minute[name], 0),
+  ) as [number, number];
+  return throttled / wanted;
+}
+
+describe('a value whose writes step to 8,000 a second', () => {
+  test('is throttled for ever with one shard', () => {
+    const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, signal: 'none' });
+    expect(throttledShare(minutes.slice(25))).toBeGreaterThan(0.9);
+  });
+
+  test('has as many shards as it needs soon after, which writers report, and is throttled no longer', () => {
+    const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, signal: 'reports' });
+    expect(minutes[9]!.asked).toEqual({ hot: 11 });
+    expect(throttledShare(minutes.slice(25))).toBeLessThan(0.001);
+  });
+
+  test('stops at the maximum', () => {
+    const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, maximum: 4, signal: 'reports' });
+    expect(minutes.at(-1)!.asked).toEqual({ hot: 4 });
+  });
+
+  test('is helped later by metrics, which are late', () => {
+    const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, signal: 'insights' });
+    expect(minutes[7]!.asked).toEqual({ hot: 1 });
+    expect(throttledShare(minutes.slice(30))).toBeLessThan(0.001);
+  });
+
+  test('leaves values at one shard that share its hot partitions', () => {
+    const rare = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`rare ${at}`, () => 2.5]));
+    const { minutes } = simulateAdaptiveIndex({
+      ...index,
+      demand: { ...step, ...rare },
+      initial: 1,
+      signal: 'reports',
+    });
+    const { hot, ...others } = minutes.at(-1)!.asked;
+    expect(hot).toBeGreaterThanOrEqual(10);
+    expect(new Set(Object.values(others))).toEqual(new Set([1]));
+  });
+});
+
+test('bursts of two minutes raise a count to what they need, and no further', () => {
+  const demand = { hot: (minute: number): number => (minute % 30 < 2 ? 4_000 : 200) };
+  const { minutes, raises } = simulateAdaptiveIndex({ ...index, minutes: 600, demand, initial: 1, signal: 'reports' });
+  expect(minutes.at(-1)!.asked.hot).toBeLessThanOrEqual(10);
+  expect(raises).toBeLessThanOrEqual(2);
+});

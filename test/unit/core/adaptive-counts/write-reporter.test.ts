@@ -1,0 +1,188 @@
+import { WriteReporter } from '../../../../lib/core/adaptive-counts/write-reporter';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const INDEX_ARN = 'arn:aws:dynamodb:eu-west-1:111111111111:table/orders/index/byStatus';
+
+/** What DynamoDB throws for a write that it refuses, as the SDK passes it on. */
+const refusal = (reason = 'IndexWriteKeyRangeThroughputExceeded', resource = INDEX_ARN): Error =>
+  Object.assign(new Error('refused'), {
+    name: 'ProvisionedThroughputExceededException',
+    ThrottlingReasons: [{ reason, resource }],
+  });
+
+function reporterAt(config = adaptiveConfig, fails = false) {
+  const reports: { key: string; admitted: number; throttled: number; item: object }[] = [];
+  const problems: unknown[] = [];
+  const clock = { now: NOON };
+  const client = {
+    async updateItem(item: {
+      Key: Record<string, { S: string }>;
+      ExpressionAttributeValues: Record<string, { N: string }>;
+    }) {
+      if (fails) throw new Error('not allowed');
+      const { ':admitted': admitted, ':throttled': throttled } = item.ExpressionAttributeValues;
+      reports.push({ key: item.Key.value!.S, admitted: Number(admitted!.N), throttled: Number(throttled!.N), item });
+      return {};
+    },
+  };
+  const reporter = new WriteReporter(client as never, config, {
+    timeOfDay: () => clock.now,
+    onUnreported: (error) => problems.push(error),
+  });
+  const succeed = (value: string | undefined, attempts = 1, units = 1) =>
+    reporter.watch(value, async () => ({ $metadata: { attempts } }), units);
+  const fail = (value: string | undefined, error = refusal()) =>
+    reporter
+      .watch(value, async () => {
+        throw error;
+      })
+      .catch(() => undefined);
+  return { reporter, reports, problems, clock, succeed, fail };
+}
+
+describe('a WriteReporter', () => {
+  test('reports a minute in which the index has refused writes of a value, with those that it took', async () => {
+    const { reports, clock, succeed, fail } = reporterAt();
+    await succeed('open');
+    await succeed('open', 3);
+    await succeed('open', 1, 4);
+    await fail('open');
+    expect(reports).toEqual([]);
+    clock.now += 60_000;
+    await succeed('closed');
+    expect(reports).toMatchObject([{ key: '2026-11-21T12:00=open', admitted: 5, throttled: 2 }]);
+    expect(reports[0]!.item).toMatchObject({
+      TableName: 'counts',
+      Key: { index: { S: 'orders/byStatus/reports' } },
+      UpdateExpression: 'ADD #admitted :admitted, #throttled :throttled SET #expiry = :expiry',
+      ExpressionAttributeValues: { ':expiry': { N: String((NOON + 24 * 3_600_000) / 1_000) } },
+    });
+  });
+
+  test.each([
+    ['of another index', refusal(undefined, INDEX_ARN.replace('byStatus', 'byDay'))],
+    ['of the table', refusal('TableWriteKeyRangeThroughputExceeded', INDEX_ARN.replace('/index/byStatus', ''))],
+    ['of what is provisioned', refusal('IndexWriteProvisionedThroughputExceeded')],
+    ['without reasons', new Error('no')],
+    ['with reasons of another kind', Object.assign(new Error('no'), { ThrottlingReasons: [null, 3, {}] })],
+    ['of a resource that is no text', refusal(undefined, { toString: 'x' } as never)],
+  ])('reports no refusal %s', async (_, error) => {
+    const { reports, clock, succeed, fail } = reporterAt();
+    await fail('open', error);
+    await succeed('open', 3);
+    clock.now += 60_000;
+    await succeed('open');
+    expect(reports).toEqual([]);
+  });
+
+  test('reports each value by itself, and each minute once', async () => {
+    const { reports, clock, succeed, fail } = reporterAt();
+    await fail('open');
+    await fail('paid');
+    await fail('paid');
+    clock.now += 5 * 60_000;
+    await Promise.all([succeed('open'), succeed('open'), succeed('open')]);
+    clock.now += 60_000;
+    await succeed('open');
+    expect(reports).toMatchObject([
+      { key: '2026-11-21T12:00=paid', throttled: 2 },
+      { key: '2026-11-21T12:00=open', throttled: 1 },
+    ]);
+  });
+
+  test('counts each minute by itself after the time of day was set back', async () => {
+    const { reports, clock, succeed, fail } = reporterAt();
+    await fail('open');
+    clock.now -= 30 * 60_000;
+    for (let minute = 0; minute < 3; minute++, clock.now += 60_000) {
+      await fail('open');
+      await succeed('open');
+    }
+    expect(reports).toMatchObject([
+      { key: '2026-11-21T12:00=open', admitted: 0, throttled: 1 },
+      { key: '2026-11-21T11:30=open', admitted: 1, throttled: 1 },
+      { key: '2026-11-21T11:31=open', admitted: 1, throttled: 1 },
+    ]);
+  });
+
+  test('reports the hundred values that were refused most, however many were', async () => {
+    const { reports, clock, succeed, fail } = reporterAt();
+    for (let tenant = 0; tenant < 300; tenant++) await fail(`tenant-${tenant}`);
+    await fail('tenant-299');
+    clock.now += 60_000;
+    await succeed('open');
+    expect(reports).toHaveLength(100);
+    expect(reports[0]).toMatchObject({ key: '2026-11-21T12:00=tenant-299', throttled: 2 });
+  });
+
+  test('reports an index without values', async () => {
+    const { reports, clock, succeed, fail } = reporterAt({ ...adaptiveConfig, valueAttribute: undefined });
+    await fail(undefined);
+    clock.now += 60_000;
+    await succeed(undefined);
+    expect(reports).toMatchObject([{ key: '2026-11-21T12:00*', throttled: 1 }]);
+  });
+
+  test('passes on what the write returns and throws, also if a report cannot be written', async () => {
+    const { reporter, problems, clock, fail } = reporterAt(adaptiveConfig, true);
+    const error = refusal();
+    await expect(reporter.watch('open', () => Promise.reject(error))).rejects.toBe(error);
+    await fail('open');
+    clock.now += 60_000;
+    await expect(reporter.watch('open', async () => 'written')).resolves.toBe('written');
+    expect(problems).toEqual([new Error('not allowed')]);
+  });
+
+  test('passes on what the write returns, also if nobody can be told that a report cannot be written', async () => {
+    let now = NOON;
+    const onUnreported = () => {
+      throw new Error('the log is closed');
+    };
+    const client = { updateItem: () => Promise.reject(new Error('not allowed')) };
+    const reporter = new WriteReporter(client, adaptiveConfig, { timeOfDay: () => now, onUnreported });
+    await expect(reporter.watch('open', () => Promise.reject(refusal()))).rejects.toThrow('refused');
+    now += 60_000;
+    await expect(reporter.watch('open', async () => 'written')).resolves.toBe('written');
+  });
+
+  test('takes a number of attempts that is none for one', async () => {
+    const { reporter } = reporterAt();
+    const answer = { $metadata: { attempts: { valueOf: 'x', toString: 'x' } } };
+    await expect(reporter.watch('open', async () => answer)).resolves.toBe(answer);
+  });
+
+  test('does not hold a write up for longer than a second while a report is not answered', async () => {
+    const clock = new VirtualClock();
+    const problems: unknown[] = [];
+    const reporter = new WriteReporter({ updateItem: () => new Promise(() => {}) }, adaptiveConfig, {
+      clock,
+      timeOfDay: () => NOON + clock.nowMs,
+      onUnreported: (error) => problems.push(error),
+    });
+    await reporter.watch('open', () => Promise.reject(refusal())).catch(() => {});
+    clock.nowMs = 60_000;
+    expect(await clock.runUntil(reporter.watch('open', async () => 'written'))).toBe('written');
+    expect(clock.nowMs).toBe(61_000);
+    expect(problems).toEqual([new Error('no answer within 1000 ms')]);
+  });
+
+  test('refuses a value that the index cannot have, and units that are none, before it sends anything', async () => {
+    const { reporter } = reporterAt();
+    const send = jest.fn();
+    await expect(reporter.watch('', send)).rejects.toMatchObject({ code: 'INVALID_INDEX_VALUE' });
+    await expect(reporter.watch('open', send, 0)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    expect(send).not.toHaveBeenCalled();
+    expect(() => reporterAt({ ...adaptiveConfig, adaptive: undefined } as never)).toThrow('config.adaptive');
+  });
+
+  test('writes, and does not report, a value that is too long for a key with a minute before it', async () => {
+    const { reporter, reports, problems, clock, succeed, fail } = reporterAt();
+    await fail('x'.repeat(1_010));
+    expect(await reporter.watch('x'.repeat(2_000), async () => 'written')).toBe('written');
+    clock.now += 60_000;
+    await succeed('open');
+    expect([reports, problems]).toEqual([[], []]);
+  });
+});

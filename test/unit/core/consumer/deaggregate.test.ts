@@ -1,0 +1,306 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { CorruptAggregateError, deaggregate, InvalidArgumentError, InvalidHashKeyError } from '../../../../lib/core';
+import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
+import { anySequence } from './any-sequence';
+
+const MAGIC = Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2);
+
+const fromHex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
+const inHex = (text: string): string => Buffer.from(text).toString('hex');
+
+/** A record of the stream that holds a message, written out in hexadecimal. */
+function recordOf(...message: string[]) {
+  const bytes = fromHex(message.join(''));
+  const data = Buffer.concat([MAGIC, bytes, createHash('md5').update(bytes).digest()]);
+  return { partitionKey: 'a', data };
+}
+
+const KEY = `0a 03 ${inHex('key')}`;
+
+const texts = (record: Parameters<typeof deaggregate>[0]) => deaggregate(record).map(({ data }) => String(data));
+
+describe('deaggregate', () => {
+  test('reads an aggregate of several keys, as the Kinesis Producer Library writes it', () => {
+    const record = recordOf(
+      `0a 03 ${inHex('200')}`,
+      `0a 03 ${inHex('100')}`,
+      `12 01 ${inHex('9')}`,
+      `12 01 ${inHex('5')}`,
+      `1a 07   08 00   10 01   1a 01 ${inHex('a')}`,
+      `1a 05   08 01   1a 01 ${inHex('b')}`,
+      `1a 07   08 01   10 00   1a 01 ${inHex('c')}`,
+    );
+    expect(deaggregate(record)).toEqual([
+      { partitionKey: '200', explicitHashKey: 5n, data: Buffer.from('a'), subSequenceNumber: 0 },
+      { partitionKey: '100', data: Buffer.from('b'), subSequenceNumber: 1 },
+      { partitionKey: '100', explicitHashKey: 9n, data: Buffer.from('c'), subSequenceNumber: 2 },
+    ]);
+  });
+
+  test.each(['0', '4294967294', '__proto__', 'constructor', 'hasOwnProperty', '\ufeff', 'é', '顧客', '🧾', '\0'])(
+    'keeps the partition key %j apart from others',
+    (partitionKey) => {
+      const text = Buffer.from(partitionKey);
+      const record = recordOf(
+        `0a 01 ${inHex('z')}`,
+        `0a ${text.length.toString(16).padStart(2, '0')} ${text.toString('hex')}`,
+        '1a 05 08 01 1a 01 61',
+        '1a 05 08 00 1a 01 62',
+      );
+      expect(deaggregate(record).map((each) => each.partitionKey)).toEqual([partitionKey, 'z']);
+    },
+  );
+
+  test('gives views of the data, not copies', () => {
+    const record = recordOf(KEY, '1a 05 08 00 1a 01 61');
+    expect(deaggregate(record)[0]!.data.buffer).toBe(record.data.buffer);
+  });
+
+  test('reads what may stand in another order, come again, and be unknown', () => {
+    const record = recordOf(
+      '20 96 01', //                                                        field 4, a varint
+      '1a 0e   1a 01 61   08 05   08 80 80 00   2d 00000000', //         data first, the index twice, field 5 of 4 bytes
+      '29 0000000000000000', //                                             field 5 of 8 bytes
+      KEY,
+      `1a 15   08 00   1a 01 62   22 0e   0a 05 ${inHex('other')}   12 05 ${inHex('7/p  ')}`, // somebody else's tag
+      'fa ff ff ff 0f 00', //                                               the highest field number, no bytes
+    );
+    expect(texts(record)).toEqual(['a', 'b']);
+    expect(deaggregate(record).map(({ sequence }) => sequence)).toEqual([undefined, undefined]);
+  });
+
+  describe('of a record that is no aggregate', () => {
+    test.each([
+      ['text', Buffer.from('hello')],
+      ['nothing', new Uint8Array()],
+      ['a part of the magic', MAGIC.subarray(0, 3)],
+      ['the magic further behind', Uint8Array.of(0, ...MAGIC)],
+    ])('gives the record itself: %s', (_, data) => {
+      const record = { partitionKey: 'a', data };
+      expect(deaggregate(record)).toEqual([{ ...record, subSequenceNumber: 0 }]);
+      expect(deaggregate(record)[0]!.data).toBe(data);
+    });
+
+    test.each([7n, '7', '007', `${'0'.repeat(60)}7`])(
+      'gives its explicit hash key %p as a number',
+      (explicitHashKey) => {
+        expect(deaggregate({ partitionKey: 'a', data: Buffer.from('x'), explicitHashKey })).toMatchObject([
+          { explicitHashKey: 7n },
+        ]);
+      },
+    );
+
+    test.each(['', '-1', '0x1', '+1', 'seven', String(2n ** 128n), 2n ** 128n])('refuses the hash key %p', (key) => {
+      const record = { partitionKey: 'a', data: Buffer.from('x'), explicitHashKey: key };
+      expect(() => deaggregate(record)).toThrow(InvalidHashKeyError);
+    });
+
+    test.each([undefined, null, {}, { partitionKey: 'a', data: 'aGVsbG8=' }])('refuses %j', (record) => {
+      expect(() => deaggregate(record as never)).toThrow(InvalidArgumentError);
+    });
+  });
+
+  test('takes explicit hash keys with leading zeros, as the Kinesis Client Library does', () => {
+    const record = recordOf(
+      KEY,
+      `12 03 ${inHex('000')}`,
+      `12 04 ${inHex('0042')}`,
+      `1a 07   08 00   10 00   1a 01 ${inHex('a')}`,
+      `1a 07   08 00   10 01   1a 01 ${inHex('b')}`,
+    );
+    expect(deaggregate(record)).toMatchObject([{ explicitHashKey: 0n }, { explicitHashKey: 42n }]);
+  });
+
+  describe('of a damaged aggregate', () => {
+    const { partitionKey, data } = recordOf(KEY, `1a 05 08 00 1a 01 ${inHex('a')}`);
+    const damaged = [
+      ['another MD5', Buffer.concat([data.subarray(0, -1), Uint8Array.of(0)])],
+      ['no MD5', data.subarray(0, 10)],
+      ['no message', recordOf('ff').data],
+      ['a key that is missing', recordOf(KEY, `1a 05 08 01 1a 01 ${inHex('a')}`).data],
+    ] as const;
+
+    test.each(damaged)('takes the record as it is with onCorrupt raw: %s', (_, bytes) => {
+      const record = { partitionKey, data: bytes };
+      expect(() => deaggregate(record)).toThrow(CorruptAggregateError);
+      expect(() => deaggregate(record, { onCorrupt: 'throw' })).toThrow(CorruptAggregateError);
+      expect(deaggregate(record, { onCorrupt: 'raw' })).toEqual([{ partitionKey, data: bytes, subSequenceNumber: 0 }]);
+    });
+
+    test('still refuses what is no record, and what is no option', () => {
+      expect(() => deaggregate({ partitionKey, data: 'aGVsbG8=' } as never, { onCorrupt: 'raw' })).toThrow(
+        InvalidArgumentError,
+      );
+      expect(() => deaggregate({ partitionKey, data }, { onCorrupt: 'skip' as never })).toThrow(
+        "onCorrupt must be 'throw' or 'raw', got",
+      );
+    });
+  });
+
+  test('leaves out what lies outside the range of the shard, where that is given', () => {
+    // The MD5 of "key" begins with 3c6e, so it lies in the first quarter; the explicit hash key in the last.
+    const record = recordOf(
+      KEY,
+      `12 27 ${inHex(String(2n ** 128n - 1n))}`,
+      `1a 05   08 00   1a 01 ${inHex('a')}`,
+      `1a 07   08 00   10 00   1a 01 ${inHex('b')}`,
+    );
+    const half = 2n ** 127n;
+    const within = (startingHashKey: bigint, endingHashKey: bigint) =>
+      deaggregate(record, { range: { startingHashKey, endingHashKey } }).map(({ data }) => String(data));
+    expect(within(0n, half - 1n)).toEqual(['a']);
+    expect(within(half, 2n * half - 1n)).toEqual(['b']);
+    expect(() => within(0n, 2n * half)).toThrow(InvalidHashKeyError);
+  });
+
+  describe('of sequenced records', () => {
+    const tag = (text: string) => {
+      const value = Buffer.from(text);
+      const length = (bytes: number) => bytes.toString(16).padStart(2, '0');
+      return `22 ${length(15 + value.length)} 0a 0b ${inHex('even-shards')} 12 ${length(value.length)} ${value.toString('hex')}`;
+    };
+    const record = (fields: string) =>
+      `1a ${(fromHex(fields).length + 5).toString(16).padStart(2, '0')} 08 00 1a 01 61 ${fields}`;
+    const sequences = (...records: string[]) => deaggregate(recordOf(KEY, ...records)).map(({ sequence }) => sequence);
+
+    test('a record without a tag is the next after the one before', () => {
+      expect(sequences(record(''), record(tag('7/p')), record(''), record(''), record(tag('0/q')), record(''))).toEqual(
+        [
+          undefined,
+          { producerId: 'p', sequenceNumber: 7n },
+          { producerId: 'p', sequenceNumber: 8n },
+          { producerId: 'p', sequenceNumber: 9n },
+          { producerId: 'q', sequenceNumber: 0n },
+          { producerId: 'q', sequenceNumber: 1n },
+        ],
+      );
+    });
+
+    test('a producer id may hold anything', () => {
+      expect(sequences(record(tag('7/a/b\n🧾')))).toEqual([{ producerId: 'a/b\n🧾', sequenceNumber: 7n }]);
+    });
+
+    test.each(['', '7', '7/', '/p', '-1/p', '01/p', `1${'0'.repeat(40)}/p`])('a tag of %j is corrupt', (text) => {
+      expect(() => sequences(record(tag(text)))).toThrow(
+        'corrupt aggregate: a tag of record 0 does not hold a sequence',
+      );
+    });
+  });
+
+  describe('refuses', () => {
+    const ONE = '1a 05 08 00 1a 01 61';
+    test.each<[string, ReturnType<typeof recordOf>, string]>([
+      ['no record', recordOf(KEY), 'it does not hold a record'],
+      ['a number cut off', recordOf(KEY, '1a'), 'it ends within a number'],
+      ['a field cut off', recordOf(KEY, ONE, '1a 05 08 00'), 'it ends 3 bytes too early'],
+      ['a number of eleven bytes', recordOf('20', 'ff'.repeat(10), '01'), 'it has a number of more than 10 bytes'],
+      ['a length of 2^63', recordOf('1a', 'ff'.repeat(8), '7f'), 'it ends 9223372036854776000 bytes too early'],
+      ['field 0', recordOf('02 00'), 'it has a field with the number 0'],
+      ['a field above 2^29 - 1', recordOf('80 80 80 80 10 00'), 'it has a field with the number 536870912'],
+      ['a group', recordOf(KEY, '23 24'), 'it has a field with the wire type 3'],
+      ['a table that is a number', recordOf('08 00'), 'it has field 1 with the wire type 0 instead of 2'],
+      ['an index that is text', recordOf(KEY, '1a 06 0a 01 61 1a 01 61'), 'record 0 has field 1 with the wire type 2'],
+      ['data that are a number', recordOf(KEY, '1a 04 08 00 18 00'), 'record 0 has field 3 with the wire type 0'],
+      ['a record without a key', recordOf(KEY, ONE, '1a 03 1a 01 61'), 'record 1 has no partition key'],
+      ['a record without data', recordOf(KEY, '1a 02 08 00'), 'record 0 has no data'],
+      ['a tag without a key', recordOf(KEY, '1a 07 08 00 1a 01 61 22 00'), 'a tag of record 0 has no key'],
+      ['a tag cut off', recordOf(KEY, '1a 09 08 00 1a 01 61 22 02 0a 05'), 'a tag of record 0 ends 5 bytes too early'],
+      [
+        'no such partition key',
+        recordOf(KEY, '1a 05 08 01 1a 01 61'),
+        'the partition key of record 0 refers to entry 1 of a table with 1 entries',
+      ],
+      [
+        'no such explicit hash key',
+        recordOf(KEY, '1a 07 08 00 10 00 1a 01 61'),
+        'the explicit hash key of record 0 refers to entry 0 of a table with 0 entries',
+      ],
+      ['a key that is no UTF-8', recordOf('0a 02 c3 28', ONE), 'partition key 0 is not UTF-8'],
+      ['a hash key that is no number', recordOf(KEY, '12 01 78', ONE), 'explicit hash key 0 is not a hash key'],
+      [
+        'a hash key of 2^128',
+        recordOf(KEY, `12 27 ${inHex(String(2n ** 128n))}`, ONE),
+        'explicit hash key 0 is not a hash key',
+      ],
+      ['another MD5', { partitionKey: 'a', data: recordOf(KEY, ONE).data.fill(0, 15) }, 'its MD5 does not match'],
+      ['the magic alone', { partitionKey: 'a', data: Buffer.from(MAGIC) }, 'it ends before its MD5'],
+    ])('%s', (_, record, reason) => {
+      expect(() => deaggregate(record)).toThrow(CorruptAggregateError);
+      expect(() => deaggregate(record)).toThrow(`corrupt aggregate: ${reason}`);
+    });
+  });
+
+  describe('of any bytes behind the magic', () => {
+    /** Records or a typed error: nothing else, whatever comes in. */
+    const outcome = (data: Uint8Array): 'records' | 'corrupt' => {
+      try {
+        expect(deaggregate({ partitionKey: 'a', data }).length).toBeGreaterThan(0);
+        return 'records';
+      } catch (error) {
+        if (error instanceof CorruptAggregateError) return 'corrupt';
+        throw error;
+      }
+    };
+
+    const anyAggregate = fc
+      .array(fc.tuple(fc.uint8Array({ maxLength: 20 }), anySequence), { minLength: 2, maxLength: 6 })
+      .map((records) => {
+        const builder = new AggregateBuilder({ maxBytes: 2 ** 20 });
+        for (const [data, sequence] of records) {
+          builder.tryAdd({ partitionKey: 'key', explicitHashKey: 12_345n, data, sequence });
+        }
+        return Buffer.from(builder.build().data);
+      });
+
+    const message = (aggregate: Buffer): Buffer => aggregate.subarray(4, -16);
+
+    test('with a right MD5 it is records or a typed error', () => {
+      fc.assert(
+        fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+          outcome(recordOf(inHexBytes(bytes)).data);
+        }),
+        { numRuns: 3_000 },
+      );
+    });
+
+    test('one bit that flipped is found', () => {
+      fc.assert(
+        fc.property(anyAggregate, fc.nat(), (aggregate, nth) => {
+          const bit = 32 + (nth % (8 * (aggregate.length - 4)));
+          aggregate[bit >> 3]! ^= 1 << (bit & 7);
+          expect(outcome(aggregate)).toBe('corrupt');
+        }),
+      );
+    });
+
+    test('one bit that flipped before the MD5 was taken is records or a typed error', () => {
+      fc.assert(
+        fc.property(anyAggregate, fc.nat(), (aggregate, nth) => {
+          const bytes = message(aggregate);
+          const bit = nth % (8 * bytes.length);
+          bytes[bit >> 3]! ^= 1 << (bit & 7);
+          outcome(recordOf(inHexBytes(bytes)).data);
+        }),
+        { numRuns: 2_000 },
+      );
+    });
+
+    test('a message that was cut off is found, or ends between two fields', () => {
+      fc.assert(
+        fc.property(anyAggregate, fc.nat(), (aggregate, nth) => {
+          const bytes = message(aggregate);
+          const whole = deaggregate({ partitionKey: 'a', data: aggregate });
+          const { data } = recordOf(inHexBytes(bytes.subarray(0, nth % bytes.length)));
+          if (outcome(data) === 'corrupt') return;
+          const records = deaggregate({ partitionKey: 'a', data });
+          expect(records).toEqual(whole.slice(0, records.length));
+        }),
+      );
+    });
+  });
+});
+
+function inHexBytes(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

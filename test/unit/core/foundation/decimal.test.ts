@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { compareNumbers, plainDecimal } from '../../../../lib/core/foundation/decimal';
+
+const sign = Math.sign;
+
+describe('compareNumbers', () => {
+  test.each([
+    ['0', '-0'],
+    ['0.0', '0e5'],
+    ['1', '1.000'],
+    ['100', '1E+2'],
+    ['0.00120', '1.2e-3'],
+    ['+7', '007'],
+  ])('takes %s and %s for equal', (a, b) => {
+    expect(sign(compareNumbers(a, b))).toBe(0);
+  });
+
+  test.each([
+    ['9007199254740992', '9007199254740993'],
+    ['0.1', '0.10000000000000000000000000000000000001'],
+    ['-9.9999999999999999999999999999999999999E+125', '-1E-130'],
+    ['-2', '-1'],
+    ['-1', '0'],
+    ['9', '10'],
+    ['99e-3', '0.1'],
+  ])('puts %s before %s', (a, b) => {
+    expect(compareNumbers(a, b)).toBeLessThan(0);
+    expect(compareNumbers(b, a)).toBeGreaterThan(0);
+  });
+
+  test('agrees with exact integer arithmetic over 38 digits and any notation', () => {
+    const decimal = fc.record({
+      digits: fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n }),
+      scale: fc.integer({ min: 0, max: 40 }),
+    });
+    fc.assert(
+      fc.property(decimal, decimal, (a, b) => {
+        const exact = (n: typeof a): bigint => n.digits * 10n ** BigInt(40 - n.scale);
+        const expected = exact(a) < exact(b) ? -1 : Number(exact(a) > exact(b));
+        expect(sign(compareNumbers(`${a.digits}e-${a.scale}`, `${b.digits}e-${b.scale}`))).toBe(expected);
+      }),
+    );
+  });
+
+  test('fails for text that is no number', () => {
+    expect(() => compareNumbers('ten', '10')).toThrow('expected a decimal number, got "ten"');
+  });
+});
+
+describe('plainDecimal', () => {
+  test.each([
+    ['1e21', '1000000000000000000000'],
+    ['-1.5e-7', '-0.00000015'],
+    ['007', '7'],
+    ['0.50', '0.5'],
+    ['12.34', '12.34'],
+    ['1.2e1', '12'],
+    ['100', '100'],
+    ['-0', '0'],
+    ['.5', '0.5'],
+  ])('writes %s as %s', (text, plain) => {
+    expect(plainDecimal(text)).toBe(plain);
+  });
+
+  test('keeps the value of every number, and writes equal numbers alike', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
+        const plain = plainDecimal(String(number));
+        expect(plain).toMatch(/^-?\d+(\.\d+)?$/);
+        expect(Number(plain)).toBe(number === 0 ? 0 : number);
+        expect(plainDecimal(number.toExponential(20))).toBe(plainDecimal(number.toExponential(20).replace('e', '0e')));
+      }),
+    );
+  });
+});

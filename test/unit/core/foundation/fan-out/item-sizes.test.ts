@@ -1,0 +1,40 @@
+import type { DynamoDbItem } from '../../../../../lib/core';
+import { ItemSizes } from '../../../../../lib/core/foundation/fan-out/item-sizes';
+import { itemBytes } from '../../../../../lib/core/sharded-index/query/item-bytes';
+
+describe('itemBytes', () => {
+  test.each<[string, DynamoDbItem, number]>([
+    ['a string by its UTF-8 bytes', { ab: { S: 'é' } }, 4],
+    ['a number by pairs of digits', { n: { N: '-12.345' } }, 5],
+    ['a number without its leading and trailing zeros', { n: { N: '1200' } }, 3],
+    ['zero', { n: { N: '0' } }, 2],
+    ['binary', { b: { B: Uint8Array.of(1, 2, 3) } }, 4],
+    ['null and boolean', { n: { NULL: true }, b: { BOOL: false } }, 4],
+    ['sets', { s: { SS: ['a', 'bc'] }, n: { NS: ['1', '2'] }, b: { BS: [Uint8Array.of(1)] } }, 11],
+    ['a list', { l: { L: [{ S: 'ab' }, { NULL: true }] } }, 9],
+    ['a map', { m: { M: { k: { S: 'ab' } } } }, 8],
+  ])('counts %s', (_, item, bytes) => {
+    expect(itemBytes(item)).toBe(bytes);
+  });
+});
+
+describe('ItemSizes', () => {
+  test('knows nothing at first', () => {
+    expect(new ItemSizes().mean).toBeUndefined();
+  });
+
+  test('knows mean and deviation of what it has seen', () => {
+    const sizes = new ItemSizes();
+    for (const bytes of [100, 200, 300]) sizes.observe(bytes);
+    expect(sizes.mean).toBeCloseTo(200);
+    expect(sizes.deviation).toBeCloseTo(Math.sqrt(20_000 / 3));
+  });
+
+  test('forgets sizes that are long gone', () => {
+    const sizes = new ItemSizes();
+    for (let count = 0; count < 10_000; count++) sizes.observe(100);
+    for (let count = 0; count < 10_000; count++) sizes.observe(500);
+    expect(sizes.mean).toBeCloseTo(500, 0);
+    expect(sizes.deviation).toBeLessThan(5);
+  });
+});

@@ -1,0 +1,23 @@
+import fc from 'fast-check';
+import { RecentMap } from '../../../../lib/core/foundation/recent-map';
+
+test('a recent map holds what a list of its entries by age would hold', () => {
+  const step = fc.record({ key: fc.nat({ max: 8 }), value: fc.nat(), deletes: fc.boolean() });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 80 }), (most, steps) => {
+      const map = new RecentMap<number, number>(most);
+      let byAge: [number, number][] = [];
+      for (const { key, value, deletes } of steps) {
+        byAge = byAge.filter(([other]) => other !== key);
+        if (deletes) map.delete(key);
+        else {
+          map.set(key, value);
+          byAge = [...byAge, [key, value] as [number, number]].slice(-most);
+        }
+        expect([...map]).toEqual(byAge);
+        expect(map.size).toBe(byAge.length);
+        expect(map.get(key)).toBe(deletes ? undefined : value);
+      }
+    }),
+  );
+});

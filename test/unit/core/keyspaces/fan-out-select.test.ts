@@ -1,0 +1,423 @@
+import { types } from 'cassandra-driver';
+import {
+  FanOutHistory,
+  type FanOutSelectOptions,
+  type FanOutSelectRequest,
+  fanOutSelect,
+  InvalidArgumentError,
+  InvalidClusteringConditionError,
+  InvalidColumnValueError,
+  InvalidCursorError,
+  type ShardedKeyspacesConfig,
+  selectRow,
+  UnknownColumnError,
+} from '../../../../lib/core';
+import { cqlFailure } from '../../../../lib/core/keyspaces/cql-failure';
+import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
+
+const SHARDS = 4;
+const config: ShardedKeyspacesConfig = {
+  keyspaceName: 'tracker',
+  tableName: 'events',
+  partitionKey: [{ name: 'day', type: 'date' }],
+  shardColumn: 'shard',
+  firstShard: 0,
+  clusteringColumns: [
+    { name: 'minute', type: 'int', order: 'DESC' },
+    { name: 'id', type: 'int', order: 'ASC' },
+  ],
+  columns: ['body'],
+  shards: { default: { write: SHARDS, read: SHARDS } },
+  strategy: 'calculated',
+};
+const day = '2020-07-09';
+const byNumber = (a: string, b: string) => Number(a) - Number(b);
+
+/** Events 0 to 39, number n in shard n modulo 4, `perMinute` of them in each minute. */
+function events(perMinute: number): FakeCassandra {
+  const table = new FakeCassandra({
+    partitionKey: ['day', 'shard'],
+    clusteringColumns: [
+      { name: 'minute', order: 'DESC', compare: byNumber },
+      { name: 'id', order: 'ASC', compare: byNumber },
+    ],
+  });
+  for (let id = 0; id < 40; id++) {
+    table.insert({ day, shard: id % SHARDS, minute: Math.floor(id / perMinute), id, body: `event ${id}` });
+  }
+  return table;
+}
+
+async function pagesOf(
+  table: FakeCassandra,
+  request: Omit<FanOutSelectRequest, 'value'>,
+  options?: FanOutSelectOptions,
+) {
+  const pages = [];
+  let cursor: string | undefined;
+  do {
+    const before = table.sent.length;
+    const page = await fanOutSelect(table, config, { value: { day }, ...request, cursor }, options);
+    pages.push({ ids: page.rows.map(({ id }) => id as number), statements: table.sent.slice(before), page });
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return pages;
+}
+
+describe('the statements', () => {
+  test('are prepared, idempotent, at LOCAL_ONE, for no more rows than a page is likely to need', async () => {
+    const [first] = await pagesOf(events(1), { limit: 4 });
+    const { statements } = first!;
+    expect(statements).toHaveLength(SHARDS);
+    expect(statements[1]).toEqual({
+      query: 'SELECT "day", "shard", "minute", "id", "body" FROM "tracker"."events" WHERE "day" = ? AND "shard" = ?',
+      parameters: [day, 1],
+      options: { prepare: true, consistency: 10, isIdempotent: true, fetchSize: 2 },
+    });
+  });
+
+  test('read at LOCAL_QUORUM if asked to', async () => {
+    const [first] = await pagesOf(events(1), { consistency: 'LOCAL_QUORUM' });
+    const { statements } = first!;
+    expect(statements.every(({ options }) => options.consistency === 6)).toBe(true);
+  });
+
+  test('have the whole reverse of the table’s order, and what its columns order', async () => {
+    const table = events(1);
+    const where = { minute: { eq: 7 }, id: { gt: 3, lte: 9 } };
+    await pagesOf(table, { order: 'ascending', where, projection: ['body'] });
+    expect(table.sent[0]!.query).toBe(
+      'SELECT "body", "minute", "id" FROM "tracker"."events" ' +
+        'WHERE "day" = ? AND "shard" = ? AND "minute" = ? AND "id" > ? AND "id" <= ? ORDER BY "minute" ASC, "id" DESC',
+    );
+    expect(table.sent[0]!.parameters).toEqual([day, 0, 7, 3, 9]);
+  });
+});
+
+describe('the cost of going on', () => {
+  test('is one request for a shard where each row has a first column of its own', async () => {
+    const pages = await pagesOf(events(1), { limit: 8 });
+    expect(pages.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
+    for (const { statements } of pages.slice(1, -1)) {
+      expect(statements.length).toBeLessThanOrEqual(2 * SHARDS);
+      for (const { query } of statements) expect(query).toMatch(/ AND "minute" <=? \?/);
+    }
+  });
+
+  test('is never a row before the cursor, where a minute has all rows', async () => {
+    const pages = await pagesOf(events(40), { limit: 8 });
+    expect(pages.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 40 }, (_, index) => index));
+    for (const { statements } of pages.slice(1)) {
+      for (const { query } of statements) expect(query).toMatch(/ AND "minute" (= \? AND "id" >|<) /);
+    }
+    const read = pages.reduce((sum, { page }) => sum + page.stats.rowsRead, 0);
+    expect(read).toBeLessThan(40 * 3);
+  });
+
+  test('does not grow with the number of shards in the cursor', async () => {
+    const cursorOf = async (read: number) => {
+      const counted = { ...config, shards: { default: { write: SHARDS, read } } };
+      return (await fanOutSelect(events(1), counted, { value: { day }, limit: 5 })).cursor!.length;
+    };
+    expect(await cursorOf(200)).toBe(await cursorOf(SHARDS));
+  });
+});
+
+describe('a cursor', () => {
+  test.each<[string, Partial<FanOutSelectRequest>]>([
+    ['another value', { value: { day: '2020-07-10' } }],
+    ['another order', { order: 'ascending' }],
+    ['other conditions', { where: { minute: { lt: 30 } } }],
+  ])('of a query is refused by one with %s', async (_, other) => {
+    const table = events(1);
+    const { cursor } = await fanOutSelect(table, config, { value: { day }, limit: 5 });
+    const sent = table.sent.length;
+    await expect(fanOutSelect(table, config, { value: { day }, limit: 5, cursor, ...other })).rejects.toThrow(
+      InvalidCursorError,
+    );
+    expect(table.sent).toHaveLength(sent);
+    const altered = `${cursor!.slice(0, -2)}AA`;
+    await expect(fanOutSelect(table, config, { value: { day }, cursor: altered })).rejects.toThrow(InvalidCursorError);
+  });
+});
+
+describe('selectRow', () => {
+  const key = { day, minute: 3, id: 3 };
+
+  test('is one SELECT of the row’s shard', async () => {
+    const table = events(1);
+    await selectRow(table, config, key, { projection: ['body'], consistency: 'LOCAL_QUORUM' });
+    expect(table.sent).toHaveLength(1);
+    expect(table.sent[0]).toMatchObject({
+      query: 'SELECT "body" FROM "tracker"."events" WHERE "day" = ? AND "shard" = ? AND "minute" = ? AND "id" = ?',
+      options: { consistency: 6 },
+    });
+  });
+
+  test('is none where shards are random: nobody knows where the row is', async () => {
+    const random: ShardedKeyspacesConfig = { ...config, strategy: 'random' };
+    await expect(selectRow(events(1), random, key)).rejects.toThrow(
+      'use fanOutSelect with eq on every clustering column',
+    );
+  });
+
+  test('finds a row behind an empty page', async () => {
+    const execute: FakeCassandra['execute'] = async (_query, _parameters, { pageState }) =>
+      pageState === undefined ? { rows: [], pageState: 'on' } : { rows: [key] };
+    expect(await selectRow({ execute }, config, key)).toEqual(key);
+  });
+
+  test.each<[unknown, string]>([
+    [null, 'options must be an object, got null'],
+    [{ formerShardCounts: 5 }, 'formerShardCounts must be an array of shard counts, got 5'],
+    [{ formerShardCounts: [4, 0] }, 'formerShardCounts must be a whole number from 1 to 10000, got 0'],
+  ])('refuses the options %j', async (options, message) => {
+    const table = events(1);
+    await expect(selectRow(table, config, key, options as never)).rejects.toThrow(message);
+    expect(table.sent).toHaveLength(0);
+  });
+
+  test('says in few words that it cannot know the shard, however long the name of the table is', async () => {
+    const long: ShardedKeyspacesConfig = { ...config, strategy: 'random', tableName: 't'.repeat(100_000) };
+    const message = await selectRow(events(1), long, key).catch((error: Error) => error.message);
+    expect(String(message).length).toBeLessThan(1_000);
+  });
+
+  test.each<[object, string]>([
+    [{ day, minute: 3 }, 'key.id must be given'],
+    [{ ...key, body: 'x' }, 'key must be made of day, minute, id, got "body"'],
+    [{ ...key, id: 2 ** 31 }, 'key.id must be a whole number from -2147483648 to 2147483647 (int), got 2147483648'],
+  ])('refuses the key %j', async (bad, message) => {
+    const table = events(1);
+    await expect(selectRow(table, config, bad)).rejects.toThrow(message);
+    expect(table.sent).toHaveLength(0);
+  });
+});
+
+describe('bad input', () => {
+  type ErrorClass = new (...all: never[]) => Error;
+  test.each<[Partial<FanOutSelectRequest>, ErrorClass, string]>([
+    [{ value: {} }, InvalidColumnValueError, 'value.day must be given: it is part of the partition key'],
+    [{ value: 'today' as never }, InvalidArgumentError, 'value must be an object with the columns day, got "today"'],
+    [
+      { value: { day, shard: 1 } },
+      UnknownColumnError,
+      'value must be made of the partition key but for the shard: day, got "shard"',
+    ],
+    [{ value: { day: 7 } }, InvalidColumnValueError, 'value.day must be a date such as "2020-07-09"'],
+    [
+      { where: { body: { eq: 'x' } } },
+      UnknownColumnError,
+      'where must be made of clustering columns: minute, id; no other column is sorted',
+    ],
+    [
+      { where: { id: { eq: 1 } } },
+      InvalidClusteringConditionError,
+      'where.id must be absent unless there is eq on minute',
+    ],
+    [
+      { where: { minute: { gt: 1 }, id: { eq: 1 } } },
+      InvalidClusteringConditionError,
+      'where.id must be absent unless there is eq on minute',
+    ],
+    [{ where: { minute: { gt: 1, gte: 2 } } }, InvalidClusteringConditionError, 'where.minute must be eq, or between'],
+    [{ where: { minute: {} } }, InvalidClusteringConditionError, 'where.minute must be eq, or between'],
+    [{ where: { minute: { gt: 5, lt: 1 } } }, InvalidClusteringConditionError, 'an upper bound that is not below it'],
+    [
+      { where: { minute: { between: [5, 1] } } },
+      InvalidClusteringConditionError,
+      'an upper bound that is not below it',
+    ],
+    [{ where: { minute: { beginsWith: '1' } } }, InvalidClusteringConditionError, 'text, varchar: minute is int'],
+    [{ where: { minute: { eq: '1.5' } } }, InvalidColumnValueError, 'where.minute.eq must be a whole number'],
+    ...[{ toString: 'x', valueOf: 1 }, Object.create(null), { toString: () => 5 }].map(
+      (eq): [Partial<FanOutSelectRequest>, ErrorClass, string] => [
+        { where: { minute: { eq } } },
+        InvalidColumnValueError,
+        'where.minute.eq must be a whole number',
+      ],
+    ),
+    [
+      { projection: ['nope'] },
+      UnknownColumnError,
+      'projection must be made of day, shard, minute, id, body, got "nope"',
+    ],
+    [{ projection: [] }, InvalidArgumentError, 'projection must be a non-empty array'],
+    [{ order: 'newest' as never }, InvalidArgumentError, 'order must be one of ascending, descending, unordered'],
+    [{ limit: 0 }, InvalidArgumentError, 'limit must be a whole number of at least 1, got 0'],
+    [{ consistency: 'ALL' as never }, InvalidArgumentError, 'consistency must be one of LOCAL_QUORUM, LOCAL_ONE'],
+    [
+      { consistency: { toString: 'x', valueOf: 1 } as never },
+      InvalidArgumentError,
+      'consistency must be one of LOCAL_QUORUM, LOCAL_ONE',
+    ],
+    [{ filter: 'x' } as never, InvalidArgumentError, 'request must be made of value, where'],
+    [{ cursor: 'x' }, InvalidCursorError, 'cursor must be the unaltered cursor'],
+  ])('%j is refused before anything is sent', async (bad, kind, message) => {
+    const table = events(1);
+    const page = fanOutSelect(table, config, { value: { day }, ...bad });
+    await expect(page).rejects.toThrow(kind);
+    await expect(page).rejects.toThrow(message);
+    expect(table.sent).toHaveLength(0);
+  });
+});
+
+describe('a failed read', () => {
+  const named = (name: string, more: object = {}) => Object.assign(new Error(name), { name, ...more });
+  test.each([
+    ['throttled', named('ResponseError', { code: 0x1200 })],
+    ['throttled', named('ResponseError', { code: 0x1001 })],
+    ['throttled', named('NoHostAvailableError', { innerErrors: { a: named('ResponseError', { code: 0x1200 }) } })],
+    ['transient', named('OperationTimedOutError')],
+    ['transient', named('NoHostAvailableError', { innerErrors: {} })],
+    ['transient', new Error('No connection available')],
+    ['transient', named('NoHostAvailableError', { innerErrors: { a: new Error('No connection available') } })],
+    ['final', new Error('what an application throws')],
+    ['transient', named('Error', { code: 'ECONNRESET' })],
+    ['transient', named('ResponseError', { code: 0x1000 })],
+    ['final', named('ResponseError', { code: 0x2200 })],
+    ['final', named('ResponseError', { code: 0x2100 })],
+    ['final', named('NoHostAvailableError', { innerErrors: { a: named('AuthenticationError') } })],
+    ['transient', named('IncompleteAnswerError')],
+    ['transient', named('NoConnectionError')],
+    ['final', new TypeError('x')],
+    ['final', undefined],
+  ])('is %s: %p', (failure, error) => {
+    expect(cqlFailure(error)).toBe(failure);
+  });
+
+  test.each<[string, (pageState: string | undefined) => unknown]>([
+    ['nothing', () => undefined],
+    ['no rows', () => ({})],
+    ['rows that are none', () => ({ rows: [undefined] })],
+    ['rows without what they are ordered by', () => ({ rows: [{ shard: 0, minute: 1 }] })],
+    ['rows with a value of another type', () => ({ rows: [{ shard: 0, minute: 1, id: 'one' }] })],
+    ['rows of which one is none', () => ({ rows: [null] })],
+    ['a page that leads on to itself', (pageState) => ({ rows: [], pageState: pageState ?? 'on' })],
+    ['pages that lead to one another', (pageState) => ({ rows: [], pageState: pageState === 'a' ? 'b' : 'a' })],
+    ['a page state that is none', () => ({ rows: [], pageState: 5 })],
+    ['what the driver cannot read', () => Promise.reject(new TypeError('cannot read properties of undefined'))],
+  ])('is sent again when the answer is %s, and ends in a typed error', async (_, answer) => {
+    let asked = 0;
+    const execute = async (_query: string, _parameters: unknown[], { pageState }: { pageState?: string }) => {
+      asked += 1;
+      return answer(pageState) as never;
+    };
+    const options = { attempts: 2, backoffBaseMs: 1, backoffCapMs: 1 };
+    const page = fanOutSelect({ execute }, config, { value: { day } }, options);
+    await expect(page).rejects.toMatchObject({
+      code: 'INCOMPLETE_ANSWER',
+      message: expect.not.stringContaining('one'),
+    });
+    expect(asked).toBeGreaterThan(SHARDS);
+  });
+
+  test('is sent again when the driver throws in place of rejecting, or answers without a promise', async () => {
+    const table = events(1);
+    let asked = 0;
+    const execute: FakeCassandra['execute'] = (query, parameters, options) => {
+      asked += 1;
+      if (asked === 1) throw named('Error', { code: 'ECONNRESET' });
+      return asked === 2 ? (undefined as never) : table.execute(query, parameters, options);
+    };
+    const page = await fanOutSelect({ execute }, config, { value: { day } }, { backoffBaseMs: 1, backoffCapMs: 1 });
+    expect(page.rows).toHaveLength(40);
+  });
+
+  test('is sent again while the driver has no connection, and ends in a typed error', async () => {
+    let asked = 0;
+    const execute = async () => {
+      asked += 1;
+      throw new Error('No connection available');
+    };
+    const options = { attempts: 2, backoffBaseMs: 1, backoffCapMs: 1 };
+    const page = fanOutSelect({ execute }, config, { value: { day } }, options);
+    await expect(page).rejects.toMatchObject({ code: 'NO_CONNECTION' });
+    expect(asked).toBeGreaterThan(SHARDS);
+  });
+
+  test('is sent again when it is a throttle, and counted', async () => {
+    const table = events(1);
+    let failed = 0;
+    const client: FakeCassandra['execute'] = async (query, parameters, options) => {
+      if (failed++ < 3) throw named('ResponseError', { code: 0x1200 });
+      return table.execute(query, parameters, options);
+    };
+    const page = await fanOutSelect(
+      { execute: client },
+      config,
+      { value: { day } },
+      { history: new FanOutHistory(), backoffBaseMs: 1, backoffCapMs: 1 },
+    );
+    expect(page.rows).toHaveLength(40);
+    expect(page.stats).toMatchObject({ throttled: 3, requests: SHARDS + 3 });
+  });
+});
+
+describe('options and clients that are none', () => {
+  test.each<[unknown, string]>([
+    [null, 'options must be an object, got null'],
+    [{ maxPageBytes: 'x' }, 'maxPageBytes must be a number of bytes of at least 1, got "x"'],
+    [{ maxPageBytes: Number.NaN }, 'maxPageBytes must be a number of bytes of at least 1, got NaN'],
+    [{ maxPageBytes: 9, rowBytes: 9 }, 'rowBytes must be a function that returns a number of bytes, got 9'],
+    [{ history: {} }, 'history must be a FanOutHistory with sizesOf, got {}'],
+    [{ clock: 5 }, 'clock must be a clock with now, schedule, sleep, got 5'],
+    [{ random: 0.5 }, 'random must be a function, got 0.5'],
+  ])('%j is refused before anything is sent', async (options, message) => {
+    const table = events(1);
+    await expect(fanOutSelect(table, config, { value: { day } }, options as never)).rejects.toThrow(message);
+    expect(table.sent).toHaveLength(0);
+  });
+
+  test.each([undefined, null, 'client', {}])('%j is no client', async (client) => {
+    const message = 'client must be a client with execute, such as the Client of cassandra-driver';
+    await expect(fanOutSelect(client as never, config, { value: { day } })).rejects.toThrow(message);
+    await expect(selectRow(client as never, config, { day, minute: 3, id: 3 })).rejects.toThrow(message);
+  });
+});
+
+describe('a prefix', () => {
+  const titles: ShardedKeyspacesConfig = {
+    ...config,
+    clusteringColumns: [{ name: 'title', type: 'text', order: 'ASC' }],
+  };
+
+  test('may be longer than a function can have arguments', async () => {
+    const sent: unknown[][] = [];
+    const execute = async (_: string, parameters: unknown[]) => {
+      sent.push(parameters);
+      return { rows: [] };
+    };
+    const beginsWith = 'a'.repeat(500_000);
+    await fanOutSelect({ execute }, titles, { value: { day }, where: { title: { beginsWith } } });
+    expect(sent[0]!.slice(2)).toEqual([beginsWith, `${beginsWith.slice(1)}b`]);
+  });
+});
+
+describe('keys that are numbers of the driver’s classes', () => {
+  const decimals: ShardedKeyspacesConfig = {
+    ...config,
+    shards: { default: { write: 2, read: 2 } },
+    clusteringColumns: [{ name: 'amount', type: 'decimal', order: 'ASC' }],
+  };
+  const decimal = (unscaled: string, scale: number): types.BigDecimal => {
+    const head = Buffer.alloc(4);
+    head.writeInt32BE(scale);
+    return types.BigDecimal.fromBuffer(
+      Buffer.concat([head, types.Integer.toBuffer(types.Integer.fromString(unscaled))]),
+    );
+  };
+
+  test('are ordered by what they are: the driver writes 5E+2 as "5.", and 400 digits for ever', async () => {
+    const shards = [
+      [decimal('1', 0), decimal('5', -2)],
+      [decimal('40', 0), decimal('7', -400)],
+    ];
+    const execute = async (_: string, [, shard]: unknown[]) => ({
+      rows: shards[shard as number]!.map((amount) => ({ amount, shard })),
+    });
+    const options = { maxPageBytes: 100_000 };
+    const page = await fanOutSelect({ execute }, decimals, { value: { day } }, options);
+    expect(page.rows.map(({ shard }) => shard)).toEqual([0, 1, 0, 1]);
+  });
+});

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { types } from 'cassandra-driver';
+import published from '../../../../docs/calculated-shard-vectors.json';
+import {
+  InvalidArgumentError,
+  InvalidColumnValueError,
+  type ShardedKeyspacesConfig,
+  shardColumns,
+} from '../../../../lib/core';
+
+const config: ShardedKeyspacesConfig = {
+  keyspaceName: 'tracker',
+  tableName: 'blogs',
+  partitionKey: [{ name: 'publish_date', type: 'date' }],
+  shardColumn: 'shard',
+  firstShard: 1,
+  clusteringColumns: [
+    { name: 'title', type: 'text', order: 'ASC' },
+    { name: 'version', type: 'bigint', order: 'DESC' },
+  ],
+  columns: ['description'],
+  shards: { default: { write: 200, read: 200 }, byValue: { '2020-07-09': { write: 5, read: 10 } } },
+  strategy: 'calculated',
+  calculatedFrom: ['title'],
+};
+const publish_date = '2020-07-10';
+
+describe('shardColumns', () => {
+  const cases = published.vectors.flatMap(({ id, shards }) =>
+    Object.entries(shards).map(([count, shard]) => [id, Number(count), shard] as const),
+  );
+  test.each(cases)('agrees with the published vector of %j over %d shards', (title, count, shard) => {
+    const counted = { ...config, shards: { default: { write: count, read: count } } };
+    expect(shardColumns(counted, { publish_date, title, version: 1 })).toEqual({ shard: 1 + shard });
+  });
+
+  test('writes to the shards of the row’s value', () => {
+    const shards = new Set(
+      Array.from(
+        { length: 200 },
+        (_, number) => shardColumns(config, { publish_date: '2020-07-09', title: `t${number}` }).shard,
+      ),
+    );
+    expect([...shards].sort()).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('places a value alike, whichever of its notations or of the driver’s classes it comes in', () => {
+    const byVersion: ShardedKeyspacesConfig = { ...config, calculatedFrom: ['version', 'title'] };
+    const versions = [12345678901234567890n % 2n ** 62n, 10n].map((version) => [
+      version,
+      String(version),
+      `+${version}`,
+      types.Long.fromString(String(version)),
+    ]);
+    for (const notations of versions) {
+      const shards = notations.map((version) => shardColumns(byVersion, { publish_date, title: 'a', version }).shard);
+      expect(new Set(shards).size).toBe(1);
+    }
+    const days = ['2020-07-09', new Date('2020-07-09T23:59:00Z'), types.LocalDate.fromString('2020-07-09')];
+    for (const day of days)
+      expect(shardColumns(config, { publish_date: day, title: 'a' }).shard).toBeLessThanOrEqual(5);
+  });
+
+  test('draws the shard of a row where it is random', () => {
+    const random: ShardedKeyspacesConfig = { ...config, strategy: 'random', calculatedFrom: undefined };
+    const drawn = Array.from({ length: 2_000 }, () => shardColumns(random, { publish_date }).shard!);
+    expect(Math.min(...drawn)).toBe(1);
+    expect(Math.max(...drawn)).toBe(200);
+  });
+
+  test.each<[object, string]>([
+    [{ title: 'a' }, 'row.publish_date must be given: it is part of the partition key, got undefined'],
+    [{ publish_date }, 'row.title must be given: the calculated shard follows from it, got undefined'],
+    [
+      { publish_date, title: 7 },
+      'row.title must be text of whole characters, without half a surrogate pair (text), got 7',
+    ],
+    [{ publish_date, title: '\ud800' }, 'row.title must be text of whole characters'],
+    [{ publish_date: '2020-02-30', title: 'a' }, 'row.publish_date must be a date such as "2020-07-09"'],
+    [{ publish_date: new Date(Number.NaN), title: 'a' }, 'row.publish_date must be a date'],
+  ])('refuses %j', (row, message) => {
+    expect(() => shardColumns(config, row)).toThrow(InvalidColumnValueError);
+    expect(() => shardColumns(config, row)).toThrow(message);
+  });
+
+  test('refuses what is no row', () => {
+    expect(() => shardColumns(config, null as never)).toThrow(InvalidArgumentError);
+  });
+});
+
+/** The document's own calculation: the product of the code points of a title, modulo 200, plus 1. */
+function productOfCodePoints(title: string): number {
+  return [...title].reduce((product, character) => (product * character.codePointAt(0)!) % 200, 1) + 1;
+}
+
+describe('100,000 rows of a day over 200 shards', () => {
+  const COUNT = 100_000;
+  const SHARDS = 200;
+  const SETS: [string, (number: number) => string][] = [
+    [
+      'UUIDs',
+      (number) => {
+        const hex = createHash('md5').update(String(number)).digest('hex');
+        return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+      },
+    ],
+    ['titles', (number) => `Notes on partition keys, part ${number}`],
+  ];
+
+  /** Pearson's chi-square: for even shards, 199 give or take 20. */
+  function spread(shardOf: (title: string) => number, titleOf: (number: number) => string) {
+    const held = new Map<number, number>();
+    for (let number = 0; number < COUNT; number++) {
+      const shard = shardOf(titleOf(number));
+      held.set(shard, (held.get(shard) ?? 0) + 1);
+    }
+    const mean = COUNT / SHARDS;
+    const empty = (SHARDS - held.size) * mean;
+    const chiSquare = [...held.values()].reduce((sum, count) => sum + (count - mean) ** 2 / mean, empty);
+    return { used: held.size, chiSquare };
+  }
+
+  test.each(SETS)(
+    '%s: the product of the code points crowds a few, shardColumns uses all of them evenly',
+    (name, titleOf) => {
+      const product = spread(productOfCodePoints, titleOf);
+      const counted = { ...config, shards: { default: { write: SHARDS, read: SHARDS } } };
+      const ours = spread((title) => shardColumns(counted, { publish_date, title }).shard!, titleOf);
+      expect(ours.used).toBe(SHARDS);
+      // The probability that even shards give more is below 1 in 100,000.
+      expect(ours.chiSquare).toBeLessThan(295);
+      expect(product.chiSquare).toBeGreaterThan(100 * ours.chiSquare);
+      if (name === 'UUIDs') expect(product).toEqual({ used: 1, chiSquare: COUNT * (SHARDS - 1) });
+    },
+  );
+});

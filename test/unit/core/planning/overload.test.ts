@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { InvalidArgumentError, overloadProbability, shardsForOverload } from '../../../../lib/core';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+
+/** Every placement of the shards, one by one. */
+function byEnumeration(shards: number, partitions: number, factor: number): number {
+  const placements = partitions ** shards;
+  let overloaded = 0;
+  for (let placement = 0; placement < placements; placement++) {
+    const held = new Array<number>(partitions).fill(0);
+    for (let shard = 0, rest = placement; shard < shards; shard++, rest = Math.floor(rest / partitions)) {
+      held[rest % partitions]! += 1;
+    }
+    if (Math.max(...held) * partitions > factor * shards * (1 + 1e-12)) overloaded += 1;
+  }
+  return overloaded / placements;
+}
+
+/** The multinomial maximum in whole numbers: how many placements leave every partition with at most `most`. */
+function exactly(shards: number, partitions: number, most: number): number {
+  const binomial: bigint[][] = Array.from({ length: shards + 1 }, () => [1n]);
+  for (let n = 1; n <= shards; n++) {
+    for (let k = 1; k <= n; k++) binomial[n]![k] = binomial[n - 1]![k - 1]! + (binomial[n - 1]![k] ?? 0n);
+  }
+  let ways: bigint[] = Array.from({ length: shards + 1 }, (_, k) => (k <= most ? 1n : 0n));
+  for (let partition = 2; partition <= partitions; partition++) {
+    ways = ways.map((_, k) => {
+      let sum = 0n;
+      for (let here = 0; here <= Math.min(most, k); here++) sum += binomial[k]![here]! * ways[k - here]!;
+      return sum;
+    });
+  }
+  const all = BigInt(partitions) ** BigInt(shards);
+  const scale = 10n ** 40n;
+  return Number(((all - ways[shards]!) * scale) / all) / 1e40;
+}
+
+describe('overloadProbability', () => {
+  test.each([
+    [2, 0.012],
+    [4, 0.105],
+    [10, 0.364],
+    [20, 0.645],
+  ])('golden: 10 shards for each of %d partitions overload one with probability %d, not below 5 %%', (n, expected) => {
+    expect(overloadProbability({ shards: 10 * n, partitions: n })).toBeCloseTo(expected, 3);
+  });
+
+  test.each([
+    [2, 3],
+    [2, 12],
+    [3, 8],
+    [4, 7],
+    [5, 6],
+    [7, 5],
+  ])('is what the enumeration of all placements gives, on %d partitions for 1 to %d shards', (partitions, most) => {
+    for (let shards = 1; shards <= most; shards++) {
+      for (const overload of [0.01, 0.2, 0.5, 1, 2]) {
+        const expected = byEnumeration(shards, partitions, 1 + overload);
+        expect(overloadProbability({ shards, partitions, overload })).toBeCloseTo(expected, 12);
+      }
+    }
+  });
+
+  test.each([
+    [50, 7, 1],
+    [120, 12, 1.5],
+    [200, 5, 0.5],
+    [300, 31, 1],
+    [60, 2, 0.9],
+  ])('keeps its relative precision: %d shards on %d partitions, overload %d', (shards, partitions, overload) => {
+    const most = Math.floor(((1 + overload) * shards) / partitions);
+    const expected = exactly(shards, partitions, most);
+    const found = overloadProbability({ shards, partitions, overload });
+    expect(Math.abs(found / expected - 1)).toBeLessThan(1e-11);
+  });
+
+  test.each([
+    [1_000, 50, 0.5],
+    [5_000, 100, 0.5],
+    [8_000, 64, 0.3],
+  ])('agrees with a simulation of %d shards on %d partitions, overload %d', (shards, partitions, overload) => {
+    const random = seededRandom(7);
+    const rounds = 500;
+    let overloaded = 0;
+    for (let round = 0; round < rounds; round++) {
+      const held = new Uint32Array(partitions);
+      for (let shard = 0; shard < shards; shard++) held[Math.floor(random() * partitions)]! += 1;
+      if (Math.max(...held) > ((1 + overload) * shards) / partitions) overloaded += 1;
+    }
+    const probability = overloadProbability({ shards, partitions, overload });
+    const deviation = Math.sqrt((probability * (1 - probability)) / rounds);
+    expect(probability).toBeGreaterThan(0.001);
+    expect(Math.abs(overloaded / rounds - probability)).toBeLessThan(4 * deviation);
+  });
+
+  test('is a probability, falls with what counts as overload, and is 0 or 1 where it must be', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 500 }),
+        fc.integer({ min: 1, max: 60 }),
+        fc.double({ min: 0.01, max: 3, noNaN: true }),
+        (shards, partitions, overload) => {
+          const probability = overloadProbability({ shards, partitions, overload });
+          const milder = overloadProbability({ shards, partitions, overload: overload + 0.1 });
+          // A threshold that is whole but for rounding is taken for whole.
+          const sure = Math.floor((1 + overload) * (shards / partitions) + 1e-6) * partitions < shards;
+          const never = 1 + overload >= partitions;
+          return (
+            probability >= 0 &&
+            probability <= 1 + 1e-12 &&
+            milder <= probability + 1e-12 &&
+            (!sure || probability > 1 - 1e-12) &&
+            (!never || probability === 0)
+          );
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is not monotonic: on 2 partitions 12 shards are below 5 %, 13 and 14 are not, 15 are', () => {
+    const below = [12, 13, 14, 15].map((shards) => overloadProbability({ shards, partitions: 2 }) < 0.05);
+    expect(below).toEqual([true, false, false, true]);
+  });
+
+  test('takes a share of the limit for what it means: at 50 % of it, a partition is overloaded above twice its share', () => {
+    const query = { shards: 80, partitions: 8 };
+    expect(overloadProbability({ ...query, utilisation: 0.5 })).toBe(overloadProbability({ ...query, overload: 1 }));
+  });
+
+  test('counts a partition at exactly its bound as not overloaded, however a double rounds it', () => {
+    expect(overloadProbability({ shards: 15, partitions: 3, overload: 0.4 })).toBeCloseTo(exactly(15, 3, 7), 12);
+    expect(overloadProbability({ shards: 100, partitions: 1, overload: 0.15 })).toBe(0);
+  });
+
+  test('reaches its documented bound', () => {
+    expect(overloadProbability({ shards: 100_000, partitions: 10_000, overload: 3 })).toBeCloseTo(0, 6);
+    expect(overloadProbability({ shards: 100_000, partitions: 1_000, overload: 0.4 })).toBeCloseTo(0.062, 3);
+  });
+
+  test.each([
+    [{ shards: 0, partitions: 1 }, 'shards must be a whole number from 1 to 100000, got 0'],
+    [{ shards: 100_001, partitions: 1 }, 'shards must be a whole number from 1 to 100000, got 100001'],
+    [{ shards: 1, partitions: 1.5 }, 'partitions must be a whole number from 1 to 10000, got 1.5'],
+    [{ shards: 1, partitions: 1, overload: 0 }, 'overload must be a number from 0.01 to 1000, got 0'],
+    [{ shards: 1, partitions: 1, utilisation: 1 }, 'utilisation must be a number above 0 and at most 0.99, got 1'],
+    [
+      { shards: 1, partitions: 1, overload: 0.5, utilisation: 0.5 },
+      'overload must be absent if utilisation is given, because it follows from utilisation, got 0.5',
+    ],
+  ])('refuses %j', (query, message) => {
+    expect(() => overloadProbability(query)).toThrow(InvalidArgumentError);
+    expect(() => overloadProbability(query)).toThrow(message);
+  });
+});
+
+describe('shardsForOverload', () => {
+  test.each([
+    [2, 15],
+    [4, 70],
+    [10, 274],
+    [20, 694],
+  ])('golden: on %d partitions, from %d shards on the probability stays below 5 %%', (partitions, shards) => {
+    expect(shardsForOverload({ partitions, probability: 0.05 })).toBe(shards);
+  });
+
+  test('is not below at the number before, and below at every number after', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2, max: 6 }),
+        fc.double({ min: 0.01, max: 0.9, noNaN: true }),
+        fc.double({ min: 0.4, max: 2, noNaN: true }),
+        (partitions, probability, overload) => {
+          const enough = shardsForOverload({ partitions, probability, overload });
+          const at = (shards: number) => overloadProbability({ shards, partitions, overload });
+          const after = Array.from({ length: 60 }, (_, more) => at(enough + more));
+          expect(Math.max(...after)).toBeLessThan(probability);
+          if (enough > 1) expect(at(enough - 1)).toBeGreaterThanOrEqual(probability);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test('is what a search through all numbers finds', () => {
+    for (const [partitions, probability, overload] of [
+      [3, 0.05, 0.5],
+      [5, 0.5, 0.5],
+      [8, 0.01, 1],
+    ] as const) {
+      let last = 0;
+      for (let shards = 1; shards <= 600; shards++) {
+        if (overloadProbability({ shards, partitions, overload }) >= probability) last = shards;
+      }
+      expect(shardsForOverload({ partitions, probability, overload })).toBe(last + 1);
+    }
+  });
+
+  test('is 1 where no partition can be overloaded', () => {
+    expect(shardsForOverload({ partitions: 1, probability: 0.05 })).toBe(1);
+    expect(shardsForOverload({ partitions: 4, probability: 0.05, utilisation: 0.25 })).toBe(1);
+  });
+
+  test('is the same for a utilisation and the overload it implies', () => {
+    const query = { partitions: 16, probability: 0.05 };
+    expect(shardsForOverload({ ...query, utilisation: 0.5 })).toBe(shardsForOverload({ ...query, overload: 1 }));
+    expect(shardsForOverload({ ...query, utilisation: 0.8 })).toBeGreaterThan(100 * 16);
+  });
+
+  test.each([
+    [{ partitions: 0, probability: 0.05 }, 'partitions must be a whole number from 1 to 10000, got 0'],
+    [{ partitions: 2, probability: 0 }, 'probability must be a number from 1e-9 to 0.999, got 0'],
+    [
+      { partitions: 100, probability: 0.05, overload: 0.01 },
+      'probability must be a probability that at most 100000 shards can stay below, got 0.05',
+    ],
+  ])('refuses %j', (query, message) => {
+    expect(() => shardsForOverload(query)).toThrow(InvalidArgumentError);
+    expect(() => shardsForOverload(query)).toThrow(message);
+  });
+});

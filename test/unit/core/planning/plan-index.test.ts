@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import {
+  type IndexTraffic,
+  InvalidArgumentError,
+  overloadProbability,
+  planIndex,
+  readUnitsPerPage,
+  shardsForOverload,
+} from '../../../../lib/core';
+
+describe('planIndex', () => {
+  test('needs one shard for what one partition takes with head-room', () => {
+    expect(planIndex({ writesPerSecond: 500 })).toMatchObject({ shards: 1, overloadProbability: 0 });
+    expect(planIndex({ writesPerSecond: 0 })).toMatchObject({ shards: 1, overloadProbability: 0 });
+  });
+
+  test("is bound by the throughput of a shard, AWS's formula, while two shards may share a partition", () => {
+    expect(planIndex({ writesPerSecond: 1_000 })).toMatchObject({ shards: 2, boundBy: 'writes to a shard' });
+  });
+
+  test('is bound by shards that share a partition once the partitions are busy', () => {
+    const plan = planIndex({ writesPerSecond: 5_000 });
+    expect(plan).toMatchObject({ shards: 75, boundBy: 'shards that share a partition', partitions: 10 });
+    expect(plan.rules).toContainEqual({ rule: 'writes to a shard', shards: 10 });
+    expect(plan.overloadProbability).toBe(overloadProbability({ shards: 75, partitions: 10, utilisation: 0.5 }));
+  });
+
+  test('needs fewer shards on more partitions: a warm throughput buys cheaper pages', () => {
+    const shards = [10, 20, 40].map((partitions) => planIndex({ writesPerSecond: 5_000, partitions }).shards);
+    expect(shards).toEqual([...shards].sort((a, b) => b - a));
+    expect(shards[2]).toBeLessThan(shards[0]!);
+  });
+
+  test('needs no fewer shards for more writes, even where they are planned on one more partition', () => {
+    const rates = Array.from({ length: 25 }, (_, step) => [500 * step, 500 * step + 1, 500 * step + 250]).flat();
+    const shards = rates.map((writesPerSecond) => planIndex({ writesPerSecond }).shards);
+    expect(shards).toEqual([...shards].sort((a, b) => a - b));
+    expect([5_000, 5_001].map((writesPerSecond) => planIndex({ writesPerSecond }).shards)).toEqual([75, 75]);
+  });
+
+  test('needs no fewer shards for more writes at any utilisation and probability', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 9_000 }),
+        fc.integer({ min: 1, max: 2_000 }),
+        fc.double({ min: 0.05, max: 0.45, noNaN: true }),
+        fc.constantFrom(0.001, 0.01, 0.05, 0.2, 0.5, 0.9),
+        (writesPerSecond, more, utilisation, probability) => {
+          const plan = (writes: number) => planIndex({ writesPerSecond: writes, utilisation, probability }).shards;
+          return plan(writesPerSecond) <= plan(writesPerSecond + more);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test('carries what two partitions less carry, where a partition less needs fewer', () => {
+    const plan = (writesPerSecond: number) => planIndex({ writesPerSecond, utilisation: 0.3 });
+    const rates = [9_900, 10_200, 10_201];
+    expect(rates.map((rate) => plan(rate).partitions)).toEqual([33, 34, 35]);
+    const needed = [33, 34].map((partitions) => shardsForOverload({ partitions, probability: 0.05, utilisation: 0.3 }));
+    expect(needed).toEqual([90, 82]);
+    expect(rates.map((rate) => plan(rate).shards)).toEqual([90, 90, 90]);
+  });
+
+  test('rounds an item up to whole kilobytes, as DynamoDB bills it', () => {
+    expect(planIndex({ writesPerSecond: 2_500, itemKb: 1.2 }).shards).toBe(
+      planIndex({ writesPerSecond: 5_000 }).shards,
+    );
+  });
+
+  test('plans for partitions that are just as busy as they may be, whatever the binary fraction of that is', () => {
+    for (let percent = 5; percent <= 60; percent++) {
+      const writesPerSecond = (percent / 100) * 6 * 1_000;
+      const { rules, notFixed } = planIndex({ writesPerSecond, utilisation: percent / 100, partitions: 6 });
+      expect(rules.map(({ rule }) => rule)).toContain('shards that share a partition');
+      expect(notFixed).toEqual([]);
+    }
+  });
+
+  test('divides the shards among more values than a call has room for arguments', () => {
+    const shares = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`value-${n}`, 1]));
+    expect(planIndex({ writesPerSecond: 1_000, shares }).page.shards).toBe(1);
+  });
+
+  test('keeps every partition below its limit but for the probability', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 20_000 }),
+        fc.double({ min: 0.2, max: 0.7, noNaN: true }),
+        (writesPerSecond, utilisation) => {
+          const plan = planIndex({ writesPerSecond, utilisation });
+          const busiest = plan.limits.find(({ limit }) => limit === 'writes to the busiest partition')!;
+          return plan.overloadProbability < 0.05 && busiest.used <= 1 + 1e-9;
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("divides the shards among the values: the seed's statuses", () => {
+    const shares = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
+    const { shards, byValue, page } = planIndex({ writesPerSecond: 5_000, shares });
+    expect({ shards, byValue }).toEqual({
+      shards: 75,
+      byValue: { succeeded: 27, ignored: 27, pending: 8, in_progress: 8, failed: 8 },
+    });
+    expect(page.shards).toBe(27);
+  });
+
+  test('shows the other side of the price: what a page costs', () => {
+    const { page } = planIndex({ writesPerSecond: 5_000, pageItems: 50, itemKb: 0.5 });
+    expect(page).toEqual({ shards: 75, readUnits: 37.5, readUnitsUnsharded: 3.5 });
+  });
+
+  test('costs a month at list prices', () => {
+    const { monthlyCost, page } = planIndex({ writesPerSecond: 5_000, pagesPerSecond: 20, averageOfPeak: 0.1 });
+    expect(monthlyCost.writes).toBeCloseTo(500 * 2.628 * 0.625);
+    expect(monthlyCost.pages).toBeCloseTo(2 * page.readUnits * 2.628 * 0.125);
+    expect(monthlyCost.total).toBeCloseTo(monthlyCost.writes + monthlyCost.pages);
+  });
+
+  test.each<[string, IndexTraffic, string]>([
+    [
+      'too few partitions',
+      { writesPerSecond: 5_000, partitions: 4 },
+      '4 partitions are 125% busy on average with any number of shards: ' +
+        'a warm throughput of 10000 write units a second has enough partitions',
+    ],
+    [
+      'pages that ask every shard for more than it has',
+      { writesPerSecond: 5_000, pagesPerSecond: 7_000 },
+      '7000 pages a second need more than the 3000 read units a second of each shard',
+    ],
+  ])('says that shards do not fix %s', (_, traffic, sentence) => {
+    expect(planIndex(traffic).notFixed).toEqual([expect.stringContaining(sentence)]);
+  });
+
+  test.each<[Partial<IndexTraffic>, string]>([
+    [{ writesPerSecond: -1 }, 'writesPerSecond must be a number of at least 0, got -1'],
+    [{ itemKb: 0 }, 'itemKb must be a number above 0, got 0'],
+    [{ utilisation: 1 }, 'utilisation must be a number from 0.05 to 0.95, got 1'],
+    [{ partitions: 0 }, 'partitions must be a whole number from 1 to 10000, got 0'],
+    [{ probability: 1 }, 'probability must be a number from 1e-9 to 0.999, got 1'],
+    [{ pageItems: 0 }, 'pageItems must be a whole number from 1 to 10000, got 0'],
+    [{ shares: { a: Number.NaN } }, 'shares["a"] must be a number of at least 0, got NaN'],
+    [{ writesPerSecond: 1e6 }, 'writesPerSecond must be traffic that at most 10000 shards can carry'],
+  ])('refuses %j', (change, message) => {
+    expect(() => planIndex({ writesPerSecond: 1, ...change })).toThrow(InvalidArgumentError);
+    expect(() => planIndex({ writesPerSecond: 1, ...change })).toThrow(message);
+  });
+});
+
+describe('readUnitsPerPage', () => {
+  test.each([
+    [1, 25, 1, 3.5],
+    [10, 25, 1, 10],
+    [100, 25, 0.5, 50],
+    [200, 50, 0.2, 100],
+  ])('%d shards, a page of %d items of %d KB: %d units', (shards, items, itemKb, units) => {
+    expect(readUnitsPerPage({ shards, items, itemKb })).toBe(units);
+  });
+});

@@ -1,0 +1,148 @@
+import { InvalidArgumentError, LIST_PRICES, planStream, type StreamTraffic, streamShards } from '../../../../lib/core';
+
+const steady: StreamTraffic = { recordsPerSecond: 5_000, bytesPerSecond: 2_000_000, headRoom: 0 };
+
+describe('planStream', () => {
+  test.each<[string, Partial<StreamTraffic>, number, string]>([
+    ['records at 1,000 a second', {}, 5, 'records written'],
+    ['bytes at 1 MB a second', { bytesPerSecond: 7_500_000 }, 8, 'bytes written'],
+    ['shared consumers at 2 MB a second', { consumers: 6 }, 6, 'bytes read by shared consumers'],
+    ['head-room', { headRoom: 0.5 }, 10, 'records written'],
+    ['few keys, by their hash', { keys: 50 }, 12, 'keys spread by hash'],
+  ])('is bound by %s', (_, change, shards, boundBy) => {
+    expect(planStream({ ...steady, ...change })).toMatchObject({ shards, boundBy });
+  });
+
+  test('needs one shard for nearly nothing', () => {
+    expect(streamShards({ recordsPerSecond: 0.1, bytesPerSecond: 0 })).toBe(1);
+  });
+
+  test('says how many shards balanced explicit hash keys save, of which each holds whole keys', () => {
+    expect(planStream({ ...steady, keys: 50 })).toMatchObject({ shards: 12, shardsIfBalanced: 5 });
+    expect(planStream({ ...steady, keys: 6 })).toMatchObject({ shards: 295, shardsIfBalanced: 6 });
+  });
+
+  test('keeps a quarter of every shard free by default', () => {
+    expect(streamShards({ recordsPerSecond: 3_000, bytesPerSecond: 0 })).toBe(4);
+    expect(streamShards({ recordsPerSecond: 3_001, bytesPerSecond: 0 })).toBe(5);
+  });
+
+  test('takes the mean of a distribution of sizes', () => {
+    const recordSizes = [
+      { bytes: 1_000, share: 3 },
+      { bytes: 9_000, share: 1 },
+    ];
+    const { rules } = planStream({ recordsPerSecond: 1_000, recordSizes, headRoom: 0 });
+    expect(rules).toContainEqual({ rule: 'bytes written', shards: 3 });
+  });
+
+  test('says first what breaks first, and how much of it is used', () => {
+    const { limits } = planStream({ ...steady, consumers: 4 });
+    expect(limits.slice(0, 3)).toEqual([
+      { limit: 'records written to a shard', used: 1 },
+      { limit: 'bytes read from a shard by shared consumers', used: 0.8 },
+      { limit: 'reads of a shard by shared consumers', used: 0.8 },
+    ]);
+  });
+
+  test('keeps the busiest shard of hashed keys within the head-room', () => {
+    const { limits } = planStream({ ...steady, headRoom: 0.25, keys: 100 });
+    expect(limits[0]).toEqual({ limit: 'the busiest shard of keys spread by hash', used: 0.75 });
+  });
+
+  test.each<[string, Partial<StreamTraffic>, string]>([
+    ['a key hotter than a shard', { hottestKeyShare: 0.29 }, 'one key takes 150% of a shard'],
+    ['a key hotter than the head-room', { headRoom: 0.25, hottestKeyShare: 0.16 }, 'one key takes 80% of a shard'],
+    [
+      'keys too few for their hash',
+      { recordsPerSecond: 120_000, keys: 200 },
+      '200 keys are too few and too busy to be spread by their hash',
+    ],
+    ['too many polls', { consumers: 3, pollsPerSecond: 2 }, '3 consumers poll every shard 6 times a second'],
+    [
+      'too many large records',
+      {
+        bytesPerSecond: undefined,
+        recordSizes: [
+          { bytes: 2_000_000, share: 3 },
+          { bytes: 100, share: 97 },
+        ],
+      },
+      '3% of the records are larger than 1 MiB',
+    ],
+  ])('says that shards do not fix %s', (_, change, sentence) => {
+    const { notFixed } = planStream({ ...steady, ...change });
+    expect(notFixed).toEqual([expect.stringContaining(sentence)]);
+  });
+
+  test('allows a key just what the head-room leaves, whatever its binary fraction is', () => {
+    for (let percent = 0; percent <= 90; percent++) {
+      for (let keys = 1; keys <= 10; keys++) {
+        const recordsPerSecond = (100 - percent) * 10 * keys;
+        const { notFixed } = planStream({
+          recordsPerSecond,
+          bytesPerSecond: 1,
+          headRoom: percent / 100,
+          hottestKeyShare: 1 / keys,
+        });
+        expect(notFixed).toEqual([]);
+      }
+    }
+  });
+
+  test('says what records cost in packs that fill their payload units, and at most what they cost without', () => {
+    const cost = (bytes: number) =>
+      planStream({ recordsPerSecond: 10_000, bytesPerSecond: 10_000 * bytes, headRoom: 0 }).monthlyCost;
+    expect(cost(100).recordsPacked).toBeCloseTo((cost(100).records * 100) / 25_600);
+    expect(cost(25_600).recordsPacked).toBeCloseTo(cost(25_600).records);
+    expect(cost(25_601).recordsPacked).toBeLessThan(cost(25_601).records);
+  });
+
+  test('costs a month at list prices', () => {
+    const { monthlyCost } = planStream({ ...steady, enhancedFanOutConsumers: 2, averageOfPeak: 0.5 });
+    expect(monthlyCost.shards).toBeCloseTo(5 * 730 * 0.015);
+    expect(monthlyCost.records).toBeCloseTo(5_000 * 0.5 * 730 * 3.6e-3 * 0.014);
+    expect(monthlyCost.fanOut).toBeCloseTo(2 * (5 * 730 * 0.015 + 1e6 * 730 * 3.6e-6 * 0.013));
+    expect(monthlyCost.total).toBeCloseTo(monthlyCost.shards + monthlyCost.records + monthlyCost.fanOut);
+    expect(monthlyCost.prices).toBe(LIST_PRICES.asOf);
+  });
+
+  test('bills a record by started 25 KB', () => {
+    const cost = (bytes: number) =>
+      planStream({ recordsPerSecond: 10, recordSizes: [{ bytes, share: 1 }] }).monthlyCost.records;
+    expect(cost(25_601)).toBeCloseTo(2 * cost(25_600));
+  });
+
+  test('takes the prices of another region', () => {
+    const prices = { asOf: 'eu-central-1, today', shardHour: 0.018 };
+    const { monthlyCost } = planStream({ ...steady, prices });
+    expect(monthlyCost).toMatchObject({ shards: 5 * 730 * 0.018, prices: 'eu-central-1, today' });
+  });
+
+  test.each<[Partial<StreamTraffic>, string]>([
+    [{ recordsPerSecond: 0 }, 'recordsPerSecond must be a number above 0, got 0'],
+    [{ bytesPerSecond: undefined }, 'bytesPerSecond must be a number of at least 0, got undefined'],
+    [{ recordSizes: [{ bytes: 1, share: 1 }] }, 'bytesPerSecond must be absent if recordSizes are given'],
+    [
+      { bytesPerSecond: undefined, recordSizes: [] },
+      'recordSizes must be an array of at least one size with a share above 0',
+    ],
+    [
+      { bytesPerSecond: undefined, recordSizes: [{ bytes: -1, share: 1 }] },
+      'recordSizes[0].bytes must be a number of at least 0, got -1',
+    ],
+    [{ headRoom: 1 }, 'headRoom must be a number from 0 to 0.9, got 1'],
+    [{ consumers: 1.5 }, 'consumers must be a whole number from 0 to 1000, got 1.5'],
+    [{ keys: 0 }, 'keys must be a whole number from 1 to 100000, got 0'],
+    [{ hottestKeyShare: 2 }, 'hottestKeyShare must be a number from 0 to 1, got 2'],
+    [{ averageOfPeak: 0 }, 'averageOfPeak must be a number above 0, got 0'],
+    [{ prices: { shardHour: -1 } }, 'prices.shardHour must be a number of at least 0, got -1'],
+    [
+      { recordsPerSecond: 1e8 },
+      'recordsPerSecond must be traffic that at most 10000 shards can carry, but the rule "records written"',
+    ],
+  ])('refuses %j', (change, message) => {
+    expect(() => planStream({ ...steady, ...change })).toThrow(InvalidArgumentError);
+    expect(() => planStream({ ...steady, ...change })).toThrow(message);
+  });
+});

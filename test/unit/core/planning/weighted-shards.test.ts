@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { InvalidArgumentError, weightedShards } from '../../../../lib/core';
+
+describe('weightedShards', () => {
+  test('golden: 35, 35, 10, 10 and 10 percent of the writes get as many of 100 shards', () => {
+    const shares = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
+    expect(weightedShards({ shards: 100, shares })).toEqual(shares);
+  });
+
+  test('makes no shard busier than an even division would, and none more than needed for that', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 10_000 }),
+        fc.dictionary(fc.string(), fc.integer({ min: 1, max: 1_000_000 }), { minKeys: 1, maxKeys: 20 }),
+        (shards, shares) => {
+          const total = Object.values(shares).reduce((sum, share) => sum + share, 0);
+          return Object.entries(weightedShards({ shards, shares })).every(([value, count]) => {
+            const share = shares[value]! / total;
+            return share / count <= (1 / shards) * (1 + 1e-6) && (count === 1 || share / (count - 1) > 1 / shards);
+          });
+        },
+      ),
+    );
+  });
+
+  test('gives a value without traffic one shard', () => {
+    expect(weightedShards({ shards: 10, shares: { busy: 1, idle: 0 } })).toEqual({ busy: 10, idle: 1 });
+  });
+
+  test.each([
+    [{ shards: 10, shares: {} }, 'shares must be an object with at least one share above 0, got {}'],
+    [{ shards: 10, shares: { a: -1 } }, 'shares["a"] must be a number of at least 0, got -1'],
+    [{ shards: 0, shares: { a: 1 } }, 'shards must be a whole number from 1 to 100000, got 0'],
+  ])('refuses %j', (query, message) => {
+    expect(() => weightedShards(query)).toThrow(InvalidArgumentError);
+    expect(() => weightedShards(query)).toThrow(message);
+  });
+});

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { deaggregate, type UserRecord } from '../../../../lib/core';
+import { type AggregatableRecord, AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
+import { anySequence } from '../consumer/any-sequence';
+
+const MIB = 2 ** 20;
+
+const record = (data: string, more: Partial<AggregatableRecord> = {}): AggregatableRecord => ({
+  partitionKey: 'key',
+  data: Buffer.from(data),
+  ...more,
+});
+
+function builderOf(records: readonly AggregatableRecord[], maxBytes = MIB): AggregateBuilder {
+  const builder = new AggregateBuilder({ maxBytes });
+  for (const each of records) expect(builder.tryAdd(each)).toBe(true);
+  return builder;
+}
+
+const hex = (data: Uint8Array): string => Buffer.from(data).toString('hex');
+
+/** Bytes as the format's description has them, in the order they stand. */
+const bytes = (...lines: string[]): string => lines.join('').replaceAll(' ', '');
+
+describe('AggregateBuilder', () => {
+  test('writes two records as the Kinesis Producer Library does', () => {
+    expect(hex(builderOf([record('a'), record('')]).build().data)).toBe(
+      bytes(
+        'f3899ac2',
+        '0a 03 6b6579', //                      partition_key_table: "key"
+        '1a 05   08 00   1a 01 61', //          records: partition_key_index 0, data "a"
+        '1a 04   08 00   1a 00', //             records: partition_key_index 0, no data
+        'f05a4a998f2dcdc132ac368b0a6430fe', // MD5,
+      ),
+    );
+  });
+
+  test('names the explicit hash key of each record, or KCL would take the MD5 of its partition key for it', () => {
+    const explicitHashKey = 2n ** 127n;
+    expect(hex(builderOf([record('a', { explicitHashKey }), record('b', { explicitHashKey })]).build().data)).toBe(
+      bytes(
+        'f3899ac2',
+        '0a 03 6b6579',
+        `12 27 ${hex(Buffer.from('170141183460469231731687303715884105728'))}`,
+        '1a 07   08 00   10 00   1a 01 61', //  records: explicit_hash_key_index 0 as well
+        '1a 07   08 00   10 00   1a 01 62',
+        '989e0f118a1d4d7fdb6f32d3b436bc33',
+      ),
+    );
+  });
+
+  test('writes lengths of more than 127 as varints', () => {
+    const data = 'x'.repeat(300);
+    expect(hex(builderOf([record(data), record('y')]).build().data)).toBe(
+      bytes(
+        'f3899ac2',
+        '0a 03 6b6579',
+        `1a b1 02   08 00   1a ac 02 ${hex(Buffer.from(data))}`,
+        '1a 05   08 00   1a 01 79',
+        'c7567c3b67507c90339d2e6f9d413c96',
+      ),
+    );
+  });
+
+  test('puts a sequence into a tag of the first record, and of the next where numbers were skipped', () => {
+    const records = [7n, 8n, 10n].map((sequenceNumber) =>
+      record('a', { sequence: { producerId: 'p', sequenceNumber } }),
+    );
+    expect(hex(builderOf(records).build().data)).toBe(
+      bytes(
+        'f3899ac2',
+        '0a 03 6b6579',
+        '1a 19   08 00   1a 01 61   22 12   0a 0b 6576656e2d736861726473   12 03 372f70', // "even-shards": "7/p"
+        '1a 05   08 00   1a 01 61',
+        '1a 1a   08 00   1a 01 61   22 13   0a 0b 6576656e2d736861726473   12 04 31302f70', // "10/p"
+        '89f45ff3bfc0c888bd2f9a3bfdf688aa',
+      ),
+    );
+  });
+
+  test('carries the keys of its records, so that it lands where they would', () => {
+    expect(builderOf([record('a'), record('b')]).build()).toEqual({
+      partitionKey: 'key',
+      data: expect.any(Uint8Array),
+    });
+    const keys = { partitionKey: 'constructor', explicitHashKey: 0n };
+    expect(builderOf([record('a', keys), record('b', keys)]).build()).toEqual({
+      ...keys,
+      data: expect.any(Uint8Array),
+    });
+  });
+
+  describe('of a single record', () => {
+    test('leaves it as it is', () => {
+      const single = record('a', { explicitHashKey: 5n });
+      expect(builderOf([single]).build()).toEqual(single);
+      expect(builderOf([single]).build().data).toBe(single.data);
+      expect(builderOf([single]).byteLength).toBe(4);
+    });
+
+    test('wraps one that has a sequence', () => {
+      const sequence = { producerId: 'p', sequenceNumber: 0n };
+      expect(deaggregate(builderOf([record('a', { sequence })]).build())).toEqual([
+        { ...record('a', { sequence }), subSequenceNumber: 0 },
+      ]);
+    });
+
+    test('wraps one that begins as an aggregate does, or it would be taken for one', () => {
+      const aggregate = builderOf([record('a'), record('b')]).build();
+      for (const data of [aggregate.data, Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2)]) {
+        const builder = builderOf([{ partitionKey: 'key', data }]);
+        expect(builder.byteLength).toBe(3 + builder.build().data.length);
+        expect(deaggregate(builder.build())).toEqual([{ partitionKey: 'key', data, subSequenceNumber: 0 }]);
+      }
+    });
+  });
+
+  describe('does not take, and is not changed by,', () => {
+    const sequence = { producerId: 'p', sequenceNumber: 1n };
+    test.each<[string, AggregatableRecord, AggregatableRecord]>([
+      ['another partition key', record('a'), record('b', { partitionKey: 'other' })],
+      ['another explicit hash key', record('a', { explicitHashKey: 1n }), record('b', { explicitHashKey: 2n })],
+      ['an explicit hash key behind none', record('a'), record('b', { explicitHashKey: 2n })],
+      ['no explicit hash key behind one', record('a', { explicitHashKey: 2n }), record('b')],
+      ['a sequence behind none', record('a'), record('b', { sequence })],
+      ['no sequence behind one', record('a', { sequence }), record('b')],
+      ['more than the limit', record('a'), record('x'.repeat(MIB - 40))],
+    ])('%s', (_, first, second) => {
+      const builder = builderOf([first]);
+      const { byteLength } = builder;
+      const before = hex(builder.build().data);
+      expect(builder.tryAdd(second)).toBe(false);
+      expect(builder).toMatchObject({ recordCount: 1, byteLength });
+      expect(hex(builder.build().data)).toBe(before);
+      expect(builder.tryAdd(first)).toBe(true);
+    });
+
+    test('a first record above the limit', () => {
+      const builder = new AggregateBuilder({ maxBytes: 5 });
+      expect(builder.tryAdd(record('abc'))).toBe(false);
+      expect(builder).toMatchObject({ recordCount: 0, byteLength: 0 });
+      expect(() => builder.build()).toThrow();
+      expect(builder.tryAdd(record('de', { partitionKey: 'é' }))).toBe(true);
+    });
+  });
+
+  describe('for any records of a key', () => {
+    const anyData = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.uint8Array({ maxLength: 30 }).map((data) => Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2, ...data)),
+    );
+    const anyKey = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 50 }),
+      fc.constantFrom('0', '42', '__proto__', 'constructor', 'hasOwnProperty', '\ufeff', '顧客', '🧾'.repeat(128)),
+    );
+    const anyHashKey = fc.option(fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }), { nil: undefined });
+    const anyRecords = fc
+      .tuple(anyKey, anyHashKey, fc.array(anyData, { minLength: 1, maxLength: 30 }), fc.boolean())
+      .chain(([partitionKey, explicitHashKey, data, stamped]) =>
+        fc.array(anySequence, { minLength: data.length, maxLength: data.length }).map((sequences) =>
+          data.map(
+            (each, index): AggregatableRecord => ({
+              partitionKey,
+              ...(explicitHashKey !== undefined && { explicitHashKey }),
+              data: each,
+              ...(stamped && { sequence: sequences[index]! }),
+            }),
+          ),
+        ),
+      );
+    const asPut = (records: readonly AggregatableRecord[]): UserRecord[] =>
+      records.map((each, subSequenceNumber) => ({ ...each, subSequenceNumber }));
+
+    test('deaggregate restores what was put', () => {
+      fc.assert(
+        fc.property(anyRecords, (records) => {
+          expect(deaggregate(builderOf(records).build())).toEqual(asPut(records));
+        }),
+        { numRuns: 1_000 },
+      );
+    });
+
+    test('the size is known without building it', () => {
+      fc.assert(
+        fc.property(anyRecords, (records) => {
+          const builder = builderOf(records);
+          const { partitionKey, data } = builder.build();
+          expect(builder.byteLength).toBe(Buffer.byteLength(partitionKey) + data.length);
+        }),
+      );
+    });
+
+    test('the limit is met to the byte', () => {
+      fc.assert(
+        fc.property(anyRecords, (records) => {
+          const { byteLength } = builderOf(records);
+          builderOf(records, byteLength);
+          const builder = new AggregateBuilder({ maxBytes: byteLength - 1 });
+          expect(records.every((each) => builder.tryAdd(each))).toBe(false);
+          expect(builder.byteLength).toBeLessThan(byteLength);
+        }),
+      );
+    });
+  });
+});

@@ -1,0 +1,203 @@
+import { deaggregate, type OrderedProducerOptions, type ProducerRecord } from '../../../../lib/core';
+import type { FakeKinesisOptions } from '../../../../lib/testing/fake-kinesis';
+import { producerOnFakeStream, record } from './producer-on-fake-stream';
+
+function setUp(kinesisOptions?: Partial<FakeKinesisOptions>, options?: Partial<OrderedProducerOptions>) {
+  const { kinesis, ...rest } = producerOnFakeStream(kinesisOptions, { aggregation: true, ...options });
+  const userRecords = () => kinesis.records().flatMap((stored) => deaggregate(stored));
+  const texts = () => userRecords().map(({ data }) => Buffer.from(data).toString());
+  return { kinesis, ...rest, userRecords, texts };
+}
+
+describe('OrderedProducer with aggregation', () => {
+  test('packs what waits of a key into one record, and tells each record its place in it', async () => {
+    const { clock, kinesis, producer, texts } = setUp();
+    const receipts = await clock.runUntil(Promise.all(['1', '2', '3'].map((data) => producer.put(record('a', data)))));
+    expect(kinesis.records()).toHaveLength(1);
+    expect(texts()).toEqual(['1', '2', '3']);
+    expect(receipts).toEqual(
+      [0, 1, 2].map((subSequenceNumber) => ({
+        shardId: 'shardId-000000000000',
+        sequenceNumber: '0',
+        subSequenceNumber,
+        attempts: 1,
+      })),
+    );
+  });
+
+  test('leaves a record alone as it is', async () => {
+    const { clock, kinesis, producer } = setUp();
+    expect(await clock.runUntil(producer.put(record('a', 'alone')))).not.toHaveProperty('subSequenceNumber');
+    expect(kinesis.allData()).toEqual(['alone']);
+  });
+
+  test('aggregates no record with one of another key or another explicit hash key', async () => {
+    const { clock, kinesis, producer, userRecords } = setUp();
+    const keys = [1n, 1n, 2n, 1n, undefined];
+    const puts = keys.map((explicitHashKey) => producer.put({ ...record('a'), explicitHashKey }));
+    await clock.runUntil(Promise.all([...puts, producer.put(record('b'))]));
+    expect(kinesis.records().map(({ explicitHashKey }) => explicitHashKey)).toEqual([
+      '1',
+      undefined,
+      '2',
+      '1',
+      undefined,
+    ]);
+    expect(userRecords()).toHaveLength(6);
+  });
+
+  test('fills an aggregate to its size limit, and sends a larger record alone', async () => {
+    const { clock, kinesis, producer, userRecords } = setUp({}, { maxAggregateBytes: 1_000 });
+    const sizes = [300, 300, 300, 300, 5_000, 300, 300];
+    await clock.runUntil(Promise.all(sizes.map((size) => producer.put(record('a', 'x'.repeat(size))))));
+    const stored = kinesis.records();
+    expect(stored.map((each) => deaggregate(each).length)).toEqual([3, 1, 1, 2]);
+    for (const { data } of stored.filter(({ data }) => data.length !== 5_000)) expect(data.length).toBeLessThan(1_000);
+    expect(userRecords().map(({ data }) => data.length)).toEqual(sizes);
+  });
+
+  test('sends an aggregate that failed again as it was, whatever was put meanwhile', async () => {
+    let throttles = 2;
+    const { clock, kinesis, producer, texts } = setUp({
+      entryFate: () => (throttles-- > 0 ? 'throttled' : 'stored'),
+    });
+    const puts = [producer.put(record('a', '1')), producer.put(record('a', '2'))];
+    clock.schedule(() => puts.push(producer.put(record('a', '3'))), 5);
+    await clock.runUntil(clock.sleep(10));
+    const receipts = await clock.runUntil(Promise.all(puts));
+    expect(receipts.map(({ attempts }) => attempts)).toEqual([3, 3, 1]);
+    expect(kinesis.records()).toHaveLength(2);
+    expect(texts()).toEqual(['1', '2', '3']);
+  });
+
+  test('rejects all records of a refused aggregate with what it was refused for', async () => {
+    const { clock, producer } = setUp({ entryFate: () => 'refused' });
+    const puts = [1, 2].map(() => producer.put(record('a')));
+    clock.schedule(() => puts.push(producer.put(record('a'))), 5);
+    await clock.runUntil(clock.sleep(5));
+    const results = await clock.runUntil(Promise.allSettled(puts));
+    expect(results.map((result) => (result as PromiseRejectedResult).reason.code)).toEqual([
+      'RECORD_REJECTED',
+      'RECORD_REJECTED',
+      'EARLIER_RECORD_FAILED',
+    ]);
+  });
+
+  test('keeps what an observer puts while an aggregate is being acknowledged, and what it aborts', async () => {
+    const abort = new AbortController();
+    const { clock, producer, texts } = setUp({}, { signal: abort.signal });
+    const ends: string[] = [];
+    const observer = {
+      delivered: (index: number) => {
+        ends.push(`${index} delivered`);
+        if (index !== 1) return;
+        producer.put(record('a', 'again')).catch(({ code }) => ends.push(code));
+        abort.abort();
+      },
+    };
+    await clock.runUntil(
+      producer.putAll(
+        ['0', '1', '2'].map((data) => record('a', data)),
+        observer,
+      ),
+    );
+    expect(ends).toEqual(['0 delivered', '1 delivered', '2 delivered', 'PRODUCER_ABORTED']);
+    expect(texts()).toEqual(['0', '1', '2']);
+  });
+
+  test('counts user records and Kinesis records apart', async () => {
+    const { clock, producer } = setUp({
+      entryFate: ({ PartitionKey }) => (PartitionKey === 'b' ? 'refused' : 'stored'),
+    });
+    const puts = ['a', 'a', 'a', 'b'].map((key) => producer.put(record(key)));
+    await clock.runUntil(Promise.allSettled(puts));
+    expect(producer.statistics()).toMatchObject({
+      userRecordsReceived: 4,
+      userRecordsPut: 3,
+      userRecordsDataPut: 3,
+      userRecordsFailed: 1,
+      kinesisRecordsPut: 1,
+      allErrors: 1,
+      errorsByCode: { InvalidArgumentException: 1 },
+      requests: 1,
+      requestRecords: 2,
+      requestTimeMs: 20,
+    });
+  });
+});
+
+describe('OrderedProducer with a sequence', () => {
+  test.each([true, false])('numbers the records of each key upwards (aggregation: %s)', async (aggregation) => {
+    const { clock, producer, userRecords } = setUp({}, { aggregation, sequence: true });
+    const keys = ['a', 'b', 'a', 'a', 'b'];
+    await clock.runUntil(Promise.all(keys.map((key, index) => producer.put(record(key, String(index))))));
+    for (const key of ['a', 'b']) {
+      const numbers = userRecords().flatMap(({ partitionKey, sequence }) =>
+        partitionKey === key ? [sequence!.sequenceNumber] : [],
+      );
+      expect(numbers.every((number, index) => index === 0 || number > numbers[index - 1]!)).toBe(true);
+      expect(numbers).toHaveLength(key === 'a' ? 3 : 2);
+    }
+    expect(new Set(userRecords().map(({ sequence }) => sequence!.producerId)).size).toBe(1);
+  });
+
+  test('gives every copy of a record the same number', async () => {
+    let lost = 1;
+    const { clock, producer, userRecords } = setUp(
+      { requestFate: () => (lost-- > 0 ? { appliedLateByMs: 500 } : 'answered') },
+      { sequence: true },
+    );
+    await clock.runUntil(Promise.all(['1', '2'].map((data) => producer.put(record('a', data)))));
+    await clock.runOut();
+    expect(userRecords().map(({ sequence }) => sequence!.sequenceNumber)).toEqual([0n, 1n, 0n, 1n]);
+  });
+
+  test('refuses a record that its number makes too large, before it is sent', async () => {
+    const { kinesis, producer } = setUp({}, { sequence: true, maxRecordBytes: 10_000 });
+    const put = producer.put(record('a', 'x'.repeat(9_990)));
+    await expect(put).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
+    expect(kinesis.requests).toHaveLength(0);
+  });
+
+  describe('that a source gave', () => {
+    const given = (number: bigint, data = 'x'): ProducerRecord => ({
+      ...record('a', data),
+      sequence: { producerId: 'queue', sequenceNumber: number },
+    });
+
+    test.each([{}, { aggregation: false }, { sequence: true }])('carries it, with %j', async (options) => {
+      const { clock, producer, userRecords } = setUp({}, options);
+      const numbers = [7n, 8n, 20n];
+      await clock.runUntil(Promise.all(numbers.map((number) => producer.put(given(number)))));
+      expect(userRecords().map(({ sequence }) => sequence)).toEqual(
+        numbers.map((sequenceNumber) => ({ producerId: 'queue', sequenceNumber })),
+      );
+    });
+
+    test('keeps records without one apart', async () => {
+      const { clock, kinesis, producer, userRecords } = setUp();
+      const records = [given(7n), record('a'), record('a'), given(8n)];
+      await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
+      expect(kinesis.records()).toHaveLength(3);
+      expect(userRecords().map(({ sequence }) => sequence?.sequenceNumber)).toEqual([7n, undefined, undefined, 8n]);
+    });
+
+    test('takes room', async () => {
+      const { producer } = setUp({}, { aggregation: false, maxRecordBytes: 10_000 });
+      await expect(producer.put(given(7n, 'x'.repeat(9_990)))).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
+    });
+
+    test.each([
+      [{ producerId: '', sequenceNumber: 0n }, 'sequence.producerId must be a string of 1 to 256 characters, got ""'],
+      [{ producerId: '\ud800', sequenceNumber: 0n }, 'sequence.producerId must be a string of 1 to 256 characters'],
+      [
+        { producerId: 'p', sequenceNumber: -1n },
+        'sequence.sequenceNumber must be a bigint from 0 to 10^40 - 1, got -1',
+      ],
+      [{ producerId: 'p', sequenceNumber: 10n ** 40n }, 'sequence.sequenceNumber must be a bigint from 0 to 10^40 - 1'],
+    ])('is refused if it is none: %p', async (sequence, message) => {
+      const { producer } = setUp();
+      await expect(producer.put({ ...record('a'), sequence })).rejects.toThrow(message);
+    });
+  });
+});

@@ -1,0 +1,438 @@
+import fc from 'fast-check';
+import {
+  EarlierRecordFailedError,
+  InvalidArgumentError,
+  InvalidHashKeyError,
+  InvalidPartitionKeyError,
+  OrderedProducer,
+  type OrderedProducerOptions,
+  ProducerAbortedError,
+  ProducerClosedError,
+  type ProducerRecord,
+  type PutRecordsInput,
+  RecordRejectedError,
+  RecordTooLargeError,
+} from '../../../../lib/core';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { producerOnFakeStream, record } from './producer-on-fake-stream';
+
+async function* asyncSource<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
+describe('OrderedProducer', () => {
+  test('returns where each record landed', async () => {
+    const { clock, producer } = producerOnFakeStream({ shardCount: 2 });
+    const receipts = await clock.runUntil(Promise.all([producer.put(record('6')), producer.put(record('1'))]));
+    expect(receipts).toEqual([
+      { shardId: 'shardId-000000000000', sequenceNumber: '0', attempts: 1 },
+      { shardId: 'shardId-000000000001', sequenceNumber: '1', attempts: 1 },
+    ]);
+  });
+
+  test('sends an explicit hash key as a decimal number', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2 });
+    const put = producer.put({ ...record('6'), explicitHashKey: 2n ** 128n - 1n });
+    expect((await clock.runUntil(put)).shardId).toBe('shardId-000000000001');
+    expect(kinesis.requests[0]!.Records[0]!.ExplicitHashKey).toBe('340282366920938463463374607431768211455');
+  });
+
+  test.each([
+    [{ streamName: 'Events' }, { StreamName: 'Events' }],
+    [{ streamName: undefined, streamArn: 'arn:stream' }, { StreamARN: 'arn:stream' }],
+  ])('names the stream %j as %j', async (options, expected) => {
+    const { clock, kinesis, producer } = producerOnFakeStream({}, options);
+    await clock.runUntil(producer.put(record('a')));
+    expect(kinesis.requests[0]).toMatchObject(expected);
+  });
+
+  test('posts the seed example as three requests: a cycle for each record of the busiest key', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream();
+    const events = ['8a9e create', 'd0d9 create', '8a9e update', '8a9e destroy', 'b20d update'];
+    const records = events.map((event) => record(event.slice(0, 4), event.slice(5)));
+    await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
+    expect(kinesis.requests.map(({ Records }) => Records.map(({ PartitionKey }) => PartitionKey))).toEqual([
+      ['8a9e', 'd0d9', 'b20d'],
+      ['8a9e'],
+      ['8a9e'],
+    ]);
+    expect(kinesis.dataOf('8a9e')).toEqual(['create', 'update', 'destroy']);
+  });
+
+  test('never has two records of one key, nor too many requests, in flight', async () => {
+    const { clock, kinesis } = producerOnFakeStream();
+    const client = { putRecords: (input: PutRecordsInput) => kinesis.putRecords(input) };
+    const producer = new OrderedProducer(client, { streamName: 'Events', clock, maxRequestsInFlight: 3 });
+    const records = Array.from({ length: 6_000 }, (_, index) => record(String(index % 3_000)));
+    await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
+    expect(kinesis.mostInFlight).toBe(3);
+    expect(kinesis.requests).toHaveLength(12);
+    for (const { Records } of kinesis.requests) {
+      expect(new Set(Records.map(({ PartitionKey }) => PartitionKey)).size).toBe(Records.length);
+    }
+  });
+
+  test('fills a request to 500 records', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream();
+    const records = Array.from({ length: 501 }, (_, index) => record(String(index)));
+    await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
+    expect(kinesis.requests.map(({ Records }) => Records.length)).toEqual([500, 1]);
+  });
+
+  test('fills a request to 10 MiB, partition keys in UTF-8 included', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream();
+    const tenOfThem = (lastKey: string) =>
+      [...'012345678', lastKey].map((partitionKey) => ({
+        partitionKey,
+        data: Buffer.alloc(1024 * 1024 - Buffer.byteLength(partitionKey)),
+      }));
+    await clock.runUntil(Promise.all(tenOfThem('9').map((each) => producer.put(each))));
+    expect(kinesis.requests.map(({ Records }) => Records.length)).toEqual([10]);
+    const overfull = tenOfThem('9').map((each, index) =>
+      index < 9 ? each : { ...each, partitionKey: 'é', data: Buffer.alloc(1024 * 1024 - 2) },
+    );
+    await clock.runUntil(Promise.all([...overfull, record('more')].map((each) => producer.put(each))));
+    expect(kinesis.requests.slice(1).map(({ Records }) => Records.length)).toEqual([10, 1]);
+  });
+
+  test('fills a request to no more than 10 MiB with the numbers of its records', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({}, { sequence: true, maxRecordBytes: 1024 * 1024 });
+    // The last one would still fit without its number, but not with it.
+    const sizes = [...Array<number>(10).fill(1024 * 1024 - 1_000), 9_070];
+    const puts = sizes.map((bytes, key) => producer.put({ partitionKey: String(key), data: Buffer.alloc(bytes) }));
+    await clock.runUntil(Promise.all(puts));
+    expect(kinesis.requests.map(({ Records }) => Records.length)).toEqual([10, 1]);
+  });
+
+  describe('when records fail', () => {
+    test('sends a throttled record again before the next one of its key', async () => {
+      let throttles = 2;
+      const { clock, kinesis, producer } = producerOnFakeStream({
+        entryFate: ({ Data }) => (String(Data) === 'one' && throttles-- > 0 ? 'throttled' : 'stored'),
+      });
+      const puts = ['one', 'two', 'three'].map((data) => producer.put(record('a', data)));
+      expect((await clock.runUntil(Promise.all(puts))).map(({ attempts }) => attempts)).toEqual([3, 1, 1]);
+      expect(kinesis.dataOf('a')).toEqual(['one', 'two', 'three']);
+    });
+
+    test('lets other keys pass a key that is held up', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream(
+        { entryFate: ({ PartitionKey }) => (PartitionKey === 'hot' ? 'throttled' : 'stored') },
+        { maxAttempts: 5 },
+      );
+      const hot = producer.put(record('hot')).catch((error) => error);
+      await clock.runUntil(Promise.all(['b', 'c'].map((key) => producer.put(record(key)))));
+      expect(kinesis.dataOf('b')).toEqual(['x']);
+      expect(await clock.runUntil(hot)).toMatchObject({
+        code: 'RECORD_REJECTED',
+        serviceCode: 'ProvisionedThroughputExceededException',
+        attempts: 5,
+      });
+    });
+
+    test('sends the records of a failed request again', async () => {
+      let failures = 1;
+      const { clock, kinesis, producer } = producerOnFakeStream({
+        requestFate: () => (failures-- > 0 ? 'failed' : 'answered'),
+      });
+      const receipts = await clock.runUntil(Promise.all(['a', 'b'].map((key) => producer.put(record(key)))));
+      expect(receipts.map(({ attempts }) => attempts)).toEqual([2, 2]);
+      expect(kinesis.allData()).toHaveLength(2);
+    });
+
+    test('backs off exponentially, with full jitter and a cap', async () => {
+      const { clock, producer } = producerOnFakeStream(
+        { entryFate: () => 'throttled', roundTripMs: () => 0 },
+        { maxAttempts: 5, backoffBaseMs: 100, backoffCapMs: 300, random: () => 0.5 },
+      );
+      await expect(clock.runUntil(producer.put(record('a')))).rejects.toThrow(RecordRejectedError);
+      expect(clock.nowMs).toBe(50 + 100 + 150 + 150);
+    });
+
+    test('rejects a refused record and the later ones of its key, and nothing else', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream({
+        entryFate: ({ Data }) => (String(Data) === 'bad' ? 'refused' : 'stored'),
+      });
+      const puts = ['good', 'bad', 'later', 'last'].map((data) => producer.put(record('a', data)));
+      const other = producer.put(record('b'));
+      const results = await clock.runUntil(Promise.allSettled([...puts, other]));
+      expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
+        'delivered',
+        'RECORD_REJECTED',
+        'EARLIER_RECORD_FAILED',
+        'EARLIER_RECORD_FAILED',
+        'delivered',
+      ]);
+      expect(kinesis.dataOf('a')).toEqual(['good']);
+      expect((results[2] as PromiseRejectedResult).reason.cause).toBeInstanceOf(RecordRejectedError);
+    });
+
+    test('takes a key up again after its rejection was reported', async () => {
+      let refusals = 1;
+      const { clock, kinesis, producer } = producerOnFakeStream({
+        entryFate: () => (refusals-- > 0 ? 'refused' : 'stored'),
+      });
+      await expect(clock.runUntil(producer.put(record('a', 'bad')))).rejects.toThrow(RecordRejectedError);
+      await clock.runUntil(producer.put(record('a', 'good')));
+      expect(kinesis.dataOf('a')).toEqual(['good']);
+    });
+
+    test('rejects at once what repetition cannot mend', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream({ requestFate: () => 'denied' });
+      await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
+        serviceCode: 'AccessDeniedException',
+        attempts: 1,
+      });
+      expect(kinesis.requests).toHaveLength(1);
+    });
+
+    test('sends again when an answer does not fit its request', async () => {
+      let answers = 0;
+      const clock = new VirtualClock();
+      const client = {
+        putRecords: async () => (answers++ === 0 ? {} : { Records: [{ ShardId: 's', SequenceNumber: '1' }] }),
+      };
+      const producer = new OrderedProducer(client, { streamName: 'Events', clock });
+      expect(await clock.runUntil(producer.put(record('a')))).toMatchObject({ attempts: 2 });
+    });
+  });
+
+  describe('flush, close and abort', () => {
+    test('flush waits for what was put', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream();
+      void producer.put(record('a', '1'));
+      void producer.put(record('a', '2'));
+      await clock.runUntil(producer.flush());
+      expect(kinesis.dataOf('a')).toEqual(['1', '2']);
+    });
+
+    test('close delivers what was put and takes nothing more', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream();
+      void producer.put(record('a'));
+      const closed = producer.close();
+      await expect(producer.put(record('a'))).rejects.toThrow(ProducerClosedError);
+      await clock.runUntil(closed);
+      expect(kinesis.dataOf('a')).toEqual(['x']);
+    });
+
+    test('abort rejects what waits and keeps the answer of what is in flight', async () => {
+      const abort = new AbortController();
+      const { clock, kinesis, producer } = producerOnFakeStream({}, { signal: abort.signal });
+      const puts = ['1', '2', '3'].map((data) => producer.put(record('a', data)));
+      clock.schedule(() => abort.abort(), 10);
+      const results = await clock.runUntil(Promise.allSettled(puts));
+      expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
+        'delivered',
+        'PRODUCER_ABORTED',
+        'PRODUCER_ABORTED',
+      ]);
+      expect(kinesis.dataOf('a')).toEqual(['1']);
+      await expect(producer.put(record('b'))).rejects.toThrow(ProducerAbortedError);
+    });
+
+    test('abort while a request is in flight tells what the request failed of', async () => {
+      const abort = new AbortController();
+      const { clock, producer } = producerOnFakeStream({ requestFate: () => 'answer lost' }, { signal: abort.signal });
+      const puts = [producer.put(record('a', '1')), producer.put(record('a', '2'))];
+      clock.schedule(() => abort.abort(), 10);
+      const [first, second] = await clock.runUntil(Promise.allSettled(puts));
+      expect(first).toMatchObject({ reason: { code: 'RECORD_REJECTED', serviceCode: 'TimeoutError', attempts: 1 } });
+      expect(second).toMatchObject({ reason: { code: 'PRODUCER_ABORTED' } });
+    });
+
+    test('a signal that has aborted before lets nothing in', async () => {
+      const { kinesis, producer } = producerOnFakeStream({}, { signal: AbortSignal.abort() });
+      await expect(producer.put(record('a'))).rejects.toThrow(ProducerAbortedError);
+      await expect(producer.putAll([record('a')])).rejects.toThrow(ProducerAbortedError);
+      expect(kinesis.requests).toHaveLength(0);
+    });
+
+    test('flush does not wait for what is put after it', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream();
+      void producer.put(record('a', '1'));
+      const flushed = producer.flush();
+      void producer.put(record('a', '2'));
+      await clock.runUntil(flushed);
+      expect(kinesis.dataOf('a')).toEqual(['1']);
+      await clock.runUntil(producer.close());
+      expect(kinesis.dataOf('a')).toEqual(['1', '2']);
+    });
+
+    test('abort ends a back-off, and tells what the record failed of', async () => {
+      const abort = new AbortController();
+      const { clock, kinesis, producer } = producerOnFakeStream(
+        { entryFate: () => 'throttled' },
+        { signal: abort.signal },
+      );
+      const put = producer.put(record('a'));
+      clock.schedule(() => abort.abort(new Error('deadline')), 30);
+      await expect(clock.runUntil(put)).rejects.toMatchObject({
+        code: 'RECORD_REJECTED',
+        serviceCode: 'ProvisionedThroughputExceededException',
+        attempts: 1,
+      });
+      expect(clock.nowMs).toBe(30);
+      expect(kinesis.requests).toHaveLength(1);
+    });
+  });
+
+  describe('bad input', () => {
+    test.each<[string, unknown, new (...args: never[]) => Error, string]>([
+      [
+        'an empty partition key',
+        record(''),
+        InvalidPartitionKeyError,
+        'partitionKey must be a string of 1 to 256 characters, got ""',
+      ],
+      ['a partition key of 257 characters', record('k'.repeat(257)), InvalidPartitionKeyError, '(257 characters)'],
+      ['a lone surrogate', record('\ud800'), InvalidPartitionKeyError, 'well-formed'],
+      ['a partition key that is no string', { ...record('a'), partitionKey: 7 }, InvalidPartitionKeyError, 'got 7'],
+      [
+        'data that are no bytes',
+        { partitionKey: 'a', data: 'text' },
+        InvalidArgumentError,
+        'data must be a Uint8Array',
+      ],
+      [
+        'a negative hash key',
+        { ...record('a'), explicitHashKey: -1n },
+        InvalidHashKeyError,
+        'explicitHashKey must be an integer from 0 to 2^128 - 1, got -1',
+      ],
+      [
+        'a hash key of 2^128',
+        { ...record('a'), explicitHashKey: 2n ** 128n },
+        InvalidHashKeyError,
+        '340282366920938463463374607431768211456',
+      ],
+      ['a hash key that is no bigint', { ...record('a'), explicitHashKey: 5 }, InvalidHashKeyError, 'got 5'],
+      [
+        'more than 10 MiB',
+        record('a', 'x'.repeat(10 * 1024 * 1024)),
+        RecordTooLargeError,
+        'at most 10485760 bytes together with the partition key, got 10485761',
+      ],
+      ['no record', null, InvalidArgumentError, 'record must be an object'],
+    ])('rejects %s and sends nothing', async (_, bad, error, message) => {
+      const { kinesis, producer } = producerOnFakeStream();
+      const put = producer.put(bad as ProducerRecord);
+      await expect(put).rejects.toThrow(error);
+      await expect(put).rejects.toThrow(message);
+      expect(kinesis.requests).toHaveLength(0);
+    });
+
+    test('accepts larger records on a stream that was given a larger limit', async () => {
+      const { clock, producer } = producerOnFakeStream({ maxRecordKiB: 10_240 }, { maxRecordBytes: 10 * 1024 * 1024 });
+      await clock.runUntil(producer.put(record('a', 'x'.repeat(2 * 1024 * 1024))));
+    });
+
+    test.each<[Partial<OrderedProducerOptions>, string]>([
+      [{ streamName: undefined }, 'streamName must be'],
+      [{ streamName: '' }, 'streamName must be'],
+      [{ streamArn: 'arn:stream' }, 'streamArn must be absent when streamName is given'],
+      [
+        { maxRecordBytes: 10 * 1024 * 1024 + 1 },
+        'maxRecordBytes must be a whole number from 1 to 10485760, got 10485761',
+      ],
+      [{ maxRequestsInFlight: 0 }, 'maxRequestsInFlight must be'],
+      [{ maxBufferedRecords: 1.5 }, 'maxBufferedRecords must be'],
+      [{ maxBufferedBytes: Number.NaN }, 'maxBufferedBytes must be'],
+      [{ maxAttempts: -1 }, 'maxAttempts must be'],
+      [{ backoffBaseMs: -1 }, 'backoffBaseMs must be'],
+      [{ backoffBaseMs: 2 ** 31 }, 'backoffBaseMs must be a number of milliseconds from 0 to 2147483647'],
+      [{ backoffCapMs: Number.POSITIVE_INFINITY }, 'backoffCapMs must be'],
+    ])('refuses the options %j', (options, message) => {
+      expect(() => producerOnFakeStream({}, options)).toThrow(InvalidArgumentError);
+      expect(() => producerOnFakeStream({}, options)).toThrow(message);
+    });
+  });
+
+  test('keeps every key in order, loses nothing and delivers nothing twice, under random failures', async () => {
+    const schedule = fc.record({
+      seed: fc.integer(),
+      keys: fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 120 }),
+      throttled: fc.double({ min: 0, max: 0.6, noNaN: true }),
+      refused: fc.double({ min: 0, max: 0.05, noNaN: true }),
+      failed: fc.double({ min: 0, max: 0.3, noNaN: true }),
+      maxRequestsInFlight: fc.integer({ min: 1, max: 4 }),
+      maxBufferedRecords: fc.integer({ min: 1, max: 50 }),
+      streamed: fc.constantFrom('no', 'sync', 'async'),
+      immediate: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(schedule, async ({ seed, keys, throttled, refused, failed, streamed, immediate, ...limits }) => {
+        const random = seededRandom(seed);
+        const { clock, kinesis, producer } = producerOnFakeStream(
+          {
+            shardCount: 3,
+            roundTripMs: () => (immediate ? 0 : random() * 50),
+            entryFate: () => (random() < refused ? 'refused' : random() < throttled ? 'throttled' : 'stored'),
+            requestFate: () => (random() < failed ? 'failed' : 'answered'),
+          },
+          { ...limits, random, maxAttempts: 4 },
+        );
+        const records = keys.map((key, index) => record(String(key), String(index)));
+        const delivered = new Array<boolean | undefined>(records.length);
+        if (streamed !== 'no') {
+          const observer = {
+            delivered(index: number) {
+              delivered[index] = true;
+            },
+            rejected(index: number) {
+              delivered[index] = false;
+            },
+          };
+          const source = streamed === 'sync' ? records : asyncSource(records);
+          await clock.runUntil(producer.putAll(source, observer));
+        } else {
+          const results = await clock.runUntil(Promise.allSettled(records.map((each) => producer.put(each))));
+          for (const [index, { status }] of results.entries()) delivered[index] = status === 'fulfilled';
+        }
+        for (const key of new Set(keys)) {
+          const all = keys.flatMap((other, index) => (other === key ? [index] : []));
+          const acknowledged = all.filter((index) => delivered[index]);
+          expect(kinesis.dataOf(String(key)).map(Number)).toEqual(acknowledged);
+          expect(acknowledged).toEqual(all.slice(0, acknowledged.length));
+          expect(all.slice(acknowledged.length).every((index) => delivered[index] === false)).toBe(true);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('repeats a record whose answer was lost, right behind its first copy', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), async (seed) => {
+        const random = seededRandom(seed);
+        const { clock, kinesis, producer } = producerOnFakeStream(
+          { requestFate: () => (random() < 0.4 ? 'answer lost' : 'answered') },
+          { random },
+        );
+        const puts = Array.from({ length: 30 }, (_, index) => producer.put(record(String(index % 3), String(index))));
+        await clock.runUntil(Promise.all(puts));
+        for (const key of ['0', '1', '2']) {
+          const data = kinesis.dataOf(key);
+          const once = data.filter((each, index) => each !== data[index - 1]);
+          expect(once.map(Number)).toEqual(Array.from({ length: 10 }, (_, turn) => turn * 3 + Number(key)));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('names errors so that they can be told apart', async () => {
+    const { producer } = producerOnFakeStream();
+    const error = await producer.put(record('')).catch((reason) => reason);
+    expect(error).toMatchObject({
+      name: 'InvalidPartitionKeyError',
+      code: 'INVALID_PARTITION_KEY',
+      field: 'partitionKey',
+      value: '',
+    });
+    expect(new EarlierRecordFailedError('a')).toMatchObject({
+      name: 'EarlierRecordFailedError',
+      code: 'EARLIER_RECORD_FAILED',
+    });
+  });
+});

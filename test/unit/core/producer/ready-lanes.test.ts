@@ -1,0 +1,182 @@
+import { HASH_KEY_SPACE } from '../../../../lib/core';
+import { Lane } from '../../../../lib/core/producer/lane';
+import type { OutgoingRecord } from '../../../../lib/core/producer/outgoing-record';
+import { Placement } from '../../../../lib/core/producer/placement';
+import { ReadyLanes } from '../../../../lib/core/producer/ready-lanes';
+import { ShardMap } from '../../../../lib/core/producer/shard-map';
+import { UnitFormer } from '../../../../lib/core/producer/unit-former';
+
+const MIDDLE = HASH_KEY_SPACE / 2n;
+
+/** The shards between these bounds, named one after the other. */
+function mapOf(shards: readonly string[], bounds: readonly bigint[]): ShardMap {
+  return new ShardMap(
+    shards.map((ShardId, index) => ({
+      ShardId,
+      HashKeyRange: { StartingHashKey: String(bounds[index]), EndingHashKey: String(bounds[index + 1]! - 1n) },
+    })),
+  );
+}
+
+const TWO_SHARDS = mapOf(['low', 'high'], [0n, MIDDLE, HASH_KEY_SPACE]);
+
+const placement = new Placement({ hashBuckets: undefined });
+
+function readyLanes(): ReadyLanes {
+  return new ReadyLanes(
+    new UnitFormer({ aggregation: 'none', maxAggregateBytes: 51_200, producerId: undefined }, placement),
+    placement,
+  );
+}
+
+/** A lane of one record that goes to the lower or the upper half of the hash key space. */
+function laneOf(partitionKey: string, half: 'low' | 'high', bytes = 1): Lane {
+  const lane = new Lane(partitionKey);
+  const explicitHashKey = half === 'low' ? 0n : MIDDLE;
+  const record = { partitionKey, data: Buffer.alloc(bytes), explicitHashKey };
+  lane.add({ record, bytes, end: { delivered: () => {}, rejected: () => {} }, putAtMs: 0 });
+  return lane;
+}
+
+const keysOf = (batch: OutgoingRecord[]) => batch.map(({ lanes: [lane] }) => lane!.partitionKey);
+
+describe('ReadyLanes', () => {
+  test('gives the lanes their turn in the order they became ready, while nobody knows the shards', () => {
+    const ready = readyLanes();
+    const lanes = [laneOf('a', 'low'), laneOf('b', 'high'), laneOf('c', 'low')];
+    for (const lane of lanes) ready.push(lane);
+    const batch = ready.takeBatch(2, 0);
+    expect(keysOf(batch)).toEqual(['a', 'b']);
+    expect(lanes.map(({ state }) => state)).toEqual(['in flight', 'in flight', 'ready']);
+    expect(batch[0]!.shard.shardId).toBeUndefined();
+  });
+
+  test('lets shards take turns', () => {
+    const ready = readyLanes();
+    ready.remap(TWO_SHARDS, 0);
+    for (const key of ['a', 'b', 'c']) ready.push(laneOf(key, 'low'));
+    ready.push(laneOf('d', 'high'));
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(['a', 'd', 'b', 'c']);
+  });
+
+  test('sends a lane once, though it went on to its next record and became ready again while it queued', () => {
+    const ready = readyLanes();
+    const lane = laneOf('a', 'low');
+    ready.push(lane);
+    lane.settle();
+    lane.goOn();
+    ready.push(lane);
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(['a']);
+    expect(ready.hasTurns).toBe(false);
+  });
+
+  test('passes over the entry of a lane whose first record expired where the next one does not go', () => {
+    const ready = readyLanes();
+    ready.remap(TWO_SHARDS, 0);
+    const lane = laneOf('a', 'low');
+    lane.add({ ...lane.head, record: { ...lane.head.record, explicitHashKey: MIDDLE } });
+    ready.push(lane);
+    lane.settle();
+    lane.shift();
+    lane.goOn();
+    ready.push(lane);
+    expect(ready.takeBatch(500, 0)).toMatchObject([{ lanes: [lane], shard: { shardId: 'high' } }]);
+    expect(ready.hasTurns).toBe(false);
+  });
+
+  test('passes over a lane that ended while it was ready', () => {
+    const ready = readyLanes();
+    const lanes = [laneOf('a', 'low'), laneOf('b', 'low')];
+    for (const lane of lanes) ready.push(lane);
+    lanes[0]!.end();
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(['b']);
+    expect(ready.hasTurns).toBe(false);
+  });
+
+  test('sorts no lane anew that ended while it was ready', () => {
+    const ready = readyLanes();
+    const lanes = [laneOf('a', 'low'), laneOf('b', 'low')];
+    for (const lane of lanes) ready.push(lane);
+    lanes[0]!.end();
+    lanes[0]!.shift();
+    ready.remap(TWO_SHARDS, 0);
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(['b']);
+  });
+
+  test('parks a shard that has had its share, and no other', () => {
+    const ready = readyLanes();
+    ready.remap(TWO_SHARDS, 0);
+    for (const key of ['a', 'b', 'c']) ready.push(laneOf(key, 'low', 600_000));
+    ready.push(laneOf('d', 'high', 600_000));
+    expect(keysOf(ready.takeBatch(500, 0))).toEqual(['a', 'd']);
+    expect(ready).toMatchObject({ hasTurns: false, hasParked: true });
+    ready.unpark();
+    expect(keysOf(ready.takeBatch(500, 1_000))).toEqual(['b']);
+  });
+
+  test('fills a request to 10 MiB', () => {
+    const ready = readyLanes();
+    for (let key = 0; key < 11; key++) ready.push(laneOf(String(key), 'low', 1024 * 1024));
+    expect(ready.takeBatch(500, 0)).toHaveLength(10);
+    expect(ready.takeBatch(500, 0)).toHaveLength(1);
+  });
+
+  test('tells the shard that a lane was sent to, and slows that shard for a throttle', () => {
+    const ready = readyLanes();
+    ready.remap(TWO_SHARDS, 0);
+    const throttled = laneOf('a', 'low');
+    ready.push(throttled);
+    const [sent] = ready.takeBatch(500, 0);
+    expect(sent!.shard.shardId).toBe('low');
+    sent!.shard.limiter!.throttled(0, 20);
+    ready.push(laneOf('b', 'low'));
+    ready.push(laneOf('c', 'high'));
+    expect(keysOf(ready.takeBatch(500, 20))).toEqual(['c']);
+    expect(ready.hasParked).toBe(true);
+  });
+
+  test('still answers, after a new map, for the shard that a lane was sent to', () => {
+    const ready = readyLanes();
+    ready.remap(TWO_SHARDS, 0);
+    const [inFlight, waits] = [laneOf('a', 'high'), laneOf('b', 'high')];
+    ready.push(inFlight);
+    const [sent] = ready.takeBatch(500, 0);
+    ready.push(waits);
+    const quarter = MIDDLE / 2n;
+    ready.remap(mapOf(['low', 'split 1', 'split 2'], [0n, MIDDLE, MIDDLE + quarter, HASH_KEY_SPACE]), 10);
+    expect(sent!.shard.shardId).toBe('high');
+    expect(ready.takeBatch(500, 10)).toMatchObject([{ lanes: [waits], shard: { shardId: 'split 1' } }]);
+  });
+
+  test('counts what was sent before the shards were known against their share', () => {
+    const ready = readyLanes();
+    for (const key of ['a', 'b', 'c']) ready.push(laneOf(key, 'low', 600_000));
+    expect(ready.takeBatch(2, 0)).toHaveLength(2);
+    ready.remap(TWO_SHARDS, 0);
+    expect(ready.takeBatch(500, 0)).toEqual([]);
+    expect(ready.hasParked).toBe(true);
+  });
+
+  test('keeps the share of a shard that stays, with a new map', () => {
+    const ready = readyLanes();
+    ready.remap(TWO_SHARDS, 0);
+    for (const key of ['a', 'b', 'c']) ready.push(laneOf(key, 'low', 600_000));
+    ready.takeBatch(500, 0);
+    ready.remap(TWO_SHARDS, 0);
+    expect(ready.takeBatch(500, 0)).toEqual([]);
+  });
+
+  test('finds a new place for a lane whose next record has another explicit hash key', () => {
+    const ready = readyLanes();
+    ready.remap(TWO_SHARDS, 0);
+    const lane = laneOf('a', 'low');
+    lane.add({ ...lane.head, record: { ...lane.head.record, explicitHashKey: MIDDLE } });
+    ready.push(lane);
+    ready.takeBatch(500, 0);
+    lane.settle();
+    lane.shift();
+    lane.goOn();
+    ready.push(lane);
+    expect(ready.takeBatch(500, 0)).toMatchObject([{ lanes: [lane], shard: { shardId: 'high' } }]);
+  });
+});

@@ -1,0 +1,192 @@
+import { InvalidArgumentError, OrderedProducer, RecordExpiredError } from '../../../../lib/core';
+import type { FakeKinesis, FakeKinesisOptions } from '../../../../lib/testing/fake-kinesis';
+import { producerOnFakeStream, record } from './producer-on-fake-stream';
+
+const codes = (results: PromiseSettledResult<unknown>[]) =>
+  results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'));
+
+const refuse =
+  (bad: string): FakeKinesisOptions['entryFate'] =>
+  ({ Data }) =>
+    String(Data) === bad ? 'refused' : 'stored';
+
+describe('a rejection', () => {
+  test.each<[string, Partial<FakeKinesisOptions>, boolean]>([
+    ['throttled to the end', { entryFate: () => 'throttled' }, false],
+    ['refused', { entryFate: () => 'refused' }, false],
+    ['denied with its request', { requestFate: () => 'denied' }, false],
+    ['in requests without an answer', { requestFate: () => 'answer lost' }, true],
+  ])('of a record that was %s says whether it may have been written: %#', async (_, script, expected) => {
+    const { clock, producer } = producerOnFakeStream(script, { maxAttempts: 2 });
+    await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({ mayHaveBeenWritten: expected });
+  });
+
+  test('remembers an attempt without an answer, whatever the last one failed of', async () => {
+    let requests = 0;
+    const { clock, producer } = producerOnFakeStream({
+      requestFate: () => (requests++ === 0 ? 'answer lost' : 'denied'),
+    });
+    await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
+      serviceCode: 'AccessDeniedException',
+      mayHaveBeenWritten: true,
+    });
+  });
+
+  describe('with skipRejected', () => {
+    test('leaves out the rejected record and goes on with its key', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream({ entryFate: refuse('2') }, { skipRejected: true });
+      const puts = ['1', '2', '3', '4'].map((data) => producer.put(record('a', data)));
+      const results = await clock.runUntil(Promise.allSettled(puts));
+      expect(codes(results)).toEqual(['delivered', 'RECORD_REJECTED', 'delivered', 'delivered']);
+      expect(kinesis.dataOf('a')).toEqual(['1', '3', '4']);
+    });
+
+    test('goes on with what is pulled later, too', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream(
+        { entryFate: refuse('1') },
+        { skipRejected: true, maxBufferedRecords: 1 },
+      );
+      const source = ['1', '2', '3'].map((data) => record('a', data));
+      expect(await clock.runUntil(producer.putAll(source))).toMatchObject({ delivered: 2, rejected: 1 });
+      expect(kinesis.dataOf('a')).toEqual(['2', '3']);
+    });
+
+    test('stops for an abort all the same', async () => {
+      const abort = new AbortController();
+      const { clock, producer } = producerOnFakeStream(
+        { entryFate: refuse('1') },
+        { skipRejected: true, signal: abort.signal },
+      );
+      const puts = ['1', '2'].map((data) => producer.put(record('a', data)));
+      puts[0]!.catch(() => abort.abort());
+      await expect(clock.runUntil(puts[0]!)).rejects.toMatchObject({ code: 'RECORD_REJECTED' });
+      expect(codes(await clock.runUntil(Promise.allSettled(puts)))).toEqual(['RECORD_REJECTED', 'delivered']);
+      await expect(producer.put(record('a'))).rejects.toMatchObject({ code: 'PRODUCER_ABORTED' });
+    });
+  });
+
+  describe('with maxRecordAgeMs', () => {
+    test('comes at the age, for records that were not sent', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream({}, { maxRecordAgeMs: 50 });
+      const puts = ['1', '2', '3', '4'].map((data) => producer.put(record('a', data)));
+      const results = await clock.runUntil(Promise.allSettled(puts));
+      expect(codes(results)).toEqual(['delivered', 'delivered', 'delivered', 'RECORD_EXPIRED']);
+      expect((results[3] as PromiseRejectedResult).reason).toBeInstanceOf(RecordExpiredError);
+      expect(kinesis.dataOf('a')).toEqual(['1', '2', '3']);
+      expect(clock.nowMs).toBe(60);
+    });
+
+    test('ends a back-off at the age, and tells what the record failed of', async () => {
+      const { clock, producer } = producerOnFakeStream(
+        { entryFate: () => 'throttled' },
+        { maxRecordAgeMs: 100, backoffBaseMs: 1_000 },
+      );
+      const puts = [producer.put(record('a')), producer.put(record('a'))];
+      const results = await clock.runUntil(Promise.allSettled(puts));
+      expect(codes(results)).toEqual(['RECORD_REJECTED', 'EARLIER_RECORD_FAILED']);
+      expect(clock.nowMs).toBe(100);
+    });
+
+    test('takes the records of a key one after the other with skipRejected', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream(
+        { entryFate: ({ Data }) => (String(Data) === '1' ? 'throttled' : 'stored') },
+        { maxRecordAgeMs: 100, backoffBaseMs: 1_000, skipRejected: true },
+      );
+      const puts = [producer.put(record('a', '1'))];
+      clock.schedule(() => puts.push(producer.put(record('a', '2'))), 80);
+      await clock.runUntil(clock.sleep(90));
+      expect(codes(await clock.runUntil(Promise.allSettled(puts)))).toEqual(['RECORD_REJECTED', 'delivered']);
+      expect(kinesis.dataOf('a')).toEqual(['2']);
+    });
+
+    test('comes to any number of records of a key at once', async () => {
+      const { clock, producer } = producerOnFakeStream(
+        { roundTripMs: () => 200 },
+        { maxRecordAgeMs: 100, skipRejected: true },
+      );
+      const puts = Array.from({ length: 10_000 }, () => producer.put(record('a')));
+      const ends = codes(await clock.runUntil(Promise.allSettled(puts)));
+      expect(ends.filter((code) => code === 'RECORD_EXPIRED')).toHaveLength(9_999);
+    });
+
+    test('is not the end of a record that is in flight', async () => {
+      const { clock, producer } = producerOnFakeStream({ roundTripMs: () => 200 }, { maxRecordAgeMs: 100 });
+      await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
+    });
+
+    test('leaves no timer behind', async () => {
+      const { clock, producer } = producerOnFakeStream({}, { maxRecordAgeMs: 60_000 });
+      await clock.runUntil(producer.put(record('a')));
+      await clock.runOut();
+      expect(clock.nowMs).toBe(20);
+    });
+  });
+});
+
+describe('flush of one key', () => {
+  test('waits for what was put of it, and for nothing else', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({
+      entryFate: ({ PartitionKey }) => (PartitionKey === 'b' ? 'throttled' : 'stored'),
+    });
+    const puts = ['1', '2'].map((data) => producer.put(record('a', data)));
+    const other = producer.put(record('b')).catch(() => {});
+    await clock.runUntil(producer.flush('a'));
+    expect(kinesis.dataOf('a')).toEqual(['1', '2']);
+    expect(clock.nowMs).toBe(40);
+    await clock.runUntil(producer.flush('never put'));
+    await clock.runUntil(Promise.all([...puts, other]));
+  });
+});
+
+describe('any number of flushes', () => {
+  test('of a key wait for the same end: each costs the same', async () => {
+    const { clock, producer } = producerOnFakeStream();
+    const put = producer.put(record('a'));
+    const flushes = Array.from({ length: 200_000 }, () => producer.flush('a'));
+    await clock.runUntil(Promise.all(flushes));
+    await put;
+  });
+});
+
+describe('sequential puts', () => {
+  test('name the sequence number of the record of the key before', async () => {
+    const { clock, kinesis } = producerOnFakeStream();
+    const inputs: (string | undefined)[][] = [];
+    const client = {
+      putRecords: () => Promise.reject(new Error('no bulk puts')),
+      putRecord: (input: Parameters<FakeKinesis['putRecord']>[0]) => {
+        inputs.push([input.PartitionKey, input.SequenceNumberForOrdering]);
+        return kinesis.putRecord(input);
+      },
+    };
+    const producer = new OrderedProducer(client, { streamName: 'Events', clock, sequentialPuts: true });
+    await clock.runUntil(Promise.all(['a', 'b', 'a'].map((key) => producer.put(record(key)))));
+    await clock.runUntil(producer.put(record('b')));
+    expect(inputs).toEqual([
+      ['a', undefined],
+      ['b', undefined],
+      ['a', '0'],
+      ['b', '1'],
+    ]);
+  });
+
+  test('are retried, and rejected, as bulk puts are', async () => {
+    let throttles = 1;
+    const { clock, kinesis, producer } = producerOnFakeStream(
+      { entryFate: ({ Data }) => (String(Data) === 'bad' ? 'refused' : throttles-- > 0 ? 'throttled' : 'stored') },
+      { sequentialPuts: true },
+    );
+    const puts = ['1', '2', 'bad', '3'].map((data) => producer.put(record('a', data)));
+    const results = await clock.runUntil(Promise.allSettled(puts));
+    expect(codes(results)).toEqual(['delivered', 'delivered', 'RECORD_REJECTED', 'EARLIER_RECORD_FAILED']);
+    expect(results[0]).toMatchObject({ value: { attempts: 2 } });
+    expect(kinesis.dataOf('a')).toEqual(['1', '2']);
+  });
+
+  test('need a client that has them', () => {
+    const client = { putRecords: async () => ({}) };
+    const make = () => new OrderedProducer(client, { streamName: 'Events', sequentialPuts: true });
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow('sequentialPuts must be absent for a client without putRecord');
+  });
+});

@@ -1,0 +1,66 @@
+import { backoffMs } from '../../../../lib/core/foundation/backoff';
+import { isRetryableEntryError, isRetryableRequestError } from '../../../../lib/core/producer/retry';
+
+const serviceError = (name: string, httpStatusCode?: number, more: object = {}) =>
+  Object.assign(new Error(name), { name, $metadata: { httpStatusCode }, ...more });
+
+describe('isRetryableRequestError', () => {
+  test.each<[string, unknown]>([
+    ['a lost connection', Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })],
+    ['a time-out', serviceError('TimeoutError')],
+    ['an aborted request', serviceError('AbortError')],
+    ['an answer that broke off', serviceError('Error', 200)],
+    ['a redirect on the way', serviceError('Unknown', 307)],
+    ['an internal failure', serviceError('InternalFailure', 500)],
+    ['an unavailable service', serviceError('ServiceUnavailable', 503)],
+    ['too many requests', serviceError('Unknown', 429)],
+    ['a request time-out', serviceError('Unknown', 408)],
+    ['a throttle of the stream', serviceError('ProvisionedThroughputExceededException', 400)],
+    ['a throttle of the account', serviceError('Throttling', 400)],
+    ['a throttle of the key', serviceError('KMSThrottlingException', 400)],
+    ['an expired token', serviceError('ExpiredTokenException', 400)],
+    [
+      'a clock that was off',
+      serviceError('InvalidSignatureException', 403, { $metadata: { httpStatusCode: 403, clockSkewCorrected: true } }),
+    ],
+    ['what the SDK calls retryable', serviceError('Anything', 400, { $retryable: {} })],
+    ['a network error of fetch', new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') })],
+    ['no error object at all', null],
+  ])('is true for %s', (_, error) => {
+    expect(isRetryableRequestError(error)).toBe(true);
+  });
+
+  test.each<[string, unknown]>([
+    ['a denied permission', serviceError('AccessDeniedException', 400)],
+    ['a stream that does not exist', serviceError('ResourceNotFoundException', 400)],
+    ['an invalid argument', serviceError('InvalidArgumentException', 400)],
+    ['a wrong signature', serviceError('InvalidSignatureException', 403)],
+    ['missing credentials', serviceError('CredentialsProviderError')],
+    ['a mistake in the code', new TypeError('client.putRecords is not a function')],
+  ])('is false for %s', (_, error) => {
+    expect(isRetryableRequestError(error)).toBe(false);
+  });
+});
+
+describe('isRetryableEntryError', () => {
+  test.each(['ProvisionedThroughputExceededException', 'InternalFailure'])('is true for %s', (code) => {
+    expect(isRetryableEntryError(code)).toBe(true);
+  });
+
+  test('is false for what it does not know', () => {
+    expect(isRetryableEntryError('InvalidArgumentException')).toBe(false);
+  });
+});
+
+describe('backoffMs', () => {
+  test('doubles its upper bound with every attempt, up to the cap', () => {
+    const longest = { backoffBaseMs: 100, backoffCapMs: 1_000, random: () => 1 };
+    expect([1, 2, 3, 4, 5, 2_000].map((attempts) => backoffMs(attempts, longest))).toEqual([
+      100, 200, 400, 800, 1_000, 1_000,
+    ]);
+  });
+
+  test('spreads over the whole interval', () => {
+    expect(backoffMs(3, { backoffBaseMs: 100, backoffCapMs: 1_000, random: () => 0.25 })).toBe(100);
+  });
+});

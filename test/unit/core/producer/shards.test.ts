@@ -1,0 +1,222 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import {
+  HASH_KEY_SPACE,
+  OrderedProducer,
+  type ProducerRecord,
+  type PutRecordsClient,
+  StreamDistributionError,
+} from '../../../../lib/core';
+import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
+import { SERVICE_SHARD_LIMITS } from '../../../../lib/testing/shard-token-bucket';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { producerOnFakeStream, record } from './producer-on-fake-stream';
+
+/** Of two shards, keys 6 and 1 are in the first and the second. */
+const [FIRST, SECOND] = ['6', '1'];
+
+/** Many keys of one shard: explicit hash keys spread over it. */
+function* recordsOfShard(kinesis: FakeKinesis, shard: number, count: number): Generator<ProducerRecord> {
+  const { startingHashKey } = kinesis.openShards[shard]!.range;
+  for (let index = 0; index < count; index++) {
+    yield { ...record(`${shard}/${index}`), explicitHashKey: startingHashKey + BigInt(index) };
+  }
+}
+
+describe('OrderedProducer and the shards of its stream', () => {
+  test('a single request asks for no shard map', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream();
+    await clock.runUntil(Promise.all([producer.put(record('a')), producer.put(record('b'))]));
+    expect(kinesis.calls).toEqual([]);
+  });
+
+  test('reads all pages of the shard map, once, when a second request is due', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 1_200 });
+    for (let index = 0; index < 5; index++) await clock.runUntil(producer.put(record(String(index))));
+    await clock.runUntil(clock.sleep(100));
+    expect(kinesis.calls).toEqual(['listShards', 'listShards']);
+  });
+
+  test('sends one request at a time while the map is on its way, and then as many as it may', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 64 });
+    const puts = Array.from({ length: 5_000 }, (_, index) => producer.put(record(String(index))));
+    await clock.runUntil(clock.sleep(15));
+    expect(kinesis.mostInFlight).toBe(1);
+    await clock.runUntil(Promise.all(puts));
+    expect(kinesis.mostInFlight).toBeGreaterThan(1);
+  });
+
+  test('goes on without a map that it is not allowed to read', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ callFate: () => 'failed' });
+    await clock.runUntil(producer.putAll(Array.from({ length: 2_000 }, (_, index) => record(String(index)))));
+    expect(kinesis.allData()).toHaveLength(2_000);
+    expect(kinesis.calls).toEqual(['listShards']);
+  });
+
+  test('sends a shard what it takes, so that next to nothing is throttled', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream(
+      { shardCount: 4, shardLimits: SERVICE_SHARD_LIMITS },
+      { maxBufferedRecords: 100_000 },
+    );
+    const records = Array.from({ length: 20_000 }, (_, index) => record(String(index)));
+    await clock.runUntil(producer.putAll(records));
+    expect(kinesis.entries.throttled).toBeLessThan(100);
+    // 5,000 records a shard: the first 1,000 from the full bucket, 4 s for the rest; MD5 is not quite even.
+    expect(clock.nowMs).toBeLessThan(4_600);
+  });
+
+  test('lets a hot shard slow no other', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
+    const hot = [...recordsOfShard(kinesis, 0, 9_000)].map((each) => producer.put(each));
+    await clock.runUntil(clock.sleep(1_000));
+    const cold = await clock.runUntil(
+      Promise.all([...recordsOfShard(kinesis, 1, 400)].map((each) => producer.put(each))),
+    );
+    expect(cold.every(({ attempts }) => attempts === 1)).toBe(true);
+    expect(clock.nowMs).toBeLessThan(1_100);
+    await clock.runUntil(Promise.all(hot));
+    expect(clock.nowMs).toBeGreaterThan(7_000);
+  });
+
+  test('lets a key with many records hold up no other key of its shard', async () => {
+    const { clock, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS });
+    for (let index = 0; index < 5_000; index++) producer.put(record('busy')).catch(() => {});
+    await clock.runUntil(clock.sleep(1_000));
+    await clock.runUntil(producer.put(record('quiet')));
+    expect(clock.nowMs).toBeLessThan(1_100);
+  });
+
+  test('takes up no more than a quarter of the buffer for one key, so that another source goes on', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({}, { maxBufferedRecords: 100 });
+    const busy = producer.putAll(Array.from({ length: 1_000 }, () => record('busy')));
+    await clock.runUntil(producer.putAll(Array.from({ length: 1_000 }, (_, index) => record(`other ${index}`))));
+    expect(kinesis.dataOf('busy').length).toBeLessThan(50);
+    await clock.runUntil(busy);
+  });
+
+  test('follows the stream through a reshard: no record is sent again, none is lost, each key stays in order', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
+    const records = Array.from({ length: 12_000 }, (_, index) => record(String(index % 300), String(index)));
+    const summary = producer.putAll(records);
+    const input = { StreamName: 'Events', TargetShardCount: 4, ScalingType: 'UNIFORM_SCALING' as const };
+    await clock.runUntil(kinesis.updateShardCount(input));
+    expect(await clock.runUntil(summary)).toEqual({ delivered: 12_000, rejected: 0 });
+    expect(kinesis.openShards).toHaveLength(4);
+    expect(kinesis.allData()).toHaveLength(12_000);
+    for (let key = 0; key < 300; key++) {
+      expect(kinesis.dataOf(String(key)).map(Number)).toEqual(
+        Array.from({ length: 40 }, (_, turn) => turn * 300 + key),
+      );
+    }
+    expect(kinesis.calls.filter((call) => call === 'listShards').length).toBeLessThanOrEqual(6);
+  });
+
+  describe('that ignore keys (AUTO distribution)', () => {
+    const AUTO = { shardCount: 2, streamMode: 'ON_DEMAND', distribution: 'AUTO' } as const;
+
+    test('stops when a record lands in a shard that cannot hold its key, and a new map says the same', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream({ ...AUTO, random: () => 0 });
+      await clock.runUntil(producer.put(record(FIRST)));
+      await clock.runUntil(producer.put(record(FIRST)));
+      await clock.runUntil(clock.sleep(100));
+      expect(await clock.runUntil(producer.put(record(SECOND)))).toMatchObject({ attempts: 1 });
+      await clock.runUntil(clock.sleep(100));
+      expect(kinesis.calls).toEqual(['listShards', 'listShards']);
+      await expect(producer.put(record('c'))).rejects.toThrow(StreamDistributionError);
+      await expect(producer.putAll([record('c')])).rejects.toThrow(StreamDistributionError);
+    });
+
+    test('stops when the stream says so', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream(AUTO);
+      const large = producer.put({ ...record('a'), data: Buffer.alloc(1024 * 1024) });
+      await expect(clock.runUntil(large)).rejects.toThrow(StreamDistributionError);
+      expect(kinesis.requests).toHaveLength(0);
+    });
+  });
+
+  test('goes on when the stream was deleted and made again: the same shard ids, other ranges', async () => {
+    const clock = new VirtualClock();
+    const [before, after] = [new FakeKinesis({ clock, shardCount: 2 }), new FakeKinesis({ clock, shardCount: 1 })];
+    let kinesis = before;
+    const client: PutRecordsClient = {
+      putRecords: (input) => kinesis.putRecords(input),
+      listShards: (input) => kinesis.listShards(input),
+    };
+    const producer = new OrderedProducer(client, { streamName: 'Events', clock });
+    await clock.runUntil(producer.put(record(FIRST)));
+    await clock.runUntil(producer.put(record(FIRST)));
+    await clock.runUntil(clock.sleep(100));
+    kinesis = after;
+    for (let index = 0; index < 3; index++) {
+      await clock.runUntil(producer.put(record(SECOND)));
+      await clock.runUntil(clock.sleep(100));
+    }
+    expect(after.dataOf(SECOND)).toHaveLength(3);
+    expect([before.calls, after.calls]).toEqual([['listShards'], ['listShards']]);
+  });
+
+  test('keeps nothing of what it sent while nobody tells it the shards', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const { clock, kinesis, producer } = producerOnFakeStream({ callFate: () => 'failed', keepRecords: false });
+    const data = await (async () => {
+      const large = Array.from({ length: 10 }, (_, index) => ({ ...record(String(index)), data: Buffer.alloc(1_000) }));
+      await clock.runUntil(producer.putAll(large));
+      return large.map((each) => new WeakRef(each.data));
+    })();
+    await clock.runUntil(clock.sleep(1_000));
+    collect();
+    expect(data.filter((each) => each.deref() !== undefined)).toEqual([]);
+    expect(kinesis.entries.stored).toBe(10);
+  });
+
+  describe('and their record size limit', () => {
+    const large = (bytes: number) => ({ partitionKey: 'a', data: Buffer.alloc(bytes - 1) });
+    const MIB = 1024 * 1024;
+
+    test('asks the stream when a record is larger than 1 MiB, and not again', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream({ maxRecordKiB: 2_048 });
+      const puts = [producer.put(record('a')), producer.put(large(2 * MIB)), producer.put(large(2 * MIB))];
+      await clock.runUntil(Promise.all(puts));
+      expect(kinesis.calls.filter((call) => call === 'describeStreamSummary')).toHaveLength(1);
+      await expect(clock.runUntil(producer.put(large(2 * MIB + 1)))).rejects.toMatchObject({
+        code: 'RECORD_TOO_LARGE',
+      });
+    });
+
+    test('rejects the record that the stream does not take, and what was put behind it', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream();
+      const puts = [producer.put(record('a', '1')), producer.put(large(MIB + 1)), producer.put(record('a', '2'))];
+      const results = await clock.runUntil(Promise.allSettled(puts));
+      expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
+        'delivered',
+        'RECORD_TOO_LARGE',
+        'EARLIER_RECORD_FAILED',
+      ]);
+      expect(kinesis.allData()).toEqual(['1']);
+    });
+
+    test('asks too when it is the number of a record that makes it larger', async () => {
+      const { clock, kinesis, producer } = producerOnFakeStream({}, { sequence: true });
+      const puts = [producer.put(large(MIB)), producer.put(record('b'))];
+      const results = await clock.runUntil(Promise.allSettled(puts));
+      expect(results).toMatchObject([{ reason: { code: 'RECORD_TOO_LARGE' } }, { status: 'fulfilled' }]);
+      expect(kinesis.calls).toContain('describeStreamSummary');
+    });
+
+    test('takes 1 MiB for the limit of a stream that does not answer', async () => {
+      const { clock, producer } = producerOnFakeStream({ maxRecordKiB: 2_048, callFate: () => 'failed' });
+      await expect(clock.runUntil(producer.put(large(2 * MIB)))).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
+    });
+  });
+
+  test('finds the shard of an explicit hash key', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
+    const last = { ...record(FIRST), explicitHashKey: HASH_KEY_SPACE - 1n };
+    await clock.runUntil(producer.put(last));
+    await clock.runUntil(producer.put(last));
+    await clock.runUntil(clock.sleep(100));
+    await clock.runUntil(producer.put(last));
+    expect(kinesis.calls).toEqual(['listShards']);
+  });
+});

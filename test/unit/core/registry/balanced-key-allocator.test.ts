@@ -1,0 +1,401 @@
+import fc from 'fast-check';
+import {
+  BalancedKeyAllocator,
+  balancedKey,
+  HASH_KEY_SPACE,
+  type HashKeyRange,
+  InvalidArgumentError,
+  InvalidHashKeyError,
+  InvalidHashKeyRangesError,
+  InvalidWeightError,
+  KeySpaceExhaustedError,
+  shardIndexOf,
+  uniformRanges,
+} from '../../../../lib/core';
+import { mostOwners } from './most-owners';
+
+const SEED_SPACE = 128n;
+
+function take(allocator: BalancedKeyAllocator, count: number): number[] {
+  return Array.from({ length: count }, () => Number(allocator.allocate()));
+}
+
+/** The article's nextBalancedAvailableKey, said over a plain list of keys; it takes the other side where one is full. */
+function seedKey(keys: readonly [bigint, number][], low: bigint, high: bigint, lowTaken: boolean, up: boolean): bigint {
+  const middle = up && high - low > 1n ? (low + high + 1n) / 2n : (low + high) / 2n;
+  if (!keys.some(([key]) => key === middle)) return middle;
+  const left = keys.filter(([key]) => low <= key && key < middle && !(lowTaken && key === low));
+  const right = keys.filter(([key]) => middle < key && key < high);
+  const leftFull = BigInt(left.length) === middle - low - (lowTaken ? 1n : 0n);
+  const rightFull = BigInt(right.length) === high - middle - 1n;
+  const goesLeft = rightFull || (!leftFull && weight(left) <= weight(right));
+  return goesLeft ? seedKey(left, low, middle, lowTaken, up) : seedKey(right, middle, high, true, up);
+}
+
+function weight(keys: readonly [bigint, number][]): number {
+  return keys.reduce((sum, [, each]) => sum + each, 0);
+}
+
+/** What the allocator promises, in the plainest words. */
+class Model {
+  readonly keys = new Map<string, number>();
+
+  constructor(
+    readonly ranges: readonly HashKeyRange[],
+    private readonly sharded: boolean,
+  ) {}
+
+  keysOf({ startingHashKey, endingHashKey }: HashKeyRange): [bigint, number][] {
+    return [...this.keys]
+      .map(([key, each]): [bigint, number] => [BigInt(key), each])
+      .filter(([key]) => startingHashKey <= key && key <= endingHashKey);
+  }
+
+  get open(): HashKeyRange[] {
+    return this.ranges.filter(
+      (range) => BigInt(this.keysOf(range).length) <= range.endingHashKey - range.startingHashKey,
+    );
+  }
+
+  expectNext(key: bigint): void {
+    const range = this.ranges[shardIndexOf(key, this.ranges)]!;
+    const lightest = Math.min(...this.open.map((other) => weight(this.keysOf(other))));
+    expect(weight(this.keysOf(range))).toBe(lightest);
+    const { startingHashKey: low, endingHashKey } = range;
+    expect(key).toBe(seedKey(this.keysOf(range), low, endingHashKey + 1n, false, this.sharded));
+  }
+}
+
+/** Any contiguous ranges of a space: they end at these keys. */
+function shardMaps(space: bigint): fc.Arbitrary<HashKeyRange[]> {
+  return fc.uniqueArray(fc.bigInt({ min: 0n, max: space - 2n }), { maxLength: 12 }).map((ends) => {
+    const ascending = [...ends, space - 1n].sort((a, b) => (a < b ? -1 : 1));
+    return ascending.map((endingHashKey, index) => ({
+      startingHashKey: index === 0 ? 0n : ascending[index - 1]! + 1n,
+      endingHashKey,
+    }));
+  });
+}
+
+function isWide({ startingHashKey, endingHashKey }: HashKeyRange): boolean {
+  return endingHashKey - startingHashKey > 1000n;
+}
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({ allocate: fc.integer({ min: 1, max: 5 }) }),
+    fc.record({ release: fc.nat() }),
+    fc.record({ rehydrate: fc.constant(true) }),
+  ),
+  { maxLength: 60 },
+);
+
+function follow(model: Model, plan: typeof steps extends fc.Arbitrary<infer T> ? T : never, ranges?: HashKeyRange[]) {
+  const space = model.ranges.at(-1)!.endingHashKey + 1n;
+  let allocator = new BalancedKeyAllocator({ space, ranges });
+  for (const step of plan) {
+    if ('allocate' in step) {
+      if (model.open.length === 0) {
+        expect(() => allocator.allocate(step.allocate)).toThrow(KeySpaceExhaustedError);
+        continue;
+      }
+      const key = allocator.allocate(step.allocate);
+      model.expectNext(key);
+      model.keys.set(String(key), step.allocate);
+    } else if ('release' in step) {
+      const key = [...model.keys.keys()][step.release % Math.max(1, model.keys.size)];
+      expect(allocator.release(BigInt(key ?? 0))).toBe(key !== undefined);
+      if (key !== undefined) model.keys.delete(key);
+      expect(allocator.has(BigInt(key ?? 0))).toBe(false);
+    } else {
+      const allocated = [...model.keys].map(([key, each]) => ({ hashKey: BigInt(key), weight: each }));
+      allocator = new BalancedKeyAllocator({ space, ranges, allocated: allocated.reverse() });
+    }
+    expect(allocator.size).toBe(model.keys.size);
+  }
+}
+
+describe('BalancedKeyAllocator without ranges', () => {
+  test('hands out the keys of the article tree in its order', () => {
+    expect(take(new BalancedKeyAllocator({ space: SEED_SPACE }), 7)).toEqual([64, 32, 96, 16, 80, 48, 112]);
+  });
+
+  test('goes on from the keys 0, 32, 9 and 57 as the article does', () => {
+    const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [0n, 32n, 9n, 57n] });
+    expect(take(allocator, 8)).toEqual([64, 96, 80, 112, 72, 48, 104, 16]);
+  });
+
+  test('refills the right side of the severely skewed tree of the article first', () => {
+    const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [64n, 32n, 16n, 8n, 4n] });
+    expect(take(allocator, 4).every((key) => key > 64)).toBe(true);
+    expect(take(allocator, 1)[0]).toBeLessThan(64);
+  });
+
+  test('hands out the balanced order, in the space of Kinesis too', () => {
+    for (const space of [SEED_SPACE, 100n, 77n, 1n, HASH_KEY_SPACE]) {
+      const allocator = new BalancedKeyAllocator({ space });
+      const count = space < 1000n ? Number(space) : 1000;
+      expect(take(allocator, count)).toEqual(Array.from({ length: count }, (_, n) => Number(balancedKey(n, space))));
+    }
+  });
+
+  test('hands out every key of a space of any size once, and then fails', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 300 }), (space) => {
+        const allocator = new BalancedKeyAllocator({ space: BigInt(space) });
+        expect(new Set(take(allocator, space)).size).toBe(space);
+        expect(() => allocator.allocate()).toThrow(KeySpaceExhaustedError);
+        expect(() => allocator.allocate()).toThrow(`all ${space} hash keys are allocated`);
+      }),
+    );
+  });
+
+  test('follows the article at every step of allocations, releases and restarts', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 40n }), steps, (space, plan) => {
+        follow(new Model(uniformRanges(1, space), false), plan);
+      }),
+    );
+  });
+
+  test('follows the article from any keys of the space of Kinesis', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.bigInt({ min: 0n, max: HASH_KEY_SPACE - 1n }), { maxLength: 30 }), (allocated) => {
+        const allocator = new BalancedKeyAllocator({ allocated });
+        const model = new Model(uniformRanges(1), false);
+        for (const key of allocated) model.keys.set(String(key), 1);
+        for (let n = 0; n < 20; n++) {
+          const key = allocator.allocate();
+          model.expectNext(key);
+          model.keys.set(String(key), 1);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('BalancedKeyAllocator with ranges', () => {
+  test('follows its promise at every step of allocations, releases and restarts', () => {
+    const shardMap = fc.bigInt({ min: 2n, max: 60n }).chain(shardMaps);
+    fc.assert(
+      fc.property(shardMap, steps, (ranges, plan) => {
+        follow(new Model(ranges, true), plan, ranges);
+      }),
+    );
+  });
+
+  test('puts at most ceil(m/k) owners on each shard, whatever the shards are, and ceil(m/2k) once each is split', () => {
+    fc.assert(
+      fc.property(shardMaps(HASH_KEY_SPACE), fc.integer({ min: 1, max: 200 }), fc.boolean(), (ranges, owners, up) => {
+        fc.pre(ranges.every(isWide));
+        const allocator = new BalancedKeyAllocator({ ranges });
+        const keys = Array.from({ length: owners }, () => allocator.allocate());
+        const split = ranges.flatMap(({ startingHashKey, endingHashKey }) => {
+          const upper = (startingHashKey + endingHashKey + (up ? 2n : 0n)) / 2n;
+          return [
+            { startingHashKey, endingHashKey: upper - 1n },
+            { startingHashKey: upper, endingHashKey },
+          ];
+        });
+        for (const shards of [ranges, split]) {
+          const most = mostOwners(
+            keys.map((key) => shardIndexOf(key, shards)),
+            shards.length,
+          );
+          most.forEach((owners, index) => {
+            if (shards === ranges || index === keys.length - 1) {
+              expect(owners).toBeLessThanOrEqual(Math.ceil((index + 1) / shards.length));
+            }
+          });
+        }
+      }),
+    );
+  });
+
+  test.each(Array.from({ length: 63 }, (_, index) => index + 2))(
+    'puts ceil(m/k) of any m up to 1,000 owners on each of %d shards',
+    (shards) => {
+      const ranges = uniformRanges(shards);
+      const allocator = new BalancedKeyAllocator({ ranges });
+      const owners = Array.from({ length: 1000 }, () => shardIndexOf(allocator.allocate(), ranges));
+      expect(mostOwners(owners, shards)).toEqual(owners.map((_, index) => Math.ceil((index + 1) / shards)));
+    },
+  );
+
+  test.each([4, 8, 64])('is as even after %d shards are merged in pairs', (shards) => {
+    const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(shards) });
+    const merged = uniformRanges(shards / 2);
+    const owners = Array.from({ length: 300 }, () => shardIndexOf(allocator.allocate(), merged));
+    expect(mostOwners(owners, shards / 2)).toEqual(owners.map((_, index) => Math.ceil((2 * (index + 1)) / shards)));
+  });
+
+  test('is as even again after any releases, once enough owners have come', () => {
+    fc.assert(
+      fc.property(shardMaps(HASH_KEY_SPACE), fc.array(fc.nat(), { maxLength: 50 }), (ranges, releases) => {
+        fc.pre(ranges.every(isWide));
+        const allocator = new BalancedKeyAllocator({ ranges });
+        const keys = Array.from({ length: 60 }, () => allocator.allocate());
+        for (const release of releases) {
+          const [key] = keys.splice(release % Math.max(1, keys.length), 1);
+          if (key !== undefined) allocator.release(key);
+        }
+        const most = Math.ceil(60 / ranges.length);
+        while (keys.length < most * ranges.length) keys.push(allocator.allocate());
+        const perShard = mostOwners(
+          keys.map((key) => shardIndexOf(key, ranges)),
+          ranges.length,
+        );
+        expect(perShard.at(-1)).toBe(most);
+      }),
+    );
+  });
+
+  test('takes ranges in any order, as ListShards lists those of a resharded stream', () => {
+    const ranges = uniformRanges(5, SEED_SPACE);
+    const shuffled = [3, 0, 4, 1, 2].map((index) => ranges[index]!);
+    expect(take(new BalancedKeyAllocator({ ranges: shuffled }), 128)).toEqual(
+      take(new BalancedKeyAllocator({ ranges }), 128),
+    );
+  });
+
+  test('passes over a shard that has no key left', () => {
+    const ranges = [
+      { startingHashKey: 0n, endingHashKey: 0n },
+      { startingHashKey: 1n, endingHashKey: 127n },
+    ];
+    const keys = take(new BalancedKeyAllocator({ ranges }), 128);
+    expect(keys.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 128 }, (_, key) => key));
+  });
+});
+
+describe('BalancedKeyAllocator with weights', () => {
+  const weights = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 9 });
+  const shardCounts = fc.integer({ min: 1, max: 5 });
+
+  function heaviest(owners: readonly number[], shards: number): number {
+    const ranges = uniformRanges(shards);
+    const allocator = new BalancedKeyAllocator({ ranges });
+    const loads = new Array<number>(shards).fill(0);
+    for (const owner of owners) loads[shardIndexOf(allocator.allocate(owner), ranges)]! += owner;
+    return Math.max(...loads);
+  }
+
+  /** The load that the heaviest shard has at best, found by trying every placement that could be better. */
+  function leastPossible(owners: readonly number[], shards: number): number {
+    const descending = owners.toSorted((a, b) => b - a);
+    const place = (index: number, loads: number[], best: number): number => {
+      if (Math.max(...loads) >= best) return best;
+      if (index === descending.length) return Math.max(...loads);
+      const distinct = loads.filter((load, shard) => loads.indexOf(load) === shard);
+      return distinct.reduce((least, load) => {
+        const next = loads.with(loads.indexOf(load), load + descending[index]!);
+        return place(index + 1, next, least);
+      }, best);
+    };
+    return place(0, new Array(shards).fill(0), heaviest(descending, shards) + 1);
+  }
+
+  test('counts an owner of weight 3 as three', () => {
+    const ranges = uniformRanges(2, SEED_SPACE);
+    const allocator = new BalancedKeyAllocator({ ranges });
+    const heavy = shardIndexOf(allocator.allocate(3), ranges);
+    expect(Array.from({ length: 3 }, () => shardIndexOf(allocator.allocate(), ranges))).toEqual(
+      new Array(3).fill(1 - heavy),
+    );
+  });
+
+  test('forgets a weight with its owner', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 1e-9, max: 1e9, noNaN: true }), { maxLength: 30 }), (owners) => {
+        const ranges = uniformRanges(2, SEED_SPACE);
+        const allocator = new BalancedKeyAllocator({ ranges });
+        for (const key of owners.map((owner) => allocator.allocate(owner))) allocator.release(key);
+        expect(take(allocator, 20)).toEqual(take(new BalancedKeyAllocator({ ranges }), 20));
+      }),
+    );
+  });
+
+  test('keeps the heaviest shard within 2 - 1/k of the least possible, and within 4/3 if the heaviest come first', () => {
+    fc.assert(
+      fc.property(weights, shardCounts, (owners, shards) => {
+        const least = leastPossible(owners, shards);
+        const heaviestFirst = owners.toSorted((a, b) => b - a);
+        expect(heaviest(owners, shards)).toBeLessThanOrEqual((2 - 1 / shards) * least + 1e-9);
+        expect(heaviest(heaviestFirst, shards)).toBeLessThanOrEqual((4 / 3 - 1 / (3 * shards)) * least + 1e-9);
+      }),
+    );
+  });
+});
+
+describe('BalancedKeyAllocator', () => {
+  test('knows which keys are allocated', () => {
+    const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [3n, 5n] });
+    expect([3n, 4n, 5n].map((key) => allocator.has(key))).toEqual([true, false, true]);
+    expect(allocator.size).toBe(2);
+  });
+
+  test.each([-1n, 128n, 4n, 64n, 3, undefined])('has not allocated %p, and cannot release it', (key) => {
+    const allocator = new BalancedKeyAllocator({ space: SEED_SPACE, allocated: [3n, 5n, 100n] });
+    expect(allocator.has(key as bigint)).toBe(false);
+    expect(allocator.release(key as bigint)).toBe(false);
+    expect(allocator.size).toBe(3);
+  });
+
+  const range = (startingHashKey: unknown, endingHashKey: unknown) =>
+    ({ startingHashKey, endingHashKey }) as HashKeyRange;
+
+  test.each<[string, HashKeyRange[]]>([
+    ['no range', []],
+    ['a gap', [range(0n, 62n), range(64n, 127n)]],
+    ['an overlap', [range(0n, 64n), range(64n, 127n)]],
+    ['a range twice', [range(0n, 63n), range(0n, 63n), range(64n, 127n)]],
+    ['a range within another', [range(0n, 127n), range(10n, 20n)]],
+    ['nothing at the start', [range(1n, 127n)]],
+    ['nothing at the end', [range(0n, 126n)]],
+    ['more than the space', [range(0n, 128n)]],
+    ['a range that ends before it starts', [range(0n, 63n), range(64n, 62n), range(63n, 127n)]],
+    ['numbers', [range(0, 127)]],
+    ['nothing at all in place of a range', [undefined as unknown as HashKeyRange]],
+    ['an object in place of ranges', range(0n, 127n) as unknown as HashKeyRange[]],
+  ])('fails for ranges with %s', (_, ranges) => {
+    expect(() => new BalancedKeyAllocator({ space: SEED_SPACE, ranges })).toThrow(InvalidHashKeyRangesError);
+  });
+
+  test('fails for ranges beyond the space of Kinesis', () => {
+    expect(() => new BalancedKeyAllocator({ ranges: [range(0n, HASH_KEY_SPACE)] })).toThrow(InvalidHashKeyRangesError);
+  });
+
+  test.each([0n, -1n, HASH_KEY_SPACE + 1n, 128])('fails for the space %p', (space) => {
+    expect(() => new BalancedKeyAllocator({ space: space as bigint })).toThrow(InvalidArgumentError);
+  });
+
+  test.each([[-1n], [128n], [5], ['5'], [null], [{ hashKey: 128n, weight: 1 }]])(
+    'fails for the allocated key %p outside every range',
+    (key) => {
+      const restore = () =>
+        new BalancedKeyAllocator({ ranges: uniformRanges(2, SEED_SPACE), allocated: [1n, key as bigint] });
+      expect(restore).toThrow(InvalidHashKeyError);
+      expect(restore).toThrow('allocated[1] must be a hash key of one of the ranges, from 0 to 127, got ');
+    },
+  );
+
+  test('fails for an allocated key that is listed twice', () => {
+    const restore = () => new BalancedKeyAllocator({ allocated: [1n, 2n, { hashKey: 1n, weight: 2 }] });
+    expect(restore).toThrow(InvalidHashKeyError);
+    expect(restore).toThrow('allocated[2] must be listed once, got 1');
+  });
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1', null, 1n])(
+    'fails for the weight %p',
+    (weight) => {
+      const allocator = new BalancedKeyAllocator();
+      expect(() => allocator.allocate(weight as number)).toThrow(InvalidWeightError);
+      expect(allocator.size).toBe(0);
+      const allocated = [{ hashKey: 0n, weight: weight as number }];
+      expect(() => new BalancedKeyAllocator({ allocated })).toThrow(
+        'allocated[0].weight must be a number from 1e-9 to 2^53 - 1',
+      );
+    },
+  );
+});

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import {
+  alternatingKey,
+  balancedKey,
+  HASH_KEY_SPACE,
+  hashPartitionKey,
+  InvalidArgumentError,
+  leftToRightKey,
+  shardIndexOf,
+  uniformRanges,
+} from '../../../../lib/core';
+import { mostOwners } from './most-owners';
+
+const SEED_SPACE = 128n;
+
+function firstKeys(count: number, keyOf: typeof balancedKey, space = SEED_SPACE): number[] {
+  return Array.from({ length: count }, (_, n) => Number(keyOf(n, space)));
+}
+
+/** Levels of the tree that the article's halving makes of a space: its keys from left to right. */
+function levels(space: bigint): bigint[][] {
+  let intervals = [{ low: 0n, high: space, lowTaken: false }];
+  const keys: bigint[][] = [];
+  while (intervals.length > 0) {
+    keys.push(intervals.map(({ low, high }) => (low + high) / 2n));
+    intervals = intervals.flatMap(({ low, high, lowTaken }) => {
+      const key = (low + high) / 2n;
+      return [
+        { low, high: key, lowTaken },
+        { low: key, high, lowTaken: true },
+      ].filter((half) => half.high - half.low > (half.lowTaken ? 1n : 0n));
+    });
+  }
+  return keys;
+}
+
+function reversedBits(n: number): bigint {
+  const position = (n + 1).toString(2).slice(1);
+  const path = [...position].reverse().join('');
+  return (2n * BigInt(`0b0${path}`) + 1n) * (HASH_KEY_SPACE >> BigInt(path.length + 1));
+}
+
+describe('leftToRightKey', () => {
+  test('gives the order of the article', () => {
+    expect(firstKeys(10, leftToRightKey)).toEqual([64, 32, 96, 16, 48, 80, 112, 8, 24, 40]);
+  });
+
+  test('skews 23 keys of the seed, 15 on one side of the first key and 8 from it on', () => {
+    const keys = firstKeys(23, leftToRightKey);
+    expect(keys.filter((key) => key < 64)).toHaveLength(15);
+    expect(keys.filter((key) => key >= 64)).toHaveLength(8);
+  });
+
+  test('fills level by level from left to right, in a space of any size', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 300n }), (space) => {
+        const keys = Array.from({ length: Number(space) }, (_, n) => leftToRightKey(n, space));
+        expect(keys).toEqual(levels(space).flat());
+      }),
+    );
+  });
+});
+
+describe('alternatingKey', () => {
+  test('gives the order of the article', () => {
+    const keys = [64, 32, 96, 16, 80, 48, 112, 8, 40, 72, 104, 24, 56, 88, 120];
+    expect(firstKeys(15, alternatingKey)).toEqual(keys);
+  });
+
+  test('gives the article tree of 23 keys', () => {
+    const keys = [64, 32, 96, 16, 48, 80, 112, 8, 24, 40, 56, 72, 88, 104, 120, 4, 20, 36, 52, 68, 84, 100, 116];
+    expect(new Set(firstKeys(23, alternatingKey))).toEqual(new Set(keys));
+  });
+
+  test('misses the goal of the seed: after 19 keys its halves differ by 4', () => {
+    const keys = firstKeys(19, alternatingKey).slice(1);
+    expect(keys.filter((key) => key < 64)).toHaveLength(11);
+    expect(keys.filter((key) => key > 64)).toHaveLength(7);
+  });
+
+  test('takes every second key of a level, then the others, in a space of any size', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 300n }), (space) => {
+        const keys = Array.from({ length: Number(space) }, (_, n) => alternatingKey(n, space));
+        const everySecond = (level: bigint[], first: number) => level.filter((_, position) => position % 2 === first);
+        expect(keys).toEqual(levels(space).flatMap((level) => [...everySecond(level, 0), ...everySecond(level, 1)]));
+      }),
+    );
+  });
+});
+
+describe('balancedKey', () => {
+  test('gives the order of the article tree', () => {
+    expect(firstKeys(7, balancedKey)).toEqual([64, 32, 96, 16, 80, 48, 112]);
+  });
+
+  test('is the middle of the space of Kinesis, then of its halves', () => {
+    expect([0, 1, 2].map((n) => balancedKey(n))).toEqual([2n ** 127n, 2n ** 126n, 2n ** 127n + 2n ** 126n]);
+  });
+
+  test('is the position within its level with the bits reversed', () => {
+    fc.assert(fc.property(fc.maxSafeNat(), (n) => balancedKey(n) === reversedBits(n)));
+  });
+
+  test('gives every key of a space of any size once', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 300 }), (space) => {
+        expect(new Set(firstKeys(space, balancedKey, BigInt(space))).size).toBe(space);
+      }),
+    );
+  });
+
+  test.each([1, 2, 4, 8, 16, 32, 64])('puts ceil(m/k) of any m owners on each of %d shards', (shards) => {
+    const ranges = uniformRanges(shards);
+    const owners = Array.from({ length: 1000 }, (_, n) => shardIndexOf(balancedKey(n), ranges));
+    mostOwners(owners, shards).forEach((most, index) => {
+      expect(most).toBe(Math.ceil((index + 1) / shards));
+    });
+  });
+
+  test('puts the 14 owners of the article on two shards, 7 and 7, where MD5 puts 3 and 11', () => {
+    const perShard = (keyOf: (n: number) => bigint) => {
+      const shards = Array.from({ length: 14 }, (_, n) => shardIndexOf(keyOf(n), uniformRanges(2)));
+      return [0, 1].map((shard) => shards.filter((other) => other === shard).length);
+    };
+    expect(perShard((n) => balancedKey(n))).toEqual([7, 7]);
+    expect(perShard((n) => hashPartitionKey(String(n + 1)))).toEqual([3, 11]);
+  });
+});
+
+describe.each([
+  ['balancedKey', balancedKey],
+  ['leftToRightKey', leftToRightKey],
+  ['alternatingKey', alternatingKey],
+])('%s', (_, keyOf) => {
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 128, 2 ** 53, '1', 1n, undefined])(
+    'fails for the position %p in a space of 128',
+    (n) => {
+      expect(() => keyOf(n as number, SEED_SPACE)).toThrow(InvalidArgumentError);
+      expect(() => keyOf(n as number, SEED_SPACE)).toThrow(
+        'n must be a whole number from 0 to 127 and at most 2^53 - 1, ',
+      );
+    },
+  );
+
+  test.each([0n, -1n, HASH_KEY_SPACE + 1n, 128])('fails for the space %p', (space) => {
+    expect(() => keyOf(0, space as bigint)).toThrow('space must be a bigint from 1 to 2^128');
+  });
+});

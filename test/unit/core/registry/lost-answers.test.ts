@@ -1,0 +1,237 @@
+import {
+  CorruptRegistryError,
+  DynamoDbRegistryStore,
+  HashKeyLedger,
+  type RebalanceMove,
+  type RegistryHead,
+  type RegistryItem,
+  type RegistryStore,
+  type RegistryTableClient,
+  UncertainCommitError,
+  uniformRanges,
+} from '../../../../lib/core';
+import { systemClock } from '../../../../lib/core/foundation/clock';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { FakeRegistryTable, RandomSchedule } from '../../../support/fakes/fake-registry-store';
+
+const noWait = { clock: { ...systemClock, sleep: async () => {} } };
+const noSchedule = { pause: async () => {}, random: () => 0.5 } as unknown as RandomSchedule;
+const names = (count: number) => Array.from({ length: count }, (_, index) => ({ owner: `owner-${index}` }));
+
+type Fate = 'answered' | 'retried' | 'lost' | 'failed';
+
+/** A store behind an SDK that tries again: a head that was written is refused at the second attempt. */
+function behindAnSdk(store: RegistryStore, fate: () => Fate, written: RegistryHead[]): RegistryStore {
+  const writeHead = async (head: RegistryHead, expected: number): Promise<boolean> => {
+    const what = fate();
+    if (what === 'failed') throw new Error('failed');
+    const isWritten = await store.writeHead(head, expected);
+    if (isWritten) written.push(head);
+    if (what === 'lost') throw new Error('lost');
+    return what === 'retried' ? store.writeHead(head, expected) : isWritten;
+  };
+  return { ...store, writeHead };
+}
+
+/** What the heads that were written changed. */
+const changesOf = (written: readonly RegistryHead[]) =>
+  written.flatMap(({ version, recent }) => recent.filter((entry) => entry.version === version));
+
+describe('a ledger whose commits are applied, their answers lost, and sent again', () => {
+  let table: FakeRegistryTable;
+  let written: RegistryHead[];
+  let ledger: HashKeyLedger;
+  const fates = (...list: Fate[]) => {
+    written = [];
+    const store = behindAnSdk(table.store(noSchedule, 0), () => list.shift() ?? 'answered', written);
+    ledger = new HashKeyLedger(store, noWait);
+  };
+  beforeEach(async () => {
+    table = new FakeRegistryTable();
+    // Twelve owners on two of four shards.
+    const first = new HashKeyLedger(table.store(noSchedule, 0));
+    const owners = await first.allocate(names(24), uniformRanges(4));
+    await first.release(owners.filter(({ hashKey }) => hashKey < 2n ** 127n).map(({ owner }) => owner));
+  });
+
+  test.each<Fate>(['retried', 'lost'])('makes as many moves as asked for, and reports them (%s)', async (fate) => {
+    fates(fate);
+    const moves = await ledger.rebalance(uniformRanges(4), 3);
+    expect(moves).toHaveLength(3);
+    expect(changesOf(written).map(({ owner }) => owner)).toEqual(moves.map(({ owner }) => owner));
+    fates(fate, fate);
+    const all = await ledger.rebalance(uniformRanges(4), 1_000);
+    expect(all).toHaveLength(3);
+    expect(changesOf(written).map(({ owner }) => owner)).toEqual(all.map(({ owner }) => owner));
+  });
+
+  test('recognises its commit behind those of others', async () => {
+    const other = new HashKeyLedger(table.store(noSchedule, 0));
+    fates('retried');
+    const { readHead } = table.store(noSchedule, 0);
+    let reads = 0;
+    const store = behindAnSdk(table.store(noSchedule, 0), () => 'retried', written);
+    ledger = new HashKeyLedger(
+      {
+        ...store,
+        readHead: async () => {
+          if (++reads > 2) await other.allocate([{ owner: `late-${reads}` }], uniformRanges(4));
+          return readHead();
+        },
+      },
+      noWait,
+    );
+    const moves = await ledger.rebalance(uniformRanges(4), 2);
+    expect(moves).toHaveLength(2);
+    expect(changesOf(written)).toHaveLength(2);
+  });
+
+  // Found by test/models/exhaustive: it read all entries before it looked for its commit in the head, and that failed.
+  test('recognises its commit by the head alone', async () => {
+    const other = new HashKeyLedger(table.store(noSchedule, 0), { maxEntries: 1 });
+    const store = table.store(noSchedule, 0);
+    let readsEntries = true;
+    const writeHead = async (head: RegistryHead, expected: number) => {
+      await store.writeHead(head, expected);
+      for (const { owner } of names(3)) await other.allocate([{ owner: `other-${owner}` }], uniformRanges(4));
+      readsEntries = false;
+      return false;
+    };
+    const readEntries = async () => {
+      if (!readsEntries) throw new Error('throttled');
+      return store.readEntries();
+    };
+    const slow = new HashKeyLedger({ ...store, writeHead, readEntries }, noWait);
+    const [owner] = await slow.allocate([{ owner: 'new' }], uniformRanges(4));
+    expect(await other.list()).toContainEqual(owner);
+  });
+
+  test('says that it does not know when too many others followed', async () => {
+    const other = new HashKeyLedger(table.store(noSchedule, 0));
+    const store = table.store(noSchedule, 0);
+    const writeHead = async (head: RegistryHead, expected: number) => {
+      await store.writeHead(head, expected);
+      for (const { owner } of names(70)) await other.allocate([{ owner: `other-${owner}` }], uniformRanges(4));
+      return false;
+    };
+    const slow = new HashKeyLedger({ ...store, writeHead }, noWait);
+    await expect(slow.allocate([{ owner: 'new' }], uniformRanges(4))).rejects.toThrow(UncertainCommitError);
+  });
+
+  test('reports exactly what it changed, in random histories with rivals', async () => {
+    const totals = { reports: 0, changes: 0, errors: 0 };
+    for (let seed = 0; seed < 300; seed++) {
+      const random = seededRandom(seed);
+      const schedule = new RandomSchedule(random);
+      const histories = new FakeRegistryTable();
+      const work = Array.from({ length: 3 }, async () => {
+        const applied: RegistryHead[] = [];
+        const fate = (): Fate =>
+          (['answered', 'answered', 'retried', 'lost', 'failed'] as const)[Math.floor(random() * 5)]!;
+        const store = behindAnSdk(histories.store(schedule, 0), fate, applied);
+        const rival = new HashKeyLedger(store, {
+          clock: { ...systemClock, sleep: schedule.pause },
+          random,
+          maxEntries: 4,
+        });
+        for (let operation = 0; operation < 6; operation++) {
+          applied.length = 0;
+          const ranges = uniformRanges(1 + Math.floor(random() * 4));
+          const some = names(10).filter(() => random() < 0.3);
+          const kind = random();
+          try {
+            if (kind < 0.4) {
+              const owners = await rival.allocate(some, ranges);
+              const keys = new Map(owners.map(({ owner, hashKey }) => [owner, hashKey]));
+              for (const { owner, hashKey } of changesOf(applied)) expect(keys.get(owner)).toBe(hashKey);
+            } else if (kind < 0.6) {
+              const released = await rival.release(some.map(({ owner }) => owner));
+              const reported = released.flatMap((owner) => owner?.owner ?? []);
+              expect(reported).toEqual(changesOf(applied).map(({ owner }) => owner));
+            } else {
+              const most = Math.floor(random() * 6);
+              const moves: RebalanceMove[] = await rival.rebalance(ranges, most);
+              expect(moves.length).toBeLessThanOrEqual(most);
+              const changes = changesOf(applied).map(({ owner, hashKey }) => [owner, hashKey]);
+              expect(moves.map(({ owner, toHashKey }) => [owner, toHashKey])).toEqual(changes);
+            }
+            totals.reports += 1;
+            totals.changes += applied.length;
+          } catch (error) {
+            if ((error as Error).message !== 'failed' && (error as Error).message !== 'lost') {
+              throw new Error(`seed ${seed}`, { cause: error });
+            }
+            totals.errors += 1;
+          }
+        }
+      });
+      await schedule.runUntil(Promise.all(work));
+    }
+    expect(Object.values(totals).every((total) => total > 300)).toBe(true);
+  });
+});
+
+describe('a registry that is damaged', () => {
+  const entry = { owner: 'a', version: 1, hashKey: 1n, weight: 1 };
+  test.each<[string, RegistryHead]>([
+    ['has an empty history', { version: 3, recent: [] }],
+    ['has a history of another version', { version: 3, recent: [entry] }],
+    ['has a history in descending order', { version: 1, recent: [{ ...entry, version: 2 }, entry] }],
+    ['has no version', { version: Number.NaN, recent: [entry] }],
+    ['has no commits', { version: 1, recent: [entry], commits: [] }],
+    ['has more commits than versions', { version: 1, recent: [entry], commits: ['a', 'b'] }],
+  ])('is refused if its head %s', async (_, head) => {
+    const table = new FakeRegistryTable();
+    table.heads.push(head);
+    await expect(new HashKeyLedger(table.store(noSchedule, 0)).list()).rejects.toThrow(CorruptRegistryError);
+  });
+
+  const client = (item: RegistryItem, page: object = {}): RegistryTableClient => ({
+    getItem: async () => ({ Item: item }),
+    putItem: async () => ({}),
+    scan: async () => page,
+  });
+  const head = { id: { S: 'head' }, version: { N: '1' }, recent: { S: '[["a",1,"5",1]]' } };
+  test.each([
+    { recent: undefined },
+    { recent: { S: '{' } },
+    { recent: { S: '{}' } },
+    { recent: { S: '[null]' } },
+    { recent: { S: '[["a",1,"x",1]]' } },
+    { version: undefined },
+    { version: { N: 'x' } },
+    { commits: { S: '7' } },
+  ])('is refused if the item of its head has %j', async (damage) => {
+    const store = new DynamoDbRegistryStore(client({ ...head, ...damage }), 't');
+    await expect(store.readHead()).rejects.toThrow(CorruptRegistryError);
+  });
+
+  test('does not keep a ledger busy for ever if a scan comes to the same key again', async () => {
+    const keys = [{ id: { S: 'x' } }, { id: { S: 'y' } }];
+    let scans = 0;
+    const scan = async () => ({ Items: [], LastEvaluatedKey: keys[scans++ % 2]! });
+    const store = new DynamoDbRegistryStore({ ...client(head), scan }, 't');
+    await expect(new HashKeyLedger(store).list()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+    expect(scans).toBe(3);
+  });
+
+  test.each([[undefined], [null], [{}], [{ Items: null }], [{ Items: {} }]])(
+    'takes an answer without items for none, and not for a registry without owners: %j',
+    async (answer) => {
+      const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => answer as never }, 't');
+      await expect(new HashKeyLedger(store).list()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+    },
+  );
+
+  test.each([
+    [null],
+    ['x'],
+    [{}],
+    [{ id: { S: 'owner/a' }, version: { N: '' }, weight: { N: '1' } }],
+    [{ id: { S: 'owner/a' }, version: { N: '1e400' }, weight: { N: '1' } }],
+    [{ id: { S: 'owner/a' }, version: { N: '1' }, weight: { N: [1] } }],
+  ])('refuses an item that is no entry: %j', async (item) => {
+    const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => ({ Items: [item] }) as never }, 't');
+    await expect(new HashKeyLedger(store).list()).rejects.toThrow(CorruptRegistryError);
+  });
+});

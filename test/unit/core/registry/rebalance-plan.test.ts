@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import {
+  BalancedKeyAllocator,
+  describeRebalancePlan,
+  type HashKeyOwner,
+  InvalidArgumentError,
+  InvalidHashKeyError,
+  InvalidHashKeyRangesError,
+  InvalidWeightError,
+  KeySpaceExhaustedError,
+  rebalancePlan,
+  shardIndexOf,
+  uniformRanges,
+} from '../../../../lib/core';
+import { randomRuns } from '../../../support/random-runs';
+
+fc.configureGlobal({ numRuns: randomRuns(100) });
+
+const SPACE = 1_200n;
+
+/** Owners on these shards, of these weights. */
+function ownersOn(placement: readonly (readonly [shard: number, weight: number])[], shards: number): HashKeyOwner[] {
+  const start = uniformRanges(shards, SPACE).map(({ startingHashKey }) => startingHashKey);
+  return placement.map(([shard, weight], index) => {
+    return { owner: `owner-${index}`, hashKey: start[shard % shards]! + BigInt(index), weight };
+  });
+}
+
+function loads(owners: readonly HashKeyOwner[], shards: number): number[] {
+  const ranges = uniformRanges(shards, SPACE);
+  const sums = new Array<number>(shards).fill(0);
+  for (const { hashKey, weight } of owners) sums[shardIndexOf(hashKey, ranges)]! += weight;
+  return sums;
+}
+
+function moved(
+  owners: readonly HashKeyOwner[],
+  moves: readonly { owner: string; toHashKey: bigint }[],
+): HashKeyOwner[] {
+  const keys = new Map(moves.map(({ owner, toHashKey }) => [owner, toHashKey]));
+  return owners.map((owner) => ({ ...owner, hashKey: keys.get(owner.owner) ?? owner.hashKey }));
+}
+
+/** The fewest owners that must change their shard for every shard to be within the bound, by trying everything. */
+function fewestMoves(owners: readonly HashKeyOwner[], shards: number, bound: number): number {
+  const ranges = uniformRanges(shards, SPACE);
+  const home = owners.map(({ hashKey }) => shardIndexOf(hashKey, ranges));
+  const place = (index: number, sums: readonly number[], moves: number): number => {
+    if (Math.max(...sums) > bound) return Number.POSITIVE_INFINITY;
+    if (index === owners.length) return moves;
+    return Math.min(
+      ...sums.map((sum, shard) =>
+        place(index + 1, sums.with(shard, sum + owners[index]!.weight), moves + Number(shard !== home[index])),
+      ),
+    );
+  };
+  return place(0, new Array<number>(shards).fill(0), 0);
+}
+
+/** The load of the heaviest shard at best. */
+function leastPossible(owners: readonly HashKeyOwner[], shards: number): number {
+  const place = (index: number, sums: readonly number[]): number =>
+    index === owners.length
+      ? Math.max(...sums)
+      : Math.min(...sums.map((sum, shard) => place(index + 1, sums.with(shard, sum + owners[index]!.weight))));
+  return place(0, new Array<number>(shards).fill(0));
+}
+
+const shardCounts = fc.integer({ min: 1, max: 3 });
+
+function placements(weights: fc.Arbitrary<number>, maxLength: number) {
+  return fc.array(fc.tuple(fc.nat({ max: 11 }), weights), { maxLength });
+}
+
+describe('rebalancePlan', () => {
+  test('moves nothing that an allocator has just handed out', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 60 }), (shards, count) => {
+        const ranges = uniformRanges(shards);
+        const allocator = new BalancedKeyAllocator({ ranges });
+        const owners = Array.from({ length: count }, (_, index) => {
+          return { owner: String(index), hashKey: allocator.allocate(), weight: 1 };
+        });
+        expect(rebalancePlan(owners, ranges).moves).toEqual([]);
+      }),
+    );
+  });
+
+  test('brings equal owners down to ceil(m/k) on every shard', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 12 }), placements(fc.constant(1), 60), (shards, placement) => {
+        const owners = ownersOn(placement, shards);
+        const { moves, bound } = rebalancePlan(owners, uniformRanges(shards, SPACE));
+        expect(bound).toBe(Math.ceil(owners.length / shards));
+        expect(Math.max(...loads(moved(owners, moves), shards))).toBeLessThanOrEqual(bound);
+      }),
+    );
+  });
+
+  test('moves the fewest of equal owners that any plan can', () => {
+    fc.assert(
+      fc.property(shardCounts, placements(fc.constant(1), 7), (shards, placement) => {
+        const owners = ownersOn(placement, shards);
+        const { moves, bound } = rebalancePlan(owners, uniformRanges(shards, SPACE));
+        expect(moves).toHaveLength(fewestMoves(owners, shards, bound));
+      }),
+    );
+  });
+
+  test('brings owners of any weight down to the bound, which is at most 4/3 of the least possible', () => {
+    fc.assert(
+      fc.property(shardCounts, placements(fc.integer({ min: 1, max: 20 }), 7), (shards, placement) => {
+        const owners = ownersOn(placement, shards);
+        const { moves, bound } = rebalancePlan(owners, uniformRanges(shards, SPACE));
+        expect(Math.max(...loads(moved(owners, moves), shards))).toBeLessThanOrEqual(bound);
+        expect(bound).toBeLessThanOrEqual((4 / 3 - 1 / (3 * shards)) * leastPossible(owners, shards) + 1e-9);
+        expect(moves.length).toBeGreaterThanOrEqual(fewestMoves(owners, shards, bound));
+      }),
+    );
+  });
+
+  test('holds with weights that do not add up exactly', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 8 }),
+        placements(fc.double({ min: 1e-6, max: 1e6, noNaN: true }), 40),
+        (shards, placement) => {
+          const owners = ownersOn(placement, shards);
+          const { moves, bound } = rebalancePlan(owners, uniformRanges(shards, SPACE));
+          expect(Math.max(...loads(moved(owners, moves), shards))).toBeLessThanOrEqual(bound * (1 + 1e-8));
+        },
+      ),
+    );
+  });
+
+  test('gives each mover a key of its own that nobody has or had', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 8 }),
+        placements(fc.integer({ min: 1, max: 5 }), 40),
+        (shards, placement) => {
+          const owners = ownersOn(placement, shards);
+          const { moves } = rebalancePlan(owners, uniformRanges(shards, SPACE));
+          const keys = [...owners.map(({ hashKey }) => hashKey), ...moves.map(({ toHashKey }) => toHashKey)];
+          expect(new Set(keys).size).toBe(keys.length);
+          for (const { owner, fromHashKey, toHashKey, fromShard, toShard } of moves) {
+            const ranges = uniformRanges(shards, SPACE);
+            expect(owners.find((other) => other.owner === owner)!.hashKey).toBe(fromHashKey);
+            expect([fromHashKey, toHashKey].map((key) => shardIndexOf(key, ranges))).toEqual([fromShard, toShard]);
+            expect(fromShard).not.toBe(toShard);
+          }
+        },
+      ),
+    );
+  });
+
+  test('relieves the heaviest shard first, and says what is left to relieve', () => {
+    const owners = ownersOn([...new Array(3).fill([0, 1]), ...new Array(6).fill([1, 1])], 3);
+    const { moves, heaviest } = rebalancePlan(owners, uniformRanges(3, SPACE));
+    expect(heaviest).toBe(6);
+    expect(moves.map(({ fromShard, toShard, heaviest: after }) => [fromShard, toShard, after])).toEqual([
+      [1, 2, 5],
+      [1, 2, 4],
+      [1, 2, 3],
+    ]);
+  });
+
+  test('leaves what stays on a shard even within the shard', () => {
+    const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(1) });
+    const owners = Array.from({ length: 16 }, (_, index) => {
+      return { owner: String(index), hashKey: allocator.allocate() / 2n, weight: 1 };
+    });
+    const after = moved(owners, rebalancePlan(owners, uniformRanges(2)).moves);
+    const perShard = new Array<number>(4).fill(0);
+    for (const { hashKey } of after) perShard[shardIndexOf(hashKey, uniformRanges(4))]! += 1;
+    expect(perShard).toEqual([4, 4, 4, 4]);
+  });
+
+  test('plans twenty thousand owners that are all on one of a hundred shards', () => {
+    const owners = Array.from({ length: 20_000 }, (_, index) => {
+      return { owner: String(index), hashKey: BigInt(index), weight: 1 };
+    });
+    expect(rebalancePlan(owners, uniformRanges(100)).moves).toHaveLength(19_800);
+  });
+
+  test('reads as text', () => {
+    const owners = ownersOn([...new Array(3).fill([0, 1])], 2);
+    const plan = rebalancePlan(owners, uniformRanges(2, SPACE));
+    expect(describeRebalancePlan(plan)).toEqual([
+      '1 move(s): the heaviest shard carries 3, the bound is 2',
+      '"owner-0" of weight 1 from shard 0, 0, to shard 1, 900: the heaviest shard then carries 2',
+    ]);
+    expect(describeRebalancePlan(rebalancePlan([], uniformRanges(2)))).toEqual([
+      'no move is needed: the heaviest shard carries 0, the bound is 0',
+    ]);
+  });
+
+  const owner = { owner: 'a', hashKey: 1n, weight: 1 };
+  test.each<[string, HashKeyOwner[], new (...args: never[]) => Error, string]>([
+    [
+      'no name',
+      [{ ...owner, owner: '' }],
+      InvalidArgumentError,
+      'owners[0].owner must be a string of 1 to 256 characters',
+    ],
+    ['the name of another', [owner, { ...owner, hashKey: 2n }], InvalidArgumentError, 'owners[1].owner must be listed'],
+    ['the key of another', [owner, { ...owner, owner: 'b' }], InvalidHashKeyError, 'owners[1].hashKey must be listed'],
+    [
+      'a key outside',
+      [{ ...owner, hashKey: SPACE }],
+      InvalidHashKeyError,
+      'owners[0].hashKey must be a hash key of one of the ranges',
+    ],
+    [
+      'no weight',
+      [{ ...owner, weight: 0 }],
+      InvalidWeightError,
+      'owners[0].weight must be a number from 1e-9 to 2^53 - 1',
+    ],
+  ])('fails for an owner with %s', (_, owners, type, message) => {
+    const plan = () => rebalancePlan(owners, uniformRanges(2, SPACE));
+    expect(plan).toThrow(type);
+    expect(plan).toThrow(message);
+  });
+
+  test('fails if a shard has no key for an owner', () => {
+    const owners = [0n, 1n, 2n].map((hashKey) => ({ owner: `owner-${hashKey}`, hashKey, weight: 1 }));
+    const ranges = [
+      { startingHashKey: 0n, endingHashKey: 2n },
+      { startingHashKey: 3n, endingHashKey: 3n },
+    ];
+    const last = { owner: 'owner-3', hashKey: 3n, weight: 1 };
+    expect(() => rebalancePlan([...owners, last], ranges)).toThrow(KeySpaceExhaustedError);
+  });
+
+  test('fails for ranges with a gap', () => {
+    expect(() => rebalancePlan([], uniformRanges(3).toSpliced(1, 1))).toThrow(InvalidHashKeyRangesError);
+  });
+});

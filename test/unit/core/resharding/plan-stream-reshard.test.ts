@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { type HashKeyRange, InvalidShardCountError, uniformRanges } from '../../../../lib/core';
+import { boundaryMoves } from '../../../../lib/core/resharding/boundary-moves';
+import { describeOperation, planStreamReshard } from '../../../../lib/core/resharding/plan-stream-reshard';
+import { shardCountSteps } from '../../../../lib/core/resharding/shard-count-steps';
+import { skewOf } from '../../../../lib/core/resharding/skew';
+import { MAX_SKEW } from '../../../../lib/core/resharding/thresholds';
+import { randomRuns } from '../../../support/random-runs';
+import { afterOperation, anyRanges, rangesBetween } from './hash-key-ranges';
+
+fc.configureGlobal({ numRuns: randomRuns(100) });
+
+const anyCount = fc.integer({ min: 1, max: 48 });
+const quarter = 2n ** 126n;
+
+function carryOut(ranges: HashKeyRange[], plan: ReturnType<typeof planStreamReshard>): HashKeyRange[][] {
+  const maps = [ranges];
+  for (const operation of plan) maps.push(afterOperation(maps.at(-1)!, operation));
+  return maps;
+}
+
+describe('skewOf', () => {
+  test('is 1 for shards of the same width, and the lost part of the capacity otherwise', () => {
+    expect(skewOf(uniformRanges(1))).toBe(1);
+    expect(skewOf(uniformRanges(64))).toBe(1);
+    expect(skewOf(rangesBetween([quarter]))).toBe(1.5);
+    expect(skewOf(rangesBetween([quarter, 2n * quarter]))).toBe(1.5);
+  });
+});
+
+describe('boundaryMoves', () => {
+  test('make any shards even, each move one that the service takes', () => {
+    fc.assert(
+      fc.property(anyRanges, anyCount, (ranges, count) => {
+        const end = carryOut(ranges, boundaryMoves(ranges, count)).at(-1)!;
+        expect(end).toHaveLength(count);
+        expect(skewOf(end)).toBeLessThanOrEqual(MAX_SKEW);
+      }),
+    );
+  });
+
+  test('never leave fewer shards than before or after, nor more than one above both', () => {
+    fc.assert(
+      fc.property(anyRanges, anyCount, (ranges, count) => {
+        const counts = carryOut(ranges, boundaryMoves(ranges, count)).map(({ length }) => length);
+        expect(Math.min(...counts)).toBe(Math.min(ranges.length, count));
+        expect(Math.max(...counts)).toBeLessThanOrEqual(Math.max(ranges.length, count) + 1);
+      }),
+    );
+  });
+
+  test('leave boundaries alone that lie where they should, give or take a few keys', () => {
+    const near = uniformRanges(8)
+      .slice(1)
+      .map(({ startingHashKey }) => startingHashKey - 1n);
+    expect(boundaryMoves(rangesBetween(near), 8)).toEqual([]);
+    expect(boundaryMoves(rangesBetween(near), 4).map(({ type }) => type)).toEqual(['merge', 'merge', 'merge', 'merge']);
+  });
+
+  test('put new boundaries exactly where they belong', () => {
+    expect(carryOut(uniformRanges(1), boundaryMoves(uniformRanges(1), 7)).at(-1)).toEqual(uniformRanges(7));
+  });
+});
+
+describe('planStreamReshard', () => {
+  test('is empty exactly for a stream that has the count and is even', () => {
+    fc.assert(
+      fc.property(anyRanges, anyCount, (ranges, count) => {
+        const isThere = ranges.length === count && skewOf(ranges) <= MAX_SKEW;
+        expect(planStreamReshard(ranges, count).length === 0).toBe(isThere);
+      }),
+    );
+  });
+
+  test('made anew after each request, it gets shorter by one at least, until the stream is even', () => {
+    fc.assert(
+      fc.property(anyRanges, anyCount, fc.integer({ min: 0, max: 10 }), (start, count, updatesLeft) => {
+        let ranges = start;
+        let plan = planStreamReshard(ranges, count, { updatesLeft });
+        for (let left = updatesLeft; plan.length > 0; ) {
+          const [next] = plan;
+          if (next!.type === 'update') left -= 1;
+          expect(left).toBeGreaterThanOrEqual(0);
+          ranges = afterOperation(ranges, next!);
+          const rest = planStreamReshard(ranges, count, { updatesLeft: left });
+          expect(rest.length).toBeLessThan(plan.length);
+          plan = rest;
+        }
+        expect(ranges).toHaveLength(count);
+        expect(skewOf(ranges)).toBeLessThanOrEqual(MAX_SKEW);
+      }),
+    );
+  });
+
+  test('takes the way with fewer requests, and splits or merges if both have as many', () => {
+    fc.assert(
+      fc.property(anyRanges, anyCount, (ranges, count) => {
+        fc.pre(ranges.length !== count);
+        const [updates, moves] = [shardCountSteps(ranges.length, count), boundaryMoves(ranges, count)];
+        const plan = planStreamReshard(ranges, count);
+        expect(plan).toHaveLength(Math.min(updates.length, moves.length));
+        expect(plan.some(({ type }) => type === 'update')).toBe(updates.length < moves.length);
+      }),
+    );
+  });
+
+  test('goes from 4 to 32 even shards in three updates, or in 28 splits if there are no updates left', () => {
+    const updates = planStreamReshard(uniformRanges(4), 32);
+    expect(updates.map(describeOperation)).toEqual([
+      'update the shard count to 8',
+      'update the shard count to 16',
+      'update the shard count to 32',
+    ]);
+    const splits = planStreamReshard(uniformRanges(4), 32, { updatesLeft: 2 });
+    expect(splits.map(({ type }) => type)).toEqual(Array(28).fill('split'));
+  });
+
+  test('moves a single boundary by a split and a merge, and can be read', () => {
+    const drifted = rangesBetween([quarter / 2n, 2n * quarter, 3n * quarter]);
+    expect(planStreamReshard(drifted, 4).map(describeOperation)).toEqual([
+      'split 20000000000000000000000000000000-7fffffffffffffffffffffffffffffff at 40000000000000000000000000000000',
+      'merge 00000000000000000000000000000000-1fffffffffffffffffffffffffffffff with ' +
+        '20000000000000000000000000000000-3fffffffffffffffffffffffffffffff',
+    ]);
+  });
+
+  test.each([
+    [8, 10],
+    [9, 12],
+    [10_000, 9_999],
+  ])('makes %d shards that are all astray even by a detour over %d, unless that has just failed', (count, detour) => {
+    const astray = rangesBetween(Array.from({ length: count - 1 }, (_, index) => BigInt(index + 1) * 4n));
+    expect(
+      planStreamReshard(astray, count).map((operation) => 'shardCount' in operation && operation.shardCount),
+    ).toEqual([detour, count]);
+    if (count < 100) {
+      const moves = planStreamReshard(astray, count, { lastUpdateTo: count });
+      expect(moves).toHaveLength(2 * (count - 1));
+      expect(skewOf(carryOut(astray, moves).at(-1)!)).toBe(1);
+    }
+  });
+
+  test.each([
+    [100, 101],
+    [101, 100],
+  ])('updates %d even shards to %d again if the last update to that count was never made', (count, next) => {
+    const plan = planStreamReshard(uniformRanges(count), next, { lastUpdateTo: next });
+    expect(plan).toEqual([{ type: 'update', shardCount: next }]);
+  });
+
+  test('fails for a count that no stream can have', () => {
+    expect(() => planStreamReshard(uniformRanges(4), 0)).toThrow(InvalidShardCountError);
+  });
+});

@@ -1,0 +1,29 @@
+import { isDailyLimit, isNotReady, isOutOfDate, isShardQuota } from '../../../../lib/core/resharding/refusals';
+
+const refusal = (name: string, message: unknown) => Object.assign(new Error(), { name, message });
+
+/** Source of the words: what Kinesis answers to requests beyond each limit. */
+test.each([
+  [refusal('ResourceInUseException', 'Stream is not ACTIVE'), isNotReady],
+  [refusal('LimitExceededException', 'Rate exceeded for stream'), isNotReady],
+  [refusal('InvalidArgumentException', 'not adjacent'), isOutOfDate],
+  [refusal('ResourceNotFoundException', 'Could not find shard shardId-1'), isOutOfDate],
+  [refusal('LimitExceededException', 'exceed the shard limit of the account'), isShardQuota],
+  [refusal('LimitExceededException', 'at most 10 times in 24 hours'), isDailyLimit],
+])('%s means one thing', (error, meaning) => {
+  const all = [isNotReady, isOutOfDate, isShardQuota, isDailyLimit];
+  expect(all.filter((is) => is(error))).toEqual([meaning]);
+});
+
+test.each([[undefined], [5], [{ toString: 'x' }], [['rate']], [null]])(
+  'a message that is no text says nothing: %j',
+  (message) => {
+    const error = refusal('LimitExceededException', message);
+    expect([isNotReady(error), isShardQuota(error), isDailyLimit(error)]).toEqual([false, false, true]);
+    expect(isOutOfDate(refusal('ResourceNotFoundException', message))).toBe(false);
+  },
+);
+
+test.each([[undefined], [null], ['x']])('what is no error is no refusal: %j', (thrown) => {
+  expect([isNotReady, isOutOfDate, isShardQuota, isDailyLimit].some((is) => is(thrown))).toBe(false);
+});

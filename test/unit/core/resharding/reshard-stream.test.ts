@@ -1,0 +1,517 @@
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import fc from 'fast-check';
+import { type EvenShardsError, uniformRanges } from '../../../../lib/core';
+import { describeOperation } from '../../../../lib/core/resharding/plan-stream-reshard';
+import { DailyUpdateLimitError, ReshardSupersededError } from '../../../../lib/core/resharding/reshard-errors';
+import {
+  advanceDeployment,
+  advanceReshard,
+  type DeploymentOptions,
+  inspectStream,
+  type ReshardProgress,
+  reshardStream,
+} from '../../../../lib/core/resharding/reshard-stream';
+import { skewOf } from '../../../../lib/core/resharding/skew';
+import { MAX_SKEW } from '../../../../lib/core/resharding/thresholds';
+import { UPDATE_HISTORY_TAG } from '../../../../lib/core/resharding/update-history';
+import {
+  type CallFate,
+  FakeControlPlane,
+  type FakeControlPlaneOptions,
+} from '../../../../lib/testing/fake-control-plane';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { randomRuns, randomRunsTimeout } from '../../../support/random-runs';
+import { anyRanges, rangesBetween } from './hash-key-ranges';
+
+const HOUR_MS = 60 * 60 * 1_000;
+const quarter = 2n ** 126n;
+
+function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
+  const clock = new VirtualClock();
+  const kinesis = new FakeControlPlane({ clock, ...options });
+  const progress: ReshardProgress[] = [];
+  const time = {
+    clock,
+    timeOfDay: () => clock.now(),
+    onProgress: (step: ReshardProgress) => void progress.push(step),
+  };
+  const reshard = (shardCount: number) =>
+    clock.runUntil(reshardStream(kinesis, { streamName: 'Events', shardCount }, time));
+  return { clock, kinesis, progress, reshard, time };
+}
+
+const ranges = (kinesis: FakeControlPlane) => kinesis.openShards.map(({ range }) => range);
+const callsThatChange = ({ calls }: FakeControlPlane) =>
+  calls.filter((call) => /^(update|split|merge)/.test(call)).map((call) => call.replace(/Shards?(Count)?$/, ''));
+
+const deployment = (startedAt: number): DeploymentOptions => ({
+  startedAt,
+  onTagFailure: (error) => {
+    throw error;
+  },
+});
+
+function refuses<T>(promise: Promise<T>): Promise<EvenShardsError> {
+  return promise.then(
+    () => Promise.reject(new Error('it was not refused')),
+    (error) => error,
+  );
+}
+
+describe('reshardStream', () => {
+  test('takes the SDK client as it is', () => {
+    const target = { streamName: 'Events', shardCount: 4 };
+    expect(() => inspectStream(new Kinesis({ region: 'eu-west-1' }), target, 0).catch(() => {})).not.toThrow();
+  });
+
+  test('goes step by step, waiting for each to end, and tells the open shards and their skew', async () => {
+    const { kinesis, reshard, progress } = setUp({ shardCount: 4 });
+    expect(await reshard(32)).toEqual({ state: 'even', openShardCount: 32, skew: 1, plan: [] });
+    expect(callsThatChange(kinesis)).toEqual(['update', 'update', 'update']);
+    expect(progress.filter(({ state }) => state === 'uneven').map(({ plan }) => describeOperation(plan[0]!))).toEqual([
+      'update the shard count to 8',
+      'update the shard count to 16',
+      'update the shard count to 32',
+    ]);
+  });
+
+  test('does nothing to a stream that is there', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 5 });
+    await reshard(5);
+    expect(kinesis.calls).toEqual(['describeStreamSummary', 'listShards']);
+  });
+
+  test('ends even from any count to any other up to 64, within the rules, whatever fails on the way', async () => {
+    for (let from = 1; from <= 64; from += 1) {
+      for (let to = 1; to <= 64; to += 1) {
+        const random = seededRandom(from * 100 + to);
+        const callFate = (): CallFate => (random() < 0.15 ? failures[Math.floor(random() * 3)]! : 'answered');
+        const { kinesis, clock, time } = setUp({ shardCount: from, callFate, roundTripMs: () => 0 });
+        await clock.runUntil(
+          untilItSucceeds(() => reshardStream(kinesis, { streamName: 'Events', shardCount: to }, time)),
+        );
+        if (kinesis.openShards.length !== to || skewOf(ranges(kinesis)) > MAX_SKEW) {
+          throw new Error(`from ${from} to ${to} it ended with ${kinesis.openShards.length} shards`);
+        }
+      }
+    }
+  }, 60_000);
+
+  test(
+    'ends even between larger counts too, within the rules',
+    async () => {
+      const counts = fc.integer({ min: 65, max: 1_500 });
+      await fc.assert(
+        fc.asyncProperty(counts, counts, async (from, to) => {
+          const { kinesis, reshard } = setUp({ shardCount: from, roundTripMs: () => 0 });
+          await reshard(to);
+          expect(ranges(kinesis)).toEqual(uniformRanges(to));
+        }),
+        { numRuns: randomRuns(8) },
+      );
+    },
+    randomRunsTimeout(60_000),
+  );
+
+  test(
+    'ends even from any shards, whatever fails on the way',
+    async () => {
+      const count = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2, nil: undefined });
+      const runs = fc.record({ start: anyRanges, count, seed: fc.integer() });
+      await fc.assert(
+        fc.asyncProperty(runs, async ({ start, count: to = start.length, seed }) => {
+          const random = seededRandom(seed);
+          const callFate = (): CallFate => (random() < 0.1 ? failures[Math.floor(random() * 3)]! : 'answered');
+          const { kinesis, clock, time } = setUp({ ranges: start, callFate, roundTripMs: () => 0 });
+          await clock.runUntil(
+            untilItSucceeds(() => reshardStream(kinesis, { streamName: 'Events', shardCount: to }, time)),
+          );
+          expect(kinesis.openShards).toHaveLength(to);
+          expect(skewOf(ranges(kinesis))).toBeLessThanOrEqual(MAX_SKEW);
+        }),
+        { numRuns: randomRuns(120) },
+      );
+    },
+    randomRunsTimeout(60_000),
+  );
+});
+
+const failures: CallFate[] = ['failed', 'throttled', 'answer lost'];
+
+/** Calls it again each time it fails, as whoever re-runs a deployment does: with no memory of what it has done. */
+async function untilItSucceeds<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempts = 0; attempts < 1_000; attempts += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof DailyUpdateLimitError) throw error;
+    }
+  }
+  throw new Error('it failed a thousand times');
+}
+
+describe('the daily limit', () => {
+  const lastUpdates = ({ tags }: FakeControlPlane) => tags.get(UPDATE_HISTORY_TAG)!.split(' ');
+
+  test('is kept count of in a tag of the stream, other tags being left alone', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 4 });
+    for (const key of ['a', 'b', 'c', 'd', 'z']) kinesis.tags.set(key, 'other');
+    await reshard(32);
+    expect(lastUpdates(kinesis)).toHaveLength(3);
+    expect(kinesis.tags.size).toBe(6);
+    await reshard(4);
+    expect(lastUpdates(kinesis)).toHaveLength(6);
+  });
+
+  test('is kept count of although the stream takes no tag while it is busy with an update', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 4 });
+    const taken: string[] = [];
+    const addTags = kinesis.addTagsToStream.bind(kinesis);
+    kinesis.addTagsToStream = (input) => {
+      taken.push(kinesis.status);
+      return addTags(input);
+    };
+    await reshard(32);
+    expect(taken).toEqual(['ACTIVE', 'ACTIVE', 'ACTIVE']);
+    expect(lastUpdates(kinesis)).toEqual(['1970-01-01T0000Z=8', '1970-01-01T0000Z=16', '1970-01-01T0000Z=32']);
+  });
+
+  test('counts an update once, however often it has to be asked for', async () => {
+    let refusals = 3;
+    const { kinesis, reshard } = setUp({
+      shardCount: 4,
+      callFate: (call) => (call === 'updateShardCount' && refusals-- > 0 ? 'throttled' : 'answered'),
+    });
+    await reshard(32);
+    expect(lastUpdates(kinesis)).toHaveLength(3);
+  });
+
+  test('is not spent on what a split or a merge can do', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 1 });
+    await reshard(2);
+    await reshard(1);
+    expect(callsThatChange(kinesis)).toEqual(['split', 'merge']);
+    expect(kinesis.tags.size).toBe(0);
+  });
+
+  test('is got around by splits and merges if they are not too many', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 4 });
+    for (let times = 0; times < 5; times += 1) {
+      await reshard(8);
+      await reshard(4);
+    }
+    expect(lastUpdates(kinesis)).toHaveLength(10);
+    expect(await reshard(8)).toMatchObject({ openShardCount: 8, skew: 1 });
+    expect(callsThatChange(kinesis).slice(10)).toEqual(['split', 'split', 'split', 'split']);
+  });
+
+  test('is reported otherwise, before anything is changed, with the time at which it frees', async () => {
+    const { kinesis, reshard, clock } = setUp({ shardCount: 16 });
+    for (let times = 0; times < 4; times += 1) {
+      await reshard(32);
+      await reshard(16);
+      await clock.runUntil(clock.sleep(HOUR_MS));
+    }
+    const before = kinesis.calls.length;
+    const error = await refuses(reshard(100));
+    expect(error).toBeInstanceOf(DailyUpdateLimitError);
+    expect(error.problem).toBe(
+      'Events needs 3 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and 8 of them are known ' +
+        'to be used; they are allowed again at 1970-01-02T00:01:00.000Z',
+    );
+    expect(callsThatChange({ calls: kinesis.calls.slice(before) } as FakeControlPlane)).toEqual([]);
+    await clock.runUntil(clock.sleep(24 * HOUR_MS));
+    expect(await reshard(100)).toMatchObject({ openShardCount: 100 });
+  });
+
+  /** As if others had made all updates of the day. */
+  async function useUpTheDay({ kinesis, reshard }: ReturnType<typeof setUp>, fewer: number, more: number) {
+    for (let times = 0; times < 5; times += 1) {
+      await reshard(more);
+      await reshard(fewer);
+    }
+    kinesis.tags.clear();
+    kinesis.calls.length = 0;
+  }
+
+  test('is got around by splits when others have used up the day: from 4 to 32', async () => {
+    const run = setUp({ shardCount: 4 });
+    await useUpTheDay(run, 4, 8);
+    expect(await run.reshard(32)).toMatchObject({ state: 'even', openShardCount: 32, skew: 1 });
+    expect(callsThatChange(run.kinesis)).toEqual(['update', ...Array(28).fill('split')]);
+  });
+
+  test('is reported when others have used up the day and splits would take too long, and remembered', async () => {
+    const run = setUp({ shardCount: 32 });
+    await useUpTheDay(run, 32, 64);
+    expect((await refuses(run.reshard(64))).problem).toBe(
+      'Events needs 1 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and 0 of them are known ' +
+        'to be used: at most 10 updates in a rolling day; others have used the rest; these updates are allowed again within 24 hours',
+    );
+    await refuses(run.reshard(64));
+    expect(callsThatChange(run.kinesis)).toEqual(['update']);
+    await run.clock.runUntil(run.clock.sleep(HOUR_MS + 60_000));
+    await refuses(run.reshard(64));
+    expect(callsThatChange(run.kinesis)).toEqual(['update', 'update']);
+  });
+
+  test('is not spent on splits because of an old tag: from 256 to 512 it takes one update', async () => {
+    const { kinesis, reshard } = setUp({ shardCount: 256 });
+    kinesis.tags.set(UPDATE_HISTORY_TAG, '1970-01-01T0000Z=512');
+    await reshard(512);
+    expect(callsThatChange(kinesis)).toEqual(['update']);
+  });
+
+  test('is reported for a distance that no day is enough for', async () => {
+    const { reshard } = setUp({ shardCount: 1 });
+    expect((await refuses(reshard(2_000))).problem).toMatch(
+      /^Events needs 11 more .*; go to the count in parts, at most 10 doublings or halvings a day$/,
+    );
+  });
+
+  test('is not spent on a detour that has just failed to make the stream even', async () => {
+    const astray = uniformRanges(9)
+      .map(({ startingHashKey }) => startingHashKey / 3n)
+      .slice(1);
+    const starts = [0n, ...astray];
+    const uneven = starts.map((startingHashKey, index) => ({
+      startingHashKey,
+      endingHashKey: (starts[index + 1] ?? 2n ** 128n) - 1n,
+    }));
+    const { kinesis, reshard } = setUp({ ranges: uneven });
+    await reshard(9);
+    expect(callsThatChange(kinesis)).toEqual(['update', 'update']);
+
+    const again = setUp({ ranges: uneven });
+    again.kinesis.tags.set(UPDATE_HISTORY_TAG, '1970-01-01T0000Z=9');
+    await again.reshard(9);
+    expect(new Set(callsThatChange(again.kinesis))).toEqual(new Set(['split', 'merge']));
+    expect(again.kinesis.openShards).toHaveLength(9);
+  });
+});
+
+describe('a stream that cannot be resharded', () => {
+  test.each([
+    [{ streamMode: 'ON_DEMAND' as const }, 'on-demand mode'],
+    [{ streamMode: 'ON_DEMAND' as const, distribution: 'AUTO' as const }, 'record distribution AUTO'],
+  ])('is refused: %j', async (options, reason) => {
+    const { kinesis, reshard } = setUp(options);
+    const error = await refuses(reshard(8));
+    expect(error).toMatchObject({ code: 'STREAM_NOT_RESHARDABLE', streamName: 'Events' });
+    expect(error.message).toContain(reason);
+    expect(callsThatChange(kinesis)).toEqual([]);
+  });
+
+  test('is one whose account has no shards left, in the words of the service', async () => {
+    const { reshard } = setUp({ shardCount: 8, shardQuota: 10 });
+    expect(await refuses(reshard(16))).toMatchObject({
+      name: 'LimitExceededException',
+      message: expect.stringContaining('shard limit'),
+    });
+  });
+});
+
+describe('the quota of the account', () => {
+  test('is met by a merge before each split where no shard is left', async () => {
+    for (const first of [quarter / 2n, (3n * quarter) / 2n]) {
+      const { kinesis, reshard } = setUp({ ranges: rangesBetween([first, 2n * quarter, 3n * quarter]), shardQuota: 4 });
+      await reshard(4);
+      expect(ranges(kinesis)).toEqual(uniformRanges(4));
+      expect(callsThatChange(kinesis)).toEqual(['split', 'merge', 'split']);
+    }
+  });
+
+  test('is met where evening out would take a detour over more shards', async () => {
+    const astray = rangesBetween(Array.from({ length: 39 }, (_, index) => BigInt(index + 1) * 4n));
+    const { kinesis, reshard } = setUp({ ranges: astray, shardQuota: 40 });
+    await reshard(40);
+    expect(ranges(kinesis)).toEqual(uniformRanges(40));
+    expect(callsThatChange(kinesis)).toEqual(['update', 'merge', 'update']);
+  });
+
+  test('leaves a stream that it does not let grow as it is', async () => {
+    const { kinesis, reshard } = setUp({ ranges: rangesBetween([quarter, quarter * 2n]), shardQuota: 3 });
+    await refuses(reshard(4));
+    expect(kinesis.openShards).toHaveLength(3);
+  });
+});
+
+describe('a list of shards that is seconds old', () => {
+  test('is a reason to look again: 150 of 150 walks end even', async () => {
+    const walks = fc.record({ start: anyRanges, to: fc.integer({ min: 1, max: 30 }), seed: fc.integer() });
+    await fc.assert(
+      fc.asyncProperty(walks, async ({ start, to, seed }) => {
+        const random = seededRandom(seed);
+        const { kinesis, reshard } = setUp({
+          ranges: start,
+          roundTripMs: () => 0,
+          listShardsAgeMs: () => random() * 15_000,
+          reshardStepMs: 300,
+        });
+        await reshard(to);
+        expect(kinesis.openShards).toHaveLength(to);
+        expect(skewOf(ranges(kinesis))).toBeLessThanOrEqual(MAX_SKEW);
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+});
+
+describe('a repair with an old count', () => {
+  const TEN_SECONDS = 10_000;
+
+  test('ends when a deployment takes the stream to another count: 200 of 200 end with the new one', async () => {
+    const counts = fc.integer({ min: 1, max: 20 });
+    const runs = fc.record({ start: anyRanges, old: counts, to: counts, afterMs: fc.integer({ max: 90_000, min: 0 }) });
+    let superseded = 0;
+    await fc.assert(
+      fc.asyncProperty(runs, async ({ start, old, to, afterMs }) => {
+        fc.pre(old !== to);
+        const { kinesis, clock, time } = setUp({ ranges: start, reshardStepMs: 3_000 });
+        const repair = reshardStream(kinesis, { streamName: 'Events', shardCount: old }, time).catch((error: Error) => {
+          expect(error).toBeInstanceOf(ReshardSupersededError);
+          superseded += 1;
+        });
+        const deploy = async () => {
+          await clock.sleep(afterMs);
+          const startedAt = clock.now();
+          const target = { streamName: 'Events', shardCount: to };
+          while ((await advanceDeployment(kinesis, target, clock.now(), deployment(startedAt))).state !== 'even') {
+            await clock.sleep(TEN_SECONDS);
+          }
+        };
+        await clock.runUntil(Promise.all([repair, deploy()]));
+        await clock.runUntil(clock.sleep(60_000));
+        expect(kinesis.openShards).toHaveLength(to);
+        expect(skewOf(ranges(kinesis))).toBeLessThanOrEqual(MAX_SKEW);
+      }),
+      { numRuns: 200 },
+    );
+    expect(superseded).toBeGreaterThan(20);
+  }, 60_000);
+
+  test('ends when CloudFormation updates the count, which leaves no mark', async () => {
+    const uneven = uniformRanges(8).map(({ startingHashKey, endingHashKey }, index) => ({
+      startingHashKey: startingHashKey + (index > 0 && index < 4 ? 2n ** 122n : 0n),
+      endingHashKey: endingHashKey + (index < 3 ? 2n ** 122n : 0n),
+    }));
+    const runs = fc.record({ to: fc.integer({ min: 11, max: 16 }), afterMs: fc.integer({ min: 1_000, max: 20_000 }) });
+    let superseded = 0;
+    await fc.assert(
+      fc.asyncProperty(runs, async ({ to, afterMs }) => {
+        const { kinesis, clock, time } = setUp({ ranges: uneven, reshardStepMs: 3_000 });
+        const target = { streamName: 'Events', shardCount: 8 };
+        const repair = reshardStream(kinesis, target, { ...time, yieldsToOthers: true }).catch((error: Error) => {
+          expect(error.message).toBe(
+            `[RESHARD_SUPERSEDED] Events has ${to} shards because someone else has changed it, so it is no longer taken to 8`,
+          );
+          superseded += 1;
+        });
+        const deploy = async () => {
+          await clock.sleep(afterMs);
+          while (kinesis.status !== 'ACTIVE') await clock.sleep(100);
+          const input = { StreamName: 'Events', TargetShardCount: to, ScalingType: 'UNIFORM_SCALING' } as const;
+          await kinesis.updateShardCount(input);
+        };
+        await clock.runUntil(Promise.all([repair, deploy()]));
+        await clock.runUntil(clock.sleep(600_000));
+        expect(kinesis.openShards).toHaveLength(to);
+      }),
+      { numRuns: 100 },
+    );
+    expect(superseded).toBeGreaterThan(20);
+  }, 60_000);
+
+  test('may begin again an hour later', async () => {
+    const { kinesis, clock, reshard } = setUp({ shardCount: 4 });
+    await clock.runUntil(
+      advanceDeployment(kinesis, { streamName: 'Events', shardCount: 4 }, clock.now(), deployment(clock.now())),
+    );
+    expect((await refuses(reshard(8))).problem).toMatch(/^Events is taken to 4 shards by a deployment/);
+    await clock.runUntil(clock.sleep(HOUR_MS));
+    expect(await reshard(8)).toMatchObject({ openShardCount: 8 });
+  });
+});
+
+describe('a deployment', () => {
+  test('reaches its count although Kinesis refuses every tag, and reports each refusal', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    kinesis.addTagsToStream = () => Promise.reject(new Error('a stream has at most 50 tags'));
+    const failures: string[] = [];
+    const options = { startedAt: clock.now(), onTagFailure: ({ message }: Error) => void failures.push(message) };
+    const target = { streamName: 'Events', shardCount: 16 };
+    const deploy = async () => {
+      while ((await advanceDeployment(kinesis, target, clock.now(), options)).state !== 'even')
+        await clock.sleep(5_000);
+    };
+    await clock.runUntil(deploy());
+    expect(kinesis.openShards).toHaveLength(16);
+    expect(new Set(failures)).toEqual(new Set(['a stream has at most 50 tags']));
+  });
+
+  test('ends when a later one takes the stream to another count, as a roll-back does', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    const look = (shardCount: number, startedAt: number) =>
+      clock.runUntil(
+        advanceDeployment(kinesis, { streamName: 'Events', shardCount }, clock.now(), deployment(startedAt)),
+      );
+    await look(8, 1);
+    await look(4, 2);
+    expect(await refuses(look(8, 1))).toMatchObject({ code: 'RESHARD_SUPERSEDED', supersededBy: 4 });
+    expect(await look(4, 2)).toMatchObject({ state: 'even' });
+  });
+});
+
+describe('a clock that is wrong', () => {
+  const DAY_MS = 24 * HOUR_MS;
+
+  test.each([-1, 1])('by %d days at one deployment keeps no later one from its shards', async (days) => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    const deploy = async (shardCount: number, offByMs: number) => {
+      const now = () => 10 * DAY_MS + clock.now() + offByMs;
+      const options = deployment(now());
+      const target = { streamName: 'Events', shardCount };
+      while ((await advanceDeployment(kinesis, target, now(), options)).state !== 'even') await clock.sleep(10_000);
+    };
+    await clock.runUntil(deploy(8, days * DAY_MS));
+    await clock.runUntil(deploy(4, 0));
+    expect(kinesis.openShards).toHaveLength(4);
+  });
+
+  test('that jumps between looks neither ends a reshard nor makes another of it', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    let looks = 0;
+    const timeOfDay = () => 10 * DAY_MS + [0, -DAY_MS, DAY_MS][looks++ % 3]!;
+    const done = reshardStream(kinesis, { streamName: 'Events', shardCount: 12 }, { clock, timeOfDay });
+    expect(await clock.runUntil(done)).toMatchObject({ state: 'even', openShardCount: 12 });
+  });
+});
+
+describe('inspectStream', () => {
+  test('tells what it would take, and changes nothing', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4 });
+    const progress = await clock.runUntil(inspectStream(kinesis, { streamName: 'Events', shardCount: 9 }, 0));
+    expect(progress).toMatchObject({ state: 'uneven', openShardCount: 4, skew: 1 });
+    expect(progress.plan.map(describeOperation)).toEqual([
+      'update the shard count to 8',
+      'update the shard count to 9',
+    ]);
+    expect(callsThatChange(kinesis)).toEqual([]);
+  });
+
+  test('without a count, is about evenness alone', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 3 });
+    expect(await clock.runUntil(inspectStream(kinesis, { streamName: 'Events' }, 0))).toMatchObject({ state: 'even' });
+  });
+});
+
+describe('advanceReshard', () => {
+  test('leaves a stream alone that somebody else is changing', async () => {
+    const { kinesis, clock } = setUp({ shardCount: 4, reshardStepMs: HOUR_MS });
+    await clock.runUntil(kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey: '5' }));
+    const progress = await clock.runUntil(advanceReshard(kinesis, { streamName: 'Events', shardCount: 8 }, 0));
+    expect(progress).toEqual({ state: 'busy', openShardCount: 4, plan: [] });
+    expect(callsThatChange(kinesis)).toEqual(['split']);
+  });
+});

@@ -1,0 +1,137 @@
+import { uniformRanges } from '../../../../lib/core';
+import { scaleStream } from '../../../../lib/core/resharding/scale-stream';
+import type { Load } from '../../../../lib/core/resharding/scaling-policy';
+import { UPDATE_HISTORY_TAG } from '../../../../lib/core/resharding/update-history';
+import { FakeControlPlane, type FakeControlPlaneOptions } from '../../../../lib/testing/fake-control-plane';
+import { serviceError } from '../../../../lib/testing/service-error';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+
+const MINUTE_MS = 60_000;
+
+/** A stream whose scaler runs every minute, as its schedule has it. */
+function setUp(options: Partial<FakeControlPlaneOptions>, bounds = { minShards: 2, maxShards: 64 }) {
+  const clock = new VirtualClock();
+  clock.nowMs = Date.UTC(2026, 10, 21);
+  const kinesis = new FakeControlPlane({ clock, reshardStepMs: 1_000, ...options });
+  let offByMs = 0;
+  const run = async (load: Load | Error) => {
+    const readLoad = () => (load instanceof Error ? Promise.reject(load) : Promise.resolve(load));
+    const scaling = await clock.runUntil(
+      scaleStream(kinesis, { streamName: 'Events', ...bounds, readLoad, now: clock.now() + offByMs }),
+    );
+    await clock.runUntil(clock.sleep(MINUTE_MS));
+    return scaling;
+  };
+  const runFor = async (minutes: number, load: Load) => {
+    for (let minute = 0; minute < minutes; minute += 1) await run(load);
+    return kinesis.openShards.length;
+  };
+  const jump = (byMs: number) => {
+    offByMs += byMs;
+  };
+  return { kinesis, run, runFor, jump };
+}
+
+const updatesAsked = ({ calls }: FakeControlPlane) => calls.filter((call) => call === 'updateShardCount').length;
+
+describe('scaleStream', () => {
+  test('goes on under a clock that jumps by a day, back and forward, and asks for no more than the day allows', async () => {
+    const { kinesis, run, jump } = setUp({ shardCount: 2 });
+    for (const days of [0, -1, 1, 1, -1]) {
+      jump(days * 24 * 60 * MINUTE_MS);
+      for (let minute = 0; minute < 12; minute += 1) await run('surging');
+    }
+    expect(kinesis.openShards).toHaveLength(64);
+    expect(updatesAsked(kinesis)).toBe(5);
+  });
+
+  test('doubles under a surging load as often as it takes, with time in between for the load to show', async () => {
+    const { kinesis, runFor } = setUp({ shardCount: 4 });
+    expect(await runFor(2, 'surging')).toBe(8);
+    expect(await runFor(8, 'surging')).toBe(8);
+    expect(await runFor(35, 'surging')).toBe(64);
+    expect(kinesis.openShards.map(({ range }) => range)).toEqual(uniformRanges(64));
+  });
+
+  test('tells the shards that it has asked for, and how many updates the day has left', async () => {
+    const { run } = setUp({ shardCount: 6 });
+    expect(await run('high')).toEqual({ load: 'high', desiredShardCount: 8, shardCount: 8, updatesLeft: 9 });
+    expect(await run('normal')).toEqual({ load: 'normal', desiredShardCount: 8, shardCount: 8, updatesLeft: 9 });
+  });
+
+  test('goes to new bounds step by step', async () => {
+    const { runFor } = setUp({ shardCount: 4 }, { minShards: 30, maxShards: 40 });
+    expect(await runFor(5, 'normal')).toBe(30);
+  });
+
+  test('never asks for what the day does not allow, and goes on when it does again', async () => {
+    const { kinesis, runFor } = setUp({ shardCount: 2 });
+    for (let times = 0; times < 12; times += 1) {
+      await runFor(61, 'low');
+      await runFor(11, 'surging');
+    }
+    const before = kinesis.openShards.length;
+    expect(updatesAsked(kinesis)).toBeLessThanOrEqual(10);
+    expect(before).toBeGreaterThan(2);
+    expect(await runFor(24 * 60, 'low')).toBeLessThan(before);
+  });
+
+  test('leaves a stream alone that is being changed, and tells the shards that it is about to have', async () => {
+    const { kinesis, run } = setUp({ shardCount: 4, reshardStepMs: 10 * MINUTE_MS });
+    await run('surging');
+    expect(await run('surging')).toEqual({ shardCount: 8, updatesLeft: 9 });
+    expect(updatesAsked(kinesis)).toBe(1);
+  });
+
+  test('tells the shards that there are while others change the stream', async () => {
+    const { kinesis, run } = setUp({ shardCount: 4, reshardStepMs: 10 * MINUTE_MS });
+    void kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey: '5' });
+    await run('normal');
+    expect(await run('normal')).toEqual({ shardCount: 4, updatesLeft: 10 });
+  });
+
+  test('refuses an on-demand stream, which scales by itself', async () => {
+    const { run } = setUp({ streamMode: 'ON_DEMAND' });
+    await expect(run('high')).rejects.toMatchObject({ code: 'STREAM_NOT_RESHARDABLE' });
+  });
+
+  test('says that the stream stays as it is when Kinesis was asked too often', async () => {
+    const { kinesis, run } = setUp({
+      shardCount: 6,
+      callFate: (operation) => (operation === 'updateShardCount' ? 'throttled' : 'answered'),
+    });
+    expect(await run('high')).toMatchObject({ desiredShardCount: 8, shardCount: 6, updatesLeft: 10 });
+    expect(kinesis.tags.get(UPDATE_HISTORY_TAG)).toBe('');
+  });
+
+  test('tells the shards even if it fails, and why', async () => {
+    const alarms = new Error('no alarms');
+    expect(await setUp({ shardCount: 6 }).run(alarms)).toEqual({ shardCount: 6, updatesLeft: 10, failure: alarms });
+    const noQuota = await setUp({ shardCount: 6, shardQuota: 7 }).run('high');
+    expect(noQuota).toMatchObject({ shardCount: 6, updatesLeft: 10, failure: { name: 'LimitExceededException' } });
+  });
+
+  test('asks no more than once an hour when others have used up the updates of the day', async () => {
+    const { kinesis, run, runFor } = setUp({ shardCount: 8 });
+    kinesis.updateShardCount = () => {
+      kinesis.calls.push('updateShardCount');
+      return Promise.reject(serviceError('LimitExceededException', 'at most 10 updates in a rolling day'));
+    };
+    expect(await run('high')).toEqual({ shardCount: 8, updatesLeft: 0 });
+    expect(await run('high')).toMatchObject({ shardCount: 8, desiredShardCount: 8, updatesLeft: 0 });
+    await runFor(57, 'high');
+    expect(updatesAsked(kinesis)).toBe(1);
+    await runFor(3, 'high');
+    expect(updatesAsked(kinesis)).toBe(2);
+  });
+
+  test('has counted an update whose answer was lost, and one that it did not live to see', async () => {
+    const { kinesis, run } = setUp({
+      shardCount: 6,
+      callFate: (operation) => (operation === 'updateShardCount' ? 'answer lost' : 'answered'),
+    });
+    expect(await run('high')).toMatchObject({ shardCount: 6, failure: expect.anything() });
+    expect(await run('normal')).toMatchObject({ shardCount: 8, updatesLeft: 9 });
+    expect(kinesis.tags.get(UPDATE_HISTORY_TAG)).toBe('2026-11-21T0000Z=8');
+  });
+});

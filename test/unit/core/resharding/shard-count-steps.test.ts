@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { InvalidShardCountError } from '../../../../lib/core';
+import { shardCountSteps } from '../../../../lib/core/resharding/shard-count-steps';
+
+/** The fewest updates from one count to every other, by breadth-first search over what the service allows. */
+function fewestUpdatesFrom(start: number, mostShards: number): number[] {
+  const fewest = Array<number>(mostShards + 1).fill(Number.POSITIVE_INFINITY);
+  fewest[start] = 0;
+  for (let reached = [start], updates = 1; reached.length > 0; updates += 1) {
+    const next: number[] = [];
+    for (const current of reached) {
+      for (let target = 1; target <= mostShards; target += 1) {
+        const allowed = target <= 2 * current && 2 * target >= current;
+        if (!allowed || fewest[target]! < Number.POSITIVE_INFINITY) continue;
+        fewest[target] = updates;
+        next.push(target);
+      }
+    }
+    reached = next;
+  }
+  return fewest;
+}
+
+describe('shardCountSteps', () => {
+  test('are as few as a breadth-first search finds, between any two counts up to 64', () => {
+    for (let current = 1; current <= 64; current += 1) {
+      const fewest = fewestUpdatesFrom(current, 64);
+      const steps = fewest.map((_, target) => (target === 0 ? 0 : shardCountSteps(current, target).length));
+      expect(steps.slice(1)).toEqual(fewest.slice(1));
+    }
+  });
+
+  test('never more than double nor less than halve a count, and end at the target', () => {
+    const count = fc.integer({ min: 1, max: 10_000 });
+    fc.assert(
+      fc.property(count, count, (current, target) => {
+        const walk = [current, ...shardCountSteps(current, target)];
+        expect(walk.at(-1)).toBe(target);
+        for (const [index, to] of walk.slice(1).entries()) {
+          expect(to).toBeLessThanOrEqual(2 * walk[index]!);
+          expect(2 * to).toBeGreaterThanOrEqual(walk[index]!);
+        }
+      }),
+    );
+  });
+
+  test.each([
+    [4, 32, [8, 16, 32]],
+    [4, 20, [8, 16, 20]],
+    [32, 5, [16, 8, 5]],
+    [7, 1, [4, 2, 1]],
+    [7_000, 10_000, [10_000]],
+    [5, 5, []],
+  ])('from %d to %d are %j', (current, target, steps) => {
+    expect(shardCountSteps(current, target)).toEqual(steps);
+  });
+
+  test.each([
+    [0, 4, 'current must be a whole number from 1 to 10000, got 0'],
+    [4, 10_001, 'target must be a whole number from 1 to 10000, got 10001'],
+    [4, 2.5, 'target must be a whole number from 1 to 10000, got 2.5'],
+  ])('fail from %d to %d', (current, target, message) => {
+    expect(() => shardCountSteps(current, target)).toThrow(message);
+    expect(() => shardCountSteps(current, target)).toThrow(InvalidShardCountError);
+  });
+});

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import {
+  allowedAgainAt,
+  DAILY_UPDATES,
+  formatUpdateHistory,
+  parseUpdateHistory,
+  REFUSED,
+  updatesLeft,
+  updatesMade,
+} from '../../../../lib/core/resharding/update-history';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const HOUR = 60 * 60 * 1000;
+
+const updateAt = (time: number) => ({ time, shardCount: 8 });
+
+describe('the history of updates', () => {
+  test('survives a tag, to the minute, with the latest ten of a day', () => {
+    const updates = fc.array(
+      fc.record({
+        time: fc.integer({ min: NOW - 24 * HOUR, max: NOW }),
+        shardCount: fc.integer({ min: 1, max: 10_000 }),
+      }),
+      { maxLength: 14 },
+    );
+    fc.assert(
+      fc.property(updates, (unsorted) => {
+        const history = unsorted.sort((a, b) => a.time - b.time);
+        const expected = history
+          .slice(-DAILY_UPDATES)
+          .map(({ time, shardCount }) => ({ time: time - (time % 60_000), shardCount }));
+        expect(parseUpdateHistory(formatUpdateHistory(history), NOW)).toEqual(expected);
+      }),
+    );
+  });
+
+  test('is a value that a tag can have', () => {
+    const tag = formatUpdateHistory(
+      Array.from({ length: DAILY_UPDATES }, (_, index) => ({ time: NOW - index * HOUR, shardCount: 10_000 })),
+    );
+    expect(tag).toMatch(/^[\p{L}\p{Z}\p{N}_.:/=+\-%@]{1,256}$/u);
+  });
+
+  test.each([
+    ['no tag', undefined, []],
+    ['an empty tag', '', []],
+    ['a tag that others have written', 'yesterday=8 - 2026-11-21T1100Z=8', [updateAt(NOW - HOUR)]],
+    ['a time to come', '2026-11-21T1201Z=8', []],
+    ['what is older than a day', '2026-11-20T1159Z=8 2026-11-20T1200Z=8', [updateAt(NOW - 24 * HOUR)]],
+    ['a refusal of the last hour', '2026-11-21T1101Z=0', [{ time: NOW - HOUR + 60_000, shardCount: REFUSED }]],
+    ['an older refusal', '2026-11-21T1100Z=0', []],
+  ])('makes sense of %s', (_, tag, history) => {
+    expect(parseUpdateHistory(tag, NOW)).toEqual(history);
+  });
+
+  test('says how many updates are left, and when so many are allowed again', () => {
+    const history = Array.from({ length: 8 }, (_, index) => updateAt(NOW - (20 - index) * HOUR));
+    expect(updatesLeft(history)).toBe(2);
+    expect(allowedAgainAt(history, 2)).toBeUndefined();
+    expect(allowedAgainAt(history, 3)).toEqual(new Date(NOW + 4 * HOUR + 60_000));
+    expect(allowedAgainAt(history, 10)).toEqual(new Date(NOW + 11 * HOUR + 60_000));
+    expect(allowedAgainAt(history, 11)).toBeUndefined();
+  });
+
+  test('knows of none left once Kinesis has refused one, and not when there will be', () => {
+    const history = [updateAt(NOW - HOUR), { time: NOW, shardCount: REFUSED }];
+    expect(updatesLeft(history)).toBe(0);
+    expect(updatesMade(history)).toEqual([updateAt(NOW - HOUR)]);
+    expect(allowedAgainAt(history, 1)).toBeUndefined();
+  });
+});

@@ -1,0 +1,228 @@
+import { LRUCache } from 'lru-cache';
+import {
+  cachedQueryClient,
+  type DynamoDbItem,
+  fanOutQuery,
+  type IndexQueryInput,
+  type IndexQueryOutput,
+  InvalidArgumentError,
+  type QueryClient,
+  type ShardedTableConfig,
+} from '../../../../../lib/core';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { adaptiveConfig } from '../../../../support/fakes/adaptive-config';
+import { FakeIndex } from '../../../../support/fakes/fake-index';
+
+const config: ShardedTableConfig = {
+  tableName: 'Blogs',
+  tableKey: ['day', 'id'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'day',
+  shardAttribute: 'day',
+  sortKeyAttributes: ['id'],
+  shardedBy: ['id'],
+  separator: '#',
+  firstShard: 0,
+  shards: { default: { write: 5, read: 5 } },
+  strategy: 'calculated',
+};
+
+function blogs(count: number): FakeIndex {
+  const table = new FakeIndex(config);
+  for (let id = 0; id < count; id++) {
+    const text = String(id).padStart(3, '0');
+    table.put({ day: { S: `monday#${id % 5}` }, id: { S: text }, body: { B: new Uint8Array([id, 0, 255]) } });
+  }
+  return table;
+}
+
+function fail(): never {
+  throw new Error('cache down');
+}
+
+/** Listens for what would end a process, until it is asked what it has heard. */
+function unhandledRejections(): () => Promise<unknown[]> {
+  const heard: unknown[] = [];
+  const hear = (reason: unknown): void => void heard.push(reason);
+  process.on('unhandledRejection', hear);
+  return async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', hear);
+    return heard;
+  };
+}
+
+const newCache = (maxSize = 1_000_000) => new LRUCache<string, string>({ maxSize, ttl: 60_000 });
+const request = { value: 'monday', limit: 20 };
+const idOf = ({ id }: DynamoDbItem): string => (id as { S: string }).S;
+
+describe('cachedQueryClient', () => {
+  test('takes 100 identical requests for the read units of one', async () => {
+    const table = blogs(100);
+    const plain = await fanOutQuery(table, config, request);
+    const client = cachedQueryClient(table, newCache());
+    const units: number[] = [];
+    for (let time = 0; time < 100; time++) {
+      const { items, cursor, stats } = await fanOutQuery(client, config, request);
+      expect({ items, cursor }).toEqual({ items: plain.items, cursor: plain.cursor });
+      units.push(stats.consumedReadUnits);
+    }
+    expect(units).toEqual([plain.stats.consumedReadUnits, ...Array(99).fill(0)]);
+  });
+
+  test.each([
+    ['reads', { get: () => fail(), set: () => undefined }],
+    ['writes', { get: () => undefined, set: () => fail() }],
+    ['writes, later,', { get: () => undefined, set: async () => fail() }],
+  ])('answers as without a cache where its %s fail, and leaves no rejection unhandled', async (_, cache) => {
+    const table = blogs(50);
+    const plain = await fanOutQuery(table, config, request);
+    const unhandled = unhandledRejections();
+    expect(await fanOutQuery(cachedQueryClient(table, cache), config, request)).toEqual(plain);
+    expect(await unhandled()).toEqual([]);
+  });
+
+  test.each([
+    ['null, as many caches say that they have nothing', null],
+    ['a text that is no answer', 'cache down'],
+  ])('answers as without a cache that returns %s', async (_, text) => {
+    const table = blogs(50);
+    const plain = await fanOutQuery(table, config, request);
+    const client = cachedQueryClient(table, { get: () => text as string, set: () => undefined });
+    expect(await fanOutQuery(client, config, request)).toEqual(plain);
+  });
+
+  test('refuses a cache that answers by promises, and does not blame the answers of DynamoDB', async () => {
+    const client = cachedQueryClient(blogs(50), { get: async () => fail(), set: () => undefined } as never);
+    const unhandled = unhandledRejections();
+    const page = fanOutQuery(client, config, request);
+    await expect(page).rejects.toThrow(InvalidArgumentError);
+    await expect(page).rejects.toThrow('cache.get must be a function that returns a text or undefined, and no promise');
+    expect(await unhandled()).toEqual([]);
+  });
+
+  test('sends a query once while several ask it', async () => {
+    const table = blogs(50);
+    const client = cachedQueryClient(table, newCache());
+    const pages = await Promise.all(Array.from({ length: 10 }, () => fanOutQuery(client, config, request)));
+    expect(table.requests).toHaveLength(pages[0]!.stats.requests);
+    expect(new Set(pages.map(({ items }) => items.map(idOf).join())).size).toBe(1);
+  });
+
+  test('keeps what it has, and asks anew where it is told to be fresh or consistent', async () => {
+    const table = blogs(5);
+    const client = cachedQueryClient(table, newCache());
+    await fanOutQuery(client, config, request);
+    table.put({ day: { S: 'monday#0' }, id: { S: '999' } });
+    const ids = async (from: QueryClient, more = {}) =>
+      (await fanOutQuery(from, config, { ...request, ...more })).items.map(idOf);
+    expect(await ids(client)).not.toContain('999');
+    expect(await ids(client, { consistentRead: true })).toContain('999');
+    expect(await ids(client)).not.toContain('999');
+    expect(await ids(client.fresh)).toContain('999');
+    expect(await ids(client)).toContain('999');
+  });
+
+  test('keeps no failure, and no answer that says nothing', async () => {
+    const table = blogs(5);
+    const answers: (IndexQueryOutput | Error)[] = [new Error('down'), {}];
+    const client = cachedQueryClient(
+      {
+        async query(input) {
+          const answer = answers.shift() ?? (await table.query(input));
+          if (answer instanceof Error) throw answer;
+          return answer;
+        },
+      },
+      newCache(),
+    );
+    const input = { TableName: 'Blogs' } as IndexQueryInput;
+    await expect(client.query(input)).rejects.toThrow('down');
+    await expect(client.query(input)).resolves.toEqual({});
+    const { items } = await fanOutQuery(client, config, request);
+    expect(items).toHaveLength(5);
+  });
+
+  test('ends the wait of who no longer needs the answer, and nobody else’s', async () => {
+    let answer: (output: IndexQueryOutput) => void = () => undefined;
+    const client = cachedQueryClient({ query: () => new Promise((resolve) => (answer = resolve)) }, newCache());
+    const input = { TableName: 'Blogs' } as IndexQueryInput;
+    const controller = new AbortController();
+    const [impatient, patient] = [client.query(input, { abortSignal: controller.signal }), client.query(input)];
+    controller.abort(new Error('no longer'));
+    await expect(impatient).rejects.toThrow('no longer');
+    answer({ ScannedCount: 0, Items: [] });
+    await expect(patient).resolves.toEqual({ ScannedCount: 0, Items: [] });
+  });
+
+  test('stays within its bytes', async () => {
+    const cache = newCache(10_000);
+    const client = cachedQueryClient(blogs(100), cache);
+    for (let limit = 1; limit <= 60; limit++) await fanOutQuery(client, config, { value: 'monday', limit });
+    expect(cache.calculatedSize).toBeLessThanOrEqual(10_000);
+    expect(cache.size).toBeGreaterThan(0);
+  });
+
+  test('asks the shards that a value grows to between two pages, and takes the others from the cache', async () => {
+    const index = new FakeIndex(adaptiveConfig);
+    const put = (number: number, shard: number) =>
+      index.put({
+        orderId: { S: `o-${number}` },
+        status: { S: 'open' },
+        createdAt: { S: String(number).padStart(3, '0') },
+        byStatusShard: { S: `open#${shard}` },
+      });
+    for (let number = 0; number < 40; number += 2) put(number, 0);
+    let shards = 1;
+    const source = {
+      initial: adaptiveConfig,
+      forReading: async () => {
+        const { version: _version, adaptive: _adaptive, ...fixed } = adaptiveConfig;
+        return { ...fixed, shards: { default: { write: shards, read: shards } } };
+      },
+    };
+    const client = cachedQueryClient(index, newCache());
+    const all = { value: 'open' };
+    const first = await fanOutQuery(client, source, { ...all, limit: 10 });
+    await fanOutQuery(client, source, all);
+    [shards] = [2];
+    for (let number = 1; number < 40; number += 2) put(number, 1);
+    const page = await fanOutQuery(client, source, all);
+    expect(page.items.map(({ createdAt }) => (createdAt as { S: string }).S)).toEqual(
+      Array.from({ length: 40 }, (_, number) => String(number).padStart(3, '0')),
+    );
+    expect(page.stats.consumedReadUnits).toBe(0.5);
+    const rest = await fanOutQuery(client, source, { ...all, cursor: first.cursor });
+    const last = (first.items.at(-1)!.createdAt as { S: string }).S;
+    expect(rest.items).toHaveLength(39 - Number(last));
+  });
+
+  test('keeps the answer of a shard that a deadline left out, for the page after', async () => {
+    const table = blogs(50);
+    let release = (): void => {};
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const client = cachedQueryClient(
+      {
+        query: async (input) => {
+          if (JSON.stringify(input.ExpressionAttributeValues).includes('monday#3')) await slow;
+          return table.query(input);
+        },
+      },
+      newCache(),
+    );
+    const clock = new VirtualClock();
+    const options = { deadlineMs: 100, onShardFailure: 'partial', clock } as const;
+    const page = await clock.runUntil(fanOutQuery(client, config, request, options));
+    expect(page.missingShards).toEqual([3]);
+    release();
+    const next = await fanOutQuery(client, config, request);
+    expect(next.items.map(idOf)).toEqual((await fanOutQuery(table, config, request)).items.map(idOf));
+    expect(next.missingShards).toBeUndefined();
+  });
+
+  test('refuses what is no cache', () => {
+    expect(() => cachedQueryClient(blogs(1), {} as never)).toThrow('cache must be a cache with get and set');
+  });
+});

@@ -1,0 +1,387 @@
+import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import fc from 'fast-check';
+import {
+  type AttributeValue,
+  fanOutQuery,
+  type IndexQueryInput,
+  type QueryClient,
+  type ShardedIndexConfig,
+} from '../../../../../lib/core';
+import {
+  type LightQueryTrace,
+  lightQueryClient,
+  type SdkQueryClient,
+} from '../../../../../lib/core/sharded-index/client/light-query-client';
+import { requestSigner } from '../../../../../lib/core/sharded-index/client/signature';
+
+interface SentRequest {
+  protocol: string;
+  hostname: string;
+  port?: number;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+type Answer = { statusCode: number; body: object | string } | Error;
+
+/** The far end of a client: what was sent, and who built it. */
+class Wire {
+  readonly requests: SentRequest[] = [];
+  answer: (request: SentRequest, number: number) => Answer = () => ({ statusCode: 200, body: { Items: [] } });
+
+  headers: (text: string) => Record<string, string> = () => ({});
+  toBody: (text: string) => unknown = (text) => Readable.from([Buffer.from(text)]);
+
+  async handle(request: SentRequest) {
+    // The SDK's own body is bytes, ours is text.
+    const body = typeof request.body === 'string' ? request.body : Buffer.concat([request.body]).toString();
+    this.requests.push({ ...request, body });
+    const answer = this.answer({ ...request, body }, this.requests.length);
+    await new Promise(setImmediate);
+    if (answer instanceof Error) throw answer;
+    const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+    return { response: { statusCode: answer.statusCode, headers: this.headers(text), body: this.toBody(text) } };
+  }
+
+  /** Only the SDK numbers its attempts. */
+  get senders(): string[] {
+    return this.requests.map(({ headers }) => ('amz-sdk-request' in headers ? 'SDK' : 'light'));
+  }
+}
+
+const CREDENTIALS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' };
+
+function clients(config: DynamoDBClientConfig = {}): { wire: Wire; sdk: DynamoDB; light: QueryClient } {
+  const wire = new Wire();
+  const requestHandler = wire as unknown as DynamoDBClientConfig['requestHandler'];
+  const sdk = new DynamoDB({ region: 'eu-west-3', credentials: CREDENTIALS, requestHandler, ...config });
+  /** The compiler's part of the test: the SDK's client is what the light one asks for, without a cast. */
+  const required: SdkQueryClient = sdk;
+  return { wire, sdk, light: lightQueryClient(required) };
+}
+
+const INPUT: IndexQueryInput = {
+  TableName: 'Jobs',
+  IndexName: 'byStatus',
+  KeyConditionExpression: '#a = :a AND #b >= :b',
+  ExpressionAttributeNames: { '#a': 'byStatusShard', '#b': 'digest' },
+  ExpressionAttributeValues: { ':a': { S: 'grün#3' }, ':b': { B: Buffer.from([0, 255]) } },
+  ExclusiveStartKey: { jobId: { S: 'j' }, digest: { B: new Uint8Array([7]) } },
+  ScanIndexForward: false,
+  Limit: 7,
+  ReturnConsumedCapacity: 'TOTAL',
+};
+
+const throttled = {
+  statusCode: 400,
+  body: { __type: 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException', message: 'slow down' },
+};
+
+describe('lightQueryClient', () => {
+  test('lets the SDK send the first query of a table, and sends the others itself', async () => {
+    const { wire, light } = clients();
+    for (const TableName of ['Jobs', 'Jobs', 'Orders', 'Jobs', 'Orders']) await light.query({ ...INPUT, TableName });
+    expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light', 'light']);
+  });
+
+  test('needs the SDK once for queries that start together', async () => {
+    const { wire, light } = clients();
+    await Promise.all(Array.from({ length: 20 }, () => light.query(INPUT)));
+    expect(wire.senders.filter((sender) => sender === 'SDK')).toHaveLength(1);
+    expect(wire.requests).toHaveLength(20);
+  });
+
+  test('sends what the SDK sends, to the same place', async () => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    await light.query(INPUT);
+    const [sdk, own] = wire.requests as [SentRequest, SentRequest];
+    const place = ({ protocol, hostname, port, path }: SentRequest) => ({ protocol, hostname, port, path });
+    expect(place(own)).toEqual(place(sdk));
+    expect(JSON.parse(own.body)).toEqual(JSON.parse(sdk.body));
+    for (const name of ['host', 'content-type', 'x-amz-target', 'x-amz-security-token', 'user-agent']) {
+      expect([name, own.headers[name]]).toEqual([name, sdk.headers[name]]);
+    }
+    expect(own.headers['content-length']).toBe(String(Buffer.byteLength(own.body)));
+  });
+
+  const attribute = fc.letrec<{ value: AttributeValue }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.string().map((S) => ({ S })),
+      fc.bigInt().map((N) => ({ N: String(N) })),
+      fc.uint8Array().map((B) => ({ B })),
+      fc.boolean().map((BOOL) => ({ BOOL })),
+      fc.constant({ NULL: true }),
+      fc.array(fc.string(), { minLength: 1 }).map((SS) => ({ SS })),
+      fc.array(fc.uint8Array(), { minLength: 1 }).map((BS) => ({ BS })),
+      fc.array(tie('value'), { maxLength: 3 }).map((L) => ({ L })),
+      fc.dictionary(fc.string(), tie('value'), { maxKeys: 3 }).map((M) => ({ M })),
+    ),
+  })).value;
+
+  test('reads every attribute as the SDK does, whatever its type', async () => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    const toText = (_: string, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(fc.string(), attribute), async (item) => {
+        const output = {
+          Items: [item],
+          LastEvaluatedKey: item,
+          ScannedCount: 3,
+          ConsumedCapacity: { CapacityUnits: 1.5 },
+        };
+        wire.answer = () => ({ statusCode: 200, body: JSON.stringify(output, toText) });
+        expect(await light.query(INPUT)).toEqual(output);
+      }),
+    );
+    expect(wire.senders.filter((sender) => sender === 'SDK')).toHaveLength(1);
+  });
+
+  const brokenConnection = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+
+  test.each<[string, Answer, object]>([
+    ['a throttle', throttled, { name: 'ProvisionedThroughputExceededException', message: 'slow down' }],
+    [
+      'an internal error',
+      { statusCode: 500, body: { __type: 'InternalServerError' } },
+      { name: 'InternalServerError' },
+    ],
+    ['a bad gateway', { statusCode: 502, body: '<html>' }, { $metadata: { httpStatusCode: 502 } }],
+    ['a broken connection', brokenConnection, brokenConnection],
+  ])("throws %s in the SDK's terms, for another attempt to fix", async (_, failure, error) => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    wire.answer = () => failure;
+    await expect(light.query(INPUT)).rejects.toMatchObject(error);
+    expect(wire.senders).toEqual(['SDK', 'light']);
+  });
+
+  test.each<[string, Answer]>([
+    ['a signature of the wrong time', { statusCode: 400, body: { __type: 'x#InvalidSignatureException' } }],
+    ['a request that expired', { statusCode: 400, body: { __type: 'x#RequestExpired' } }],
+    ['an answer that is cut off', { statusCode: 200, body: '{"Items":[{"jobI' }],
+  ])('hands %s to the SDK, which has the last word', async (_, failure) => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    wire.answer = (__, number) => (number === 2 ? failure : { statusCode: 200, body: { Items: [], ScannedCount: 5 } });
+    await expect(light.query(INPUT)).resolves.toMatchObject({ ScannedCount: 5 });
+    expect(wire.senders).toEqual(['SDK', 'light', 'SDK']);
+    expect(JSON.parse(wire.requests[2]!.body)).toEqual(JSON.parse(wire.requests[1]!.body));
+  });
+
+  test("throws the SDK's own error for a query that nothing can fix", async () => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    const body = { __type: 'com.amazon.coral.validate#ValidationException', message: 'no such attribute' };
+    wire.answer = () => ({ statusCode: 400, body });
+    await expect(light.query(INPUT)).rejects.toMatchObject({
+      name: 'ValidationException',
+      message: 'no such attribute',
+      $fault: 'client',
+    });
+    expect(wire.senders).toEqual(['SDK', 'light', 'SDK']);
+  });
+
+  test('asks the SDK again for a route that a failed first query did not show', async () => {
+    let broken = true;
+    const { wire, light } = clients({
+      credentials: async () => {
+        if (broken) throw new Error('no credentials yet');
+        return CREDENTIALS;
+      },
+    });
+    const results = await Promise.allSettled([light.query(INPUT), light.query(INPUT)]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    broken = false;
+    await light.query(INPUT);
+    await light.query(INPUT);
+    expect(wire.senders).toEqual(['SDK', 'light']);
+  });
+
+  test('signs with the credentials of the moment', async () => {
+    let accessKeyId = 'FIRST';
+    const { wire, light } = clients({
+      credentials: async () => ({ ...CREDENTIALS, accessKeyId, expiration: new Date(Date.now() + 1) }),
+    });
+    await light.query(INPUT);
+    accessKeyId = 'SECOND';
+    await light.query(INPUT);
+    expect(wire.requests[1]!.headers.authorization).toContain('Credential=SECOND/');
+  });
+
+  test("keeps to the service's clock once the SDK found its own to be wrong", async () => {
+    const { wire, sdk, light } = clients();
+    await light.query(INPUT);
+    Object.assign(sdk.config, { systemClockOffset: 86_400_000 });
+    await light.query(INPUT);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+    expect(wire.requests[1]!.headers['x-amz-date']).toMatch(new RegExp(`^${tomorrow}T\\d{6}Z$`));
+  });
+
+  test('leaves an endpoint with a path of its own to the SDK', async () => {
+    const { wire, light } = clients({ endpoint: 'https://proxy.example/dynamodb' });
+    await light.query(INPUT);
+    await light.query(INPUT);
+    expect(wire.senders).toEqual(['SDK', 'SDK']);
+  });
+
+  test('learns nothing from what is no query', async () => {
+    const { wire, sdk, light } = clients();
+    await sdk.scan({ TableName: 'Jobs' });
+    await light.query(INPUT);
+    expect(wire.senders).toEqual(['SDK', 'SDK']);
+  });
+
+  test('gives up with its signal, without asking the SDK', async () => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    wire.answer = () => Object.assign(new Error('aborted'), { name: 'AbortError' });
+    const query = light.query as (input: IndexQueryInput, options: { abortSignal: AbortSignal }) => Promise<unknown>;
+    await expect(query(INPUT, { abortSignal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
+    expect(wire.senders).toEqual(['SDK', 'light']);
+  });
+});
+
+describe('the signature', () => {
+  test("is the one of AWS's own example", () => {
+    const sign = requestSigner({ region: 'us-east-1', service: 'service' });
+    const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
+    const headers = sign({ host: 'example.amazonaws.com' }, '', credentials, new Date('2015-08-30T12:36:00Z'));
+    expect(headers).toEqual({
+      host: 'example.amazonaws.com',
+      'x-amz-date': '20150830T123600Z',
+      authorization:
+        'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, ' +
+        'SignedHeaders=host;x-amz-date, Signature=5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b',
+    });
+  });
+
+  test("is the SDK's for the same headers, day after day", async () => {
+    const sign = requestSigner({ region: 'eu-west-3', service: 'dynamodb' });
+    for (const sessionToken of ['token', undefined, 'another']) {
+      for (const day of [0, 1]) {
+        const credentials = { ...CREDENTIALS, sessionToken };
+        const { wire, sdk } = clients({ credentials });
+        Object.assign(sdk.config, { systemClockOffset: day * 86_400_000 });
+        await sdk.query(INPUT);
+        const { headers, body } = wire.requests[0]!;
+        const names = /SignedHeaders=([^,]+)/.exec(headers.authorization!)![1]!.split(';');
+        const signed = Object.fromEntries(names.map((name) => [name, headers[name]!]));
+        const date = headers['x-amz-date']!.replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5');
+        expect(sign(signed, body, credentials, new Date(date)).authorization).toBe(headers.authorization);
+      }
+    }
+  });
+
+  test('asks again where the SDK has corrected its clock, though the SDK makes one attempt', async () => {
+    const { wire, light } = clients({ maxAttempts: 1 });
+    const now = new Date(Date.now() + 3_600_000).toUTCString();
+    wire.headers = () => ({ date: now });
+    const skewed = { statusCode: 400, body: { __type: 'x#InvalidSignatureException', message: 'Signature expired' } };
+    wire.answer = (_, number) => (number === 1 ? skewed : { statusCode: 200, body: { Items: [], ScannedCount: 0 } });
+    await expect(light.query(INPUT)).resolves.toMatchObject({ ScannedCount: 0 });
+    expect(wire.requests).toHaveLength(2);
+  });
+
+  test('asks once with a request handler whose bodies are web streams', async () => {
+    const { wire, light } = clients();
+    wire.toBody = (text) => new Blob([text]).stream();
+    await light.query(INPUT).catch(() => 'the SDK itself needs a handler of its own for these bodies');
+    wire.requests.length = 0;
+    await expect(light.query(INPUT)).resolves.toMatchObject({ Items: [] });
+    expect(wire.senders).toEqual(['light']);
+  });
+
+  test('shares the routes with every light client around the same client of the SDK', async () => {
+    const { wire, sdk, light } = clients();
+    const other = lightQueryClient(sdk);
+    await light.query(INPUT);
+    await other.query(INPUT);
+    await light.query({ ...INPUT, TableName: 'Orders' });
+    await other.query({ ...INPUT, TableName: 'Orders' });
+    await light.query({ ...INPUT, TableName: 'Orders' });
+    expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light', 'light']);
+  });
+
+  test('keeps the request id and the reasons of a throttle', async () => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    const ThrottlingReasons = [{ reason: 'IndexReadKeyRangeThroughputExceeded', resource: 'arn' }];
+    wire.headers = () => ({ 'x-amzn-requestid': 'REQUEST' });
+    wire.answer = () => ({ statusCode: 400, body: { ...throttled.body, ThrottlingReasons } });
+    const error = { ThrottlingReasons, $metadata: { httpStatusCode: 400, requestId: 'REQUEST' } };
+    await expect(light.query(INPUT)).rejects.toMatchObject(error);
+  });
+
+  test('takes credentials that were replaced while the old ones were still cached', async () => {
+    let accessKeyId = 'FIRST';
+    const { wire, light } = clients({
+      credentials: async () => ({ ...CREDENTIALS, accessKeyId, expiration: new Date(Date.now() + 3_600_000) }),
+    });
+    await light.query(INPUT);
+    accessKeyId = 'SECOND';
+    const expired = { statusCode: 400, body: { __type: 'x#ExpiredTokenException', message: 'expired' } };
+    wire.answer = ({ headers }) =>
+      headers.authorization!.includes('FIRST') ? expired : { statusCode: 200, body: { Items: [], ScannedCount: 1 } };
+    await expect(light.query(INPUT)).resolves.toMatchObject({ ScannedCount: 1 });
+    expect(wire.senders).toEqual(['SDK', 'light', 'light']);
+  });
+
+  test('takes an answer with a wrong checksum for a lost one', async () => {
+    const { wire, light } = clients();
+    await light.query(INPUT);
+    wire.headers = (text) => ({ 'x-amz-crc32': String(crc32(text)) });
+    await expect(light.query(INPUT)).resolves.toEqual({ Items: [] });
+    wire.headers = () => ({ 'x-amz-crc32': '1' });
+    await expect(light.query(INPUT)).rejects.toMatchObject({ name: 'CRC32CheckFailed' });
+  });
+
+  test.each(['', 'null', '{}', '{"Items":[]}', '[]', '"text"'])(
+    'lets a query ask again where an answer with status 200 is none: %j, once by the SDK and once by itself',
+    async (nothing) => {
+      const config: ShardedIndexConfig = {
+        tableName: 'Jobs',
+        indexName: 'byStatus',
+        tableKey: ['jobId'],
+        keyLayout: 'multi-attribute',
+        shardAttribute: 'shard',
+        sortKeyAttributes: [],
+        shards: { default: { write: 1, read: 1 } },
+        strategy: 'random',
+      };
+      const { wire, light } = clients({ maxAttempts: 1 });
+      const found = { Items: [{ jobId: { S: 'job-1' } }], Count: 1, ScannedCount: 1 };
+      for (const sender of ['SDK', 'light']) {
+        wire.requests.length = 0;
+        wire.answer = (_, number) => ({ statusCode: 200, body: number === 1 ? nothing : found });
+        const { items } = await fanOutQuery(light, config, {}, { backoffBaseMs: 0 });
+        expect(items).toHaveLength(1);
+        expect(wire.senders[0]).toBe(sender);
+        expect(wire.requests.length).toBeGreaterThan(1);
+      }
+    },
+  );
+
+  test('tells a tracer about every query', async () => {
+    const { wire, sdk } = clients();
+    const traces: LightQueryTrace[] = [];
+    const light = lightQueryClient(sdk, { onQuery: (trace) => traces.push(trace) });
+    wire.answer = () => ({ statusCode: 200, body: { Items: [], ConsumedCapacity: { CapacityUnits: 1.5 } } });
+    await light.query(INPUT);
+    await light.query(INPUT);
+    wire.answer = () => throttled;
+    await expect(light.query(INPUT)).rejects.toThrow('slow down');
+    const index = { tableName: 'Jobs', indexName: 'byStatus' };
+    expect(traces).toMatchObject([
+      { ...index, viaSdk: true, consumedReadUnits: 1.5 },
+      { ...index, viaSdk: false, consumedReadUnits: 1.5 },
+      { ...index, viaSdk: false, error: { name: 'ProvisionedThroughputExceededException' } },
+    ]);
+  });
+});

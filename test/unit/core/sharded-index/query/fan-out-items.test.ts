@@ -1,0 +1,311 @@
+import {
+  type DynamoDbItem,
+  type FanOutItemsRequest,
+  type FanOutReadOptions,
+  fanOutItems,
+  type IndexQueryInput,
+  type IndexQueryOutput,
+  InvalidArgumentError,
+  InvalidSortKeyConditionError,
+  type QueryClient,
+  type ShardedIndexConfig,
+  ShardsUnavailableError,
+} from '../../../../../lib/core';
+import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
+
+const configOf = (shards: number): ShardedIndexConfig => ({
+  tableName: 'Jobs',
+  indexName: 'byTime',
+  tableKey: ['jobId'],
+  keyLayout: 'multi-attribute',
+  shardAttribute: 'shard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: shards, read: shards } },
+  strategy: 'random',
+});
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
+const numberOf = ({ jobId }: DynamoDbItem): number => Number((jobId as { S: string }).S);
+const inOrder = (numbers: number[]): number[] => [...numbers].sort((a, b) => a - b);
+const shardOf = ({ ExpressionAttributeValues: values }: IndexQueryInput): number =>
+  Number(values[Object.keys(values).find((placeholder) => placeholder.startsWith(':evenShards'))!].N);
+const named = (name: string): Error => Object.assign(new Error(name), { name });
+const throttle = (): Error => named('ProvisionedThroughputExceededException');
+
+/** Jobs 0, 1, 2 and on, number n in shard n modulo the shards, read over a network on a virtual clock. */
+class Jobs implements QueryClient {
+  readonly clock = new VirtualClock();
+  readonly sent: { shard: number; limit?: number; signal?: AbortSignal }[] = [];
+  readonly index: FakeIndex;
+  readonly config: ShardedIndexConfig;
+  underWay = 0;
+  most = 0;
+
+  constructor(
+    readonly shards: number,
+    readonly count: number,
+    options: FakeIndexOptions = {},
+    /** How long an answer takes, or what it is instead. */
+    private readonly behave: (shard: number, nth: number) => number | Error = () => 1,
+  ) {
+    this.config = configOf(shards);
+    this.index = new FakeIndex(this.config, options);
+    for (const number of upTo(count)) this.index.put(this.job(number));
+  }
+
+  job(number: number): DynamoDbItem {
+    return {
+      jobId: { S: String(number) },
+      createdAt: { N: String(number) },
+      shard: { N: String(number % this.shards) },
+    };
+  }
+
+  async query(input: IndexQueryInput, { abortSignal }: { abortSignal?: AbortSignal } = {}): Promise<IndexQueryOutput> {
+    const shard = shardOf(input);
+    const nth = this.sent.filter((other) => other.shard === shard).length;
+    this.sent.push({ shard, limit: input.Limit, signal: abortSignal });
+    this.most = Math.max(this.most, ++this.underWay);
+    const behaviour = this.behave(shard, nth);
+    await this.clock.sleep(typeof behaviour === 'number' ? behaviour : 1);
+    this.underWay -= 1;
+    if (typeof behaviour !== 'number') throw behaviour;
+    return this.index.query(input);
+  }
+
+  items(request: FanOutItemsRequest = {}, options: FanOutReadOptions = {}): AsyncGenerator<DynamoDbItem> {
+    return fanOutItems(this, this.config, request, { clock: this.clock, random: () => 0.5, ...options });
+  }
+
+  /** The numbers that came, and the error they ended with. */
+  async read(request: FanOutItemsRequest = {}, options: FanOutReadOptions = {}) {
+    const numbers: number[] = [];
+    const reading = (async () => {
+      for await (const item of this.items(request, options)) numbers.push(numberOf(item));
+    })();
+    const error = await this.clock.runUntil(reading.catch((thrown: unknown) => thrown));
+    return { numbers, error };
+  }
+
+  next(stream: AsyncGenerator<DynamoDbItem>): Promise<IteratorResult<DynamoDbItem>> {
+    return this.clock.runUntil(stream.next());
+  }
+}
+
+describe('what is streamed', () => {
+  test.each(upTo(200))('is every item that matches, exactly once, in random case %d', async (seed) => {
+    const random = seededRandom(seed);
+    const below = (count: number): number => Math.floor(random() * count);
+    const jobs = new Jobs(
+      1 + below(30),
+      below(300),
+      { pageItems: 1 + below(20), falseLastKeys: random() < 0.5 },
+      () => 1 + below(50),
+    );
+    const from = below(200);
+    const hidden = below(300);
+    const limit = random() < 0.5 ? 1 + below(300) : undefined;
+    const concurrency = 1 + below(12);
+    const { numbers, error } = await jobs.read(
+      {
+        limit,
+        sortKey: { gte: from },
+        projection: ['jobId'],
+        filterExpression: '#number <= :number',
+        expressionAttributeNames: { '#number': 'createdAt' },
+        expressionAttributeValues: { ':number': { N: String(hidden) } },
+      },
+      { concurrency },
+    );
+    const due = upTo(jobs.count).filter((number) => number >= from && number <= hidden);
+    expect(error).toBeUndefined();
+    expect(new Set(numbers).size).toBe(numbers.length);
+    expect(due).toEqual(expect.arrayContaining(numbers));
+    expect(numbers).toHaveLength(Math.min(due.length, limit ?? due.length));
+    expect(jobs.most).toBeLessThanOrEqual(concurrency);
+  });
+
+  test('comes as it arrives: one slow shard holds up no other', async () => {
+    const jobs = new Jobs(4, 100, { pageItems: 5 }, (shard) => (shard === 2 ? 1_000 : 1));
+    const { numbers } = await jobs.read();
+    expect(numbers.slice(0, 75).some((number) => number % 4 === 2)).toBe(false);
+    expect(inOrder(numbers)).toEqual(upTo(100));
+  });
+
+  test('is one shard after another where only one may be read at once', async () => {
+    const jobs = new Jobs(3, 9, { pageItems: 2 });
+    const { numbers } = await jobs.read({}, { concurrency: 1 });
+    expect(numbers).toEqual([0, 3, 6, 1, 4, 7, 2, 5, 8]);
+  });
+
+  test('has the attributes that are asked for', async () => {
+    const jobs = new Jobs(2, 2);
+    const { value } = await jobs.next(jobs.items({ projection: ['createdAt'] }));
+    expect(value).toEqual({ createdAt: { N: '0' } });
+  });
+
+  test('leaves out an item that is met again in another shard', async () => {
+    const jobs = new Jobs(4, 100, { pageItems: 5 });
+    for (const number of [10, 50, 90]) jobs.index.putStray({ ...jobs.job(number), shard: { N: '3' } });
+    expect(inOrder((await jobs.read()).numbers)).toEqual(upTo(100));
+  });
+});
+
+describe('a consumer', () => {
+  test('that asks for nothing reads nothing', async () => {
+    const jobs = new Jobs(4, 100);
+    const stream = jobs.items();
+    await stream.return(undefined);
+    expect(jobs.sent).toEqual([]);
+  });
+
+  test('that stops taking items stops the reads, at one page for each that may be under way', async () => {
+    const jobs = new Jobs(10, 1_000, { pageItems: 5 });
+    const stream = jobs.items({}, { concurrency: 3 });
+    await jobs.next(stream);
+    await jobs.clock.runOut();
+    expect(jobs.sent).toHaveLength(4);
+    for (let taken = 1; taken <= 5; taken++) await jobs.next(stream);
+    await jobs.clock.runOut();
+    expect(jobs.sent).toHaveLength(5);
+  });
+
+  test('that leaves gives up what is under way, and nothing is read any more', async () => {
+    const jobs = new Jobs(4, 100, { pageItems: 5 }, (shard) => (shard === 0 ? 1 : 1_000));
+    const stream = jobs.items();
+    await jobs.next(stream);
+    await stream.return(undefined);
+    expect(jobs.sent.map(({ shard, signal }) => [shard, signal?.aborted])).toEqual([
+      [0, false],
+      [1, true],
+      [2, true],
+      [3, true],
+      [0, true],
+    ]);
+    await jobs.clock.runOut();
+    expect(jobs.sent).toHaveLength(5);
+  });
+
+  test('that wants a number of items has no more evaluated', async () => {
+    const jobs = new Jobs(10, 1_000);
+    const { numbers } = await jobs.read({ limit: 200 });
+    expect(numbers).toHaveLength(200);
+    expect(jobs.sent.map(({ limit }) => limit)).toEqual(Array(10).fill(20));
+  });
+
+  test('that wants a number of items gets no more, though a filter lets more pass than it did', async () => {
+    const jobs = new Jobs(1, 500);
+    const { numbers } = await jobs.read({
+      limit: 60,
+      filterExpression: '#number >= :number',
+      expressionAttributeNames: { '#number': 'createdAt' },
+      expressionAttributeValues: { ':number': { N: '50' } },
+    });
+    expect(jobs.sent.map(({ limit }) => limit)).toEqual([60, 240]);
+    expect(numbers).toEqual(upTo(60).map((number) => 50 + number));
+  });
+
+  test('that wants a number of items gets the rest from shards that have it', async () => {
+    const jobs = new Jobs(2, 10);
+    for (const number of upTo(100)) jobs.index.put({ ...jobs.job(1_000 + number), shard: { N: '0' } });
+    const { numbers } = await jobs.read({ limit: 50 });
+    expect(numbers).toHaveLength(50);
+  });
+});
+
+describe('a shard that fails', () => {
+  test('is read again', async () => {
+    const jobs = new Jobs(4, 100, {}, (shard, nth) => (shard === 2 && nth < 3 ? throttle() : 1));
+    const { numbers, error } = await jobs.read();
+    expect(error).toBeUndefined();
+    expect(inOrder(numbers)).toEqual(upTo(100));
+  });
+
+  test('ends the stream with its own error when the attempts are used up', async () => {
+    const jobs = new Jobs(4, 100, {}, (shard) => (shard === 2 ? throttle() : 1));
+    const { error } = await jobs.read({}, { attempts: 3 });
+    expect(error).toMatchObject({ name: 'ProvisionedThroughputExceededException' });
+    expect(jobs.sent.filter(({ shard }) => shard === 2)).toHaveLength(3);
+    expect(jobs.underWay).toBe(0);
+  });
+
+  test('while the consumer is busy, ends the stream when it asks for more', async () => {
+    const jobs = new Jobs(2, 20, { pageItems: 5 }, (_, nth) => (nth > 0 ? named('ValidationException') : 1));
+    const stream = jobs.items();
+    expect(numberOf((await jobs.next(stream)).value)).toBe(0);
+    await jobs.clock.runOut();
+    const rest = (async () => {
+      for await (const _ of stream);
+    })();
+    await expect(jobs.clock.runUntil(rest)).rejects.toThrow('ValidationException');
+  });
+
+  test('lets the others be read to their end before it is named, where a partial answer will do', async () => {
+    const jobs = new Jobs(4, 100, { pageItems: 5 }, (shard, nth) => (shard === 2 && nth > 0 ? throttle() : 1));
+    const { numbers, error } = await jobs.read({}, { onShardFailure: 'partial', attempts: 2 });
+    const due = upTo(100).filter((number) => number % 4 !== 2 || number < 20);
+    expect(inOrder(numbers)).toEqual(due);
+    expect(error).toBeInstanceOf(ShardsUnavailableError);
+    expect(error).toMatchObject({ shards: [2] });
+  });
+
+  test('makes no difference once there are as many items as were wanted', async () => {
+    const jobs = new Jobs(4, 100, { pageItems: 5 }, (shard) => (shard === 2 ? throttle() : 1));
+    const { numbers, error } = await jobs.read({ limit: 30 }, { onShardFailure: 'partial', attempts: 2 });
+    expect(error).toBeUndefined();
+    expect(numbers).toHaveLength(30);
+  });
+
+  test.each(['fail', 'partial'] as const)('names all shards if none can be read: %s', async (onShardFailure) => {
+    const jobs = new Jobs(3, 100, {}, () => 1_000);
+    const { numbers, error } = await jobs.read({}, { onShardFailure, deadlineMs: 100 });
+    expect(numbers).toEqual([]);
+    expect(error).toMatchObject({ name: 'ShardsUnavailableError', shards: [0, 1, 2] });
+    expect(jobs.clock.now()).toBe(100);
+    expect(jobs.sent.every(({ signal }) => signal?.aborted)).toBe(true);
+  });
+});
+
+describe('a deadline', () => {
+  test('ends the stream, and names the shards that have not been read to their end', async () => {
+    const jobs = new Jobs(4, 100, { pageItems: 13 }, (shard, nth) => (shard === 1 && nth > 0 ? 1_000 : 1));
+    const { numbers, error } = await jobs.read({}, { deadlineMs: 50 });
+    expect(inOrder(numbers)).toEqual(upTo(100).filter((number) => number % 4 !== 1 || number < 52));
+    expect(error).toMatchObject({ name: 'ShardsUnavailableError', shards: [1] });
+  });
+
+  test('that comes while the consumer is busy loses nothing silently', async () => {
+    const jobs = new Jobs(4, 40, { pageItems: 5 });
+    const stream = jobs.items({}, { deadlineMs: 50 });
+    await jobs.next(stream);
+    await jobs.clock.runOut();
+    const rest = (async () => {
+      for await (const _ of stream);
+    })();
+    await expect(jobs.clock.runUntil(rest)).rejects.toThrow('no answer in time from shard(s) 0, 1, 2, 3');
+    expect(jobs.sent).toHaveLength(5);
+  });
+});
+
+describe('bad input', () => {
+  test.each<[object, string]>([
+    [
+      { order: 'ascending' },
+      'order must be absent because items come in the order in which they arrive, got "ascending"',
+    ],
+    [{ cursor: 'abc' }, 'cursor must be absent because a stream has no pages, got "abc"'],
+    [{ limit: 0 }, 'limit must be a whole number of at least 1, got 0'],
+  ])('%j is refused at once', (request, message) => {
+    const jobs = new Jobs(2, 2);
+    expect(() => jobs.items(request)).toThrow(InvalidArgumentError);
+    expect(() => jobs.items(request)).toThrow(message);
+  });
+
+  test('so are conditions and options that cannot be', () => {
+    const jobs = new Jobs(2, 2);
+    expect(() => jobs.items({ sortKey: { eq: '' } })).toThrow(InvalidSortKeyConditionError);
+    expect(() => jobs.items({}, { concurrency: 0 })).toThrow('concurrency must be a whole number of at least 1');
+  });
+});

@@ -1,0 +1,211 @@
+import {
+  type DynamoDbItem,
+  type FanOutPage,
+  type FanOutRequest,
+  fanOutQuery,
+  type IndexQueryInput,
+  type ShardedIndexConfig,
+  ShardsUnavailableError,
+} from '../../../../../lib/core';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
+
+function configOf(shards: number, sortKeyAttributes: string[]): ShardedIndexConfig {
+  return {
+    tableName: 'Events',
+    indexName: 'byDay',
+    tableKey: ['id'],
+    keyLayout: 'multi-attribute',
+    shardAttribute: 'shard',
+    sortKeyAttributes,
+    shards: { default: { write: shards, read: shards } },
+    strategy: 'random',
+  };
+}
+
+const DAY = '2026-11-21';
+
+/** Events of one day, number n in shard n modulo the shards; the number is the time. */
+function oneDay(config: ShardedIndexConfig, count: number, options?: FakeIndexOptions, padding = 0): FakeIndex {
+  const index = new FakeIndex(config, options);
+  const shards = config.shards.default.read;
+  for (let number = 0; number < count; number++) {
+    index.put({
+      id: { S: `event-${String(number).padStart(6, '0')}` },
+      day: { S: DAY },
+      time: { N: String(number) },
+      shard: { N: String(number % shards) },
+      pad: { S: 'x'.repeat(padding) },
+    });
+  }
+  return index;
+}
+
+const idsOf = ({ items }: FanOutPage): string[] => items.map(({ id }) => (id as { S: string }).S);
+const shardOf = ({ ExpressionAttributeValues: values }: IndexQueryInput): number =>
+  Number(values[Object.keys(values).find((placeholder) => placeholder.startsWith(':evenShards'))!].N);
+
+/** All pages of a query. */
+async function pagesOf(index: FakeIndex, config: ShardedIndexConfig, request: FanOutRequest): Promise<FanOutPage[]> {
+  const pages: FanOutPage[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await fanOutQuery(index, config, { ...request, cursor });
+    pages.push(page);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return pages;
+}
+
+const unitsOf = (pages: readonly FanOutPage[]): number =>
+  pages.reduce((sum, { stats }) => sum + stats.consumedReadUnits, 0);
+
+describe('a deadline among ties', () => {
+  const CASES: [string, string[], FanOutRequest][] = [
+    ['a tie-breaker', ['day', 'time'], {}],
+    ['lte', ['day'], { sortKey: { lte: DAY } }],
+    ['lt', ['day'], { sortKey: { lt: '2026-11-22' } }],
+    ['between', ['day'], { sortKey: { between: ['2026-11-01', '2026-11-30'] } }],
+    ['gte', ['day'], { sortKey: { gte: DAY } }],
+    ['beginsWith', ['day'], { sortKey: { beginsWith: '2026-' } }],
+  ];
+  const both = CASES.flatMap(([name, sortKeys, request]) =>
+    (['ascending', 'descending'] as const).map((order) => [name, sortKeys, { ...request, order }] as const),
+  );
+
+  test.each(both)('never shows an item twice: %s %p %j', async (_, sortKeys, request) => {
+    const config = configOf(2, [...sortKeys]);
+    const index = oneDay(config, 20, { pageItems: 3 });
+    const clock = new VirtualClock();
+    let hanging = false;
+    const reads = [0, 0];
+    const client = {
+      query: async (input: IndexQueryInput) => {
+        const shard = shardOf(input);
+        const nth = reads[shard]!++;
+        await clock.sleep(hanging && shard === (request.order === 'ascending' ? 0 : 1) && nth > 0 ? 5_000 : 1);
+        return index.query(input);
+      },
+    };
+    const ask = (limit: number, cursor?: string) => {
+      reads.fill(0);
+      return clock.runUntil(fanOutQuery(client, config, { ...request, limit, cursor }, { clock, deadlineMs: 1_000 }));
+    };
+    const shown: string[] = [];
+    let cursor: string | undefined;
+    const first = await ask(16);
+    shown.push(...idsOf(first));
+    cursor = first.cursor;
+    hanging = true;
+    for (let page = 0; cursor !== undefined && page < 20; page++) {
+      const answer: FanOutPage | undefined = await ask(16, cursor).catch((error: unknown) => {
+        if (!(error instanceof ShardsUnavailableError)) throw error;
+        return undefined;
+      });
+      hanging = false;
+      if (answer === undefined) continue;
+      shown.push(...idsOf(answer));
+      cursor = answer.cursor;
+    }
+    expect(cursor).toBeUndefined();
+    expect(shown).toHaveLength(20);
+    expect(new Set(shown).size).toBe(20);
+  });
+
+  test('always comes to an end where every answer takes 400 ms and a page 1 s', async () => {
+    const config = configOf(2, ['day', 'time']);
+    const index = oneDay(config, 40, { pageItems: 4 });
+    const clock = new VirtualClock();
+    const client = {
+      query: async (input: IndexQueryInput) => {
+        await clock.sleep(400);
+        return index.query(input);
+      },
+    };
+    const shown: string[] = [];
+    let cursor: string | undefined;
+    let pages = 0;
+    do {
+      const query = fanOutQuery(client, config, { limit: 16, cursor }, { clock, deadlineMs: 1_000 });
+      const page = await clock.runUntil(query);
+      shown.push(...idsOf(page));
+      cursor = page.cursor;
+      pages += 1;
+    } while (cursor !== undefined && pages < 50);
+    expect(shown).toEqual(Array.from({ length: 40 }, (_, number) => `event-${String(number).padStart(6, '0')}`));
+  });
+});
+
+describe('paging through ties', () => {
+  const SHARDS = 10;
+  const ITEMS = 4_000;
+  const LIMIT = 25;
+  const PADDING = 450;
+
+  test.each([
+    ['with a tie-breaker', ['day', 'time'], {}],
+    ['up to their own sort key', ['day'], { sortKey: { lte: DAY } }],
+    ['by the sort key alone', ['day'], {}],
+    ['down with a tie-breaker', ['day', 'time'], { order: 'descending' }],
+    ['down to their own sort key', ['day'], { order: 'descending', sortKey: { gte: DAY } }],
+    ['down to a sort key before theirs', ['day'], { order: 'descending', sortKey: { gte: '2026-11-01' } }],
+    ['down by the sort key alone', ['day'], { order: 'descending' }],
+  ] as [string, string[], FanOutRequest][])('costs about what the pages show: %s', async (_, sortKeys, request) => {
+    const config = configOf(SHARDS, sortKeys);
+    const index = oneDay(config, ITEMS, {}, PADDING);
+    const all = (await fanOutQuery(index, config, {})).stats.consumedReadUnits;
+    const pages = await pagesOf(index, config, { ...request, limit: LIMIT });
+    expect(pages.flatMap(idsOf)).toHaveLength(ITEMS);
+    const halfAUnitEach = (SHARDS * ITEMS) / LIMIT / 2;
+    expect(unitsOf(pages)).toBeLessThanOrEqual(Math.max(2 * all, 1.1 * halfAUnitEach));
+  });
+});
+
+test.each(['ascending', 'descending'] as const)(
+  'a page that ends with the last tie of the last shard asks no other shard: %s',
+  async (order) => {
+    const config = configOf(3, ['day']);
+    const index = new FakeIndex(config);
+    for (let number = 0; number < 30; number++) {
+      const day = number < 12 ? DAY : order === 'ascending' ? '2026-11-22' : '2026-11-20';
+      index.put({ id: { S: `event-${number}` }, day: { S: day }, shard: { N: String(number % 3) } });
+    }
+    const pages = await pagesOf(index, config, { order, limit: 4 });
+    expect(pages.flatMap(idsOf)).toHaveLength(30);
+    // The third page is all ties: it asks the shard of its cursor for them, and nobody for what follows.
+    const { itemsRead, requests, consumedReadUnits } = pages[2]!.stats;
+    expect({ itemsRead, requests, consumedReadUnits }).toEqual({ itemsRead: 4, requests: 2, consumedReadUnits: 1 });
+  },
+);
+
+test.each(['ascending', 'descending'] as const)(
+  'a prefix with a filter reads no further than its own items: %s',
+  async (order) => {
+    const config = configOf(2, ['day']);
+    const index = new FakeIndex(config);
+    const prefix = order === 'ascending' ? 'a' : 'z';
+    for (let number = 0; number < 4_000; number++) {
+      const inPrefix = number < 40;
+      index.put({
+        id: { S: `event-${number}` },
+        day: { S: `${inPrefix ? prefix : 'm'}${String(number).padStart(6, '0')}` },
+        shard: { N: String(number % 2) },
+        hidden: { N: inPrefix && number % 8 === 0 ? '0' : '1' },
+        pad: { S: 'x'.repeat(450) },
+      } as DynamoDbItem);
+    }
+    const filtered = (sortKey: FanOutRequest['sortKey']): Promise<FanOutPage[]> =>
+      pagesOf(index, config, {
+        sortKey,
+        order,
+        limit: 2,
+        filterExpression: '#hidden = :no',
+        expressionAttributeNames: { '#hidden': 'hidden' },
+        expressionAttributeValues: { ':no': { N: '0' } },
+      });
+    const prefixed = await filtered({ beginsWith: prefix });
+    const between = await filtered({ between: [prefix, `${prefix}999999`] });
+    expect(prefixed.flatMap(idsOf)).toHaveLength(5);
+    expect(unitsOf(prefixed)).toBeLessThanOrEqual(1.5 * unitsOf(between));
+  },
+);

@@ -1,0 +1,423 @@
+import {
+  type DynamoDbItem,
+  type FanOutRequest,
+  fanOutQuery,
+  InvalidArgumentError,
+  InvalidCursorError,
+  InvalidIndexValueError,
+  InvalidSortKeyConditionError,
+  type ShardedIndexConfig,
+} from '../../../../../lib/core';
+import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
+
+const byStatus: ShardedIndexConfig = {
+  tableName: 'Jobs',
+  indexName: 'byStatus',
+  tableKey: ['jobId'],
+  keyLayout: 'multi-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'shard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: 5, read: 5 } },
+  strategy: 'calculated',
+};
+const { valueAttribute: _, ...byTime } = { ...byStatus, indexName: 'byTime' };
+
+const event = (index: number, shard: number): DynamoDbItem => ({
+  jobId: { S: `event-${index}` },
+  shard: { N: String(shard) },
+  createdAt: { S: new Date(Date.UTC(2020, 0, 1, 0, 15 * index)).toISOString() },
+});
+
+/** The seed's 100 events, one every 15 minutes, over 5 shards. */
+function seedEvents(options?: FakeIndexOptions): FakeIndex {
+  const index = new FakeIndex(byTime, options);
+  for (let number = 0; number < 100; number++) index.put(event(number, (number * 7) % 5));
+  return index;
+}
+
+const firstTwelveHours: FanOutRequest = {
+  sortKey: { between: ['2020-01-01T00:00:00.000Z', '2020-01-01T11:59:59.000Z'] },
+};
+
+const ids = (items: readonly DynamoDbItem[]): string[] => items.map(({ jobId }) => (jobId as { S: string }).S);
+
+/** All pages of a query, one after the other. */
+async function pages(index: FakeIndex, config: ShardedIndexConfig, request: FanOutRequest): Promise<DynamoDbItem[][]> {
+  const all: DynamoDbItem[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await fanOutQuery(index, config, { ...request, cursor });
+    all.push(page.items);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return all;
+}
+
+describe('fanOutQuery', () => {
+  describe('on the 100 events of the seed over 5 shards', () => {
+    test('finds the 48 events of the first twelve hours, in time order', async () => {
+      const { items, cursor, stats } = await fanOutQuery(seedEvents(), byTime, firstTwelveHours);
+      expect(ids(items)).toEqual(Array.from({ length: 48 }, (_, number) => `event-${number}`));
+      expect(cursor).toBeUndefined();
+      expect(stats).toEqual({
+        shards: 5,
+        requests: 5,
+        waves: 1,
+        throttled: 0,
+        hedged: 0,
+        itemsRead: 48,
+        consumedReadUnits: 2.5,
+      });
+    });
+
+    test('finds the same events unordered', async () => {
+      const { items } = await fanOutQuery(seedEvents(), byTime, { ...firstTwelveHours, order: 'unordered' });
+      expect(ids(items).sort()).toEqual(Array.from({ length: 48 }, (_, number) => `event-${number}`).sort());
+    });
+
+    test('reads the newest first in descending order, page by page', async () => {
+      const read = await pages(seedEvents(), byTime, { order: 'descending', limit: 30 });
+      expect(read.map(({ length }) => length)).toEqual([30, 30, 30, 10]);
+      expect(ids(read.flat())).toEqual(Array.from({ length: 100 }, (_, number) => `event-${99 - number}`));
+    });
+
+    test.each<[FanOutRequest, number, number]>([
+      [{ sortKey: { lt: '2020-01-01T02:30:00.000Z' } }, 0, 9],
+      [{ sortKey: { gt: '2020-01-01T22:15:00.000Z' }, order: 'descending' }, 99, 90],
+    ])('leaves out the event at the exclusive end of %j on every page', async (request, first, last) => {
+      const found = (await pages(seedEvents(), byTime, { ...request, limit: 3 })).flatMap(ids);
+      expect(found).toHaveLength(10);
+      expect([found.at(0), found.at(-1)]).toEqual([`event-${first}`, `event-${last}`]);
+    });
+
+    test('puts small service pages together', async () => {
+      const { items, stats } = await fanOutQuery(seedEvents({ pageItems: 3 }), byTime, {});
+      expect(ids(items)).toEqual(Array.from({ length: 100 }, (_, number) => `event-${number}`));
+      expect(stats.requests).toBe(35);
+    });
+
+    test('asks for no more than a page takes', async () => {
+      const { items, stats } = await fanOutQuery(seedEvents(), byTime, { limit: 10 });
+      expect(items).toHaveLength(10);
+      expect(stats).toMatchObject({ requests: 5, waves: 1, itemsRead: 15 });
+    });
+
+    test.each(['ascending', 'unordered'] as const)('leaves an %s read of any length to the service', async (order) => {
+      const index = seedEvents();
+      const { items } = await fanOutQuery(index, byTime, { limit: 2 ** 40, order });
+      expect(items).toHaveLength(100);
+      expect(index.requests.every(({ Limit }) => Limit === undefined)).toBe(true);
+    });
+
+    test('asks one shard first when the page has no order', async () => {
+      const { items, stats } = await fanOutQuery(seedEvents(), byTime, { limit: 10, order: 'unordered' });
+      expect(items).toHaveLength(10);
+      expect(stats).toMatchObject({ requests: 1, itemsRead: 10 });
+    });
+
+    test('returns only the projected attributes, and still orders by what it hides', async () => {
+      const { items, cursor } = await fanOutQuery(seedEvents(), byTime, { projection: ['jobId'], limit: 2 });
+      expect(items).toEqual([{ jobId: { S: 'event-0' } }, { jobId: { S: 'event-1' } }]);
+      const next = await fanOutQuery(seedEvents(), byTime, { projection: ['createdAt'], limit: 1, cursor });
+      expect(next.items).toEqual([{ createdAt: event(2, 0).createdAt }]);
+    });
+
+    test('ends a page at its size in bytes, with one item at least', async () => {
+      const bytes = Buffer.byteLength(JSON.stringify(event(0, 0)));
+      const page = (maxPageBytes: number) => fanOutQuery(seedEvents(), byTime, {}, { maxPageBytes });
+      expect((await page(bytes * 3)).items).toHaveLength(3);
+      const smallest = await page(1);
+      expect(smallest.items).toHaveLength(1);
+      const rest = await fanOutQuery(seedEvents(), byTime, { cursor: smallest.cursor });
+      expect(rest.items).toHaveLength(99);
+    });
+  });
+
+  test('reads exactly the shards of the value, in both layouts', async () => {
+    const shards = { default: { write: 1, read: 1 }, byValue: { succeeded: { write: 2, read: 3 } } };
+    for (const keyLayout of ['multi-attribute', 'single-attribute'] as const) {
+      const config: ShardedIndexConfig = { ...byStatus, keyLayout, shards };
+      const index = new FakeIndex(config);
+      await fanOutQuery(index, config, { value: 'succeeded' });
+      await fanOutQuery(index, config, { value: 'failed' });
+      const asked = index.requests.map(({ ExpressionAttributeValues }) => Object.values(ExpressionAttributeValues));
+      expect(asked).toEqual(
+        keyLayout === 'multi-attribute'
+          ? [
+              [{ N: '0' }, { S: 'succeeded' }],
+              [{ N: '1' }, { S: 'succeeded' }],
+              [{ N: '2' }, { S: 'succeeded' }],
+              [{ N: '0' }, { S: 'failed' }],
+            ]
+          : [[{ S: 'succeeded#0' }], [{ S: 'succeeded#1' }], [{ S: 'succeeded#2' }], [{ S: 'failed#0' }]],
+      );
+    }
+  });
+
+  test('finds the items of a number that JavaScript cannot hold, by its digits', async () => {
+    for (const keyLayout of ['multi-attribute', 'single-attribute'] as const) {
+      const config: ShardedIndexConfig = {
+        ...byStatus,
+        keyLayout,
+        shards: { default: { write: 1, read: 1 }, byValue: { '12345678901234567890': { write: 2, read: 2 } } },
+      };
+      const index = new FakeIndex(config);
+      const status = { N: '12345678901234567890' };
+      for (let shard = 0; shard < 2; shard++) {
+        const stored = keyLayout === 'multi-attribute' ? { N: `${shard}` } : { S: `12345678901234567890#${shard}` };
+        index.put({ ...event(0, shard), jobId: { S: `${shard}` }, status, [config.shardAttribute]: stored });
+      }
+      const page = await fanOutQuery(index, config, { value: status, limit: 1 });
+      const rest = await fanOutQuery(index, config, { value: status, cursor: page.cursor });
+      expect([...page.items, ...rest.items].map(({ jobId }) => jobId)).toEqual([{ S: '0' }, { S: '1' }]);
+      const values = [status, 'open'];
+      expect((await fanOutQuery(index, config, { values })).items).toHaveLength(2);
+      await expect(fanOutQuery(index, config, { values: [status, '12345678901234567890'] })).rejects.toThrow(
+        'values[1] must be different from the other values',
+      );
+      for (const value of [12345678901234567890n, { N: 'many' }, { N: '1', S: '1' }, { S: 'open' }]) {
+        await expect(fanOutQuery(index, config, { value: value as never })).rejects.toBeInstanceOf(
+          InvalidIndexValueError,
+        );
+      }
+    }
+  });
+
+  test('fails when a shard fails', async () => {
+    const index = seedEvents();
+    const query = index.query.bind(index);
+    index.query = async (input) => {
+      if (index.requests.length === 3) throw new Error('shard down');
+      return query(input);
+    };
+    await expect(fanOutQuery(index, byTime, {})).rejects.toThrow('shard down');
+  });
+
+  describe('cursor', () => {
+    const config: ShardedIndexConfig = { ...byStatus, shards: { default: { write: 200, read: 200 } } };
+
+    async function cursorOf(request: FanOutRequest, shards = 200): Promise<string> {
+      const index = new FakeIndex(config);
+      for (let shard = 0; shard < shards; shard++)
+        index.put({ ...event(0, shard), jobId: { S: `${shard}` }, status: { S: 'a' } });
+      return (await fanOutQuery(index, config, request)).cursor!;
+    }
+
+    test('does not grow with the number of shards', async () => {
+      const small = await cursorOf({ value: 'a', limit: 1 }, 2);
+      const large = await cursorOf({ value: 'a', limit: 150 });
+      expect(large.length - small.length).toBeLessThanOrEqual(8);
+      expect(large.length).toBeLessThanOrEqual(100);
+    });
+
+    test.each<[string, FanOutRequest]>([
+      ['another value', { value: 'b' }],
+      ['another order', { value: 'a', order: 'descending' }],
+      ['another sort-key condition', { value: 'a', sortKey: { gt: '2020' } }],
+      ['another filter', { value: 'a', filterExpression: 'attribute_exists(x)' }],
+    ])('is refused by a query for %s', async (_, request) => {
+      const cursor = await cursorOf({ value: 'a', limit: 1 });
+      await expect(fanOutQuery(new FakeIndex(config), config, { ...request, cursor })).rejects.toThrow(
+        InvalidCursorError,
+      );
+    });
+
+    test('is refused by another index', async () => {
+      const cursor = await cursorOf({ value: 'a', limit: 1 });
+      const other = { ...config, indexName: 'other' };
+      await expect(fanOutQuery(new FakeIndex(other), other, { value: 'a', cursor })).rejects.toThrow(
+        'cursor must be the unaltered cursor of a page of the same query, got ',
+      );
+    });
+
+    test('is accepted with another page size and another projection', async () => {
+      const cursor = await cursorOf({ value: 'a', limit: 1 });
+      const request: FanOutRequest = { value: 'a', limit: 7, projection: ['jobId'], cursor };
+      await expect(fanOutQuery(new FakeIndex(config), config, request)).resolves.toBeDefined();
+    });
+
+    test('is refused with any single character changed, added or removed', async () => {
+      const cursor = await cursorOf({ value: 'a', limit: 1 });
+      const index = new FakeIndex(config);
+      const altered = [...cursor].flatMap((character, at) => {
+        const other = character === 'A' ? 'B' : 'A';
+        const [before, after] = [cursor.slice(0, at), cursor.slice(at + 1)];
+        return [before + other + after, before + after, `${before}${other}${character}${after}`];
+      });
+      for (const broken of [...altered, `${cursor}=`, `${cursor} `, '', 'x', 7 as unknown as string]) {
+        await expect(fanOutQuery(index, config, { value: 'a', cursor: broken })).rejects.toThrow(InvalidCursorError);
+      }
+      expect(index.requests).toHaveLength(0);
+    });
+  });
+
+  describe('bad input', () => {
+    test.each<[string, ShardedIndexConfig, unknown, new (...args: never[]) => Error, string]>([
+      [
+        'a missing value',
+        byStatus,
+        {},
+        InvalidIndexValueError,
+        'value must be a non-empty string, a finite number or { N: digits } because index byStatus is keyed by status, got undefined',
+      ],
+      ['an empty value', byStatus, { value: '' }, InvalidIndexValueError, 'got ""'],
+      ['a value of another type', byStatus, { value: true }, InvalidIndexValueError, 'got true'],
+      [
+        'a value the index does not have',
+        byTime,
+        { value: 'a' },
+        InvalidIndexValueError,
+        'value must be absent because index byTime covers the whole table, got "a"',
+      ],
+      ['a limit of 0', byTime, { limit: 0 }, InvalidArgumentError, 'limit must be a whole number of at least 1, got 0'],
+      ['a negative limit', byTime, { limit: -5 }, InvalidArgumentError, 'got -5'],
+      ['a fractional limit', byTime, { limit: 1.5 }, InvalidArgumentError, 'got 1.5'],
+      [
+        'an unknown order',
+        byTime,
+        { order: 'random' },
+        InvalidArgumentError,
+        'order must be one of ascending, descending, unordered, got "random"',
+      ],
+      [
+        'a sort-key condition of two kinds',
+        byTime,
+        { sortKey: { gt: 'a', lt: 'b' } },
+        InvalidSortKeyConditionError,
+        'sortKey must be an object with exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
+      ],
+      ['a sort-key condition of no kind', byTime, { sortKey: {} }, InvalidSortKeyConditionError, 'got {}'],
+      [
+        'an unknown sort-key condition',
+        byTime,
+        { sortKey: { ne: 'a' } },
+        InvalidSortKeyConditionError,
+        'got {"ne":"a"}',
+      ],
+      [
+        'a between of one bound',
+        byTime,
+        { sortKey: { between: ['a'] } },
+        InvalidSortKeyConditionError,
+        'sortKey.between must be an array of the lower bound and the upper bound',
+      ],
+      [
+        'a between of two types',
+        byTime,
+        { sortKey: { between: ['a', 1] } },
+        InvalidSortKeyConditionError,
+        'an array of two bounds of the same type',
+      ],
+      [
+        'a between whose bounds are the wrong way round',
+        byTime,
+        { sortKey: { between: [10, 9] } },
+        InvalidSortKeyConditionError,
+        'sortKey.between must be an array of the lower bound and then the upper bound, got [10,9]',
+      ],
+      [
+        'a prefix of a number',
+        byTime,
+        { sortKey: { beginsWith: 1 } },
+        InvalidSortKeyConditionError,
+        'sortKey.beginsWith must be a string or binary',
+      ],
+      [
+        'an empty sort key',
+        byTime,
+        { sortKey: { eq: '' } },
+        InvalidSortKeyConditionError,
+        'sortKey.eq must be a non-empty string',
+      ],
+      ...[null, true, Number.NaN, {}, { N: 'ten' }, { N: '' }, { N: 7 }, { B: 'AA==' }, { S: 'a', N: '1' }].map(
+        (operand): [string, ShardedIndexConfig, object, typeof InvalidSortKeyConditionError, string] => [
+          `the sort key ${JSON.stringify(operand)}`,
+          byTime,
+          { sortKey: { gte: operand } },
+          InvalidSortKeyConditionError,
+          'sortKey.gte must be a non-empty string, a finite number, binary, or an attribute value of type S, N or B',
+        ],
+      ),
+      [
+        'a sort-key condition without a sort key',
+        { ...byTime, sortKeyAttributes: [] },
+        { sortKey: { eq: 'a' } },
+        InvalidSortKeyConditionError,
+        'index byTime has no sort key',
+      ],
+      [
+        'an empty projection',
+        byTime,
+        { projection: [] },
+        InvalidArgumentError,
+        'projection must be a non-empty array of attribute names',
+      ],
+      ['an empty filter', byTime, { filterExpression: ' ' }, InvalidArgumentError, 'filterExpression must be'],
+      [
+        'placeholders without a filter',
+        byTime,
+        { expressionAttributeNames: { '#a': 'a' } },
+        InvalidArgumentError,
+        'expressionAttributeNames must be absent unless there is a filterExpression',
+      ],
+      [
+        'a placeholder of the library',
+        byTime,
+        { filterExpression: '#a', expressionAttributeNames: { '#evenShards0': 'a' } },
+        InvalidArgumentError,
+        'got "#evenShards0"',
+      ],
+      [
+        'a placeholder without its sign',
+        byTime,
+        { filterExpression: ':a', expressionAttributeValues: { a: { S: 'a' } } },
+        InvalidArgumentError,
+        'start with ":"',
+      ],
+      [
+        'a value that is no attribute value',
+        byTime,
+        { filterExpression: ':a', expressionAttributeValues: { ':a': 'text' } },
+        InvalidArgumentError,
+        'expressionAttributeValues[:a] must be an attribute value of one type, such as {"S":"text"}, nested at most 32 levels deep, got "text"',
+      ],
+      [
+        'a value of an unknown type',
+        byTime,
+        { filterExpression: ':a', expressionAttributeValues: { ':a': { X: 1 } } },
+        InvalidArgumentError,
+        'got {"X":1}',
+      ],
+      [
+        'a value of nothing',
+        byTime,
+        { filterExpression: ':a', expressionAttributeValues: { ':a': null } },
+        InvalidArgumentError,
+        'got null',
+      ],
+      [
+        'values of nothing',
+        byTime,
+        { filterExpression: ':a', expressionAttributeValues: null },
+        InvalidArgumentError,
+        'expressionAttributeValues must be an object',
+      ],
+      [
+        'a name that is no text',
+        byTime,
+        { filterExpression: '#a', expressionAttributeNames: { '#a': 7 } },
+        InvalidArgumentError,
+        'expressionAttributeNames[#a] must be an attribute name, got 7',
+      ],
+      ['an unknown field', byTime, { limits: 5 }, InvalidArgumentError, 'got "limits"'],
+      ['no request', byTime, null, InvalidArgumentError, 'request must be an object'],
+    ])('refuses %s before it reads', async (_, config, request, error, message) => {
+      const index = new FakeIndex(config);
+      const query = fanOutQuery(index, config, request as FanOutRequest);
+      await expect(query).rejects.toThrow(error);
+      await expect(query).rejects.toThrow(message);
+      expect(index.requests).toHaveLength(0);
+    });
+  });
+});

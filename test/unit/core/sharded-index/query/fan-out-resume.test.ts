@@ -1,0 +1,403 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDbItem,
+  type FanOutItemsRequest,
+  fanOutCount,
+  fanOutItems,
+  fanOutQuery,
+  type IndexQueryInput,
+  type IndexQueryOutput,
+  InvalidArgumentError,
+  InvalidCursorError,
+  plainItem,
+  type QueryClient,
+  type ShardedIndexConfig,
+  ShardsUnavailableError,
+} from '../../../../../lib/core';
+import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
+import { randomRuns } from '../../../../support/random-runs';
+
+function configOf(open: number, done: number): ShardedIndexConfig {
+  return {
+    tableName: 'Jobs',
+    indexName: 'byStatus',
+    tableKey: ['jobId'],
+    keyLayout: 'multi-attribute',
+    valueAttribute: 'status',
+    shardAttribute: 'shard',
+    sortKeyAttributes: ['priority', 'createdAt'],
+    shards: {
+      default: { write: 1, read: 1 },
+      byValue: { open: { write: open, read: open }, done: { write: done, read: done } },
+    },
+    strategy: 'random',
+  };
+}
+
+const VALUES = ['open', 'done'];
+
+function jobs(config: ShardedIndexConfig, count: number, options?: FakeIndexOptions): FakeIndex {
+  const index = new FakeIndex(config, options);
+  for (let number = 0; number < count; number++) {
+    const status = VALUES[number % 2]!;
+    const shards = config.shards.byValue![status]!.read;
+    index.put({
+      jobId: { S: String(number) },
+      status: { S: status },
+      shard: { N: String(Math.floor(number / 2) % shards) },
+      priority: { N: String(number % 3) },
+      createdAt: { N: String(number) },
+    });
+  }
+  return index;
+}
+
+const numberOf = ({ jobId }: DynamoDbItem): number => Number((jobId as { S: string }).S);
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
+const sorted = (numbers: number[]): number[] => [...numbers].sort((a, b) => a - b);
+
+/** The index on a virtual clock: each answer takes so long. */
+function slow(index: FakeIndex, ms: (input: IndexQueryInput) => number): QueryClient & { clock: VirtualClock } {
+  const clock = new VirtualClock();
+  return {
+    clock,
+    async query(input): Promise<IndexQueryOutput> {
+      await clock.sleep(ms(input));
+      return index.query(input);
+    },
+  };
+}
+
+describe('fanOutItems', () => {
+  const CASES = randomRuns(200);
+
+  test(`goes on behind what the consumer has taken, in ${CASES} random cases of streams that are left`, async () => {
+    for (let seed = 0; seed < CASES; seed++) {
+      const random = seededRandom(seed);
+      const below = (count: number): number => Math.floor(random() * count);
+      const config = configOf(1 + below(8), 1 + below(8));
+      const count = below(120);
+      const index = jobs(config, count, { pageItems: 1 + below(10), falseLastKeys: random() < 0.5 });
+      const totalSegments = 1 + below(4);
+      const taken: number[] = [];
+      for (let segment = 0; segment < totalSegments; segment++) {
+        const request: FanOutItemsRequest = { values: VALUES, segment, totalSegments, projection: ['jobId'] };
+        let resumeAt: string | undefined;
+        for (let first = true; first || resumeAt !== undefined; first = false) {
+          const stream = fanOutItems(index, config, { ...request, resumeAt }, { concurrency: 1 + below(4) });
+          const leaveAfter = random() < 0.2 ? Number.POSITIVE_INFINITY : 1 + below(20);
+          let received = 0;
+          for await (const item of stream) {
+            taken.push(numberOf(item));
+            received += 1;
+            if (received === leaveAfter) break;
+          }
+          resumeAt = stream.resumePoint;
+          expect(stream.stats.itemsRead).toBeGreaterThanOrEqual(received);
+        }
+      }
+      expect([seed, sorted(taken)]).toEqual([seed, upTo(count)]);
+    }
+  });
+
+  test('has a resume point with a key for each shard in flight, however many shards there are', async () => {
+    const config = configOf(500, 1);
+    const index = jobs(config, 4_000, { pageItems: 1 });
+    const stream = fanOutItems(index, config, { value: 'open' }, { concurrency: 5 });
+    for (let taken = 0; taken < 900; taken++) await stream.next();
+    expect(stream.resumePoint!.length).toBeLessThan(5 * 60 + 100);
+    await stream.return();
+  });
+
+  test('goes on after a deadline and after an error', async () => {
+    const config = configOf(4, 1);
+    const index = jobs(config, 200, { pageItems: 5 });
+    const client = slow(index, () => 10);
+    const taken: number[] = [];
+    let resumeAt: string | undefined;
+    let streams = 0;
+    do {
+      const stream = fanOutItems(client, config, { value: 'open', resumeAt }, { clock: client.clock, deadlineMs: 45 });
+      const reading = (async () => {
+        for await (const item of stream) taken.push(numberOf(item));
+      })();
+      const error = await client.clock.runUntil(reading.catch((thrown: unknown) => thrown));
+      if (error !== undefined) expect(error).toBeInstanceOf(ShardsUnavailableError);
+      resumeAt = stream.resumePoint;
+      streams += 1;
+    } while (resumeAt !== undefined);
+    expect(streams).toBe(2);
+    expect(sorted(taken)).toEqual(upTo(200).filter((number) => number % 2 === 0));
+  });
+
+  test(`goes on when shard counts have changed, in ${CASES} random cases`, async () => {
+    for (let seed = 0; seed < CASES; seed++) {
+      const random = seededRandom(seed);
+      const below = (count: number): number => Math.floor(random() * count);
+      const most = 10;
+      const index = new FakeIndex(configOf(most, 1), { pageItems: 1 + below(4) });
+      let [shards, count] = [1 + below(most), 0];
+      const write = (): void => {
+        for (let more = below(20); more > 0; more--) {
+          index.put({
+            jobId: { S: String(count++) },
+            status: { S: 'open' },
+            shard: { N: String(below(shards)) },
+            priority: { N: '1' },
+            createdAt: { N: String(count) },
+          });
+        }
+      };
+      write();
+      const atTheBegin = upTo(count);
+      const taken: number[] = [];
+      let resumeAt: string | undefined;
+      do {
+        const stream = fanOutItems(index, configOf(shards, 1), { value: 'open', resumeAt }, { concurrency: 3 });
+        for (let leaveAfter = 1 + below(8); leaveAfter > 0; leaveAfter--) {
+          const { value } = await stream.next();
+          if (value) taken.push(numberOf(value));
+        }
+        await stream.return();
+        resumeAt = stream.resumePoint;
+        // Readers ask every shard that holds an item, so a count shrinks only if the last shards are empty.
+        const used = Math.max(0, ...index.all().map(({ shard }) => Number((shard as { N: string }).N) + 1));
+        shards = Math.max(1, used) + below(most - Math.max(1, used) + 1);
+        if (random() < 0.3) write();
+      } while (resumeAt !== undefined);
+      expect([seed, new Set(taken).size]).toEqual([seed, taken.length]);
+      expect([seed, atTheBegin.filter((number) => !taken.includes(number))]).toEqual([seed, []]);
+    }
+  });
+
+  test('refuses the resume point of another segment, and segments that cannot be', async () => {
+    const config = configOf(4, 1);
+    const index = jobs(config, 20);
+    const stream = fanOutItems(index, config, { value: 'open', segment: 0, totalSegments: 2 });
+    await stream.next();
+    const resumeAt = stream.resumePoint!;
+    expect(() => fanOutItems(index, config, { value: 'open', segment: 1, totalSegments: 2, resumeAt })).toThrow(
+      InvalidCursorError,
+    );
+    expect(() => fanOutItems(index, config, { value: 'open', segment: 2, totalSegments: 2 })).toThrow(
+      'segment must be a whole number from 0 to 1, got 2',
+    );
+    expect(() => fanOutItems(index, config, { value: 'open', totalSegments: 0 })).toThrow('totalSegments must be');
+  });
+});
+
+describe('fanOutCount', () => {
+  test('counts the items that meet the request, and transfers none', async () => {
+    const config = configOf(5, 3);
+    const index = jobs(config, 300, { pageItems: 7 });
+    const request = { values: VALUES, sortKey: { priority: { eq: 1 }, createdAt: { gte: 100 } } };
+    const { count, cursor, stats } = await fanOutCount(index, config, request);
+    expect(count).toBe(upTo(300).filter((number) => number % 3 === 1 && number >= 100).length);
+    expect(cursor).toBeUndefined();
+    expect(stats).toMatchObject({ shards: 8, itemsRead: count });
+    expect(index.requests.every(({ Select }) => Select === 'COUNT')).toBe(true);
+  });
+
+  test('goes on from its cursor after a deadline, until every item was counted once', async () => {
+    const config = configOf(6, 1);
+    const client = slow(jobs(config, 600, { pageItems: 9 }), () => 10);
+    let [total, calls] = [0, 0];
+    let cursor: string | undefined;
+    do {
+      const counting = fanOutCount(client, config, { value: 'open', cursor }, { clock: client.clock, deadlineMs: 25 });
+      const answer = await client.clock.runUntil(counting);
+      expect(answer.count).toBeGreaterThan(0);
+      total += answer.count;
+      cursor = answer.cursor;
+      calls += 1;
+    } while (cursor !== undefined);
+    expect(total).toBe(300);
+    expect(calls).toBeGreaterThan(1);
+  });
+
+  test('goes on from a cursor of which an earlier shard has not answered yet', async () => {
+    const config = configOf(3, 1);
+    let hangs = true;
+    const client = slow(jobs(config, 60), ({ ExpressionAttributeValues: values }) =>
+      hangs && Object.values(values).some(({ N }) => N === '0') ? 1_000 : 1,
+    );
+    const count = (cursor?: string) =>
+      client.clock.runUntil(
+        fanOutCount(client, config, { value: 'open', cursor }, { clock: client.clock, deadlineMs: 25 }),
+      );
+    const first = await count();
+    hangs = false;
+    const rest = await count(first.cursor);
+    expect([first.count, rest]).toMatchObject([20, { count: 10, stats: { requests: 1 } }]);
+  });
+
+  test('throws if the deadline comes before the first answer', async () => {
+    const config = configOf(2, 1);
+    const client = slow(jobs(config, 10), () => 100);
+    const counting = fanOutCount(client, config, { value: 'open' }, { clock: client.clock, deadlineMs: 25 });
+    await expect(client.clock.runUntil(counting)).rejects.toThrow(ShardsUnavailableError);
+  });
+
+  test('names the shards that it could not count, if it may do without them', async () => {
+    const config = configOf(4, 1);
+    const index = jobs(config, 80);
+    const client: QueryClient = {
+      query: async (input) => {
+        const shard = Object.values(input.ExpressionAttributeValues).find((value) => value.N !== undefined)!.N;
+        if (shard === '2') throw Object.assign(new Error('down'), { name: 'InternalServerError' });
+        return index.query(input);
+      },
+    };
+    const options = { attempts: 1, onShardFailure: 'partial' } as const;
+    await expect(fanOutCount(client, config, { value: 'open' }, options)).resolves.toMatchObject({
+      count: 30,
+      missingShards: [2],
+    });
+    await expect(fanOutCount(client, config, { value: 'open' }, { attempts: 1 })).rejects.toThrow('down');
+  });
+});
+
+test('whether there is any item takes one request where the first shard has one', async () => {
+  const config = configOf(50, 1);
+  const index = jobs(config, 200);
+  const { items } = await fanOutQuery(index, config, { value: 'open', limit: 1, order: 'unordered' });
+  expect(items).toHaveLength(1);
+  expect(index.requests).toHaveLength(1);
+});
+
+describe('several values', () => {
+  test('come in one order over the shards of each', async () => {
+    const config = configOf(5, 2);
+    const index = jobs(config, 40);
+    const sortKey = { priority: { eq: 0 } };
+    const shown: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await fanOutQuery(index, config, { values: VALUES, sortKey, limit: 3, cursor });
+      shown.push(...page.items.map(numberOf));
+      expect(page.stats.shards).toBe(7);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(shown).toEqual(upTo(40).filter((number) => number % 3 === 0));
+  });
+
+  test.each<[object, string]>([
+    [{ value: 'open', values: ['done'] }, 'value must be absent because values names the values to read, got "open"'],
+    [{ values: [] }, 'values must be an array of 1 to 100 different values, got []'],
+    [{ values: ['open', ''] }, 'values[1] must be a non-empty string, a finite number or { N: digits }'],
+    [{ values: ['open', 'open'] }, 'values[1] must be different from the other values, got "open"'],
+    [{ value: 'x'.repeat(3_000) }, 'value must be at most 2048 bytes long'],
+    [
+      { value: 'open', filterExpression: `#${'x'.repeat(4_100)} = :no` },
+      'filterExpression must be at most 4096 bytes long, as every expression of DynamoDB is',
+    ],
+  ])('refusal %#', async (request, message) => {
+    const config = configOf(2, 1);
+    const index = jobs(config, 4);
+    await expect(fanOutQuery(index, config, request)).rejects.toThrow(message);
+    expect(index.requests).toHaveLength(0);
+  });
+});
+
+describe('conditions on several sort key attributes', () => {
+  test.each<[object, string]>([
+    [
+      { createdAt: { gt: 1 } },
+      'sortKey must be conditions on the first of the attributes priority, createdAt, without a gap',
+    ],
+    [
+      { priority: { gt: 1 }, createdAt: { gt: 1 } },
+      'sortKey.priority must be an eq condition because a condition on createdAt follows, got {"gt":1}',
+    ],
+    [{ priority: { ne: 1 } }, 'sortKey.priority must be an object with exactly one of eq, lt'],
+    [{ priority: { eq: 1 }, owner: { eq: 1 } }, 'sortKey must be an object with exactly one of eq, lt'],
+    [{ priority: { between: [2, 1] } }, 'sortKey.priority.between must be an array of the lower bound and then'],
+    [{ eq: 'x'.repeat(6_000_000) }, 'sortKey.eq must be at most 1024 bytes long, as every sort key of DynamoDB is'],
+  ])('refusal %#', async (sortKey, message) => {
+    const config = configOf(2, 1);
+    const index = jobs(config, 4);
+    const query = fanOutQuery(index, config, { value: 'open', sortKey: sortKey as never });
+    await expect(query).rejects.toThrow(message.slice(0, 100));
+    expect(index.requests).toHaveLength(0);
+  });
+});
+
+describe('what a client answers', () => {
+  test.each([[undefined], [null], [{}], [{ Items: [] }], [{ ScannedCount: 3 }]])(
+    'is asked for again where it is no answer: %j',
+    async (nothing) => {
+      const config = configOf(2, 1);
+      const index = jobs(config, 20);
+      let asked = 0;
+      const client: QueryClient = {
+        query: async (input) => (asked++ === 0 ? (nothing as IndexQueryOutput) : index.query(input)),
+      };
+      const { items, stats } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
+      expect(items).toHaveLength(10);
+      expect(stats.requests).toBe(3);
+    },
+  );
+
+  test.each([[null], ['text'], [undefined]])(
+    'is asked for again where an attribute is no attribute value: %j',
+    async (note) => {
+      const config = configOf(2, 1);
+      const index = jobs(config, 20);
+      let asked = 0;
+      const client: QueryClient = {
+        query: async (input) => {
+          const output = await index.query(input);
+          if (asked++ > 0) return output;
+          return { ...output, Items: output.Items!.map((item) => ({ ...item, note }) as never) };
+        },
+      };
+      const { items, stats } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
+      expect(items.map((item) => item.note)).toEqual(items.map(() => undefined));
+      expect(stats.requests).toBe(3);
+    },
+  );
+
+  test('cannot be plain objects: a document client is refused by name before it is asked', async () => {
+    const config = configOf(2, 1);
+    const document = DynamoDBDocument.from(new DynamoDB({ region: 'eu-west-3' }));
+    const query = fanOutQuery(document as unknown as QueryClient, config, { value: 'open' });
+    await expect(query).rejects.toThrow(InvalidArgumentError);
+    await expect(query).rejects.toThrow(
+      'client must be a client with query that answers attribute values, such as new DynamoDB({}), got "a DynamoDBDocument',
+    );
+    await expect(fanOutCount(new DynamoDB({ region: 'eu-west-3' }), config, { value: '' })).rejects.toThrow(
+      'value must be',
+    );
+    await expect(fanOutCount({} as never, config, { value: 'open' })).rejects.toThrow('client must be');
+  });
+});
+
+test('plainItem makes an object of the type that is asked for, and loses nothing', () => {
+  interface Order {
+    orderId: string;
+    total: number;
+  }
+  const item: DynamoDbItem = {
+    orderId: { S: 'o-1' },
+    total: { N: '12.5' },
+    exact: { N: '12345678901234567890' },
+    bytes: { B: new Uint8Array([1]) },
+    tags: { SS: ['a', 'b'] },
+    sizes: { NS: ['1', '2'] },
+    nested: { M: { list: { L: [{ BOOL: true }, { NULL: true }] } } },
+  };
+  const [order] = [item].map(plainItem<Order>);
+  expect(order!.total).toBe(12.5);
+  expect(order).toEqual({
+    orderId: 'o-1',
+    total: 12.5,
+    exact: '12345678901234567890',
+    bytes: new Uint8Array([1]),
+    tags: new Set(['a', 'b']),
+    sizes: new Set([1, 2]),
+    nested: { list: [true, null] },
+  });
+});

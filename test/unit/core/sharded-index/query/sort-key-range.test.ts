@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import {
+  compareAttributeValues,
+  type SortableValue,
+} from '../../../../../lib/core/sharded-index/query/attribute-order';
+import {
+  firstBehind,
+  predecessorOf,
+  successorOf,
+} from '../../../../../lib/core/sharded-index/query/sort-key-neighbours';
+import {
+  isEmptyRange,
+  type KeyTerm,
+  prefixRange,
+  rangeTerm,
+  type SortKeyRange,
+  termBehind,
+} from '../../../../../lib/core/sharded-index/query/sort-key-range';
+
+const S = (text: string): SortableValue => ({ S: text });
+const N = (text: string): SortableValue => ({ N: text });
+const B = (...bytes: number[]): SortableValue => ({ B: Uint8Array.from(bytes) });
+
+describe('the neighbour of a value', () => {
+  test.each<[SortableValue, SortableValue | undefined]>([
+    [S('a'), S('a\0')],
+    [S('x'.repeat(1_024)), undefined],
+    [B(255), B(255, 0)],
+    [N('1'), N('1.0000000000000000000000000000000000001')],
+    [N('9.9999999999999999999999999999999999999'), N('10')],
+    [N('0'), N('1e-130')],
+    [N('-1'), N('-0.99999999999999999999999999999999999999')],
+    [N('1e-100'), undefined],
+  ])('behind %j is %j', (value, next) => {
+    const found = successorOf(value);
+    if (next === undefined) expect(found).toBeUndefined();
+    else expect(compareAttributeValues(found!, next) === 0).toBe(true);
+  });
+
+  test.each<[SortableValue, SortableValue | undefined]>([
+    [S('a\0'), S('a')],
+    [S('a'), undefined],
+    [S('\0'), undefined],
+    [B(1, 0), B(1)],
+    [N('10'), N('9.9999999999999999999999999999999999999')],
+    [N('-1'), N('-1.0000000000000000000000000000000000001')],
+  ])('before %j is %j', (value, before) => {
+    const found = predecessorOf(value);
+    if (before === undefined) expect(found).toBeUndefined();
+    else expect(compareAttributeValues(found!, before) === 0).toBe(true);
+  });
+
+  test.each<[SortableValue, SortableValue | undefined]>([
+    [S('ab'), S('ac')],
+    [S('a\u{10ffff}'), S('b')],
+    [S('\ud7ff'), S('\ue000')],
+    [S('\u{10ffff}'), undefined],
+    [B(1, 255), B(2)],
+    [B(255, 255), undefined],
+  ])('behind all that begin with %j is %j', (prefix, behind) => {
+    expect(firstBehind(prefix)).toEqual(behind);
+  });
+});
+
+describe('the condition that reads a range', () => {
+  const values = [S('a'), S('a\0'), S('ab'), S('b'), S('c')];
+  const meets = (value: SortableValue, term: KeyTerm | undefined): boolean => {
+    if (term === undefined) return true;
+    const to = (index: number): number => compareAttributeValues(value, term.operands[index]!);
+    switch (term.operator) {
+      case '=':
+        return to(0) === 0;
+      case '<':
+        return to(0) < 0;
+      case '<=':
+        return to(0) <= 0;
+      case '>':
+        return to(0) > 0;
+      case '>=':
+        return to(0) >= 0;
+      case 'BETWEEN':
+        return to(0) >= 0 && to(1) <= 0;
+      default:
+        return (value as { S: string }).S.startsWith((term.operands[0] as { S: string }).S);
+    }
+  };
+  const isIn = (value: SortableValue, { lower, upper }: SortKeyRange): boolean => {
+    const above = lower === undefined ? 1 : compareAttributeValues(value, lower.value);
+    const under = upper === undefined ? -1 : compareAttributeValues(value, upper.value);
+    return (above > 0 || (above === 0 && lower!.inclusive)) && (under < 0 || (under === 0 && upper!.inclusive));
+  };
+  const end = fc.option(fc.record({ value: fc.constantFrom(...values), inclusive: fc.boolean() }), { nil: undefined });
+
+  test('covers it, begins with it unless it may begin early, and names no more than the value behind it', () => {
+    fc.assert(
+      fc.property(end, end, fc.boolean(), fc.constantFrom(1, -1), (lower, upper, beginEarly, direction) => {
+        const range = { ...(lower && { lower }), ...(upper && { upper }) };
+        if (isEmptyRange(range)) {
+          expect(values.filter((value) => isIn(value, range))).toEqual([]);
+          return;
+        }
+        const term = rangeTerm(range, direction as 1 | -1, beginEarly);
+        const near = direction === 1 ? lower : upper;
+        for (const value of values) {
+          if (isIn(value, range)) expect(meets(value, term)).toBe(true);
+          const before =
+            near !== undefined && !isIn(value, range) && direction * compareAttributeValues(value, near.value) <= 0;
+          if (before && !beginEarly) expect(meets(value, term)).toBe(false);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each<[SortKeyRange, 1 | -1, boolean, KeyTerm | undefined]>([
+    [{}, 1, false, undefined],
+    [prefixRange(S('ab')), 1, false, { operator: 'begins_with', operands: [S('ab')] }],
+    [
+      { lower: { value: S('a'), inclusive: false }, upper: { value: S('b'), inclusive: true } },
+      1,
+      false,
+      { operator: 'BETWEEN', operands: [S('a\0'), S('b')] },
+    ],
+    [
+      { lower: { value: S('a'), inclusive: true }, upper: { value: S('d'), inclusive: false } },
+      -1,
+      false,
+      { operator: '<', operands: [S('d')] },
+    ],
+    [
+      { lower: { value: S('a'), inclusive: true }, upper: { value: S('d'), inclusive: false } },
+      -1,
+      true,
+      { operator: 'BETWEEN', operands: [S('a'), S('d')] },
+    ],
+    [
+      // A read that begins early can end at "b", which begins_with "a" would refuse as a start key.
+      { lower: { value: S('a'), inclusive: true }, upper: { value: S('b'), inclusive: false } },
+      -1,
+      true,
+      { operator: 'BETWEEN', operands: [S('a'), S('b')] },
+    ],
+    [
+      { lower: { value: N('1'), inclusive: true }, upper: { value: N('1'), inclusive: true } },
+      1,
+      false,
+      { operator: '=', operands: [N('1')] },
+    ],
+  ])('of %j in direction %d (early: %p) is %j', (range, direction, early, term) => {
+    expect(rangeTerm(range, direction, early)).toEqual(term);
+  });
+
+  test('names one value alone behind a start key that equals the bound which the query comes to last', () => {
+    const equal = { operator: '=', operands: [S('b')] };
+    expect(termBehind({ operator: '>=', operands: [S('b')] }, S('b'), -1)).toEqual(equal);
+    expect(termBehind({ operator: '<=', operands: [S('b')] }, S('b'), 1)).toEqual(equal);
+    expect(termBehind({ operator: 'BETWEEN', operands: [S('a'), S('b')] }, S('b'), 1)).toEqual(equal);
+    expect(termBehind({ operator: 'BETWEEN', operands: [S('b'), S('c')] }, S('b'), -1)).toEqual(equal);
+    const onward: KeyTerm = { operator: '>=', operands: [S('b')] };
+    expect(termBehind(onward, S('b'), 1)).toBe(onward);
+    expect(termBehind(onward, S('c'), -1)).toBe(onward);
+  });
+});

@@ -1,0 +1,299 @@
+import {
+  type DynamoDbItem,
+  FanOutHistory,
+  type FanOutOptions,
+  type FanOutPage,
+  fanOutQuery,
+  type IndexQueryInput,
+  type IndexQueryOutput,
+  InvalidArgumentError,
+  type QueryClient,
+  type ShardedIndexConfig,
+  ShardsUnavailableError,
+} from '../../../../../lib/core';
+import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { FakeIndex } from '../../../../support/fakes/fake-index';
+
+const SHARDS = 4;
+const config: ShardedIndexConfig = {
+  tableName: 'Jobs',
+  indexName: 'byTime',
+  tableKey: ['jobId'],
+  keyLayout: 'multi-attribute',
+  shardAttribute: 'shard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: SHARDS, read: SHARDS } },
+  strategy: 'random',
+};
+
+const job = (number: number): DynamoDbItem => ({
+  jobId: { S: `job-${number}` },
+  createdAt: { N: String(number) },
+  shard: { N: String(number % SHARDS) },
+});
+
+/** Jobs 0 to 99, number n in shard n modulo 4. */
+function jobs(): FakeIndex {
+  const index = new FakeIndex(config);
+  for (let number = 0; number < 100; number++) index.put(job(number));
+  return index;
+}
+
+const numbers = ({ items }: FanOutPage): number[] =>
+  items.map(({ createdAt }) => Number((createdAt as { N: string }).N));
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
+const shardOf = ({ ExpressionAttributeValues: values }: IndexQueryInput): number =>
+  Number(values[Object.keys(values).find((placeholder) => placeholder.startsWith(':evenShards'))!].N);
+const named = (name: string): Error => Object.assign(new Error(name), { name });
+const throttle = (): Error => named('ProvisionedThroughputExceededException');
+
+/** An index that answers on a virtual clock, after what `behave` does about a request. */
+class Unreliable implements QueryClient {
+  readonly sent: { shard: number; atMs: number; signal?: AbortSignal }[] = [];
+  readonly clock = new VirtualClock();
+  most = 0;
+  private underWay = 0;
+
+  constructor(
+    private readonly behave: (shard: number, nth: number) => number | Error,
+    private readonly index = jobs(),
+  ) {}
+
+  async query(input: IndexQueryInput, { abortSignal }: { abortSignal?: AbortSignal } = {}): Promise<IndexQueryOutput> {
+    const shard = shardOf(input);
+    const nth = this.sent.filter((other) => other.shard === shard).length;
+    this.sent.push({ shard, atMs: this.clock.now(), signal: abortSignal });
+    this.most = Math.max(this.most, ++this.underWay);
+    const behaviour = this.behave(shard, nth);
+    await this.clock.sleep(typeof behaviour === 'number' ? behaviour : 1);
+    this.underWay -= 1;
+    if (typeof behaviour !== 'number') throw behaviour;
+    return this.index.query(input);
+  }
+
+  page(options: FanOutOptions = {}, cursor?: string): Promise<FanOutPage> {
+    const query = fanOutQuery(
+      this,
+      config,
+      { limit: 10, cursor },
+      { clock: this.clock, random: () => 0.5, ...options },
+    );
+    return this.clock.runUntil(query);
+  }
+}
+
+describe('a shard that fails', () => {
+  test('is read again when throttled, after waits that double', async () => {
+    const client = new Unreliable((shard, nth) => (shard === 2 && nth < 3 ? throttle() : 1));
+    const page = await client.page();
+    expect(numbers(page)).toEqual(upTo(10));
+    expect(page.stats).toMatchObject({ requests: 7, throttled: 3, waves: 1 });
+    expect(client.sent.filter(({ shard }) => shard === 2).map(({ atMs }) => atMs)).toEqual([0, 26, 77, 178]);
+  });
+
+  test.each([
+    named('InternalServerError'),
+    named('TimeoutError'),
+    Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }),
+    Object.assign(new Error('bad gateway'), { $metadata: { httpStatusCode: 502 } }),
+  ])('is read again after %p, which is no throttle', async (error) => {
+    const client = new Unreliable((shard, nth) => (shard === 2 && nth === 0 ? error : 1));
+    const page = await client.page();
+    expect(numbers(page)).toEqual(upTo(10));
+    expect(page.stats).toMatchObject({ requests: 5, throttled: 0 });
+  });
+
+  test('fails the query with its own error when the attempts are used up', async () => {
+    const client = new Unreliable((shard) => (shard === 2 ? throttle() : 1));
+    await expect(client.page({ attempts: 3 })).rejects.toThrow('ProvisionedThroughputExceededException');
+    expect(client.sent.filter(({ shard }) => shard === 2)).toHaveLength(3);
+  });
+
+  test.each(['fail', 'partial'] as const)('fails the query at once when nothing can fix it: %s', async (policy) => {
+    const client = new Unreliable((shard) => (shard === 2 ? named('ValidationException') : 5));
+    await expect(client.page({ onShardFailure: policy })).rejects.toThrow('ValidationException');
+    expect(client.sent).toHaveLength(SHARDS);
+    expect(client.sent.filter(({ signal }) => !signal?.aborted)).toHaveLength(1);
+  });
+
+  test('is named by a partial page, whose cursor goes on behind what the page holds', async () => {
+    const client = new Unreliable((shard) => (shard === 2 ? throttle() : 1));
+    const partial = await client.page({ onShardFailure: 'partial', attempts: 2 });
+    expect(numbers(partial)).toEqual([0, 1, 3, 4, 5, 7, 8, 9, 11, 12]);
+    expect(partial.missingShards).toEqual([2]);
+
+    const recovered = await new Unreliable(() => 1).page({ onShardFailure: 'partial' }, partial.cursor);
+    expect(numbers(recovered)).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21, 22]);
+    expect(recovered).not.toHaveProperty('missingShards');
+  });
+
+  test('fails a partial query too when no other shard is left', async () => {
+    const client = new Unreliable(throttle);
+    const query = client.page({ onShardFailure: 'partial', attempts: 2 });
+    await expect(query).rejects.toThrow(ShardsUnavailableError);
+  });
+});
+
+describe('a deadline', () => {
+  test('ends the page with what is certain, and the cursor goes on from there', async () => {
+    // Shard 1 answers its first read, and none after it: what stands before its third job is certain.
+    const index = new FakeIndex(config, { pageItems: 2 });
+    for (let number = 0; number < 100; number++) index.put(job(number));
+    const client = new Unreliable((shard, nth) => (shard === 1 && nth > 0 ? 1_000 : 1), index);
+    const page = await client.page({ deadlineMs: 100 });
+    expect(numbers(page)).toEqual(upTo(6));
+    expect(page).not.toHaveProperty('missingShards');
+    expect(client.clock.now()).toBe(100);
+
+    const next = await new Unreliable(() => 1).page({}, page.cursor);
+    expect(numbers(next)).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+  });
+
+  test.each(['ascending', 'descending', 'unordered'] as const)(
+    'ends a page from which a filter hides everything, and the cursor goes on behind what was read: %s',
+    async (order) => {
+      const index = new FakeIndex(config, { pageItems: 2 });
+      for (let number = 0; number < 100; number++) index.put(job(number));
+      const wanted = {
+        order,
+        limit: 10,
+        filterExpression: '#number = :number',
+        expressionAttributeNames: { '#number': 'createdAt' },
+        expressionAttributeValues: { ':number': { N: '50' } },
+      };
+      const pages: FanOutPage[] = [];
+      for (let cursor: string | undefined, first = true; first || cursor; first = false) {
+        const client = new Unreliable(() => 30, index);
+        const options = { clock: client.clock, deadlineMs: 100 };
+        const page = await client.clock.runUntil(fanOutQuery(client, config, { ...wanted, cursor }, options));
+        expect(client.clock.now()).toBeLessThanOrEqual(100);
+        pages.push(page);
+        cursor = page.cursor;
+      }
+      expect(pages.flatMap(numbers)).toEqual([50]);
+      expect(pages.filter(({ items }) => items.length === 0).length).toBeGreaterThan(1);
+      const read = pages.reduce((sum, { stats }) => sum + stats.itemsRead, 0);
+      expect(read).toBeLessThan(200);
+    },
+  );
+
+  test('fails the query when nothing is certain yet', async () => {
+    const client = new Unreliable((shard) => (shard === 1 ? 1_000 : 1));
+    await expect(client.page({ deadlineMs: 100 })).rejects.toMatchObject({
+      name: 'ShardsUnavailableError',
+      code: 'SHARDS_UNAVAILABLE',
+      shards: [1],
+      problem: 'no answer in time from shard(s) 1',
+    });
+    expect(client.sent[1]!.signal?.aborted).toBe(true);
+  });
+
+  test('makes a partial page of the shards that answered', async () => {
+    const client = new Unreliable((shard) => (shard === 1 ? 1_000 : 1));
+    const page = await client.page({ deadlineMs: 100, onShardFailure: 'partial' });
+    expect(numbers(page)).toEqual([0, 2, 3, 4, 6, 7, 8, 10, 11, 12]);
+    expect(page.missingShards).toEqual([1]);
+    expect(client.sent).toHaveLength(SHARDS);
+  });
+
+  test('ends the waits between attempts', async () => {
+    const client = new Unreliable((shard) => (shard === 1 ? throttle() : 1));
+    const query = client.page({ deadlineMs: 100, attempts: 50, backoffBaseMs: 500 });
+    await expect(query).rejects.toThrow(ShardsUnavailableError);
+    expect(client.clock.now()).toBe(100);
+  });
+});
+
+describe('a late answer', () => {
+  /** A history that has seen 200 answers after 1 to 10 ms, and has earned two hedges. */
+  function history(): FanOutHistory {
+    const seen = new FanOutHistory();
+    for (let number = 0; number < 200; number++) seen.observeLatency(1 + (number % 10), 0.01);
+    return seen;
+  }
+
+  test('is overtaken by a second request, and given up', async () => {
+    const client = new Unreliable((shard, nth) => (shard === 3 && nth === 0 ? 500 : 2));
+    const page = await client.page({ history: history(), hedgeBudget: 0.01 });
+    expect(numbers(page)).toEqual(upTo(10));
+    expect(page.stats).toMatchObject({ requests: 5, hedged: 1 });
+    expect(client.clock.now()).toBe(17);
+    expect(client.sent[3]!.signal?.aborted).toBe(true);
+    expect(client.sent[4]).toMatchObject({ shard: 3, atMs: 15 });
+  });
+
+  test('is one later than all but the budget of the answers, where many take several times the median', async () => {
+    const seen = new FanOutHistory();
+    for (let number = 0; number < 200; number++) seen.observeLatency(number % 20 === 0 ? 40 : 2, 0.01);
+    const client = new Unreliable((shard, nth) => (shard === 3 && nth === 0 ? 500 : 2));
+    await client.page({ history: seen, hedgeBudget: 0.01 });
+    expect(client.sent[4]).toMatchObject({ shard: 3, atMs: 40 });
+  });
+
+  test('still counts when the second request fails', async () => {
+    const client = new Unreliable((shard, nth) => (shard !== 3 ? 2 : nth === 0 ? 50 : named('InternalServerError')));
+    const page = await client.page({ history: history(), hedgeBudget: 0.01 });
+    expect(numbers(page)).toEqual(upTo(10));
+    expect(client.clock.now()).toBe(50);
+  });
+
+  test('is waited for when the budget is spent', async () => {
+    const client = new Unreliable((_, nth) => (nth === 0 ? 100 : 2));
+    const page = await client.page({ history: history(), hedgeBudget: 0.01 });
+    expect(page.stats).toMatchObject({ requests: 6, hedged: 2 });
+    expect(client.clock.now()).toBe(100);
+  });
+
+  test('of a shard that throttles is waited for', async () => {
+    const client = new Unreliable((shard, nth) => (shard !== 3 ? 2 : nth === 0 ? throttle() : 100));
+    const page = await client.page({ history: history(), hedgeBudget: 0.01 });
+    expect(page.stats).toMatchObject({ requests: 5, throttled: 1, hedged: 0 });
+  });
+
+  test('is waited for as long as too little is known of the others', async () => {
+    const client = new Unreliable((shard) => (shard === 3 ? 500 : 2));
+    const page = await client.page({ history: new FanOutHistory(), hedgeBudget: 0.01 });
+    expect(page.stats.hedged).toBe(0);
+  });
+
+  test('never costs more than the budget, however many are late', async () => {
+    const random = seededRandom(7);
+    const client = new Unreliable(() => (random() < 0.3 ? 50 + 100 * random() : 2));
+    const shared = new FanOutHistory();
+    const total = { requests: 0, hedged: 0 };
+    for (let round = 0; round < 200; round++) {
+      const { stats } = await client.page({ history: shared, hedgeBudget: 0.02 });
+      total.requests += stats.requests;
+      total.hedged += stats.hedged;
+    }
+    expect(total.hedged).toBeGreaterThan(0);
+    expect(total.hedged).toBeLessThanOrEqual(0.02 * total.requests);
+  });
+});
+
+describe('concurrency', () => {
+  test.each([1, 3, 4, 50])('keeps at most %d requests under way', async (concurrency) => {
+    const client = new Unreliable(() => 1);
+    expect(numbers(await client.page({ concurrency }))).toEqual(upTo(10));
+    expect(client.most).toBe(Math.min(concurrency, SHARDS));
+  });
+});
+
+describe('bad options', () => {
+  test.each<[FanOutOptions, string]>([
+    [{ concurrency: 0 }, 'concurrency must be a whole number of at least 1, got 0'],
+    [{ attempts: 1.5 }, 'attempts must be a whole number of at least 1, got 1.5'],
+    [{ deadlineMs: -1 }, 'deadlineMs must be a number of milliseconds of at least 0, got -1'],
+    [{ backoffBaseMs: Number.NaN }, 'backoffBaseMs must be a number of milliseconds of at least 0, got NaN'],
+    [{ onShardFailure: 'ignore' as never }, 'onShardFailure must be fail or partial, got "ignore"'],
+    [{ hedgeBudget: 0.5 }, 'hedgeBudget must be a share of the requests, from 0 to 0.1, got 0.5'],
+    [{ hedgeBudget: 0.01 }, 'history must be a FanOutHistory if hedgeBudget is greater than 0, got undefined'],
+  ])('%j is refused before it reads', async (options, message) => {
+    const client = new Unreliable(() => 1);
+    const query = client.page(options);
+    await expect(query).rejects.toThrow(InvalidArgumentError);
+    await expect(query).rejects.toThrow(message);
+    expect(client.sent).toHaveLength(0);
+  });
+});

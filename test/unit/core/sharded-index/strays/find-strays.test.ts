@@ -1,0 +1,303 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import {
+  calculatedShard,
+  type DynamoDbItem,
+  findStrays,
+  InvalidArgumentError,
+  InvalidCursorError,
+  InvalidIndexConfigError,
+  type ShardedIndexConfig,
+  type Stray,
+  StrayScanError,
+} from '../../../../../lib/core';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { FakeTable } from '../../../../support/fakes/fake-table';
+
+const byStatus: ShardedIndexConfig = {
+  tableName: 'Orders',
+  indexName: 'byStatus',
+  tableKey: ['id'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'shard',
+  sortKeyAttributes: [],
+  shards: { default: { write: 4, read: 6 } },
+  strategy: 'calculated',
+};
+const multi: ShardedIndexConfig = { ...byStatus, keyLayout: 'multi-attribute' };
+const random: ShardedIndexConfig = { ...multi, strategy: 'random' };
+const wholeTable: ShardedIndexConfig = { ...multi, valueAttribute: undefined };
+
+/** o-1 has a calculated shard of its own; the next one is wrong, and readers ask it. */
+const right = calculatedShard('o-1', 4);
+const other = (right + 1) % 4;
+
+async function strayOf(config: ShardedIndexConfig, attributes: DynamoDbItem): Promise<Stray | undefined> {
+  const table = new FakeTable(['id']);
+  table.put({ id: { S: 'o-1' }, ...attributes });
+  const found: Stray[] = [];
+  await findStrays(table, config, { onStray: (stray) => void found.push(stray) });
+  return found[0];
+}
+
+describe('an item is a stray', () => {
+  const sent = { status: { S: 'sent' } };
+  const expected = { S: `sent#${right}` };
+
+  test.each<[string, ShardedIndexConfig, DynamoDbItem, Partial<Stray> | undefined]>([
+    ['not in its shard', byStatus, { ...sent, shard: expected }, undefined],
+    ['without a shard', byStatus, sent, { reason: 'missing', hidden: true, expected }],
+    ['with a number in the single-attribute layout', byStatus, { ...sent, shard: { N: '1' } }, { reason: 'malformed' }],
+    ['without a separator', byStatus, { ...sent, shard: { S: 'sent' } }, { reason: 'malformed', hidden: true }],
+    ['with leading zeros', byStatus, { ...sent, shard: { S: `sent#0${right}` } }, { reason: 'malformed' }],
+    [
+      'after a plain update of its value',
+      byStatus,
+      { ...sent, shard: { S: 'new#1' } },
+      { reason: 'otherValue', expected },
+    ],
+    ['above the read count', byStatus, { ...sent, shard: { S: 'sent#6' } }, { reason: 'outOfRange', hidden: true }],
+    ['above the write count', byStatus, { ...sent, shard: { S: 'sent#5' } }, { reason: 'misplaced', hidden: false }],
+    ['in another shard', byStatus, { ...sent, shard: { S: `sent#${other}` } }, { reason: 'misplaced', expected }],
+    ['without a value, with a shard', byStatus, { shard: { S: 'sent#1' } }, { reason: 'leftOver', hidden: false }],
+    ['not without value and shard', byStatus, {}, undefined],
+    ['with a value of no type', byStatus, { status: { BOOL: true } }, { reason: 'invalidValue', hidden: false }],
+    ['with a text for a number', multi, { ...sent, shard: { S: '1' } }, { reason: 'malformed', hidden: true }],
+    ['with a fraction', multi, { ...sent, shard: { N: '1.5' } }, { reason: 'malformed', hidden: true }],
+    ['with a negative number', multi, { ...sent, shard: { N: '-1' } }, { reason: 'malformed', hidden: true }],
+    ['not in a shard that writers use, at random', random, { ...sent, shard: { N: String(other) } }, undefined],
+    ['in a shard that is drained, at random', random, { ...sent, shard: { N: '4' } }, { reason: 'misplaced' }],
+    ['above the read count, at random', random, { ...sent, shard: { N: '6' } }, { reason: 'outOfRange', hidden: true }],
+    ['without a shard, over the whole table', wholeTable, {}, { reason: 'missing', expected: { N: String(right) } }],
+    ['not in its shard, over the whole table', wholeTable, { shard: { N: String(right) } }, undefined],
+  ])('%s', async (_, config, item, stray) => {
+    const found = await strayOf(config, item);
+    if (stray === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatchObject({ key: { id: { S: 'o-1' } }, ...stray });
+  });
+
+  test('by the counts of its value, of a number too', async () => {
+    const shards = { default: { write: 4, read: 4 }, byValue: { 7: { write: 9, read: 9 } } };
+    const config = { ...random, shards };
+    expect(await strayOf(config, { status: { N: '7' }, shard: { N: '8' } })).toBeUndefined();
+    expect(await strayOf(config, { status: { N: '8' }, shard: { N: '8' } })).toMatchObject({ reason: 'outOfRange' });
+  });
+
+  test('not because of a number that JavaScript cannot hold', async () => {
+    const status = { N: '123456789012345678901234567890' };
+    expect(await strayOf(byStatus, { status, shard: { S: `${status.N}#${right}` } })).toBeUndefined();
+  });
+});
+
+function tableOf(count: number, pageItems?: number): FakeTable {
+  const table = new FakeTable(['id'], pageItems);
+  for (let number = 0; number < count; number++) table.put({ id: { S: `o-${number}` }, status: { S: 'sent' } });
+  return table;
+}
+
+describe('findStrays', () => {
+  test('counts every item of all segments once, and writes nothing', async () => {
+    const table = tableOf(200, 7);
+    const reports = await Promise.all(
+      [0, 1, 2, 3].map((segment) => findStrays(table, byStatus, { segment, totalSegments: 4 })),
+    );
+    expect(reports.reduce((sum, { itemsScanned }) => sum + itemsScanned, 0)).toBe(200);
+    expect(reports.reduce((sum, { strays }) => sum + strays.missing, 0)).toBe(200);
+    expect(reports.every(({ resumePoint }) => resumePoint === undefined)).toBe(true);
+    expect(table.updates).toEqual([]);
+  });
+
+  test('reads no attribute but the key, the value and the shard', async () => {
+    const table = tableOf(1);
+    await findStrays(table, byStatus);
+    expect(Object.values(table.scans[0]!.ExpressionAttributeNames)).toEqual(['id', 'status', 'shard']);
+    expect(table.scans[0]).toMatchObject({ ConsistentRead: true });
+  });
+
+  test('stops at a signal in the middle of a page, and goes on behind the last stray', async () => {
+    const table = tableOf(50, 20);
+    const seen: string[] = [];
+    const controller = new AbortController();
+    const onStray = ({ key }: Stray): void => {
+      seen.push((key.id as { S: string }).S);
+      if (seen.length === 27) controller.abort();
+    };
+    const first = await findStrays(table, byStatus, { onStray, signal: controller.signal });
+    expect(first.itemsScanned).toBe(27);
+    const rest = await findStrays(table, byStatus, { onStray, resumeFrom: first.resumePoint! });
+    expect(rest).toMatchObject({ itemsScanned: 23, strays: { missing: 23 } });
+    expect(rest.resumePoint).toBeUndefined();
+    expect(new Set(seen).size).toBe(50);
+    expect(seen).toHaveLength(50);
+  });
+
+  test('with a signal that is aborted already reads nothing, and can go on', async () => {
+    const table = tableOf(5);
+    const report = await findStrays(table, byStatus, { signal: AbortSignal.abort() });
+    expect(table.scans).toEqual([]);
+    const rest = await findStrays(table, byStatus, { resumeFrom: report.resumePoint! });
+    expect(rest.itemsScanned).toBe(5);
+  });
+
+  test('reports progress after every page, with a point to go on from', async () => {
+    const progress: (string | undefined)[] = [];
+    const scanned: number[] = [];
+    await findStrays(tableOf(50, 20), byStatus, {
+      onProgress: ({ itemsScanned, resumePoint }) => {
+        scanned.push(itemsScanned);
+        progress.push(resumePoint);
+      },
+    });
+    expect(scanned).toEqual([20, 40, 50]);
+    expect(progress).toEqual([expect.any(String), expect.any(String), undefined]);
+  });
+
+  test('keeps to its read budget, and makes its pages small enough for it', async () => {
+    const clock = new VirtualClock();
+    const table = tableOf(0);
+    for (let number = 0; number < 400; number++) {
+      table.put({ id: { S: `o-${number}` }, text: { S: 'x'.repeat(4_000) }, status: { S: 'sent' } });
+    }
+    const report = await clock.runUntil(findStrays(table, byStatus, { readUnitsPerSecond: 10, clock }));
+    expect(report.itemsScanned).toBe(400);
+    const seconds = clock.now() / 1_000;
+    expect(report.consumedReadUnits / seconds).toBeLessThan(15);
+    expect(report.consumedReadUnits / seconds).toBeGreaterThan(8);
+    expect(table.scans.at(-1)!.Limit).toBe(10);
+  });
+
+  test('goes on through throttles, with a wait that grows', async () => {
+    const clock = new VirtualClock();
+    const table = tableOf(5);
+    let failures = 6;
+    const scan: FakeTable['scan'] = async (input) => {
+      if (failures-- > 0) throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+      return table.scan(input);
+    };
+    const run = findStrays({ scan }, byStatus, { clock, random: () => 0.999 });
+    expect(await clock.runUntil(run)).toMatchObject({ itemsScanned: 5 });
+    expect(clock.now()).toBeCloseTo(50 * (2 ** 6 - 1), -2);
+  });
+
+  test('fails with what it has done, and goes on from there', async () => {
+    const table = tableOf(50, 20);
+    let pages = 0;
+    const scan: FakeTable['scan'] = async (input) => {
+      if (++pages === 3) throw Object.assign(new Error('not allowed'), { name: 'AccessDeniedException' });
+      return table.scan(input);
+    };
+    const failure = await findStrays({ scan }, byStatus).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StrayScanError);
+    const { report, code, message, cause } = failure as StrayScanError;
+    expect({ code, message, cause }).toMatchObject({
+      code: 'STRAY_SCAN_FAILED',
+      message: '[STRAY_SCAN_FAILED] the scan stopped after 40 items: not allowed',
+      cause: { name: 'AccessDeniedException' },
+    });
+    expect(await findStrays(table, byStatus, { resumeFrom: report.resumePoint! })).toMatchObject({ itemsScanned: 10 });
+  });
+
+  test.each([[{}], [{ Items: null }]])('takes %j for no answer, and not for the end', async (answer) => {
+    const failure = await findStrays({ scan: async () => answer as never }, byStatus).catch((error) => error);
+    expect(failure).toBeInstanceOf(StrayScanError);
+    expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+  });
+
+  test('fails at a page that leads to itself, which it would read for ever', async () => {
+    const client = {
+      scan: async () => ({ Items: [], Count: 0, ScannedCount: 0, LastEvaluatedKey: { id: { S: 'o-1' } } }),
+    };
+    const failure = await findStrays(client, byStatus).catch((error) => error);
+    expect(failure).toBeInstanceOf(StrayScanError);
+    expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+  });
+
+  test('fails at pages that lead to one another', async () => {
+    let scans = 0;
+    const client = {
+      scan: async () => ({ Items: [], LastEvaluatedKey: { id: { S: `o-${scans++ % 3}` } } }),
+    };
+    const failure = await findStrays(client, byStatus).catch((error) => error);
+    expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+    expect(scans).toBeLessThan(20);
+  });
+
+  test.each([Number.NaN, '1', -5, {}])('keeps to its budget where an answer has consumed %p units', async (units) => {
+    const clock = new VirtualClock();
+    let scans = 0;
+    const client = {
+      scan: async () => ({
+        Items: [],
+        ConsumedCapacity: { CapacityUnits: units as number },
+        ...(scans++ < 9 && { LastEvaluatedKey: { id: { S: `o-${scans}` } } }),
+      }),
+    };
+    const report = await clock.runUntil(findStrays(client, byStatus, { readUnitsPerSecond: 1, clock }));
+    expect(report.consumedReadUnits).toBe(0);
+    expect(clock.nowMs).toBe(9_000);
+  });
+
+  test('hands on what a callback throws, before the stray counts as seen', async () => {
+    const failure = await findStrays(tableOf(3), byStatus, {
+      onStray: () => {
+        throw new Error('disk full');
+      },
+    }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'STRAY_SCAN_FAILED', report: { itemsScanned: 0 } });
+  });
+});
+
+describe('findStrays refuses, before it reads', () => {
+  const table = tableOf(50, 20);
+
+  test.each<[string, object, string]>([
+    ['a callback that is none', { onStray: 5 }, 'onStray must be a function, or absent, got 5'],
+    ['a segment out of range', { segment: 4, totalSegments: 4 }, 'segment must be a whole number from 0 to 3, got 4'],
+    ['a negative segment', { segment: -1 }, 'segment must be a whole number from 0 to 0, got -1'],
+    ['no segments', { totalSegments: 0 }, 'totalSegments must be a whole number from 1 to 1000000, got 0'],
+    ['too many segments', { totalSegments: 1e6 + 1 }, 'totalSegments must be a whole number from 1 to 1000000'],
+    ['a budget of 0', { readUnitsPerSecond: 0 }, 'readUnitsPerSecond must be a number of units a second'],
+    ['a budget that is no number', { readUnitsPerSecond: Number.NaN }, 'readUnitsPerSecond must be'],
+    ['no attempts', { attempts: 0 }, 'attempts must be a whole number of at least 1, got 0'],
+    ['a negative wait', { backoffCapMs: -1 }, 'backoffCapMs must be a number of milliseconds of at least 0'],
+    ['a consistency that is no boolean', { consistentRead: 'yes' }, 'consistentRead must be true or false, got "yes"'],
+  ])('%s', async (_, options, message) => {
+    const scans = table.scans.length;
+    const failure = await findStrays(table, byStatus, options).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(InvalidArgumentError);
+    expect((failure as Error).message).toContain(message);
+    expect(table.scans).toHaveLength(scans);
+  });
+
+  test('the resume point of another index, count, segment or function, and an altered one', async () => {
+    let point = '';
+    await findStrays(table, byStatus, {
+      segment: 1,
+      totalSegments: 2,
+      onProgress: ({ resumePoint }) => {
+        point ||= resumePoint!;
+      },
+    });
+    const same = { segment: 1, totalSegments: 2, resumeFrom: point };
+    expect(await findStrays(table, byStatus, same)).toBeDefined();
+    const others: [ShardedIndexConfig, object][] = [
+      [{ ...byStatus, indexName: 'byCountry' }, same],
+      [{ ...byStatus, shards: { default: { write: 6, read: 6 } } }, same],
+      [{ ...byStatus, shards: { ...byStatus.shards, byValue: { a: { write: 1, read: 1 } } } }, same],
+      [byStatus, { ...same, segment: 0 }],
+      [byStatus, { ...same, totalSegments: 3 }],
+      [byStatus, { ...same, resumeFrom: `${point.slice(0, -2)}AA` }],
+      [byStatus, { ...same, resumeFrom: '' }],
+    ];
+    for (const [config, options] of others) {
+      await expect(findStrays(table, config, options)).rejects.toBeInstanceOf(InvalidCursorError);
+    }
+  });
+
+  test('a document client, and an invalid configuration', async () => {
+    const documents = DynamoDBDocument.from(new DynamoDB({ region: 'eu-west-1' }));
+    await expect(findStrays(documents as never, byStatus)).rejects.toThrow('a DynamoDBDocument');
+    await expect(findStrays(table, { ...byStatus, tableKey: [] })).rejects.toBeInstanceOf(InvalidIndexConfigError);
+  });
+});

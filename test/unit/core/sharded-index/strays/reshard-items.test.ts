@@ -1,0 +1,244 @@
+import {
+  calculatedShard,
+  type DynamoDbItem,
+  findStrays,
+  InvalidArgumentError,
+  InvalidCursorError,
+  type ReshardItemsOptions,
+  type ReshardItemsReport,
+  reshardItems,
+  type ShardedIndexConfig,
+  type StrayScanError,
+} from '../../../../../lib/core';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { FakeTable } from '../../../../support/fakes/fake-table';
+
+const byStatus: ShardedIndexConfig = {
+  tableName: 'Orders',
+  indexName: 'byStatus',
+  tableKey: ['id'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'shard',
+  sortKeyAttributes: [],
+  shards: { default: { write: 4, read: 4 } },
+  strategy: 'calculated',
+};
+
+const key = (number: number): DynamoDbItem => ({ id: { S: `o-${number}` } });
+const shardOf = (number: number, status = 'sent') => ({ S: `${status}#${calculatedShard(`o-${number}`, 4)}` });
+
+function tableOf(count: number, pageItems?: number): FakeTable {
+  const table = new FakeTable(['id'], pageItems);
+  for (let number = 0; number < count; number++) table.put({ ...key(number), status: { S: 'sent' }, sum: { N: '5' } });
+  return table;
+}
+
+/** Does something to the table between the scan and the first update. */
+function meanwhile(table: FakeTable, action: () => void): FakeTable {
+  const update = table.updateItem.bind(table);
+  let done = false;
+  table.updateItem = async (input) => {
+    if (!done) action();
+    done = true;
+    return update(input);
+  };
+  return table;
+}
+
+describe('reshardItems', () => {
+  test('gives a table that has items their shards, and changes nothing else of them', async () => {
+    const table = tableOf(100, 9);
+    const report = await reshardItems(table, byStatus);
+    expect(report).toMatchObject({
+      itemsScanned: 100,
+      strays: { missing: 100 },
+      hidden: 100,
+      outcomes: { moved: 100, settled: 0, refused: 0 },
+      consumedWriteUnits: 300,
+    });
+    expect(report.resumePoint).toBeUndefined();
+    expect(table.read(key(7))).toEqual({ ...key(7), status: { S: 'sent' }, sum: { N: '5' }, shard: shardOf(7) });
+    expect((await findStrays(table, byStatus)).strays.missing).toBe(0);
+  });
+
+  test('writes nothing the second time', async () => {
+    const table = tableOf(10);
+    await reshardItems(table, byStatus);
+    const { length } = table.updates;
+    expect((await reshardItems(table, byStatus)).outcomes).toEqual({ moved: 0, settled: 0, refused: 0 });
+    expect(table.updates).toHaveLength(length);
+  });
+
+  test('drains the shards above the write count', async () => {
+    const draining = { ...byStatus, shards: { default: { write: 2, read: 4 } } };
+    const table = tableOf(100);
+    await reshardItems(table, byStatus);
+    await reshardItems(table, draining);
+    for (const { shard } of table.items.values()) expect((shard as { S: string }).S).toMatch(/^sent#[01]$/);
+  });
+
+  test('takes a left-over shard off an item', async () => {
+    const table = new FakeTable(['id']);
+    table.put({ ...key(1), shard: { S: 'sent#1' } });
+    expect((await reshardItems(table, byStatus)).outcomes.moved).toBe(1);
+    expect(table.read(key(1))).toEqual(key(1));
+  });
+
+  test.each([
+    ['an index by value', byStatus],
+    ['an index over the whole table', { ...byStatus, valueAttribute: undefined }],
+  ])('does not create an item again that was deleted meanwhile, of %s', async (_, config) => {
+    const table = tableOf(1);
+    const report = await reshardItems(
+      meanwhile(table, () => table.delete(key(0))),
+      config,
+    );
+    expect(report.outcomes).toEqual({ moved: 0, settled: 1, refused: 0 });
+    expect(table.items.size).toBe(0);
+  });
+
+  test('moves an item whose value was changed meanwhile to a shard of the new value', async () => {
+    const table = tableOf(1);
+    const report = await reshardItems(
+      meanwhile(table, () => table.put({ ...key(0), status: { S: 'paid' } })),
+      byStatus,
+    );
+    expect(report.outcomes.moved).toBe(1);
+    expect(table.read(key(0))).toEqual({ ...key(0), status: { S: 'paid' }, shard: shardOf(0, 'paid') });
+  });
+
+  test('leaves an item alone that another writer put right meanwhile', async () => {
+    const table = tableOf(1);
+    const written = { ...key(0), status: { S: 'sent' }, shard: shardOf(0), sum: { N: '6' } };
+    expect(
+      (
+        await reshardItems(
+          meanwhile(table, () => table.put(written)),
+          byStatus,
+        )
+      ).outcomes.settled,
+    ).toBe(1);
+    expect(table.read(key(0))).toEqual(written);
+  });
+
+  test('keeps a write of another attribute that comes meanwhile', async () => {
+    const table = tableOf(1);
+    await reshardItems(
+      meanwhile(table, () => table.put({ ...table.read(key(0))!, sum: { N: '6' } })),
+      byStatus,
+    );
+    expect(table.read(key(0))).toMatchObject({ sum: { N: '6' }, shard: shardOf(0) });
+  });
+
+  test('goes on past an item that DynamoDB refuses, and past a value that fits no key', async () => {
+    const table = tableOf(3);
+    table.put({ ...key(3), status: { BOOL: true } });
+    const update = table.updateItem.bind(table);
+    table.updateItem = async (input) => {
+      if ((input.Key.id as { S: string }).S !== 'o-1') return update(input);
+      throw Object.assign(new Error('Item size has exceeded the maximum'), { name: 'ValidationException' });
+    };
+    const refusals: unknown[] = [];
+    const report = await reshardItems(table, byStatus, {
+      onStray: (stray, outcome, problem) => {
+        if (outcome === 'refused') refusals.push([stray.key.id, problem]);
+      },
+    });
+    expect(report.outcomes).toEqual({ moved: 2, settled: 0, refused: 2 });
+    expect(refusals).toHaveLength(2);
+    expect(refusals).toEqual(
+      expect.arrayContaining([
+        [{ S: 'o-1' }, 'Item size has exceeded the maximum'],
+        [{ S: 'o-3' }, 'the value is neither a non-empty string nor a number'],
+      ]),
+    );
+  });
+
+  test('keeps to its write budget', async () => {
+    const clock = new VirtualClock();
+    const run = reshardItems(tableOf(200), byStatus, { writeUnitsPerSecond: 30, clock });
+    const report = await clock.runUntil(run);
+    const perSecond = report.consumedWriteUnits / (clock.now() / 1_000);
+    expect(perSecond).toBeGreaterThan(28);
+    expect(perSecond).toBeLessThan(33);
+  });
+
+  test('ends at a signal while it waits for its budget, and goes on behind the items that are settled', async () => {
+    const clock = new VirtualClock();
+    const table = tableOf(100);
+    const controller = new AbortController();
+    clock.schedule(() => controller.abort(), 5_000);
+    const options = { writeUnitsPerSecond: 30, clock, concurrency: 3 };
+    const first = await clock.runUntil(reshardItems(table, byStatus, { ...options, signal: controller.signal }));
+    expect(clock.now()).toBeLessThan(5_200);
+    expect(first.outcomes.moved).toBeGreaterThan(40);
+    const rest = await clock.runUntil(reshardItems(table, byStatus, { ...options, resumeFrom: first.resumePoint! }));
+    expect(first.outcomes.moved + rest.outcomes.moved).toBe(100);
+    expect(first.itemsScanned + rest.itemsScanned).toBe(100);
+    expect(table.updates).toHaveLength(100);
+  });
+
+  test('fails with what it has done, and goes on from there', async () => {
+    const table = tableOf(30, 10);
+    const update = table.updateItem.bind(table);
+    let updates = 0;
+    const failing = meanwhile(table, () => {});
+    failing.updateItem = async (input) => {
+      if (++updates === 16) throw Object.assign(new Error('not allowed'), { name: 'AccessDeniedException' });
+      return update(input);
+    };
+    const failure = await reshardItems(failing, byStatus, { concurrency: 1 }).catch((error: unknown) => error);
+    const { report } = failure as StrayScanError;
+    expect(report).toMatchObject({ itemsScanned: 15, outcomes: { moved: 15 } });
+    const rest = await reshardItems(table, byStatus, { resumeFrom: report.resumePoint! });
+    expect(rest).toMatchObject({ itemsScanned: 15, outcomes: { moved: 15 } });
+  });
+
+  test.each([
+    ['moved', { S: 'sent' }],
+    ['refused', { BOOL: true }],
+  ] as const)('reports of what is %s add up, whatever callbacks throw', async (outcome, status) => {
+    const table = tableOf(60, 20);
+    for (let number = 0; number < 60; number++) table.put({ ...key(number), status });
+    const sums = { itemsScanned: 0, strays: 0, outcomes: 0 };
+    let [resumeFrom, calls]: [string | undefined, number] = [undefined, 0];
+    do {
+      let told = 0;
+      const onStray = () => {
+        if (++told === 4) throw new Error('disk full');
+      };
+      const options: ReshardItemsOptions = { concurrency: 4, onStray, ...(resumeFrom !== undefined && { resumeFrom }) };
+      const report: ReshardItemsReport = await reshardItems(table, byStatus, options).catch(({ report }) => report);
+      sums.itemsScanned += report.itemsScanned;
+      sums.strays += report.strays.missing + report.strays.invalidValue;
+      sums.outcomes += report.outcomes[outcome];
+      resumeFrom = report.resumePoint;
+      calls += 1;
+    } while (resumeFrom !== undefined);
+    expect(calls).toBeGreaterThan(5);
+    expect(sums).toEqual({ itemsScanned: 60, strays: 60, outcomes: 60 });
+  });
+
+  test.each<[string, object]>([
+    ['a callback that is none', { onStray: 5 }],
+    ['progress that nobody is told', { onProgress: 'log' }],
+    ['a write budget of 0', { writeUnitsPerSecond: 0 }],
+    ['a negative write budget', { writeUnitsPerSecond: -5 }],
+    ['no concurrency', { concurrency: 0 }],
+    ['a segment out of range', { segment: 1 }],
+  ])('refuses %s, and writes nothing', async (_, options) => {
+    const table = tableOf(3);
+    await expect(reshardItems(table, byStatus, options)).rejects.toBeInstanceOf(InvalidArgumentError);
+    expect([table.scans, table.updates]).toEqual([[], []]);
+  });
+
+  test('refuses the resume point of findStrays, which has moved nothing', async () => {
+    const table = tableOf(3);
+    const { resumePoint } = await findStrays(table, byStatus, { signal: AbortSignal.abort() });
+    await expect(reshardItems(table, byStatus, { resumeFrom: resumePoint! })).rejects.toBeInstanceOf(
+      InvalidCursorError,
+    );
+    expect(table.updates).toEqual([]);
+  });
+});

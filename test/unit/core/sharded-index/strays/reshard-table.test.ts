@@ -1,0 +1,340 @@
+import {
+  type DynamoDbItem,
+  findStrays,
+  InvalidArgumentError,
+  reshardItems,
+  type ShardedTableConfig,
+  type Stray,
+  type StrayScanError,
+  shardKeys,
+} from '../../../../../lib/core';
+import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { FakeTable } from '../../../../support/fakes/fake-table';
+import { invoices as ofSeed } from '../../../../support/fakes/invoices';
+
+/** In the `move` step from 5 shards to 6. */
+const invoices: ShardedTableConfig = { ...ofSeed, shards: { default: { write: 6, read: 6, since: 5 } } };
+const options = { versionAttribute: 'changedAt' };
+
+const body = (number: number) => ({ InvoiceNumber: '121212', ClientTransactionId: `t-${number}` });
+const places = (number: number, config = invoices): DynamoDbItem[] =>
+  shardKeys(config, '121212', body(number)).map((place) => ({
+    InvoiceNumber: { S: String(place.InvoiceNumber) },
+    ClientTransactionId: { S: `t-${number}` },
+  }));
+const five = { ...invoices, shards: { default: { write: 5, read: 5 } } };
+const stored = (place: DynamoDbItem, changedAt = '1'): DynamoDbItem => ({
+  ...place,
+  amount: { N: '5' },
+  tags: { SS: ['a', 'b'] },
+  changedAt: { S: changedAt },
+});
+
+/** Items 0 to 119 as a table with five shards has them. 24 of them stand elsewhere with six. */
+function grown(pageItems?: number): FakeTable {
+  const table = new FakeTable(invoices.tableKey, pageItems);
+  for (let number = 0; number < 120; number++) table.put(stored(places(number, five)[0]!));
+  return table;
+}
+const moving = Array.from({ length: 120 }, (_, number) => number).filter((number) => places(number).length > 1);
+const [first] = moving as [number];
+
+/** A table with one item, which is at its earlier place. */
+function withOne(): FakeTable {
+  const table = new FakeTable(invoices.tableKey);
+  table.put(stored(places(first)[1]!));
+  return table;
+}
+
+/** Does something to the table before the first transaction. */
+function meanwhile(table: FakeTable, action: () => void): FakeTable {
+  const transact = table.transactWriteItems.bind(table);
+  let done = false;
+  table.transactWriteItems = async (input) => {
+    if (!done) action();
+    done = true;
+    return transact(input);
+  };
+  return table;
+}
+
+test.each([
+  [140, null, { moved: 1, settled: 0, refused: 0 }],
+  [141, null, { moved: 0, settled: 0, refused: 1 }],
+  [141, 'a0', { moved: 1, settled: 0, refused: 0 }],
+])(
+  'an item of %i attributes besides its key, with %p as the version: %j',
+  async (count, versionAttribute, outcomes) => {
+    const table = new FakeTable(invoices.tableKey);
+    const attributes = Array.from({ length: count }, (_, number) => [`a${number}`, { N: '1' }] as const);
+    table.put({ ...places(first)[1]!, ...Object.fromEntries(attributes) });
+    expect((await reshardItems(table, invoices, { versionAttribute })).outcomes).toEqual(outcomes);
+  },
+);
+
+test('items whose shards followed from something else get to where shardKey finds them, while nobody writes', async () => {
+  const table = new FakeTable(five.tableKey);
+  for (let number = 0; number < 50; number++) {
+    table.put({ ...places(number, five)[0]!, InvoiceNumber: { S: `121212-${1 + (number % 5)}` } });
+  }
+  const { outcomes } = await reshardItems(table, five, { versionAttribute: null });
+  expect(outcomes.moved).toBeGreaterThan(20);
+  expect(outcomes.refused).toBe(0);
+  expect(table.items.size).toBe(50);
+  for (let number = 0; number < 50; number++) expect(table.read(places(number, five)[0]!)).toBeDefined();
+});
+
+describe('findStrays of a table that is sharded by its own key', () => {
+  test('counts the items that an earlier count has put elsewhere: queries find them', async () => {
+    const table = grown(7);
+    const report = await findStrays(table, invoices);
+    expect(report).toMatchObject({ itemsScanned: 120, strays: { misplaced: moving.length }, hidden: 0 });
+    expect(moving).toHaveLength(24);
+    expect(table.transactions).toEqual([]);
+  });
+
+  test.each<[string, DynamoDbItem, Partial<Stray>]>([
+    [
+      'in a shard that readers do not ask',
+      { InvoiceNumber: { S: '121212-9' } },
+      { reason: 'outOfRange', hidden: true },
+    ],
+    ['without a shard', { InvoiceNumber: { S: '121212' } }, { reason: 'malformed', hidden: true }],
+    ['with text for a shard', { InvoiceNumber: { S: '121212-x' } }, { reason: 'malformed', hidden: true }],
+    ['with a shard below the first', { InvoiceNumber: { S: '121212-0' } }, { reason: 'malformed', hidden: true }],
+    ['with a shard in another notation', { InvoiceNumber: { S: '121212-01' } }, { reason: 'malformed', hidden: true }],
+    ['with two separators', { InvoiceNumber: { S: '12-12-1' } }, { reason: 'malformed', hidden: true }],
+  ])('says of an item %s what is wrong', async (_, item, expected) => {
+    const table = new FakeTable(invoices.tableKey);
+    table.put({ ...item, ClientTransactionId: { S: 't-1' } });
+    const found: Stray[] = [];
+    await findStrays(table, invoices, { onStray: (stray) => void found.push(stray) });
+    expect(found).toMatchObject([{ ...expected, stored: item.InvoiceNumber }]);
+  });
+
+  test('says of an item with a value of its own, or without what decides its shard, what is wrong', async () => {
+    const config: ShardedTableConfig = { ...five, valueAttribute: 'number', shardedBy: ['client'] };
+    const table = new FakeTable(config.tableKey);
+    const put = (sortKey: string, item: DynamoDbItem) =>
+      table.put({ InvoiceNumber: { S: '7-1' }, ClientTransactionId: { S: sortKey }, ...item });
+    put('a', { number: { N: '8' }, client: { S: 'c' } });
+    put('b', { client: { S: 'c' } });
+    put('c', { number: { N: '7' } });
+    const found = new Map<string, string>();
+    await findStrays(table, config, {
+      onStray: ({ key, reason }) => void found.set((key.ClientTransactionId as { S: string }).S, reason),
+    });
+    expect(Object.fromEntries(found)).toEqual({ a: 'otherValue', b: 'otherValue', c: 'invalidValue' });
+  });
+
+  test('goes on from where it stopped, and refuses the point of other counts', async () => {
+    const table = grown(10);
+    const controller = new AbortController();
+    const stopped = await findStrays(table, invoices, {
+      signal: controller.signal,
+      onProgress: () => controller.abort(),
+    });
+    expect(stopped.itemsScanned).toBe(10);
+    const { resumePoint: resumeFrom } = stopped;
+    expect((await findStrays(table, invoices, { resumeFrom })).itemsScanned).toBe(110);
+    const others = { ...invoices, shards: { default: { write: 6, read: 6, since: 4 } } };
+    await expect(findStrays(table, others, { resumeFrom })).rejects.toThrow('resumeFrom must be');
+    await expect(findStrays(table, { ...invoices, firstShard: 0 }, { resumeFrom })).rejects.toThrow(
+      'resumeFrom must be',
+    );
+  });
+});
+
+describe('reshardItems of a table that is sharded by its own key', () => {
+  test('takes each item to its place, whole, and leaves nothing where it was', async () => {
+    const table = grown(9);
+    const report = await reshardItems(table, invoices, options);
+    expect(report).toMatchObject({ outcomes: { moved: 24, settled: 0, refused: 0 }, consumedWriteUnits: 4 * 24 });
+    expect(table.items.size).toBe(120);
+    for (let number = 0; number < 120; number++) {
+      expect(table.read(places(number)[0]!)).toEqual(stored(places(number)[0]!));
+    }
+    expect(
+      (await findStrays(table, { ...invoices, shards: { default: { write: 6, read: 6 } } })).strays.misplaced,
+    ).toBe(0);
+  });
+
+  test('writes nothing the second time', async () => {
+    const table = grown();
+    await reshardItems(table, invoices, options);
+    table.transactions.length = 0;
+    expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 0, settled: 0, refused: 0 });
+    expect(table.transactions).toEqual([]);
+  });
+
+  test('drains the shards above the write count', async () => {
+    const draining = { ...invoices, shards: { default: { write: 2, read: 6 } } };
+    const table = grown();
+    await reshardItems(table, draining, options);
+    for (const { InvoiceNumber } of table.items.values())
+      expect((InvoiceNumber as { S: string }).S).toMatch(/^121212-[12]$/);
+    expect(table.items.size).toBe(120);
+  });
+
+  test('moves an item that another writer has changed meanwhile, as it is then', async () => {
+    const table = withOne();
+    meanwhile(table, () => table.put({ ...stored(places(first)[1]!, '2'), note: { S: 'late' } }));
+    expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
+    expect([...table.items.values()]).toEqual([{ ...stored(places(first)[0]!, '2'), note: { S: 'late' } }]);
+  });
+
+  test.each<[string, (table: FakeTable) => void, DynamoDbItem[]]>([
+    ['deleted', (table) => table.delete(places(first)[1]!), []],
+    [
+      'put at its place',
+      (table) => {
+        table.delete(places(first)[1]!);
+        table.put(stored(places(first)[0]!, '2'));
+      },
+      [stored(places(first)[0]!, '2')],
+    ],
+  ])('settles an item that another writer has %s meanwhile', async (_, action, expected) => {
+    const table = withOne();
+    meanwhile(table, () => action(table));
+    expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 0, settled: 1, refused: 0 });
+    expect([...table.items.values()]).toEqual(expected);
+  });
+
+  test('sees the first version of an item that had none', async () => {
+    const table = withOne();
+    const { changedAt: _, ...unversioned } = stored(places(first)[1]!);
+    table.put(unversioned);
+    meanwhile(table, () => table.put({ ...unversioned, changedAt: { S: '1' } }));
+    await reshardItems(table, invoices, options);
+    expect([...table.items.values()]).toEqual([{ ...unversioned, ...places(first)[0]!, changedAt: { S: '1' } }]);
+  });
+
+  test('sees each change of an attribute that was there, without a version', async () => {
+    const table = withOne();
+    meanwhile(table, () => table.put({ ...stored(places(first)[1]!), amount: { N: '6' } }));
+    await reshardItems(table, invoices, { versionAttribute: null });
+    expect([...table.items.values()]).toEqual([{ ...stored(places(first)[0]!), amount: { N: '6' } }]);
+  });
+
+  test('leaves both of two items alone that are the same item at two places, and says so', async () => {
+    const table = withOne();
+    table.put(stored(places(first)[0]!, '2'));
+    const problems: unknown[] = [];
+    const { outcomes } = await reshardItems(table, invoices, {
+      ...options,
+      onStray: (_, outcome, problem) => void problems.push([outcome, problem]),
+    });
+    expect(outcomes).toEqual({ moved: 0, settled: 0, refused: 1 });
+    expect(problems).toEqual([['refused', 'an item is at one of its places already']]);
+    expect(table.items.size).toBe(2);
+  });
+
+  test('looks at the other places of an item that stands at none of them', async () => {
+    const table = new FakeTable(invoices.tableKey);
+    const far = { InvoiceNumber: { S: '121212-9' }, ClientTransactionId: { S: `t-${first}` } };
+    table.put(stored(far));
+    table.put(stored(places(first)[1]!, '2'));
+    const { outcomes } = await reshardItems(table, invoices, { ...options, concurrency: 1 });
+    expect(outcomes.moved + outcomes.refused).toBe(2);
+    expect(table.items.size).toBe(2);
+    expect(table.read(far)).toEqual(stored(far));
+  });
+
+  test('refuses items whose key does not say their place, one by one', async () => {
+    const table = new FakeTable(invoices.tableKey);
+    const config = { 'config of another entity': { S: 'x' } };
+    table.put({ InvoiceNumber: { S: 'CONFIG' }, ClientTransactionId: { S: 't' }, ...config });
+    expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 0, settled: 0, refused: 1 });
+    expect(table.transactions).toEqual([]);
+  });
+
+  test('refuses an item with more attributes than a condition compares, unless one of them is a version', async () => {
+    const many = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`a${at}`, { N: `${at}` }]));
+    const table = withOne();
+    table.put({ ...stored(places(first)[1]!), ...many });
+    expect((await reshardItems(table, invoices, { versionAttribute: null })).outcomes.refused).toBe(1);
+    expect((await reshardItems(table, invoices, options)).outcomes.moved).toBe(1);
+    const { Delete } = Object.assign({}, ...table.transactions.at(-1)!.TransactItems);
+    expect(Delete.ConditionExpression.length).toBeLessThan(4_096);
+    expect(Delete.ConditionExpression).toContain(' AND #a0 = :a0');
+    expect(Delete.ConditionExpression.split(/ AND | = |\(/).length).toBeLessThan(300);
+  });
+
+  test('draws another shard at random where the sort key is taken, and gives up after a while', async () => {
+    const random: ShardedTableConfig = {
+      ...invoices,
+      shardedBy: [],
+      strategy: 'random',
+      shards: { default: { write: 2, read: 3 } },
+    };
+    const at = (shard: number): DynamoDbItem => ({
+      InvoiceNumber: { S: `121212-${shard}` },
+      ClientTransactionId: { S: 't' },
+    });
+    const table = new FakeTable(invoices.tableKey);
+    for (const shard of [1, 3]) table.put({ ...at(shard), from: { N: `${shard}` } });
+    expect((await reshardItems(table, random, options)).outcomes.moved).toBe(1);
+    expect(table.read(at(2))).toEqual({ ...at(2), from: { N: '3' } });
+    table.put({ ...at(3), from: { N: '3' } });
+    expect((await reshardItems(table, random, options)).outcomes.refused).toBe(1);
+    expect(table.items.size).toBe(3);
+  });
+
+  test.each<[string, object, boolean]>([
+    ['a conflict with another transaction', { Code: 'TransactionConflict' }, true],
+    ['a throttled partition', { Code: 'ProvisionedThroughputExceeded' }, true],
+    ['a throttled account', { Code: 'ThrottlingError' }, true],
+    ['an item that DynamoDB refuses', { Code: 'ValidationError' }, false],
+  ])('sends a transaction again after %s: only if it helps', async (_, reason, helps) => {
+    const table = withOne();
+    const transact = table.transactWriteItems.bind(table);
+    let failures = 2;
+    table.transactWriteItems = async (input) => {
+      if (failures-- <= 0) return transact(input);
+      const CancellationReasons = [{ Code: 'None' }, reason];
+      throw Object.assign(new Error('cancelled'), { name: 'TransactionCanceledException', CancellationReasons });
+    };
+    const { outcomes } = await reshardItems(table, invoices, { ...options, backoffBaseMs: 0 });
+    expect(outcomes).toMatchObject(helps ? { moved: 1 } : { refused: 1 });
+  });
+
+  test('stops at a failure for good, and says where', async () => {
+    const table = grown(5);
+    table.transactWriteItems = async () => {
+      throw Object.assign(new Error('denied'), { name: 'AccessDeniedException' });
+    };
+    const error: StrayScanError = await reshardItems(table, invoices, options).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'STRAY_SCAN_FAILED' });
+    expect(error.report.resumePoint).toBeDefined();
+  });
+
+  test('keeps to its budget of write units', async () => {
+    const table = grown();
+    const clock = new VirtualClock();
+    const budget = { writeUnitsPerSecond: 4, concurrency: 1, clock };
+    await clock.runUntil(reshardItems(table, invoices, { ...options, ...budget }));
+    // 24 transactions of 4 units each.
+    expect(clock.nowMs).toBeGreaterThanOrEqual(22_000);
+    expect(clock.nowMs).toBeLessThanOrEqual(24_000);
+  });
+
+  test.each<[string, object]>([
+    ['no word about versions', {}],
+    ['an empty name', { versionAttribute: '' }],
+    ['an attribute of the key', { versionAttribute: 'ClientTransactionId' }],
+    ['a number', { versionAttribute: 5 }],
+  ])('is refused with %s, before anything is read', async (_, given) => {
+    const table = grown();
+    const refused = reshardItems(table, invoices, given as never);
+    await expect(refused).rejects.toThrow(InvalidArgumentError);
+    await expect(reshardItems(table, invoices, given as never)).rejects.toThrow('versionAttribute must be');
+    expect(table.scans).toEqual([]);
+  });
+
+  test('is refused with a client without transactions', async () => {
+    const client = { scan: () => undefined, getItem: () => undefined, updateItem: () => undefined };
+    await expect(reshardItems(client as never, invoices, options)).rejects.toThrow(
+      'client must be a client with scan, getItem, transactWriteItems',
+    );
+  });
+});

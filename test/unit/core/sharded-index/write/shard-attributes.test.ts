@@ -1,0 +1,162 @@
+import {
+  calculatedShard,
+  fanOutQuery,
+  InvalidArgumentError,
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+  InvalidShardCountError,
+  type ShardedIndexConfig,
+  shardAttributes,
+} from '../../../../../lib/core';
+import { strayOf } from '../../../../../lib/core/sharded-index/strays/judge';
+import { FakeIndex } from '../../../../support/fakes/fake-index';
+
+const byStatus: ShardedIndexConfig = {
+  tableName: 'Jobs',
+  indexName: 'byStatus',
+  tableKey: ['jobId'],
+  keyLayout: 'multi-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'byStatusShard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: 1, read: 1 }, byValue: { succeeded: { write: 35, read: 40 } } },
+  strategy: 'calculated',
+};
+const { valueAttribute: _, ...wholeTable } = byStatus;
+const byTime: ShardedIndexConfig = { ...wholeTable, shards: { default: { write: 5, read: 5 } } };
+
+describe('shardAttributes', () => {
+  const job = { jobId: 'job-1', status: 'succeeded' };
+
+  test('adds the shard as a number in the multi-attribute layout', () => {
+    expect(shardAttributes(byStatus, job)).toEqual({ byStatusShard: calculatedShard('job-1', 35) });
+  });
+
+  test.each(['constructor', 'toString', '__proto__'])('leaves out an item without the value %s', (valueAttribute) => {
+    const config: ShardedIndexConfig = { ...byStatus, valueAttribute, shardAttribute: 'valueOf' };
+    expect(shardAttributes(config, job)).toEqual({});
+    expect(strayOf(config, { jobId: { S: 'job-1' } })).toBeUndefined();
+    const item = Object.fromEntries([
+      ['jobId', 'job-1'],
+      [valueAttribute, 'succeeded'],
+    ]);
+    expect(Object.entries(shardAttributes(config, item))).toEqual([['valueOf', calculatedShard('job-1', 35)]]);
+  });
+
+  test('adds "value#shard" in the single-attribute layout', () => {
+    const config: ShardedIndexConfig = { ...byStatus, keyLayout: 'single-attribute' };
+    expect(shardAttributes(config, job)).toEqual({ byStatusShard: `succeeded#${calculatedShard('job-1', 35)}` });
+  });
+
+  test('adds a number to an index over the whole table in both layouts', () => {
+    const shard = { byStatusShard: calculatedShard('job-1', 5) };
+    expect(shardAttributes(byTime, job)).toEqual(shard);
+    expect(shardAttributes({ ...byTime, keyLayout: 'single-attribute' }, job)).toEqual(shard);
+  });
+
+  test('uses the default count for a value without its own', () => {
+    expect(shardAttributes(byStatus, { ...job, status: 'toString' })).toEqual({ byStatusShard: 0 });
+  });
+
+  test.each([
+    [1e21, '1000000000000000000000', '1e+21'],
+    [1.5e-7, '0.00000015', '1.5e-7'],
+    [7, '7', '7'],
+  ])(
+    'has one count for the number %p and its digits, whose partition key is the same',
+    async (number, digits, name) => {
+      const config: ShardedIndexConfig = {
+        ...byStatus,
+        keyLayout: 'single-attribute',
+        shards: { default: { write: 1, read: 1 }, byValue: { [name]: { write: 4, read: 4 } } },
+      };
+      const index = new FakeIndex(config);
+      for (let at = 0; at < 40; at++) {
+        const jobId = `job-${at}`;
+        const { byStatusShard } = shardAttributes(config, { jobId, status: at % 2 === 0 ? number : digits });
+        index.put({ jobId: { S: jobId }, createdAt: { S: 'x' }, byStatusShard: { S: byStatusShard as string } });
+      }
+      for (const value of [number, digits]) {
+        const { items, stats } = await fanOutQuery(index, config, { value });
+        expect([items.length, stats.shards]).toEqual([40, 4]);
+      }
+    },
+  );
+
+  test('has a count of its own for a text that only looks like a number', () => {
+    const shards = { default: { write: 1, read: 1 }, byValue: { '100': { write: 100, read: 100 } } };
+    expect(shardAttributes({ ...byStatus, shards }, { jobId: 'job-1', status: '1e2' })).toEqual({ byStatusShard: 0 });
+    expect(shardAttributes({ ...byStatus, shards }, { jobId: 'job-1', status: '0100' })).toEqual({ byStatusShard: 0 });
+  });
+
+  test('spreads random writes over the write count, not the read count', () => {
+    const shards = new Set<unknown>();
+    for (let write = 0; write < 5_000; write++) {
+      shards.add(shardAttributes({ ...byStatus, strategy: 'random' }, job).byStatusShard);
+    }
+    expect([...shards].sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 35 }, (_, shard) => shard));
+  });
+
+  test('leaves an item without the value out of the index', () => {
+    expect(shardAttributes(byStatus, { jobId: 'job-1' })).toEqual({});
+  });
+
+  test('calculates the shard from both attributes of a composite table key', () => {
+    const config = { ...byStatus, tableKey: ['tenant', 'number'] };
+    const item = { tenant: 't', number: 7, status: 'succeeded' };
+    expect(shardAttributes(config, item)).toEqual({ byStatusShard: calculatedShard('t#7', 35) });
+  });
+
+  test('hashes a number as its decimal digits, however JavaScript writes it', () => {
+    const config = { ...byTime, tableKey: ['number'], shards: { default: { write: 1_000, read: 1_000 } } };
+    const shardOf = (number: unknown) => shardAttributes(config, { number }).byStatusShard;
+    expect(shardOf(1e21)).toBe(calculatedShard('1000000000000000000000', 1_000));
+    expect(shardOf(10n ** 21n)).toBe(shardOf(1e21));
+    expect(shardOf(1.5e-7)).toBe(calculatedShard('0.00000015', 1_000));
+  });
+
+  test('fails for an item that is no object', () => {
+    expect(() => shardAttributes(byTime, null as never)).toThrow(InvalidArgumentError);
+  });
+
+  test.each([true, null, {}, '', Number.NaN])('fails for the value %p', (status) => {
+    expect(() => shardAttributes(byStatus, { ...job, status })).toThrow(InvalidIndexValueError);
+  });
+
+  test('takes no counts by value for none', () => {
+    const shards = { ...byStatus.shards, byValue: null as never };
+    expect(shardAttributes({ ...byStatus, shards }, { ...job, status: 'succeeded' })).toBeDefined();
+  });
+
+  test('fails when the calculated shard misses the table key', () => {
+    const write = () => shardAttributes(byStatus, { status: 'succeeded' });
+    expect(write).toThrow(InvalidArgumentError);
+    expect(write).toThrow(
+      'item.jobId must be a string, a finite number or binary because it decides the calculated shard',
+    );
+  });
+
+  test.each<[string, Partial<ShardedIndexConfig>, new (...args: never[]) => Error]>([
+    ['a newer version', { version: 2 as never }, InvalidIndexConfigError],
+    ['an unknown layout', { keyLayout: 'both' as never }, InvalidIndexConfigError],
+    ['an unknown strategy', { strategy: 'hash' as never }, InvalidIndexConfigError],
+    ['no table key', { tableKey: [] }, InvalidIndexConfigError],
+    ['an empty shard attribute', { shardAttribute: '' }, InvalidIndexConfigError],
+    ['a name that no message could quote', { indexName: 'x'.repeat(1_025) }, InvalidIndexConfigError],
+    ['such a name in a list', { tableKey: ['x'.repeat(1_025)] }, InvalidIndexConfigError],
+    ['a read count below the write count', { shards: { default: { write: 5, read: 4 } } }, InvalidIndexConfigError],
+    ['a write count of 0', { shards: { default: { write: 0, read: 4 } } }, InvalidShardCountError],
+    [
+      'a bad count by value',
+      { shards: { default: { write: 1, read: 1 }, byValue: { a: { write: 1, read: 0.5 } } } },
+      InvalidShardCountError,
+    ],
+    [
+      'tie-breakers in the single-attribute layout',
+      { keyLayout: 'single-attribute', sortKeyAttributes: ['a', 'b'] },
+      InvalidIndexConfigError,
+    ],
+  ])('fails for a configuration with %s', (_, change, error) => {
+    expect(() => shardAttributes({ ...byStatus, ...change }, job)).toThrow(error);
+  });
+});

@@ -1,0 +1,302 @@
+import { NumberValue } from '@aws-sdk/lib-dynamodb';
+import {
+  calculatedShard,
+  findStrays,
+  InvalidArgumentError,
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+  type ShardCount,
+  type ShardedIndexConfig,
+  type ShardedTableConfig,
+  shardAttributes,
+  shardKey,
+  shardKeys,
+  type TransactWrite,
+  transactDelete,
+  transactGet,
+  transactPut,
+  UncertainShardError,
+} from '../../../../../lib/core';
+import { FakeTable } from '../../../../support/fakes/fake-table';
+import { invoices as ofSeed } from '../../../../support/fakes/invoices';
+import { TransactionalTable, textOf } from '../../../../support/fakes/transactional-table';
+
+/** The table of the seed document: invoices of up to 50,000 items in the partitions 121212-1 to 121212-5. */
+function invoices(count: ShardCount, config: Partial<ShardedTableConfig> = {}): ShardedTableConfig {
+  return { ...ofSeed, shards: { default: count }, ...config };
+}
+
+const five = invoices({ write: 5, read: 5 });
+const grown = invoices({ write: 6, read: 6, since: 5 });
+const transactions = Array.from({ length: 120 }, (_, number) => ({ ClientTransactionId: `Client${number}_trans1` }));
+
+describe('the key of an item', () => {
+  test('is the value, the separator and the shard, and then the sort key', () => {
+    const key = { ClientTransactionId: 'Client1_trans1', Invoice_Date: '2016-05-17' };
+    const shard = 1 + calculatedShard('Client1_trans1', 5);
+    expect(shardKey(five, '121212', key)).toEqual({
+      InvoiceNumber: `121212-${shard}`,
+      ClientTransactionId: 'Client1_trans1',
+    });
+  });
+
+  test.each([[121212], [121212n], [NumberValue.from('121212')]])('takes a number: %p', (value) => {
+    const key = { ClientTransactionId: 'a' };
+    expect(shardKey(five, value as number, key)).toEqual(shardKey(five, '121212', key));
+    expect(shardAttributes(five, { ...key, InvoiceNumber: value })).toEqual({
+      InvoiceNumber: shardKey(five, '121212', key).InvoiceNumber,
+    });
+  });
+
+  test('is the one that writers give the item', () => {
+    for (const transaction of transactions) {
+      const item = { InvoiceNumber: '121212', ...transaction };
+      expect({ ...item, ...shardAttributes(five, item) }).toEqual(shardKey(five, '121212', transaction));
+    }
+  });
+
+  test('can follow from other attributes than the sort key', () => {
+    const config = invoices({ write: 5, read: 5 }, { shardedBy: ['client', 'day'] });
+    const key = shardKey(config, '121212', { ClientTransactionId: 'a', client: 'c', day: 7 });
+    expect(key.InvoiceNumber).toBe(`121212-${1 + calculatedShard('c#7', 5)}`);
+    expect(() => shardKey(config, '121212', { ClientTransactionId: 'a', client: 'c' })).toThrow('item.day must be');
+  });
+});
+
+describe('while the count grows from 5 to 6', () => {
+  test('an item can be at the place of each count, and is at most at one place that the counts between do not have', () => {
+    for (const transaction of transactions) {
+      const keys = shardKeys(grown, '121212', transaction);
+      const places = [6, 5].map((count) => `121212-${1 + calculatedShard(transaction.ClientTransactionId, count)}`);
+      expect(keys.map(({ InvoiceNumber }) => InvoiceNumber)).toEqual([...new Set(places)]);
+    }
+  });
+
+  test('the places are those of every count between', () => {
+    const wide = invoices({ write: 40, read: 64, since: 3 });
+    for (const transaction of transactions) {
+      const places = Array.from({ length: 62 }, (_, index) =>
+        calculatedShard(transaction.ClientTransactionId, 3 + index),
+      );
+      const keys = shardKeys(wide, 'v', transaction).map(({ InvoiceNumber }) => InvoiceNumber);
+      expect([...keys].sort()).toEqual([...new Set(places)].map((shard) => `v-${1 + shard}`).sort());
+      expect(keys[0]).toBe(`v-${1 + calculatedShard(transaction.ClientTransactionId, 40)}`);
+    }
+  });
+
+  test('one key is refused, whichever item it is of', () => {
+    for (const transaction of transactions) {
+      expect(() => shardKey(grown, '121212', transaction)).toThrow(UncertainShardError);
+    }
+    expect(() => shardKey(grown, '121212', transactions[0]!)).toThrow('use shardKeys, transactGet, transactPut');
+  });
+
+  test('a put in place of the item deletes it where it may be otherwise', () => {
+    for (const transaction of transactions) {
+      const item = { InvoiceNumber: '121212', ...transaction, amount: 5 };
+      const [place, ...others] = shardKeys(grown, '121212', transaction);
+      expect(transactPut(grown, item)).toEqual([
+        { Put: { TableName: 'Invoices', Item: { ...place, amount: 5 } } },
+        ...others.map((Key) => ({ Delete: { TableName: 'Invoices', Key } })),
+      ]);
+    }
+  });
+
+  test('a put of a new item checks that it is nowhere', () => {
+    const moved = transactions.find((transaction) => shardKeys(grown, '121212', transaction).length === 2)!;
+    const [place, other] = shardKeys(grown, '121212', moved);
+    const absent = {
+      ConditionExpression: 'attribute_not_exists(#evenShardsKey)',
+      ExpressionAttributeNames: { '#evenShardsKey': 'InvoiceNumber' },
+    };
+    expect(transactPut(grown, { InvoiceNumber: '121212', ...moved }, { ifAbsent: true })).toEqual([
+      { Put: { TableName: 'Invoices', Item: place, ...absent } },
+      { ConditionCheck: { TableName: 'Invoices', Key: other, ...absent } },
+    ]);
+    expect(transactGet(grown, '121212', moved)).toEqual([
+      { Get: { TableName: 'Invoices', Key: place } },
+      { Get: { TableName: 'Invoices', Key: other } },
+    ]);
+    expect(transactDelete(grown, '121212', moved)).toHaveLength(2);
+  });
+});
+
+describe('beside a sharded index', () => {
+  const byClient: ShardedIndexConfig = {
+    tableName: 'Invoices',
+    indexName: 'byClient',
+    tableKey: five.tableKey,
+    keyLayout: 'single-attribute',
+    valueAttribute: 'client',
+    shardAttribute: 'clientShard',
+    sortKeyAttributes: [],
+    shards: { default: { write: 4, read: 4 } },
+    strategy: 'calculated',
+  };
+  const item = (number: number) => ({ InvoiceNumber: 'v', ...transactions[number]!, client: `c${number % 3}` });
+
+  test.each([
+    ['does not change', five],
+    ['grows', grown],
+    ['grows far', invoices({ write: 40, read: 64, since: 3 })],
+  ])('a put gives the item its shards of both while the count %s: there are no strays', async (_, table) => {
+    for (const ifAbsent of [false, true]) {
+      const stored = new FakeTable(table.tableKey);
+      for (let number = 0; number < transactions.length; number++) {
+        const writes = transactPut(table, item(number), { ifAbsent, indexes: [byClient] });
+        const texts = Object.entries(putItem(writes)).map(([name, value]) => [name, { S: String(value) }] as const);
+        stored.put(Object.fromEntries(texts));
+      }
+      for (const config of [table, byClient]) {
+        const { itemsScanned, strays } = await findStrays(stored, config);
+        expect([itemsScanned, Object.values(strays).some((count) => count > 0)]).toEqual([transactions.length, false]);
+      }
+    }
+  });
+
+  test('a put leaves out the shard of an item that was read and has lost its value', () => {
+    const read = {
+      ...putItem(transactPut(five, item(1), { indexes: [byClient] })),
+      InvoiceNumber: 'v',
+      client: undefined,
+    };
+    expect(read).toHaveProperty('clientShard');
+    expect(putItem(transactPut(five, read, { indexes: [byClient] }))).not.toHaveProperty('clientShard');
+  });
+
+  test('an index of another table is refused', () => {
+    const other = { ...byClient, tableName: 'Orders' };
+    expect(() => transactPut(five, item(1), { indexes: [other] })).toThrow('configurations of one table');
+  });
+});
+
+function putItem([first]: TransactWrite[]): Record<string, unknown> {
+  return (first as { Put: { Item: Record<string, unknown> } }).Put.Item;
+}
+
+describe('where another attribute than the sort key decides the shard', () => {
+  const ofClients = (count: ShardCount) => ({
+    ...invoices(count, { shardedBy: ['client'], tableKey: ['pk', 'sk'] }),
+    valueAttribute: 'invoice',
+    shardAttribute: 'pk',
+    sortKeyAttributes: ['sk'],
+  });
+  const [fiveOfClients, growing] = [ofClients({ write: 5, read: 5 }), ofClients({ write: 12, read: 12, since: 5 })];
+  const clients = Array.from({ length: 30 }, (_, number) => ({ invoice: 'v', sk: 'd1', client: `client${number}` }));
+
+  test('a put or a delete of one item never takes away another one with its sort key, whatever count has put it there', () => {
+    let refused = 0;
+    for (const earlier of clients) {
+      for (const later of clients.filter(({ client }) => client !== earlier.client)) {
+        for (const config of [fiveOfClients, growing]) {
+          for (const writes of [transactPut(growing, later), transactDelete(growing, 'v', later)]) {
+            const table = new TransactionalTable(growing);
+            table.transact(transactPut(config, earlier));
+            if (!table.transact(writes)) refused += 1;
+            expect(table.all().map(({ client }) => textOf(client!))).toContain(earlier.client);
+          }
+        }
+      }
+    }
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  test('the same item is replaced and deleted wherever it is', () => {
+    for (const item of clients) {
+      const table = new TransactionalTable(growing);
+      table.transact(transactPut(fiveOfClients, item));
+      expect(table.transact(transactPut(growing, item))).toBe(true);
+      expect(table.all()).toHaveLength(1);
+      expect(table.transact(transactDelete(growing, 'v', item))).toBe(true);
+      expect(table.all()).toEqual([]);
+    }
+  });
+
+  test('the condition names these attributes; without a change of the count there is none', () => {
+    const [{ Put }] = transactPut(growing, clients[4]!) as [{ Put: object }];
+    expect(Put).toMatchObject({
+      ConditionExpression: 'attribute_not_exists(#evenShardsKey) OR (#evenShards0 = :evenShards0)',
+      ExpressionAttributeNames: { '#evenShardsKey': 'pk', '#evenShards0': 'client' },
+      ExpressionAttributeValues: { ':evenShards0': 'client4' },
+    });
+    expect(transactPut(fiveOfClients, clients[4]!)[0]).not.toHaveProperty('Put.ConditionExpression');
+  });
+});
+
+describe('refused by name', () => {
+  const key = { ClientTransactionId: 'a' };
+  const random = invoices({ write: 5, read: 5 }, { strategy: 'random', shardedBy: [] });
+
+  test.each<[string, () => unknown, new (...args: never[]) => Error, string]>([
+    ['no value', () => shardKey(five, undefined as never, key), InvalidIndexValueError, 'value must be a non-empty'],
+    ['an empty value', () => shardKey(five, '', key), InvalidIndexValueError, 'value must be a non-empty'],
+    [
+      'a value with the separator, such as one with its shard',
+      () => shardKey(five, '121212-3', key),
+      InvalidIndexValueError,
+      'a value without the separator "-"',
+    ],
+    [
+      'the same of an item',
+      () => shardAttributes(five, { InvoiceNumber: '121212-3', ...key }),
+      InvalidIndexValueError,
+      'item.InvoiceNumber must be a value without the separator',
+    ],
+    ['an item without a value', () => shardAttributes(five, key), InvalidIndexValueError, 'item.InvoiceNumber must be'],
+    ['no sort key', () => shardKey(five, '121212', {}), InvalidArgumentError, 'item.ClientTransactionId must be'],
+    [
+      'a key that is none',
+      () => shardKey(five, '121212', null as never),
+      InvalidArgumentError,
+      'key must be an object',
+    ],
+    ['a random shard', () => shardKey(random, '121212', key), InvalidIndexConfigError, 'only a query finds an item'],
+    [
+      'a condition where shards are random',
+      () => transactPut(random, { InvoiceNumber: '121212', ...key }, { ifAbsent: true }),
+      InvalidArgumentError,
+      'ifAbsent must be false',
+    ],
+    [
+      'a configuration without a value attribute',
+      () => shardKey({ ...five, valueAttribute: undefined as never }, '1', key),
+      InvalidIndexConfigError,
+      'config.valueAttribute must be the name of the attribute that holds the value',
+    ],
+    [
+      'a separator with digits',
+      () => shardKey({ ...five, separator: '-0' }, '1', key),
+      InvalidIndexConfigError,
+      'config.separator must be a text without digits',
+    ],
+    ['no separator', () => shardKey({ ...five, separator: '' }, '1', key), InvalidIndexConfigError, 'config.separator'],
+    ['half a shard', () => shardKey({ ...five, firstShard: 0.5 }, '1', key), InvalidIndexConfigError, 'firstShard'],
+    [
+      'a table without a sort key',
+      () => shardKey({ ...five, tableKey: ['InvoiceNumber'] }, '1', key),
+      InvalidIndexConfigError,
+      'config.tableKey must be the partition key and the sort key',
+    ],
+    [
+      'another sort key than that of the table',
+      () => shardKey({ ...five, sortKeyAttributes: ['at'] }, '1', key),
+      InvalidIndexConfigError,
+      'config.sortKeyAttributes must be the sort key, ClientTransactionId',
+    ],
+    [
+      'nothing that decides the shard',
+      () => shardKey({ ...five, shardedBy: [] }, '1', key),
+      InvalidIndexConfigError,
+      'config.shardedBy',
+    ],
+    [
+      'a first count above the count of writers',
+      () => shardKey(invoices({ write: 5, read: 6, since: 6 }), '1', key),
+      InvalidIndexConfigError,
+      'config.shards.default.since must be at most the write count, 5',
+    ],
+  ])('%s', (_, call, error, message) => {
+    expect(call).toThrow(error);
+    expect(call).toThrow(message);
+  });
+});

@@ -1,0 +1,225 @@
+import { NumberValue } from '@aws-sdk/lib-dynamodb';
+import {
+  InvalidArgumentError,
+  type ShardedIndexConfig,
+  type ShardedTableConfig,
+  shardAttributes,
+  shardBatches,
+  shardKey,
+  shardPut,
+  shardUpdate,
+  UncertainShardError,
+} from '../../../../../lib/core';
+
+const byStatus: ShardedIndexConfig = {
+  tableName: 'Orders',
+  indexName: 'byStatus',
+  tableKey: ['orderId'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'statusShard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: 5, read: 5 } },
+  strategy: 'calculated',
+};
+const { valueAttribute, ...wholeTable } = byStatus;
+const byTime: ShardedIndexConfig = { ...wholeTable, indexName: 'byTime', shardAttribute: 'timeShard' };
+const order = { orderId: 'o-1', status: 'pending' };
+const key = { orderId: 'o-1' };
+
+const { indexName, ...shared } = byStatus;
+const ordersOfDay: ShardedTableConfig = {
+  ...shared,
+  tableKey: ['day', 'orderId'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'day',
+  shardAttribute: 'day',
+  sortKeyAttributes: ['orderId'],
+  shardedBy: ['orderId'],
+  separator: '#',
+  firstShard: 0,
+};
+
+describe('shardPut', () => {
+  test('is the whole input of a put, with the shard of each index and the condition', () => {
+    const condition = {
+      ConditionExpression: 'attribute_not_exists(#id)',
+      ExpressionAttributeNames: { '#id': 'orderId' },
+    };
+    expect(shardPut([byStatus, byTime], order, condition)).toEqual({
+      TableName: 'Orders',
+      Item: { ...order, ...shardAttributes(byStatus, order), ...shardAttributes(byTime, order) },
+      ...condition,
+    });
+  });
+
+  test('takes an item that has lost its value out of the index, and leaves the item of the caller alone', () => {
+    const { status, ...rest } = shardPut([byStatus, byTime], order).Item;
+    const read = { ...rest };
+    expect(shardPut([byStatus, byTime], read).Item).toEqual({ orderId: 'o-1', ...shardAttributes(byTime, order) });
+    expect(read).toEqual(rest);
+  });
+
+  test('places an item of a table that is sharded by its own key', () => {
+    const item = { day: '2026-11-21', orderId: 'o-1' };
+    expect(shardPut([ordersOfDay], item).Item).toEqual(shardKey(ordersOfDay, '2026-11-21', item));
+    const grows = { ...ordersOfDay, shards: { default: { write: 5, read: 6 } } };
+    expect(() => shardPut([grows], item)).toThrow(UncertainShardError);
+  });
+
+  test('gives an index of such a table the shard that follows from the stored key, as an update and a scan do', () => {
+    const byStatusOfDays = { ...byStatus, tableKey: ordersOfDay.tableKey };
+    for (let number = 0; number < 20; number++) {
+      const item = { day: '2026-11-21', orderId: `o-${number}`, status: 'pending' };
+      const { Item } = shardPut([byStatusOfDays, ordersOfDay], item);
+      expect(Item).toEqual({ ...item, ...shardAttributes(ordersOfDay, item), statusShard: expect.anything() });
+      expect(shardAttributes(byStatusOfDays, Item)).toEqual({ statusShard: Item.statusShard });
+    }
+  });
+
+  test.each<[string, () => unknown, string]>([
+    [
+      'an index by the attribute that holds the shard of the table',
+      () => shardPut([{ ...byStatus, valueAttribute: 'day' }, ordersOfDay], { day: '2026-11-21', orderId: 'o-1' }),
+      'config.valueAttribute must be another attribute than day, which holds the shard of the table, got "day"',
+    ],
+    ['no configuration', () => shardPut([], order), 'configs must be configurations of one table, at least one'],
+    ['two tables', () => shardPut([byStatus, { ...byTime, tableName: 'Jobs' }], order), 'got ["Orders","Jobs"]'],
+    [
+      'a placeholder of the library',
+      () => shardPut([byStatus], order, { ExpressionAttributeValues: { ':evenShards0': 1 } }),
+      'expression.ExpressionAttributeValues must be keyed by placeholders that do not start with evenShards',
+    ],
+  ])('refuses %s', (_, call, message) => {
+    expect(call).toThrow(InvalidArgumentError);
+    expect(call).toThrow(message);
+  });
+});
+
+test('shardBatches puts and deletes 25 at a time', () => {
+  const put = Array.from({ length: 30 }, (_, number) => ({ orderId: `o-${number}`, status: 'pending' }));
+  const batches = shardBatches([byStatus], { put, delete: [key, { orderId: 'o-2' }] });
+  const writes = batches.flatMap(({ RequestItems }) => RequestItems.Orders!);
+  expect(batches.map(({ RequestItems }) => RequestItems.Orders!.length)).toEqual([25, 7]);
+  expect(writes).toEqual([
+    ...put.map((item) => ({ PutRequest: { Item: { ...item, ...shardAttributes(byStatus, item) } } })),
+    { DeleteRequest: { Key: key } },
+    { DeleteRequest: { Key: { orderId: 'o-2' } } },
+  ]);
+  expect(shardBatches([byStatus], {})).toEqual([]);
+});
+
+describe('shardBatches of a table that is sharded by its own key', () => {
+  const place = shardKey(ordersOfDay, '2026-11-21', key);
+
+  test('deletes an item where it is', () => {
+    expect(shardBatches([ordersOfDay], { delete: [place] })).toEqual([
+      { RequestItems: { Orders: [{ DeleteRequest: { Key: place } }] } },
+    ]);
+  });
+
+  test('deletes nothing while the count changes, for an item may have moved', () => {
+    const grows = { ...ordersOfDay, shards: { default: { write: 5, read: 6 } } };
+    expect(() => shardBatches([grows], { delete: [place] })).toThrow(UncertainShardError);
+  });
+
+  test.each<[string, object, unknown]>([
+    ['no shard', { day: '2026-11-21' }, '"2026-11-21"'],
+    ['a shard that no reader asks', { day: '2026-11-21#5' }, '"2026-11-21#5"'],
+    ['two separators', { day: '2026-11#21#1' }, '"2026-11#21#1"'],
+    ['no text', { day: 7 }, '7'],
+    ['nothing', {}, 'undefined'],
+  ])('refuses a key with %s, which no item has, and so does an update, which would create it', (_, wrong, got) => {
+    const allowed = `a value, "#" and a shard from 0 to 4, as shardKey and items that were read have it, got ${got}`;
+    const keyOf = { ...key, ...wrong };
+    expect(() => shardBatches([ordersOfDay], { delete: [place, keyOf] })).toThrow(`delete[1].day must be ${allowed}`);
+    const update = () => shardUpdate([ordersOfDay], keyOf, { set: { amount: 5 } });
+    expect(update).toThrow(InvalidArgumentError);
+    expect(update).toThrow(`key.day must be ${allowed}`);
+    const random: ShardedTableConfig = { ...ordersOfDay, strategy: 'random', shardedBy: [] };
+    expect(() => shardUpdate([random], keyOf, { set: { amount: 5 } })).toThrow(`key.day must be ${allowed}`);
+  });
+});
+
+describe('shardUpdate with an expression of the caller', () => {
+  test('merges clauses, condition, names and values', () => {
+    const update = shardUpdate(
+      [byStatus],
+      key,
+      { set: { status: 'shipped' }, remove: ['note'] },
+      {
+        UpdateExpression:
+          'set #log = list_append(if_not_exists(#log, :none), :entry), address.street[0] = :street REMOVE old ' +
+          'ADD version :one DELETE tags :tags',
+        ConditionExpression: 'version = :seen',
+        ExpressionAttributeNames: { '#log': 'log' },
+        ExpressionAttributeValues: {
+          ':none': [],
+          ':entry': ['x'],
+          ':street': 's',
+          ':one': 1n,
+          ':tags': 't',
+          ':seen': 7,
+        },
+      },
+    );
+    expect(update).toEqual({
+      UpdateExpression:
+        'SET #evenShards0 = :evenShards0, #evenShards1 = :evenShards1, ' +
+        '#log = list_append(if_not_exists(#log, :none), :entry), address.street[0] = :street ' +
+        'REMOVE #evenShards2, old ADD version :one DELETE tags :tags',
+      ConditionExpression: 'version = :seen',
+      ExpressionAttributeNames: {
+        '#log': 'log',
+        '#evenShards0': 'status',
+        '#evenShards1': 'statusShard',
+        '#evenShards2': 'note',
+      },
+      ExpressionAttributeValues: {
+        ':none': [],
+        ':entry': ['x'],
+        ':street': 's',
+        ':one': 1n,
+        ':tags': 't',
+        ':seen': 7,
+        ':evenShards0': 'shipped',
+        ':evenShards1': shardAttributes(byStatus, { ...order, status: 'shipped' }).statusShard,
+      },
+    });
+  });
+
+  test('needs no changes beside it', () => {
+    const expression = { UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } };
+    expect(shardUpdate([byStatus], key, {}, expression)).toEqual(expression);
+  });
+
+  test('takes numbers of every kind as a value', () => {
+    const shards = [7, 7n, NumberValue.from('7')].map(
+      (status) => Object.values(shardUpdate([byStatus], key, { set: { status } }).ExpressionAttributeValues!)[1],
+    );
+    expect(new Set(shards).size).toBe(1);
+    const large = shardAttributes(byStatus, { ...order, status: NumberValue.from('12345678901234567890') });
+    expect(large.statusShard).toMatch(/^12345678901234567890#\d$/);
+  });
+
+  test('changes what decides no shard of a table that is sharded by its own key', () => {
+    const expression = { UpdateExpression: 'SET amount = :five', ExpressionAttributeValues: { ':five': 5 } };
+    const place = shardKey(ordersOfDay, '2026-11-21', key);
+    expect(shardUpdate([ordersOfDay], place, {}, expression).UpdateExpression).toBe('SET amount = :five');
+  });
+
+  test.each<[string, object, string, string]>([
+    ['the value of an index', {}, 'SET #s = :x', 'leave keys, shards and values of indexes as they are'],
+    ['a part of it', {}, 'REMOVE status.x', 'leave keys, shards and values of indexes as they are'],
+    ['a shard', {}, 'SET statusShard = :x', 'leave keys, shards and values of indexes as they are'],
+    ['the key', {}, 'REMOVE orderId', 'leave keys, shards and values of indexes as they are'],
+    ['what the changes set, too', { set: { note: 1 } }, 'ADD note :one', 'attributes that changes leaves out'],
+    ['nothing that is a clause', {}, 'version = :one', 'SET, REMOVE, ADD and DELETE clauses'],
+    ['a clause twice', {}, 'SET a = :x SET b = :x', 'SET, REMOVE, ADD and DELETE clauses'],
+    ['a clause without an action', {}, 'SET a = :x, REMOVE b', 'SET, REMOVE, ADD and DELETE clauses'],
+  ])('refuses an expression that changes %s', (_, changes, UpdateExpression, message) => {
+    const expression = { UpdateExpression, ExpressionAttributeNames: { '#s': 'status' } };
+    expect(() => shardUpdate([byStatus], key, changes, expression)).toThrow(InvalidArgumentError);
+    expect(() => shardUpdate([byStatus], key, changes, expression)).toThrow(message);
+  });
+});

@@ -1,0 +1,119 @@
+import {
+  calculatedShard,
+  InvalidArgumentError,
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+  type ItemChanges,
+  type ShardedIndexConfig,
+  shardUpdate,
+} from '../../../../../lib/core';
+
+const byStatus: ShardedIndexConfig = {
+  tableName: 'Jobs',
+  indexName: 'byStatus',
+  tableKey: ['jobId'],
+  keyLayout: 'multi-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'byStatusShard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: 1, read: 1 }, byValue: { succeeded: { write: 35, read: 40 } } },
+  strategy: 'calculated',
+};
+const { valueAttribute: _, ...wholeTable } = byStatus;
+const byTime: ShardedIndexConfig = {
+  ...wholeTable,
+  indexName: 'byTime',
+  shardAttribute: 'byTimeShard',
+  shards: { default: { write: 5, read: 5 } },
+};
+const key = { jobId: 'job-1' };
+
+/** What an update does, without its placeholders. */
+function effectOf(configs: ShardedIndexConfig[], changes: ItemChanges): string {
+  const { UpdateExpression, ExpressionAttributeNames, ExpressionAttributeValues } = shardUpdate(configs, key, changes);
+  return UpdateExpression.replaceAll(/[#:]evenShards\d+/g, (placeholder) =>
+    placeholder.startsWith('#')
+      ? ExpressionAttributeNames![placeholder]!
+      : JSON.stringify(ExpressionAttributeValues![placeholder]),
+  );
+}
+
+describe('shardUpdate', () => {
+  test('moves an item to a shard of its new value', () => {
+    expect(effectOf([byStatus], { set: { status: 'succeeded', owner: 'ann' } })).toBe(
+      `SET status = "succeeded", owner = "ann", byStatusShard = ${calculatedShard('job-1', 35)}`,
+    );
+    const singleAttribute: ShardedIndexConfig = { ...byStatus, keyLayout: 'single-attribute' };
+    expect(effectOf([singleAttribute], { set: { status: 'failed' } })).toBe(
+      'SET status = "failed", byStatusShard = "failed#0"',
+    );
+  });
+
+  test('draws a shard of the new value if shards are drawn', () => {
+    const random: ShardedIndexConfig = { ...byStatus, strategy: 'random' };
+    const drawn = new Set(Array.from({ length: 2_000 }, () => effectOf([random], { set: { status: 'succeeded' } })));
+    expect(drawn.size).toBe(35);
+  });
+
+  test('takes an item without its value out of the index', () => {
+    expect(effectOf([byStatus], { set: { owner: 'ann' }, remove: ['status'] })).toBe(
+      'SET owner = "ann" REMOVE status, byStatusShard',
+    );
+    expect(shardUpdate([byStatus], key, { remove: ['status'] })).toEqual({
+      UpdateExpression: 'REMOVE #evenShards0, #evenShards1',
+      ExpressionAttributeNames: { '#evenShards0': 'status', '#evenShards1': 'byStatusShard' },
+    });
+  });
+
+  test('leaves an item in its shard while its value stays', () => {
+    expect(effectOf([byStatus], { set: { owner: 'ann' } })).toBe('SET owner = "ann"');
+  });
+
+  test('gives an item of an index over the whole table its shard, should the update create it', () => {
+    const shard = calculatedShard('job-1', 5);
+    expect(effectOf([byTime], { remove: ['owner'] })).toBe(`SET byTimeShard = ${shard} REMOVE owner`);
+  });
+
+  test('leaves an item in a shard that was drawn for it', () => {
+    const one: ShardedIndexConfig = { ...byTime, strategy: 'random', shards: { default: { write: 1, read: 1 } } };
+    expect(effectOf([one], { remove: ['owner'] })).toBe('SET byTimeShard = if_not_exists(byTimeShard, 0) REMOVE owner');
+  });
+
+  test('serves all indexes of a table at once', () => {
+    expect(effectOf([byStatus, byTime], { set: { status: 'failed' } })).toBe(
+      `SET status = "failed", byStatusShard = 0, byTimeShard = ${calculatedShard('job-1', 5)}`,
+    );
+  });
+
+  test.each<[string, ItemChanges]>([
+    ['nothing to change', {}],
+    ['an attribute that is set and removed', { set: { status: 'failed' }, remove: ['status'] }],
+    ['an attribute that is removed twice', { remove: ['owner', 'owner'] }],
+    ['an attribute to remove that is no list', { remove: 'log' } as never],
+    ['an attribute that is set to nothing', { set: { status: undefined } }],
+    ['another table key', { set: { jobId: 'job-2' } }],
+    ['a shard of its own', { set: { status: 'failed', byStatusShard: 7 } }],
+    ['a shard that is removed', { remove: ['byStatusShard'] }],
+  ])('refuses %s', (_, changes) => {
+    expect(() => shardUpdate([byStatus], key, changes)).toThrow(InvalidArgumentError);
+  });
+
+  test.each<[unknown, string]>([
+    [null, 'expression must be an object, got null'],
+    [{ UpdateExpression: 'SET =5' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
+    [{ UpdateExpression: 'SET [0] = :a' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
+    [{ UpdateExpression: 'REMOVE .a' }, 'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses'],
+    [{ ExpressionAttributeNames: null }, 'expression.ExpressionAttributeNames must be an object from placeholder'],
+    [{ ExpressionAttributeValues: 5 }, 'expression.ExpressionAttributeValues must be an object from placeholder'],
+  ])('refuses the expression %j', (expression, message) => {
+    const update = () => shardUpdate([byStatus], key, { set: { status: 'failed' } }, expression as never);
+    expect(update).toThrow(InvalidArgumentError);
+    expect(update).toThrow(message);
+  });
+
+  test('refuses a value that no index has, a key that is not whole, and a configuration that is none', () => {
+    expect(() => shardUpdate([byStatus], key, { set: { status: '' } })).toThrow(InvalidIndexValueError);
+    expect(() => shardUpdate([byStatus], {}, { set: { status: 'failed' } })).toThrow('item.jobId must be');
+    expect(() => shardUpdate([{ ...byStatus, tableKey: [] }], key, { remove: ['a'] })).toThrow(InvalidIndexConfigError);
+  });
+});

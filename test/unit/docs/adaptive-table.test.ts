@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { adaptiveRow, countsOf, WRITES } from '../../bench/adaptive/adaptive-table';
+
+const text = readFileSync('docs/guides/adaptive-counts.md', 'utf8');
+
+describe('the table of what adaptive counts do', () => {
+  test('has every row', () => {
+    for (const writes of WRITES) {
+      expect(text.split(`\n| ${writes.name} |`)).toHaveLength(1 + countsOf(writes).length);
+    }
+  });
+
+  // All of them would take a minute.
+  test.each([
+    [0, 'reports'],
+    [0, 'insights'],
+    [0, 10],
+    [1, 'reports'],
+    [2, 'saturated keys'],
+    [4, 'reports'],
+  ] as const)(
+    'is what `npm run bench adaptive` computes: row %d, %s',
+    async (row, counts) => {
+      expect(text).toContain(`\n| ${(await adaptiveRow(WRITES[row]!, counts)).join(' | ')} |\n`);
+    },
+    60_000,
+  );
+});

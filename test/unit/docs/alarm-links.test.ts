@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import packageJson from '../../../package.json';
+import { alarmDescriptions } from '../../support/alarms/alarm-descriptions';
+import { anchorsOf } from '../../support/anchors';
+
+const guides = join(__dirname, '..', '..', '..', 'docs', 'guides');
+
+/** The longest description that CloudWatch takes. Source: its API reference, PutMetricAlarm. */
+const MAX_DESCRIPTION = 1_024;
+
+const alarms = alarmDescriptions();
+
+describe('the description of each alarm', () => {
+  test('is looked at', () => {
+    const names = alarms.map(([id]) =>
+      id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Controlled|Cached|Orders|Clicks|Outbox/g, ''),
+    );
+    expect([...new Set(names)].sort()).toEqual([
+      'AutoScalingScaleInAlarm',
+      'AutoScalingScaleOutAlarm',
+      'AutoScalingSurgeAlarm',
+      'ControllerThrottledAlarm',
+      'DaxCpu',
+      'DaxFaults',
+      'DaxMemory',
+      'DaxThrottles',
+      'DeadLettersDepth',
+      'HighLoadAtMaximum',
+      'InvoicesReadThrottles',
+      'InvoicesWriteThrottles',
+      'IteratorAge',
+      'JobsbyStatusWriteThrottles',
+      'NoUpdatesLeft',
+      'ProducerFailures',
+      'ReconciliationFailures',
+      'ReconciliationStopped',
+      'RelayFailures',
+      'RelayLag',
+      'ScalingStopped',
+      'Skew',
+      'WriteThrottles',
+      'byTimeControllerStopped',
+      'byTimeValuesAtMaximum',
+    ]);
+  });
+
+  test.each(alarms)('%s ends in a link to a heading of a guide', (_, description) => {
+    const repository = packageJson.repository.url.replace(/\.git$/, '');
+    const [, page, anchor] = new RegExp(` See ${repository}/blob/main/docs/guides/([a-z-]+\\.md)#([a-z-]+)$`).exec(
+      description,
+    )!;
+    expect(anchorsOf(readFileSync(join(guides, page!), 'utf8'))).toContain(anchor);
+  });
+
+  test.each(alarms)('%s is no longer than CloudWatch takes', (_, description) => {
+    expect(description.length).toBeLessThanOrEqual(MAX_DESCRIPTION);
+  });
+});
+
+test('the guide to monitoring has a heading for each alarm, and no heading is left over', () => {
+  const linked = alarms.flatMap(([, description]) => description.match(/monitoring\.md#([a-z-]+)/)?.[1] ?? []);
+  const guide = readFileSync(join(guides, 'monitoring.md'), 'utf8');
+  const section = guide.slice(guide.indexOf('\n## Alarms'), guide.indexOf('\n## Watch each consumer'));
+  expect(new Set(linked)).toEqual(new Set(anchorsOf(section).filter((anchor) => anchor !== 'alarms')));
+});

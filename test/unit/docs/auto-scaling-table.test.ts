@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { scalingRow } from '../../bench/auto-scaling/scaling-table';
+import { LOAD_SHAPES } from '../../support/fakes/load-shapes';
+
+const guide = readFileSync('docs/guides/resharding.md', 'utf8');
+
+describe('the table of scaling in the guide to resharding', () => {
+  test('has every load', () => {
+    for (const { name } of LOAD_SHAPES) expect(guide).toContain(`\n| ${name} |`);
+  });
+
+  // All of them would take a minute.
+  test.each(LOAD_SHAPES.filter(({ name }) => name.startsWith('office') || name.endsWith('1:8')))(
+    'is what `npm run bench auto-scaling` computes: $name',
+    async (shape) => {
+      expect(guide).toContain(`\n| ${(await scalingRow(shape)).join(' | ')} |\n`);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { FEW_OF_EACH, FIRST_WAVES, firstWaveRow } from '../../bench/fan-out/first-wave-table';
+import { type PageCost, pageCost } from '../../bench/fan-out/page-cost';
+import { overFloor, pageRow, SHOWN, SITUATIONS } from '../../bench/fan-out/read-units-tables';
+import { STRAGGLER_CASES, stragglersRow } from '../../bench/fan-out/stragglers-table';
+import { TIE_CASES, tiesRow } from '../../bench/fan-out/ties-table';
+
+/** Every table of numbers in the guide is what its bench computes. All cells of all tables would take minutes. */
+
+const guide = readFileSync('docs/guides/fan-out-query.md', 'utf8');
+
+const rowOf = (cells: readonly string[]): string => `\n| ${cells.join(' | ')} |\n`;
+
+/** The cells of the row that begins with this text. */
+function cellsOf(name: string): string[] {
+  const line = guide.split('\n').find((each) => each.startsWith(`| ${name} |`));
+  return line?.split('|').map((cell) => cell.trim()) ?? [];
+}
+
+describe('the tables of the guide to the fan-out query', () => {
+  test.each(SHOWN.filter(({ limit }) => limit < 1_000))(
+    'show what a page of $limit items of $bytes bytes from $shards shards costs',
+    async (combination) => {
+      expect(guide).toContain(rowOf(await pageRow(combination)));
+    },
+  );
+
+  test.each(SITUATIONS)(
+    'name the combinations that cost most where items lie $name, sizes $sizes',
+    async (situation) => {
+      const [units, waves] = cellsOf(`${situation.name}, ${situation.sizes}`).filter((cell) => cell.includes(' x '));
+      await expectCombination(units, situation, overFloor);
+      await expectCombination(waves, situation, (cost) => cost.waves);
+    },
+  );
+
+  test('show what another first wave would cost, and the one that is built', async () => {
+    for (const { name } of FIRST_WAVES) expect(cellsOf(name)).toHaveLength(9);
+    const built = FIRST_WAVES.find(({ name }) => name.endsWith('as built'))!;
+    expect(guide).toContain(rowOf(await firstWaveRow(built)));
+    for (const combination of FEW_OF_EACH.slice(0, 4)) {
+      const { shards, limit } = combination;
+      expect(await pageCost('skewed', false, combination, built.items(limit / shards))).toEqual(
+        await pageCost('skewed', false, combination),
+      );
+    }
+  }, 60_000);
+
+  test.each(TIE_CASES)('show what paging through ties costs: $name', async (each) => {
+    expect(guide).toContain(rowOf(await tiesRow(each)));
+  });
+
+  test.each(STRAGGLER_CASES.filter(({ shards }) => shards === 20))(
+    'show what hedging does for $shards shards, budget $hedgeBudget',
+    async (each) => {
+      expect(guide).toContain(rowOf(await stragglersRow(each)));
+    },
+    60_000,
+  );
+
+  test('show every number of shards with and without hedging', () => {
+    for (const { shards, hedgeBudget } of STRAGGLER_CASES) {
+      expect(cellsOf(`${shards}, ${hedgeBudget === 0 ? 'none' : `${100 * hedgeBudget} %`}`)).toHaveLength(7);
+    }
+  });
+});
+
+/** Computes a cell such as "2.34 (100 x 100 x 4,000)" again. */
+async function expectCombination(
+  cell: string | undefined,
+  { layout, warm }: (typeof SITUATIONS)[number],
+  of: (cost: PageCost) => number,
+): Promise<void> {
+  const [number, ...combination] = (cell ?? '').replaceAll(',', '').match(/[\d.]+/g) ?? [];
+  const [shards, limit, bytes] = combination.map(Number) as [number, number, number];
+  expect(of(await pageCost(layout, warm, { shards, limit, bytes })).toFixed(2)).toBe(number);
+}
+
+test('with known sizes no row costs more than the text says, and a larger first wave costs skewed shards more', () => {
+  const mostOf = (name: string, column: number) => Number.parseFloat(cellsOf(name)[column]!);
+  const known = SITUATIONS.filter(({ warm }) => warm).map(({ name, sizes }) => mostOf(`${name}, ${sizes}`, 3));
+  expect(Math.max(...known)).toBeLessThanOrEqual(2.5);
+  const built = FIRST_WAVES.findIndex(({ name }) => name.endsWith('as built'));
+  const skewed = FIRST_WAVES.map(({ name }) => mostOf(name, 5));
+  expect(skewed[built]).toBeLessThanOrEqual(2.5);
+  expect(Math.min(...skewed.slice(built + 1))).toBeGreaterThan(2.5);
+});
+
+test('a page by the light client is as many times as fast as its row of the guide to sharded tables says', () => {
+  const guide = readFileSync('docs/guides/sharded-tables.md', 'utf8');
+  const cellsOf = (name: string) => {
+    const row = guide.split('\n').find((line) => line.startsWith(`| ${name} |`))!;
+    return row
+      .split(' | ')
+      .slice(1)
+      .map((cell) => [...cell.matchAll(/([\d.,]+) ms/g)].map(([, ms]) => Number(ms!.replaceAll(',', ''))));
+  };
+  const [base, light] = [cellsOf('SDK, `fanOutQuery`'), cellsOf('light client, `fanOutQuery`')];
+  const row = guide.split('\n').find((line) => line.startsWith('| light client, '))!;
+  const claimed = [...row.matchAll(/\(([\d.]+)\)/g)].map(([, times]) => Number(times));
+  const exact = light.flatMap((times, column) => times.map((ms, kind) => base[column]![kind]! / ms));
+  expect(claimed).toHaveLength(6);
+  // The times are rounded to two digits.
+  for (const [index, times] of claimed.entries()) expect(Math.abs(times / exact[index]! - 1)).toBeLessThan(0.08);
+});

@@ -1,0 +1,267 @@
+import { hashPartitionKey, shardIndexOf, uniformRanges } from '../../../../lib/core';
+import { COPY_LIFE_MS, OUTLIVED_AFTER_MS, REFRESH_AFTER_MS } from '../../../../lib/core/adaptive-counts/copy-life';
+import { nextShardCount, TARGET_UTILISATION } from '../../../../lib/core/adaptive-counts/next-shard-count';
+import { uncounted } from '../../../../lib/core/adaptive-counts/wanted-writes';
+import {
+  PRODUCER_METRICS,
+  QUERY_METRICS,
+  STREAM_SHARD_METRICS,
+} from '../../../../lib/core/foundation/function-metrics';
+import { PRODUCER_LAST_SEND_MS } from '../../../../lib/core/foundation/last-send';
+import { overloadProbability, planHotItem, planIndex, suffixRange } from '../../../../lib/core/planning';
+import { SHARD_LIMITS } from '../../../../lib/core/planning/plan-stream';
+import { PARTITION_READ_UNITS, PARTITION_WRITE_UNITS } from '../../../../lib/core/planning/suffix-range';
+import { SCALE_OUT_PAUSE_MS } from '../../../../lib/core/resharding/scaling-policy';
+import { MAX_SKEW, SCALE_IN_FRACTION, SURGE_FRACTION } from '../../../../lib/core/resharding/thresholds';
+import { DAILY_UPDATES } from '../../../../lib/core/resharding/update-history';
+import { engines, peerDependencies } from '../../../../package.json';
+import { COMBINATIONS } from '../../../bench/fan-out/read-units-tables';
+import { LOAD_SHAPES } from '../../../support/fakes/load-shapes';
+import { declared } from './declared';
+
+/** The figures of each guide, with as many words as say which they are, from the constants and the computations that decide them. */
+
+const n = (number: number) => number.toLocaleString('en-US');
+const percent = (share: number) => `${n(Number((100 * share).toFixed(1)))} %`;
+const seconds = (ms: number) => ms / 1_000;
+const minutes = (ms: number) => ms / 60_000;
+
+const core = (file: string, name: string) => declared(`lib/core/${file}.ts`, name);
+const lambda = (file: string, name: string) => declared(`lambda/${file}.ts`, name);
+const construct = (file: string, name: string) => declared(`lib/${file}.ts`, name);
+const bench = (file: string, name: string) => declared(`test/bench/${file}.ts`, name);
+
+/** How often a count grows until it is there, if metrics show only that its shards take no more. */
+function stepsUncounted(from: number, to: number): number {
+  let [shards, steps] = [from, 0];
+  for (; shards < to; steps++) {
+    const start = 0;
+    const minute = (index: number) => ({
+      start: start + index * 60_000,
+      ...uncounted(shards * 60 * PARTITION_WRITE_UNITS),
+    });
+    shards = nextShardCount({ shards, maximum: to, minutes: [minute(0), minute(1)], now: 120_000 }).shards;
+  }
+  return steps;
+}
+
+/** The cents of a month of 30 days in which a function of this memory runs every minute for so long. Source: the price list of Lambda on arm64. */
+function centsOfAMonth({ memoryGib, runSeconds }: { memoryGib: number; runSeconds: number }): number {
+  return 30 * 1_440 * 100 * (0.2e-6 + memoryGib * runSeconds * 0.0000133334);
+}
+
+/** How long a jump of the load is throttled for that needs so many doublings, in minutes. An update takes five. */
+const throttledMinutes = (doublings: number, metricsLate: number) =>
+  3 + metricsLate + 5 + (doublings - 1) * minutes(SCALE_OUT_PAUSE_MS);
+
+/** How often the load with bursts begins one in a day, over a year. */
+function burstsADay(): number {
+  const { demandAt } = LOAD_SHAPES.find(({ name }) => name.startsWith('bursts'))!;
+  const all = 365 * 1_440;
+  let begun = 0;
+  for (let minute = 1; minute < all; minute++) if (demandAt(minute, all) > demandAt(minute - 1, all)) begun++;
+  return begun / 365;
+}
+
+/** The keys of the fullest shard, times its share, if MD5 places so many accounts: the mean of a hundred sets. */
+function fullestByMd5(accounts: number, shards: number): number {
+  const ranges = uniformRanges(shards);
+  let sum = 0;
+  for (let set = 0; set < 100; set++) {
+    const counts = Array<number>(shards).fill(0);
+    for (let account = 0; account < accounts; account++)
+      counts[shardIndexOf(hashPartitionKey(`${set}-${account}`), ranges)]! += 1;
+    sum += (Math.max(...counts) * shards) / accounts;
+  }
+  return sum / 100;
+}
+
+/** What the guide says of all combinations with known sizes: `fan-out-tables.test.ts` compares it with the tables. */
+const KNOWN_SIZES_COST_AT_MOST = 2.5;
+
+const pageUnits = (shards: number) => shards / 2;
+const shardsOn = (writesPerSecond: number, partitions: number) => planIndex({ writesPerSecond, partitions }).shards;
+const range = (numbers: readonly number[]) => `${n(Math.min(...numbers))} to ${n(Math.max(...numbers))}`;
+
+/** The part of all records that the first of so many keys has by Zipf's law with the exponent 1.1. */
+function zipfShare(keys: number): number {
+  let sum = 0;
+  for (let rank = 1; rank <= keys; rank++) sum += rank ** -1.1;
+  return 1 / sum;
+}
+
+const hot = planHotItem({ readsPerSecond: 50_000, itemKb: 5, caches: 40 });
+
+export const HELD: Readonly<Record<string, readonly string[]>> = {
+  'adaptive-counts.md': [
+    `every ${seconds(REFRESH_AFTER_MS)} seconds in each busy process`,
+    `about ${Math.round(centsOfAMonth({ memoryGib: construct('table/adaptive/shard-count-controller', 'memorySize') / 1_024, runSeconds: 0.15 }))} cents a month for ${n(Math.floor((30 * 1_440) / 1_000) * 1_000)} invocations of 0.15 s`,
+    `used by ${percent(TARGET_UTILISATION)};`,
+    `at most ${percent(TARGET_UTILISATION)} of one shard keeps one`,
+    `One step takes ${seconds(OUTLIVED_AFTER_MS)} seconds`,
+    `the ${core('adaptive-counts/write-reporter', 'MOST_REPORTS')} values that were refused most`,
+    `needs ${['', 'one', 'two', 'three', 'four', 'five'][stepsUncounted(1, 15)]} of them from 1 shard to 15`,
+    `name ${lambda('shard-count-controller/read-insights', 'MOST_CONTRIBUTORS')} keys at most`,
+    `take ${n(PARTITION_WRITE_UNITS)} write units each`,
+    `A page has 25 items of 1 KB`,
+    `answers after ${seconds(OUTLIVED_AFTER_MS)} seconds`,
+    `It takes ${seconds(OUTLIVED_AFTER_MS)} seconds: first`,
+    `${Math.ceil(minutes(core('adaptive-counts/lower-shard-count', 'LONGEST_INVOCATION_MS') + OUTLIVED_AFTER_MS))} minutes later if writes take up to ${minutes(core('adaptive-counts/lower-shard-count', 'LONGEST_INVOCATION_MS'))} minutes`,
+    `Copies live for ${seconds(COPY_LIFE_MS)} seconds and are replaced from the age of ${seconds(REFRESH_AFTER_MS)} seconds on`,
+    `So for ${seconds(COPY_LIFE_MS - REFRESH_AFTER_MS)} seconds nobody notices`,
+    `before the answer is ${seconds(COPY_LIFE_MS)} seconds old`,
+    `fail if the answer is ${seconds(COPY_LIFE_MS)} seconds old`,
+  ],
+  'consuming.md': [
+    `keeps ${n(core('consumer/sequence-history', 'maxKeys'))} keys and ${core('consumer/sequence-history', 'maxProducersPerKey')} producers of each`,
+    `only if ${core('consumer/sequence-history', 'maxProducersPerKey')} later invocations`,
+  ],
+  'fan-out-query.md': [
+    `by blocks of ${core('foundation/fan-out/read-size', 'BLOCK_BYTES') / 1_024} KB`,
+    `up to ${core('sharded-index/query/fan-out-request', 'MAX_VALUES')} values in one order`,
+    `fewer than ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} other items`,
+    `The default of both is ${core('foundation/fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
+    `Over all ${COMBINATIONS.length} combinations of ${range(COMBINATIONS.map(({ shards }) => shards))} shards, limits of ${range(COMBINATIONS.map(({ limit }) => limit))} and items of ${range(COMBINATIONS.map(({ bytes }) => bytes))} bytes`,
+    `Runs: ${bench('fan-out/page-cost', 'RUN')} consecutive items`,
+    `pages through ${n(bench('fan-out/ties-table', 'ITEMS'))} items of one day (${bench('fan-out/ties-table', 'ITEM_BYTES')} bytes, ${bench('fan-out/ties-table', 'SHARDS')} shards, pages of ${bench('fan-out/ties-table', 'LIMIT')})`,
+    `Reading the index once costs ${Math.floor((bench('fan-out/ties-table', 'ITEMS') * bench('fan-out/ties-table', 'ITEM_BYTES')) / bench('fan-out/ties-table', 'UNIT_BYTES'))} units`,
+    `half a unit for each shard and page is ${n(pageUnits(bench('fan-out/ties-table', 'SHARDS')) * (bench('fan-out/ties-table', 'ITEMS') / bench('fan-out/ties-table', 'LIMIT') + 1))}:`,
+    `from 0, from n times ${n(core('foundation/shard-count', 'MAX_INDEX_SHARDS'))}`,
+    `five items from each of 20 shards for a page of 25, would cost ${Math.round((20 * 2.5) / ((25 * 4_000) / 8_192))} times the floor`,
+    `each further wave costs at most ${1 + core('foundation/fan-out/wave-plan', 'AHEAD')} times the floor`,
+    `no combination costs more than ${KNOWN_SIZES_COST_AT_MOST} times the floor`,
+    `lets skewed shards exceed ${KNOWN_SIZES_COST_AT_MOST}:`,
+    `over a million items in ${bench('fan-out-paging', 'shards')} shards`,
+    `1 to ${declared('test/support/fakes/fan-out-model.ts', 'mostShards')} shards`,
+    `items of up to ${declared('test/support/fakes/fan-out-model.ts', 'MOST_PADDING') / 1_000} kB`,
+    `up to ${declared('test/support/plays/play-on-dynalite.ts', 'mostShards')} shards and ${declared('test/support/plays/play-on-dynalite.ts', 'mostItems')} items`,
+    `runs ${n(bench('fan-out/stragglers-table', 'PAGES'))} pages of a model`,
+    `in which ${percent(bench('fan-out/stragglers-table', 'SLOW_SHARE'))} of the answers are late`,
+    `late with a probability of ${percent(bench('fan-out/stragglers-table', 'SLOW_SHARE'))} too: with 200 shards, both answers of some shard are late on ${percent(Number((1 - (1 - bench('fan-out/stragglers-table', 'SLOW_SHARE') ** 2) ** 200).toFixed(2)))} of the pages`,
+    `plays ${n(declared('test/models/core/sharded-index/query/fan-out-model.test.ts', 'CASES'))} random cases`,
+    `${declared('test/models/fan-out-on-dynalite.test.ts', 'CASES')} in \`npm run test:models\``,
+  ],
+  'functions.md': [
+    `up to ${n(lambda('producer/index', 'MAX_RECORDS_PER_EVENT'))} records`,
+    `a round trip of 20 ms these are ${n((construct('stream/producer/ordered-producer-function', 'timeout') * 60_000 - PRODUCER_LAST_SEND_MS) / 20)} records of one key`,
+    `one aggregate of up to ${core('producer/producer-options', 'DEFAULT_MAX_AGGREGATE_BYTES') / 1_024} KiB`,
+    `batch size of up to ${n(construct('stream/producer/table-stream-source', 'MAX_BATCH_SIZE'))}`,
+    `an array of up to ${core('sharded-index/query/fan-out-request', 'MAX_VALUES')} values`,
+    `up to ${lambda('query-fanout/index', 'MAX_SOCKETS')} shards at once`,
+    `up to ${percent(lambda('query-fanout/index', 'HEDGE_BUDGET'))} of its requests`,
+    `by the ${lambda('query-fanout/index', 'MAX_PAGE_BYTES') / 1_000_000} MB that Lambda allows`,
+  ],
+  'hash-keys.md': [
+    `up to ${n(lambda('hash-key-registry/registry-event', 'MAX_OWNERS'))} owners`,
+    `the last ${n(core('consumer/fence-store', 'mostMoves'))} moves`,
+    `with 64 accounts on 16 shards, the fullest shard typically has ${['', 'once', 'twice', 'thrice'][Math.round(fullestByMd5(64, 16))]} its share`,
+    `on each of about ${Math.round(Math.log2(bench('allocator/restarts', 'COUNT')))} levels`,
+    `more than ${Math.floor((128 - Math.log2(bench('allocator/restarts', 'BASELINE_COUNT'))) / 100) * 100} levels deep`,
+    `There are ${n(63 * 1_000)} combinations of k = 2 to 64 and m = 1 to 1,000`,
+    `of 24 shards has more than ceil(2000/24) owners, which are ${Math.ceil(2_000 / 24)}`,
+  ],
+  'keyspaces.md': [
+    `takes ${n(PARTITION_WRITE_UNITS)} write units and ${n(PARTITION_READ_UNITS)} read units a second`,
+    `TLS on port ${lambda('keyspaces-query/keyspaces-client', 'PORT')}`,
+    `compares ${declared('test/conformance/keyspaces/fan-out-select.test.ts', 'FAN_OUT_CASES')} random queries`,
+  ],
+  'limits.md': [
+    `comes in ${minutes(lambda('stream-resharder/index', 'GIVE_UP_AFTER_MS'))} minutes`,
+    `from 1 to ${n(2 ** DAILY_UPDATES)}`,
+  ],
+  'monitoring.md': [
+    `more than ${MAX_SKEW} times the keys of the mean`,
+    `above ${construct('monitoring/dax-alarms', 'maxCpuUtilizationPercent')} % for 15 minutes`,
+    `more than ${construct('monitoring/dax-alarms', 'NEARLY_FULL_PERCENT')} % of its memory`,
+    `near ${n(core('adaptive-counts/insight-minutes', 'CONSUMED_OF_WRITE_UNIT') * 60 * PARTITION_WRITE_UNITS)} a minute`,
+    `a shard takes, ${SHARD_LIMITS.bytesWritten / 1e6} MB and ${n(SHARD_LIMITS.recordsWritten)} records a second: ${(60 * SHARD_LIMITS.bytesWritten) / 1e6} MB and ${n(60 * SHARD_LIMITS.recordsWritten)} in the minute`,
+    `(up to ${Object.keys(PRODUCER_METRICS).length - 1} of a producer and one for each reason of a failure, ${Object.keys(QUERY_METRICS).length} of a query function, ${[STREAM_SHARD_METRICS.openShards, STREAM_SHARD_METRICS.skew, STREAM_SHARD_METRICS.drift].length} of a reconciliation)`,
+    `$${500 * 3 * 0.3} a month for 500 shards`,
+  ],
+  'ordered-producer.md': [
+    `\`requestTimeoutMs\` (${seconds(core('producer/producer-options', 'requestTimeoutMs'))} seconds)`,
+    `than ${seconds(core('producer/producer-options', 'requestTimeoutMs'))} seconds`,
+    `until ${n(core('producer/put-all', 'MAX_REJECTED_KEYS'))} other keys`,
+    `last number of ${n(core('producer/put-transport', 'MAX_REMEMBERED_KEYS'))} keys`,
+    `records above ${core('producer/producer-record', 'DEFAULT_MAX_RECORD_BYTES') / 2 ** 20} MiB`,
+    `the default of ${n(core('producer/producer-options', 'maxBufferedRecords'))} records`,
+    `payload units of ${core('planning/plan-stream', 'PUT_PAYLOAD_UNIT_BYTES') / 1_024} KiB`,
+    `up to ${core('producer/shard-turns', 'MAX_REQUEST_RECORDS')} units and ${core('producer/shard-turns', 'MAX_REQUEST_BYTES') / 2 ** 20} MiB`,
+    `(${n(SHARD_LIMITS.recordsWritten)} records and ${n(SHARD_LIMITS.bytesWritten)} bytes a second and shard)`,
+    `500 keys at 20 ms are ${n(500 / 0.02)} records a second at most`,
+    `It moves at ${1 / 0.02} records a second`,
+    `${n(bench('producer/published-figure', 'PUBLISHED_PER_SECOND'))} records a second for this scenario: ${n(bench('producer/published-figure', 'RECORDS'))} records of ${bench('producer/published-figure', 'RECORD_BYTES')} bytes and ${bench('producer/published-figure', 'KEYS')} keys`,
+    `Medians of ${bench('producer/published-figure', 'ROUNDS')} rounds`,
+    `for ${n(bench('producer/processor-time', 'RECORDS'))} records of 100 bytes, as medians of ${bench('producer/processor-time', 'ROUNDS')} rounds`,
+    `on ${bench('producer/five-producers', 'SHARDS')} shards. They are offered 200 % of the capacity for ${bench('producer/five-producers', 'OVERLOAD_SECONDS')} seconds, and then 50 %`,
+    `The first key of Zipf's law has ${Math.floor(100 * zipfShare(10_000))} to ${Math.floor(100 * zipfShare(500))} % of all records`,
+    `the ${core('producer/producer-options', 'maxBufferedRecords') / 500} records a key that the buffer holds`,
+    `${n(bench('producer/memory', 'RECORDS'))} records of ${bench('producer/memory', 'RECORD_BYTES') / 1_024} KiB went through a budget of 64 MiB`,
+    `${n(declared('test/models/core/producer/simulation.test.ts', 'SCHEDULES'))} random schedules`,
+  ],
+  'outbox.md': [
+    `It runs for ${construct('outbox/outbox-relay-function', 'timeout')} minutes`,
+    `A statement may take ${seconds(core('outbox/relay-options', 'statementTimeoutMs'))} seconds`,
+    `it waits for ${seconds(core('outbox/outbox-relay', 'LAST_STATEMENT_MS'))} seconds at most`,
+    `takes batches of ${bench('outbox/approaches', 'REQUEST_RECORDS')}`,
+    `aggregates of ${n(core('producer/producer-options', 'DEFAULT_MAX_AGGREGATE_BYTES'))} bytes`,
+    `${n(40 * bench('outbox/held-snapshot', 'CHUNK'))} rows, as seven minutes at 2,000 a second leave them`,
+    `${n(3_600 * 2_000)} rows, as an hour at 2,000 a second leaves them`,
+  ],
+  'planning.md': [
+    `| records a second / ${n(SHARD_LIMITS.recordsWritten)} |`,
+    `| bytes a second / ${n(SHARD_LIMITS.bytesWritten)} |`,
+    `bytes a second × consumers / ${n(SHARD_LIMITS.bytesRead)};`,
+    `a partition takes ${n(PARTITION_WRITE_UNITS)} write units a second`,
+    `overloaded above ${PARTITION_WRITE_UNITS} N / w times`,
+    `less likely than ${percent(core('planning/plan-index', 'probability'))}`,
+    `5,000 writes need ${shardsOn(5_000, 10)} on 10 partitions, 5,001 would need ${shardsOn(5_001, 11)} on 11`,
+    `up to ${n(core('planning/overload-probability', 'MAX_PLANNED_SHARDS'))} shards and ${n(core('planning/overload-probability', 'MAX_PLANNED_PARTITIONS'))} partitions`,
+    `Generated keys have ${n(declared('bin/simulate/generated-keys.ts', 'MIN_RECORDS'))} to ${n(declared('bin/simulate/generated-keys.ts', 'MAX_RECORDS'))} records`,
+    ...([12, 13, 14, 15].map((shards) => overloadProbability({ shards, partitions: 2 }) < 0.05).join() ===
+    'true,false,false,true'
+      ? ['On 2 partitions, 12 shards are below 5 %, 13 and 14 are not, and 15 are below it again']
+      : []),
+  ],
+  'resharding.md': [
+    `ten in any 24 hours`,
+    `takes longer than ${minutes(lambda('stream-resharder/index', 'GIVE_UP_AFTER_MS'))} minutes`,
+    `if at most ${core('resharding/reshard-stream', 'MAX_MOVES_IN_PLACE_OF_UPDATES')} are enough`,
+    `skew* is at most ${MAX_SKEW}: the widest shard holds at most ${MAX_SKEW} times`,
+    `bytes over ${SHARD_LIMITS.bytesWritten / 1e6} MB, and records over ${n(SHARD_LIMITS.recordsWritten)}`,
+    `above the target and ${percent(SURGE_FRACTION)} of what is left of the capacity (${percent(0.7 + SURGE_FRACTION * 0.3)} for a target of 70 %)`,
+    `below ${percent(SCALE_IN_FRACTION)} of the target for half an hour`,
+    `at most ${percent(2 * SCALE_IN_FRACTION)} of the target`,
+    `for up to ${throttledMinutes(1, 0)} minutes (${throttledMinutes(1, 3)}), and a jump that needs two is throttled for up to ${throttledMinutes(2, 0)} (${throttledMinutes(2, 3)})`,
+    `The bursts come ${burstsADay().toFixed(1)} times a day`,
+    `about 20 minutes a day are ${percent(20 / 1_440)}`,
+  ],
+  'running-locally.md': [
+    `| ${n(SHARD_LIMITS.recordsWritten)} records and ${SHARD_LIMITS.bytesWritten / 1e6} MB |`,
+    `| ${SHARD_LIMITS.reads} reads and ${SHARD_LIMITS.bytesRead / 1e6} MB |`,
+    `| ${n(PARTITION_WRITE_UNITS)} write units, ${n(PARTITION_READ_UNITS)} read units |`,
+    `have ${SHARD_LIMITS.bytesRead / 1e6} MB a second each on AWS`,
+  ],
+  'sharded-tables.md': [
+    `That partition takes ${n(PARTITION_WRITE_UNITS)} write units a second`,
+    `take ${n(PARTITION_WRITE_UNITS * suffixRange({ writesPerSecond: 5_000, itemKb: 1 }))} writes of 1 KB a second`,
+    `more than ${core('sharded-index/strays/item-transfer', 'MAX_COMPARED')} attributes`,
+    `what 100 identical requests for the first transactions of an invoice in 5 shards cost: ${100 * pageUnits(5)} read units without a cache, ${pageUnits(5)} with one`,
+    `takes ${n(PARTITION_READ_UNITS)} read units a second`,
+    `above these ${n(PARTITION_READ_UNITS)} units, here ${n(hot.readUnitsPerSecond)}, and what caches of a second make of them, here ${hot.cachedReadUnitsPerSecond}`,
+    `one ordered page of ${bench('fan-out-page', 'LIMIT')} items of 300 bytes`,
+    `ask every shard for ${bench('fan-out-page', 'LIMIT')} items`,
+    `Both defaults are ${core('foundation/fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
+    `which is ${declared('lib/table/dax-cluster.ts', 'timeToLive')} minutes unless you set it`,
+  ],
+  'testing.md': [
+    `takes ${n(declared('lib/testing/hot-partition-table.ts', 'WRITE_UNITS_PER_SECOND'))} write units a second`,
+  ],
+  'versions.md': [
+    `Node.js ${engines.node.slice(2)} and newer, \`aws-cdk-lib\` ${peerDependencies['aws-cdk-lib'].slice(1)} and newer, and \`constructs\` ${peerDependencies.constructs.slice(1)} and newer`,
+  ],
+  'threat-model.md': [
+    `the ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} that were changed last`,
+    `up to ${core('foundation/errors', 'MAX_DESCRIPTION_LENGTH')} characters of a wrong value`,
+  ],
+};

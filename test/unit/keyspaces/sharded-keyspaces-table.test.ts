@@ -1,0 +1,259 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import {
+  ClusteringOrder,
+  CqlType,
+  KeyspacesBilling,
+  KeyspacesCapacity,
+  KeyspacesChangeView,
+  ShardCounts,
+  ShardedKeyspacesTable,
+  type ShardedKeyspacesTableProps,
+  ShardingStrategy,
+} from '../../../lib';
+import { InvalidArgumentError, InvalidTableConfigError } from '../../../lib/core';
+
+const blogs: ShardedKeyspacesTableProps = {
+  keyspaceName: 'tracker',
+  tableName: 'blogs',
+  partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
+  clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
+  regularColumns: [{ name: 'description', cqlType: CqlType.INT }],
+  shardCounts: ShardCounts.uniform(200),
+};
+
+function stackWith(props: Partial<ShardedKeyspacesTableProps> = {}) {
+  const stack = new Stack(new App(), 'Stack', { env: { account: '111111111111', region: 'eu-west-1' } });
+  const table = new ShardedKeyspacesTable(stack, 'Blogs', { ...blogs, ...props });
+  return { stack, table };
+}
+
+const templateOf = (props: Partial<ShardedKeyspacesTableProps> = {}) => Template.fromStack(stackWith(props).stack);
+
+describe('the table', () => {
+  test('has the shard as the last column of its partition key, and sensible defaults', () => {
+    templateOf().hasResource('AWS::Cassandra::Table', {
+      DeletionPolicy: 'Retain',
+      Properties: {
+        KeyspaceName: 'tracker',
+        TableName: 'blogs',
+        PartitionKeyColumns: [
+          { ColumnName: 'publish_date', ColumnType: 'date' },
+          { ColumnName: 'shard', ColumnType: 'int' },
+        ],
+        ClusteringKeyColumns: [{ Column: { ColumnName: 'title', ColumnType: 'text' }, OrderBy: 'ASC' }],
+        RegularColumns: [{ ColumnName: 'description', ColumnType: 'int' }],
+        BillingMode: { Mode: 'ON_DEMAND' },
+        PointInTimeRecoveryEnabled: true,
+        EncryptionSpecification: { EncryptionType: 'AWS_OWNED_KMS_KEY' },
+        DefaultTimeToLive: Match.absent(),
+        ClientSideTimestampsEnabled: Match.absent(),
+        CdcSpecification: Match.absent(),
+      },
+    });
+  });
+
+  test('is kept as its properties say', () => {
+    const template = templateOf({
+      clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT, order: ClusteringOrder.DESCENDING }],
+      shardColumn: 'bucket',
+      pointInTimeRecovery: false,
+      defaultTimeToLive: Duration.days(30),
+      clientSideTimestamps: true,
+      changeStream: KeyspacesChangeView.NEW_AND_OLD_IMAGES,
+      removalPolicy: RemovalPolicy.DESTROY,
+      billing: KeyspacesBilling.provisioned({
+        readCapacity: KeyspacesCapacity.constant(10),
+        writeCapacity: KeyspacesCapacity.autoscaled({ minCapacity: 5, maxCapacity: 50, targetUtilizationPercent: 60 }),
+      }),
+    });
+    template.hasResource('AWS::Cassandra::Table', {
+      DeletionPolicy: 'Delete',
+      Properties: {
+        PartitionKeyColumns: Match.arrayWith([{ ColumnName: 'bucket', ColumnType: 'int' }]),
+        ClusteringKeyColumns: [Match.objectLike({ OrderBy: 'DESC' })],
+        PointInTimeRecoveryEnabled: false,
+        DefaultTimeToLive: 2_592_000,
+        ClientSideTimestampsEnabled: true,
+        CdcSpecification: { Status: 'ENABLED', ViewType: 'NEW_AND_OLD_IMAGES' },
+        BillingMode: {
+          Mode: 'PROVISIONED',
+          ProvisionedThroughput: { ReadCapacityUnits: 10, WriteCapacityUnits: 5 },
+        },
+        AutoScalingSpecifications: {
+          ReadCapacityAutoScaling: Match.absent(),
+          WriteCapacityAutoScaling: {
+            MinimumUnits: 5,
+            MaximumUnits: 50,
+            ScalingPolicy: { TargetTrackingScalingPolicyConfiguration: { TargetValue: 60 } },
+          },
+        },
+      },
+    });
+  });
+
+  test('tells applications all they must know', () => {
+    const { stack, table } = stackWith({
+      firstShard: 1,
+      shardCounts: ShardCounts.byValue({ '2020-07-09': 400 }, 200).alsoReading(ShardCounts.uniform(300)),
+    });
+    expect(JSON.parse(stack.resolve(table.toConfigJson()))).toEqual({
+      keyspaceName: 'tracker',
+      tableName: 'blogs',
+      partitionKey: [{ name: 'publish_date', type: 'date' }],
+      shardColumn: 'shard',
+      firstShard: 1,
+      clusteringColumns: [{ name: 'title', type: 'text', order: 'ASC' }],
+      columns: ['description'],
+      shards: { default: { write: 200, read: 300 }, byValue: { '2020-07-09': { write: 400, read: 400 } } },
+      strategy: 'calculated',
+    });
+  });
+});
+
+describe('permissions', () => {
+  const tableArn = (stack: Stack, keyspace: string, table: string) =>
+    stack.resolve(
+      stack.formatArn({ service: 'cassandra', resource: '/keyspace', resourceName: `${keyspace}/table/${table}` }),
+    );
+  const statementsOf = (stack: Stack): { Action: string | string[]; Resource: unknown }[] =>
+    Object.values(Template.fromStack(stack).findResources('AWS::IAM::Policy')).flatMap(
+      ({ Properties }) => Properties.PolicyDocument.Statement,
+    );
+
+  test.each([
+    ['selectRows', 'cassandra:Select', ['kms:Decrypt']],
+    ['modifyRows', 'cassandra:Modify', ['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey']],
+  ] as const)('%s allows %s on the table, and what drivers read, without a wildcard', (grant, action, onKey) => {
+    const stack = new Stack(new App(), 'Stack', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const encryptionKey = new Key(stack, 'Key');
+    const table = new ShardedKeyspacesTable(stack, 'Blogs', { ...blogs, encryptionKey });
+    const role = new Role(stack, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    table.grants[grant](role);
+    const [onTable, onSystem, key] = statementsOf(stack);
+    expect(onTable).toMatchObject({ Action: action, Resource: tableArn(stack, 'tracker', 'blogs') });
+    expect(onSystem).toMatchObject({
+      Action: 'cassandra:Select',
+      Resource: expect.arrayContaining([
+        tableArn(stack, 'system', 'peers'),
+        tableArn(stack, 'system_schema', 'tables'),
+      ]),
+    });
+    expect([key!.Action].flat()).toEqual(onKey);
+    expect(JSON.stringify(statementsOf(stack))).not.toContain('*');
+  });
+
+  test('come with a binding, and the configuration in a variable', () => {
+    const { stack, table } = stackWith();
+    const functionNamed = (id: string) =>
+      new LambdaFunction(stack, id, { runtime: Runtime.NODEJS_24_X, handler: 'x', code: Code.fromInline('x') });
+    table.bindWriter(functionNamed('Writer'));
+    table.bindReader(functionNamed('Reader'), { environmentVariable: 'TABLE' });
+    const variables = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function')).map(
+      ({ Properties }) => Object.keys(Properties.Environment.Variables),
+    );
+    expect(variables).toEqual([['BLOGS'], ['TABLE']]);
+    expect(
+      statementsOf(stack)
+        .map(({ Action }) => Action)
+        .sort(),
+    ).toEqual(['cassandra:Modify', 'cassandra:Select', 'cassandra:Select', 'cassandra:Select']);
+  });
+
+  test.each(['bindWriter', 'bindReader'] as const)('%s refuses a function of another region', (bind) => {
+    const { stack, table } = stackWith();
+    const far = new Stack(stack.node.root as App, 'Far', { env: { account: '111111111111', region: 'us-east-1' } });
+    const bound = new LambdaFunction(far, 'It', {
+      runtime: Runtime.NODEJS_24_X,
+      handler: 'x',
+      code: Code.fromInline('x'),
+    });
+    expect(() => table[bind](bound)).toThrow(
+      `Far/It: ${bind} must be the table blogs of the account and region aws://111111111111/us-east-1`,
+    );
+  });
+
+  test('are the same for a table that exists', () => {
+    const stack = new Stack(new App(), 'Stack', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const table = ShardedKeyspacesTable.fromTableAttributes(stack, 'Blogs', {
+      ...blogs,
+      columnNames: ['description', 'weather'],
+      strategy: ShardingStrategy.RANDOM,
+    });
+    table.grants.selectRows(new Role(stack, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }));
+    expect(statementsOf(stack)[0]).toMatchObject({ Resource: tableArn(stack, 'tracker', 'blogs') });
+    Template.fromStack(stack).resourceCountIs('AWS::Cassandra::Table', 0);
+    expect(JSON.parse(stack.resolve(table.toConfigJson()))).toMatchObject({
+      columns: ['description', 'weather'],
+      strategy: 'random',
+    });
+  });
+});
+
+describe('bad properties', () => {
+  test.each<[string, Partial<ShardedKeyspacesTableProps>, string]>([
+    [
+      'a shard column that is also a clustering column',
+      { shardColumn: 'title' },
+      'shardColumn must be a column of its own',
+    ],
+    [
+      'a shard column that is a regular column',
+      { shardColumn: 'description' },
+      'shardColumn must be a column of its own',
+    ],
+    ['no clustering column', { clusteringColumns: [] }, 'at least 1 column: a partition without has room for one row'],
+    [
+      'a collection in the key',
+      { clusteringColumns: [{ name: 'tags', cqlType: CqlType.of('list<text>') }] },
+      'clusteringColumns.tags.type must be one of ascii, bigint',
+    ],
+    [
+      'a column twice',
+      { regularColumns: [{ name: 'title', cqlType: CqlType.TEXT }] },
+      'names that differ, got "title"',
+    ],
+    ['a name that Keyspaces does not have', { shardColumn: '_shard' }, 'do not start with an underscore, got "_shard"'],
+    ['a calculated shard of a regular column', { calculatedFrom: ['description'] }, 'of title, each once'],
+    [
+      'a calculated shard of random ones',
+      { calculatedFrom: ['title'], strategy: ShardingStrategy.RANDOM },
+      'for calculated shards',
+    ],
+    ['a negative first shard', { firstShard: -1 }, 'firstShard must be a whole number from 0'],
+    [
+      'a count that says where items of a DynamoDB table are',
+      { shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5)) },
+      'shards.default.since must be absent',
+    ],
+  ])('%s is refused, by the name of the construct', (_, props, message) => {
+    expect(() => stackWith(props)).toThrow(InvalidTableConfigError);
+    expect(() => stackWith(props)).toThrow(message);
+    expect(() => stackWith(props)).toThrow('Stack/Blogs: ');
+  });
+
+  test.each([Duration.seconds(630_720_001), Duration.millis(1_500)])(
+    '%# a time to live out of its bounds is refused',
+    (ttl) => {
+      expect(() => stackWith({ defaultTimeToLive: ttl })).toThrow(
+        'Stack/Blogs: defaultTimeToLive must be whole seconds, at most 630720000, which are 20 years, got',
+      );
+      templateOf({ defaultTimeToLive: Duration.seconds(630_720_000) });
+    },
+  );
+
+  test.each<[() => unknown, string]>([
+    [() => KeyspacesCapacity.constant(0), 'capacityUnits must be a whole number of at least 1, got 0'],
+    [() => KeyspacesCapacity.autoscaled({ minCapacity: 9, maxCapacity: 5 }), 'minCapacity must be at most maxCapacity'],
+    [
+      () => KeyspacesCapacity.autoscaled({ maxCapacity: 5, targetUtilizationPercent: 95 }),
+      'targetUtilizationPercent must be a percentage from 20 to 90, got 95',
+    ],
+  ])('%# a capacity outside its bounds is refused', (make, message) => {
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow(message);
+  });
+});

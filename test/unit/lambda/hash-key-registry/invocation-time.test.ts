@@ -1,0 +1,63 @@
+import { InvocationTime } from '../../../../lambda/hash-key-registry/invocation-time';
+import { HashKeyLedger, uniformRanges } from '../../../../lib/core';
+import { DynamoDbRegistryStore, type RegistryTableClient } from '../../../../lib/core/registry/dynamodb-registry-store';
+
+describe('the time of an invocation', () => {
+  let leftMs: number;
+  let time: InvocationTime;
+  beforeEach(() => {
+    leftMs = 60_000;
+    time = new InvocationTime();
+    time.begin({ getRemainingTimeInMillis: () => leftMs });
+  });
+
+  test('lets calls pass while there is some', async () => {
+    expect(await time.within(async () => 'answer')).toBe('answer');
+    await expect(time.within(() => Promise.reject(new Error('of the service')))).rejects.toThrow('of the service');
+  });
+
+  test('makes no call behind it', async () => {
+    leftMs = 501;
+    const call = jest.fn();
+    await expect(time.within(call)).rejects.toMatchObject({ code: 'OUT_OF_TIME' });
+    expect(call).not.toHaveBeenCalled();
+  });
+
+  test('is what a call ends with that goes on to it', async () => {
+    leftMs = 510;
+    const silent = ({ abortSignal }: { abortSignal: AbortSignal }) =>
+      new Promise<never>((_, reject) =>
+        abortSignal.addEventListener('abort', () => {
+          leftMs = 500;
+          reject(abortSignal.reason);
+        }),
+      );
+    await expect(time.within(silent)).rejects.toMatchObject({ code: 'OUT_OF_TIME', cause: { name: 'TimeoutError' } });
+  });
+
+  test('bounds the waits of a ledger', async () => {
+    leftMs = 510;
+    const waited = time.clock.sleep(3_600_000);
+    await expect(waited).resolves.toBeUndefined();
+  });
+
+  test('ends a ledger whose table refuses a head that it does not show, before the ledger ends itself', async () => {
+    const refused = Object.assign(new Error('refused'), { name: 'ConditionalCheckFailedException' });
+    let writes = 0;
+    const table: RegistryTableClient = {
+      getItem: () => time.within(async () => ({})),
+      scan: () => time.within(async () => ({ Items: [] })),
+      putItem: () =>
+        time.within(async () => {
+          writes += 1;
+          leftMs -= 10_000;
+          throw refused;
+        }),
+    };
+    const ledger = new HashKeyLedger(new DynamoDbRegistryStore(table, 'owners'), {
+      clock: { ...time.clock, sleep: async () => {} },
+    });
+    await expect(ledger.allocate([{ owner: 'a' }], uniformRanges(4))).rejects.toMatchObject({ code: 'OUT_OF_TIME' });
+    expect(writes).toBe(6);
+  });
+});

@@ -1,0 +1,224 @@
+import { InvalidEventError } from '../../../../lambda/invalid-event-error';
+import { deliverMessages, deliverRecords } from '../../../../lambda/producer/deliver';
+import type { SourceMessage } from '../../../../lambda/producer/event-source';
+import { FailureTally } from '../../../../lambda/producer/failure-tally';
+import {
+  InvalidArgumentError,
+  OrderedProducer,
+  type PutRecordsRequestEntry,
+  RecordRejectedError,
+} from '../../../../lib/core';
+import { type EntryFate, FakeKinesis, type RequestFate } from '../../../../lib/testing/fake-kinesis';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+
+function setUp(fates: Record<string, EntryFate> = {}, requestFate?: () => RequestFate) {
+  const clock = new VirtualClock();
+  const entryFate = ({ Data }: PutRecordsRequestEntry) => fates[Buffer.from(Data).toString()] ?? 'stored';
+  const kinesis = new FakeKinesis({ clock, entryFate, requestFate });
+  return { clock, kinesis, producer: new OrderedProducer(kinesis, { streamName: 'Events', clock, maxAttempts: 2 }) };
+}
+
+const record = (name: string) => ({ partitionKey: name[0]!, data: Buffer.from(name) });
+
+/** A message like `a1`: key a, data a1. One that starts with an upper-case letter cannot be read. */
+const message = (name: string): SourceMessage => ({
+  identifier: name,
+  orderingKeys: [name[0]!.toLowerCase()],
+  record: name[0] === name[0]!.toLowerCase() ? record(name) : new Error('unreadable'),
+});
+
+describe('deliverRecords', () => {
+  test('answers index for index', async () => {
+    const { clock, producer } = setUp({ a2: 'refused' });
+    const response = await clock.runUntil(
+      deliverRecords(producer, ['a1', 'a2', 'b1', 'a3'].map(record), new FailureTally()),
+    );
+    expect(response).toEqual({
+      records: [
+        { shardId: 'shardId-000000000000', sequenceNumber: '0', attempts: 1 },
+        {
+          errorCode: 'RECORD_REJECTED',
+          errorMessage: '[RECORD_REJECTED] rejected after 1 attempt(s): InvalidArgumentException: refused',
+        },
+        { shardId: 'shardId-000000000000', sequenceNumber: '1', attempts: 1 },
+        {
+          errorCode: 'EARLIER_RECORD_FAILED',
+          errorMessage: '[EARLIER_RECORD_FAILED] not sent: an earlier record of the same partition key failed',
+        },
+      ],
+      failedRecordCount: 2,
+    });
+  });
+
+  test('says where a record may have been written though its answer was lost', async () => {
+    const { clock, kinesis, producer } = setUp({}, () => 'answer lost');
+    const response = await clock.runUntil(deliverRecords(producer, ['a1', 'a2'].map(record), new FailureTally()));
+    expect(response.records).toEqual([
+      { errorCode: 'RECORD_REJECTED', errorMessage: expect.any(String), mayHaveBeenWritten: true },
+      { errorCode: 'EARLIER_RECORD_FAILED', errorMessage: expect.any(String) },
+    ]);
+    expect(kinesis.dataOf('a')).toEqual(['a1', 'a1']);
+  });
+
+  test('keeps its messages short, for Lambda takes back 6 MB at most', async () => {
+    const client = {
+      putRecords: () =>
+        Promise.reject(Object.assign(new Error('x'.repeat(5_000)), { $metadata: { httpStatusCode: 400 } })),
+    };
+    const { records } = await deliverRecords(
+      new OrderedProducer(client, { streamName: 'Events' }),
+      [record('a1')],
+      new FailureTally(),
+    );
+    expect(JSON.stringify(records).length).toBeLessThan(400);
+  });
+
+  test('answers an empty event', async () => {
+    const { producer } = setUp();
+    expect(await deliverRecords(producer, [], new FailureTally())).toEqual({ records: [], failedRecordCount: 0 });
+  });
+});
+
+describe('when the time is over', () => {
+  test('says which records of a key were not sent, with a code of its own', async () => {
+    const clock = new VirtualClock();
+    const abort = new AbortController();
+    clock.schedule(() => abort.abort(), 210);
+    const producer = new OrderedProducer(new FakeKinesis({ clock }), {
+      streamName: 'Events',
+      clock,
+      signal: abort.signal,
+      maxBufferedRecords: 400,
+    });
+    const tally = new FailureTally();
+    const records = Array.from({ length: 1_000 }, () => record('a'));
+    const response = await clock.runUntil(deliverRecords(producer, records, tally));
+    expect(clock.nowMs).toBe(220);
+    expect(response.failedRecordCount).toBe(989);
+    expect(response.records.slice(11)).toEqual(
+      Array(989).fill({ errorCode: 'OUT_OF_TIME', errorMessage: expect.stringContaining('about to end') }),
+    );
+    expect(tally.counts).toEqual({ OUT_OF_TIME: 989 });
+  });
+});
+
+describe('the tally of failures', () => {
+  const logged = jest.spyOn(console, 'warn').mockImplementation(() => {});
+  afterEach(() => logged.mockClear());
+  afterAll(() => logged.mockRestore());
+
+  test('counts every reason, of unreadable messages and of those behind them, too', async () => {
+    const { clock, producer } = setUp({ b1: 'throttled' });
+    const tally = new FailureTally();
+    const names = ['a1', 'A2', 'a3', 'b1', 'b2', 'c1'];
+    const messages = names.map(message);
+    messages[1]!.record = new InvalidEventError('body', '17 characters', 'a record as a JSON object');
+    await clock.runUntil(deliverMessages(producer, messages, tally));
+    expect(tally.total).toBe(4);
+    tally.log();
+    expect(logged.mock.calls).toEqual([
+      [
+        {
+          message: 'records failed',
+          failed: 4,
+          counts: { INVALID_EVENT: 1, EARLIER_RECORD_FAILED: 2, RECORD_REJECTED: 1 },
+          samples: {
+            INVALID_EVENT: 'body must be a record as a JSON object',
+            EARLIER_RECORD_FAILED: 'not sent: an earlier record of the same partition key failed',
+            RECORD_REJECTED: 'rejected after 2 attempt(s): ProvisionedThroughputExceededException',
+          },
+        },
+      ],
+    ]);
+  });
+
+  test.each<[string, Error]>([
+    ['a check', new InvalidArgumentError('partitionKey', 'secret-key', 'a string')],
+    ['the service', new RecordRejectedError('ValidationException', "Value 'secret-key' at 'partitionKey'", 1)],
+    ['the runtime', new TypeError('cannot read secret-key')],
+  ])('shows no key and no data in the message of %s', (_, error) => {
+    const tally = new FailureTally();
+    tally.add(error);
+    tally.log();
+    expect(JSON.stringify(logged.mock.calls)).not.toContain('secret-key');
+    expect(logged).toHaveBeenCalledTimes(1);
+  });
+
+  test('is silent when nothing failed', () => {
+    new FailureTally().log();
+    expect(logged).not.toHaveBeenCalled();
+  });
+});
+
+describe('deliverMessages', () => {
+  const failures = (names: string[]) => ({ batchItemFailures: names.map((itemIdentifier) => ({ itemIdentifier })) });
+
+  test('reports nothing when everything was delivered', async () => {
+    const { clock, kinesis, producer } = setUp();
+    expect(
+      await clock.runUntil(deliverMessages(producer, ['a1', 'b1', 'a2'].map(message), new FailureTally())),
+    ).toEqual(failures([]));
+    expect(kinesis.dataOf('a')).toEqual(['a1', 'a2']);
+  });
+
+  test('reports a failed message and every later one of its key, none of which is sent', async () => {
+    const { clock, kinesis, producer } = setUp({ a2: 'throttled' });
+    const names = ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'];
+    const response = await clock.runUntil(deliverMessages(producer, names.map(message), new FailureTally()));
+    expect(response).toEqual(failures(['a2', 'a3', 'a4']));
+    expect(kinesis.dataOf('a')).toEqual(['a1']);
+    expect(kinesis.dataOf('b')).toEqual(['b1', 'b2']);
+  });
+
+  test('blocks every key of an unreadable message, and what those messages would have blocked', async () => {
+    const { clock, kinesis, producer } = setUp();
+    const messages = [
+      { ...message('A1'), orderingKeys: ['group', 'a'] },
+      { ...message('a2'), orderingKeys: ['other group', 'a'] },
+      { ...message('b1'), orderingKeys: ['other group', 'b'] },
+      { ...message('c1'), orderingKeys: ['third group', 'c'] },
+    ];
+    expect(await clock.runUntil(deliverMessages(producer, messages, new FailureTally()))).toEqual(
+      failures(['A1', 'a2', 'b1']),
+    );
+    expect(kinesis.allData()).toEqual(['c1']);
+  });
+
+  test('reports an unreadable message and every later one of its key, none of which is sent', async () => {
+    const { clock, kinesis, producer } = setUp();
+    const names = ['a1', 'A2', 'b1', 'a3'];
+    expect(await clock.runUntil(deliverMessages(producer, names.map(message), new FailureTally()))).toEqual(
+      failures(['A2', 'a3']),
+    );
+    expect(kinesis.dataOf('a')).toEqual(['a1']);
+    expect(kinesis.dataOf('b')).toEqual(['b1']);
+  });
+
+  test('reports one too large for its number too, and every later one of its key, none of which is sent', async () => {
+    const clock = new VirtualClock();
+    const kinesis = new FakeKinesis({ clock });
+    const producer = new OrderedProducer(kinesis, {
+      streamName: 'Events',
+      clock,
+      sequence: true,
+      maxRecordBytes: 1_000,
+    });
+    const tooLarge = { ...message('a2'), record: { partitionKey: 'a', data: Buffer.alloc(999) } };
+    const messages = [message('a1'), tooLarge, message('b1'), message('a3')];
+    expect(await clock.runUntil(deliverMessages(producer, messages, new FailureTally()))).toEqual(
+      failures(['a2', 'a3']),
+    );
+  });
+
+  test('reports what was not sent in time', async () => {
+    const clock = new VirtualClock();
+    const producer = new OrderedProducer(new FakeKinesis({ clock }), {
+      streamName: 'Events',
+      clock,
+      signal: AbortSignal.abort(),
+    });
+    expect(await clock.runUntil(deliverMessages(producer, ['a1', 'b1'].map(message), new FailureTally()))).toEqual(
+      failures(['a1', 'b1']),
+    );
+  });
+});

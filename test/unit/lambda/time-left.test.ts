@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { callWithin } from '../../../lambda/time-left';
+
+/** Collects garbage, as a busy function does at any moment. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
+
+/** A call that ends only when it is aborted, and that nobody else knows. */
+const unanswered = ({ abortSignal }: { abortSignal: AbortSignal }) =>
+  new Promise<never>((_, reject) => {
+    abortSignal.addEventListener('abort', () => reject(abortSignal.reason));
+  });
+
+describe('a call within a time', () => {
+  test('ends when the time is up, though garbage was collected meanwhile', async () => {
+    const calls = Array.from({ length: 20 }, () =>
+      callWithin(100, new AbortController().signal, unanswered).catch((error) => error.name),
+    );
+    for (let times = 0; times < 3; times++) {
+      await sleep(10);
+      collectGarbage();
+    }
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['TimeoutError']));
+  });
+
+  test('ends when its caller gives up, before or meanwhile', async () => {
+    const caller = new AbortController();
+    const call = callWithin(10_000, caller.signal, unanswered);
+    caller.abort(new Error('given up'));
+    await expect(call).rejects.toThrow('given up');
+    let wasAborted: boolean | undefined;
+    await callWithin(10_000, caller.signal, async ({ abortSignal }) => {
+      wasAborted = abortSignal.aborted;
+    });
+    expect(wasAborted).toBe(true);
+  });
+
+  test('returns what the call returns, and lets the caller go', async () => {
+    const { signal } = new AbortController();
+    const removed = jest.spyOn(signal, 'removeEventListener');
+    expect(await callWithin(10_000, signal, async () => 'answer')).toBe('answer');
+    expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
+  });
+});

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '../../..');
+
+/**
+ * The time of day can be set, so it measures nothing. Each file that reads it has a reason: the time is shown, stored,
+ * signed, or compared with a time of day that another process has stored.
+ */
+const READS_THE_TIME_OF_DAY: Record<string, string> = {
+  'bin/local/window/load.ts': 'CloudWatch and DynamoDB Streams are asked from a time on',
+  'lambda/keyspaces-query/sigv4-authenticator.ts': 'a signature has the time',
+  'lambda/producer/hash-key-owners.ts': 'a frozen function ages by it, if the clock says less',
+  'lambda/shard-count-controller/index.ts': 'writers report minutes of the day',
+  'lambda/stream-reconciler/index.ts': 'a stream carries times in tags',
+  'lambda/stream-resharder/index.ts': 'no other clock goes on from one invocation to the next',
+  'lambda/stream-scaler/index.ts': 'a stream carries times in tags',
+  'lib/core/adaptive-counts/adaptive-index.ts': 'a frozen process ages by it, if the clock says less',
+  'lib/core/adaptive-counts/change-count.ts': 'a count says when it has changed',
+  'lib/core/adaptive-counts/write-reporter.ts': 'reports are of minutes of the day',
+  'lib/core/consumer/dynamodb-fence-store.ts': 'the time-to-live of an item is a time of day',
+  'lib/core/registry/dynamodb-registry-store.ts': 'the time-to-live of an item is a time of day',
+  'lib/core/resharding/reshard-stream.ts': 'a stream carries times in tags',
+  'lib/core/sharded-index/client/light-query-client.ts': 'a signature has the time',
+};
+
+/** Node.js takes a delay beyond the longest timer for none. So engines wait by their clock, which knows. */
+const SETS_TIMERS: Record<string, string> = {
+  'lambda/outbox-relay/outbox-report.ts': 'every 30 seconds',
+  'lambda/time-left.ts': 'at most as long as an invocation',
+  'lib/core/foundation/clock.ts': 'the clock of the system',
+};
+
+const sources = (...folders: string[]) =>
+  folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
+const withPattern = (pattern: RegExp, ...folders: string[]) =>
+  sources(...folders)
+    .filter((file) => pattern.test(withoutComments(readFileSync(join(ROOT, file), 'utf8'))))
+    .sort();
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+}
+
+test('who reads the time of day has a reason that this list names', () => {
+  const found = withPattern(/\bDate\.now\b|\bnew Date\(\)/, 'lib', 'lambda', 'bin');
+  expect(found).toEqual(Object.keys(READS_THE_TIME_OF_DAY));
+});
+
+test('timers of Node.js are set in a few places that know how long they are', () => {
+  const found = withPattern(/\b(setTimeout|setInterval)\(|node:timers\/promises.*\bsetTimeout/, 'lib', 'lambda');
+  expect(found).toEqual(Object.keys(SETS_TIMERS));
+});

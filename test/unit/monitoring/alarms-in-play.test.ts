@@ -1,0 +1,324 @@
+import { FakeCloudWatch } from '../../../lib/testing/fake-cloudwatch';
+import { metricsOf, watchedAlarms } from '../../support/alarms/watched-alarms';
+
+const MINUTE = 60_000;
+
+/** The value of each metric in a minute, by its name; a metric without one has no value in that minute. */
+type Metrics = Record<string, number | undefined>;
+
+interface Fault {
+  readonly fault: string;
+  /** The id of the alarm in the template, without hashes. */
+  readonly alarm: string;
+  /** What is measured while all is well. A metric that is not named here or below has no value. */
+  readonly well: Metrics;
+  /** What is measured instead from the fault on, minutes after it began. */
+  readonly ill: (minutes: number) => Metrics;
+  /** Within how many minutes it rings. */
+  readonly within: number;
+}
+
+const HOUR = 3_600_000;
+const reading = { IncomingRecords: 500 };
+
+const FAULTS: Fault[] = [
+  {
+    fault: 'records are refused',
+    alarm: 'EventsWriteThrottles',
+    well: { WriteProvisionedThroughputExceeded: 0 },
+    ill: () => ({ WriteProvisionedThroughputExceeded: 40 }),
+    within: 6,
+  },
+  {
+    fault: 'a polling consumer falls behind',
+    alarm: 'EventsIteratorAge',
+    well: { ...reading, 'GetRecords.IteratorAgeMilliseconds': 1_000 },
+    ill: () => ({ 'GetRecords.IteratorAgeMilliseconds': 1.1 * HOUR }),
+    within: 18,
+  },
+  {
+    fault: 'nobody polls any more',
+    alarm: 'EventsIteratorAge',
+    well: { ...reading, 'GetRecords.IteratorAgeMilliseconds': 1_000 },
+    ill: () => ({ 'GetRecords.IteratorAgeMilliseconds': undefined }),
+    within: 23,
+  },
+  {
+    fault: 'Lambda retries one batch for ever, and reads the other shards',
+    alarm: 'EventsConsumerBehind',
+    well: { ...reading, IteratorAge: 2_000 },
+    ill: (minutes) => ({ IteratorAge: minutes * MINUTE }),
+    within: 78,
+  },
+  {
+    fault: 'the event source mapping is switched off',
+    alarm: 'EventsConsumerBehind',
+    well: { ...reading, IteratorAge: 2_000 },
+    ill: () => ({ IteratorAge: undefined }),
+    within: 23,
+  },
+  {
+    fault: 'a consumer with enhanced fan-out falls behind',
+    alarm: 'EventsauditBehind',
+    well: { ...reading, 'SubscribeToShardEvent.MillisBehindLatest': 0 },
+    ill: (minutes) => ({ 'SubscribeToShardEvent.MillisBehindLatest': minutes * MINUTE }),
+    within: 78,
+  },
+  {
+    fault: 'a consumer with enhanced fan-out stops',
+    alarm: 'EventsauditBehind',
+    well: { ...reading, 'SubscribeToShardEvent.MillisBehindLatest': 0 },
+    ill: () => ({ 'SubscribeToShardEvent.MillisBehindLatest': undefined }),
+    within: 23,
+  },
+  {
+    fault: 'scaling fails',
+    alarm: 'EventsScalingStopped',
+    well: { Invocations: 1, Errors: 0 },
+    ill: () => ({ Errors: 1 }),
+    within: 18,
+  },
+  {
+    fault: 'scaling has stopped',
+    alarm: 'EventsScalingStopped',
+    well: { Invocations: 1, Errors: 0 },
+    ill: () => ({ Invocations: undefined, Errors: undefined }),
+    within: 28,
+  },
+  {
+    fault: 'the day has no updates left',
+    alarm: 'EventsNoUpdatesLeft',
+    well: { ShardCountUpdatesLeft: 10 },
+    ill: () => ({ ShardCountUpdatesLeft: 0 }),
+    within: 6,
+  },
+  {
+    fault: 'the load is high at the maximum',
+    alarm: 'EventsHighLoadAtMaximum',
+    well: { HighLoadAtMaximum: 0 },
+    ill: () => ({ HighLoadAtMaximum: 1 }),
+    within: 6,
+  },
+  {
+    fault: 'the shards are uneven',
+    alarm: 'OtherSkew',
+    well: hourly({ Skew: 1.01 }),
+    ill: () => hourly({ Skew: 1.5 }),
+    within: 63,
+  },
+  {
+    fault: 'reconciliation fails',
+    alarm: 'OtherReconciliationFailures',
+    well: hourly({ Errors: 0 }),
+    ill: () => hourly({ Errors: 1 }),
+    within: 63,
+  },
+  {
+    fault: 'reconciliation has stopped',
+    alarm: 'OtherReconciliationStopped',
+    well: hourly({ Invocations: 1 }),
+    ill: () => ({ Invocations: undefined }),
+    within: 3 * 1_440 + 3,
+  },
+  {
+    fault: 'a partition of an index refuses writes',
+    alarm: 'JobsbyStatusWriteThrottles',
+    well: { ConsumedWriteCapacityUnits: 900 },
+    ill: () => ({ WriteKeyRangeThroughputThrottleEvents: 30 }),
+    within: 6,
+  },
+  {
+    fault: 'a partition of a table refuses writes',
+    alarm: 'InvoicesWriteThrottles',
+    well: { ConsumedWriteCapacityUnits: 900 },
+    ill: () => ({ WriteKeyRangeThroughputThrottleEvents: 30 }),
+    within: 6,
+  },
+  {
+    fault: 'a partition of a table refuses reads',
+    alarm: 'InvoicesReadThrottles',
+    well: { ConsumedReadCapacityUnits: 900 },
+    ill: () => ({ ReadKeyRangeThroughputThrottleEvents: 30 }),
+    within: 6,
+  },
+  {
+    fault: 'DAX throttles requests',
+    alarm: 'DaxThrottles',
+    well: {},
+    ill: () => ({ ThrottledRequestCount: 30 }),
+    within: 6,
+  },
+  {
+    fault: 'DAX fails requests',
+    alarm: 'DaxFaults',
+    well: {},
+    ill: () => ({ FaultRequestCount: 1 }),
+    within: 4,
+  },
+  {
+    fault: 'a node of DAX is busy',
+    alarm: 'DaxCpu',
+    well: { CPUUtilization: 40 },
+    ill: () => ({ CPUUtilization: 95 }),
+    within: 18,
+  },
+  {
+    fault: 'the memory of a node of DAX is full',
+    alarm: 'DaxMemory',
+    well: { CacheMemoryUtilization: 60 },
+    ill: () => ({ CacheMemoryUtilization: 99 }),
+    within: 18,
+  },
+  {
+    fault: 'an index with adaptive counts refuses writes',
+    alarm: 'ControllerThrottledAlarm',
+    well: { ConsumedWriteCapacityUnits: 900 },
+    ill: () => ({ WriteThrottleEvents: 30 }),
+    within: 4,
+  },
+  {
+    fault: 'a value needs more shards than the maximum',
+    alarm: 'JobsbyStatusValuesAtMaximum',
+    well: {},
+    ill: () => ({ ValuesAtMaximum: 1 }),
+    within: 6,
+  },
+  {
+    fault: 'the controller of shard counts fails',
+    alarm: 'JobsbyStatusControllerStopped',
+    well: { Invocations: 1, Errors: 0 },
+    ill: () => ({ Errors: 1 }),
+    within: 18,
+  },
+  {
+    fault: 'the controller of shard counts has stopped',
+    alarm: 'JobsbyStatusControllerStopped',
+    well: { Invocations: 1, Errors: 0 },
+    ill: () => ({ Invocations: undefined, Errors: undefined }),
+    within: 28,
+  },
+  {
+    fault: 'a producer gives records up',
+    alarm: 'ProducerFailures',
+    well: { UserRecordsFailed: 0, Errors: 0 },
+    ill: () => ({ UserRecordsFailed: 3 }),
+    within: 4,
+  },
+  {
+    fault: 'a producer fails',
+    alarm: 'ProducerFailures',
+    well: { UserRecordsFailed: 0, Errors: 0 },
+    ill: () => ({ UserRecordsFailed: undefined, Errors: 1 }),
+    within: 4,
+  },
+  {
+    fault: 'rows of an outbox wait',
+    alarm: 'RelayLag',
+    well: { WaitingSeconds: 2 },
+    ill: (minutes) => ({ WaitingSeconds: 60 * minutes }),
+    within: 11,
+  },
+  {
+    fault: 'nothing relays an outbox any more',
+    alarm: 'RelayLag',
+    well: { WaitingSeconds: 2 },
+    ill: () => ({ WaitingSeconds: undefined }),
+    within: 8,
+  },
+  {
+    fault: 'a stream rejects the row of an outbox',
+    alarm: 'RelayFailures',
+    well: { Rejections: 0, Errors: 0 },
+    ill: () => ({ Rejections: 1 }),
+    within: 4,
+  },
+  {
+    fault: 'the relay of an outbox fails',
+    alarm: 'RelayFailures',
+    well: { Rejections: 0, Errors: 0 },
+    ill: () => ({ Rejections: undefined, Errors: 1 }),
+    within: 4,
+  },
+  {
+    fault: 'a message is given up',
+    alarm: 'DeadDepth',
+    well: { ApproximateNumberOfMessagesVisible: 0 },
+    ill: () => ({ ApproximateNumberOfMessagesVisible: 1 }),
+    within: 4,
+  },
+];
+
+/** Of a function that runs once an hour. */
+function hourly(metrics: Metrics): Metrics {
+  return { ...metrics, every: 60 };
+}
+
+const alarms = watchedAlarms();
+
+describe('each alarm', () => {
+  test('is one whose fault is played here', () => {
+    const played = new Set(FAULTS.map(({ alarm }) => alarm));
+    expect(new Set(alarms.keys())).toEqual(played);
+  });
+
+  test.each(FAULTS)('rings when $fault, within $within minutes, in time and late', ({ alarm, well, ill, within }) => {
+    for (const conditions of CONDITIONS) {
+      const limit = within + conditions.extraMinutes;
+      const begin = within > 100 ? 2 * 1_440 : 240;
+      const rings = play(alarm, conditions, 2 * begin + 2 * limit, (minute) => {
+        const inFault = minute >= begin && minute < begin + limit;
+        return inFault ? { ...well, ...ill(minute - begin) } : well;
+      });
+      expect(rings.filter((minute) => minute < begin)).toEqual([]);
+      const first = rings.find((minute) => minute >= begin) ?? Number.POSITIVE_INFINITY;
+      expect(first - begin + 1).toBeLessThanOrEqual(limit);
+      // It has become quiet again, or it would not ring a second time.
+      expect(rings).not.toContain(2 * begin + 2 * limit - 1);
+    }
+  });
+
+  test.each(FAULTS)('does not ring for a day before $fault, in time and late', ({ alarm, well }) => {
+    for (const conditions of CONDITIONS) {
+      expect(play(alarm, conditions, 1_440, () => well)).toEqual([]);
+    }
+  });
+});
+
+interface Conditions {
+  readonly lateMinutes: number;
+  readonly extraPeriods: number;
+  readonly fillsEmpty: boolean;
+  /** How much longer it may take: metrics that are late, and a longer look back for values that are missing. */
+  readonly extraMinutes: number;
+}
+
+/** How late metrics are, and what AWS does not say. */
+const CONDITIONS: Conditions[] = [0, 1, 2, 3].flatMap((lateMinutes) =>
+  [true, false].map((fillsEmpty) => ({ lateMinutes, extraPeriods: 2, fillsEmpty, extraMinutes: lateMinutes })),
+);
+
+/** The minutes at whose end the alarm rings. The deployment was a while ago: the first hours do not count. */
+function play(
+  alarm: string,
+  { lateMinutes, extraPeriods, fillsEmpty }: Conditions,
+  minutes: number,
+  metricsAt: (minute: number) => Metrics,
+): number[] {
+  const properties = alarms.get(alarm)!;
+  const cloudWatch = new FakeCloudWatch({ extraPeriods, fillsEmpty });
+  cloudWatch.putMetricAlarm(alarm, properties);
+  const metrics = metricsOf(properties);
+  const rings: number[] = [];
+  for (let minute = 0; minute < minutes; minute += 1) {
+    const { every = 1, ...values } = metricsAt(minute);
+    for (const metric of metrics) {
+      const Value = values[metric.MetricName as string];
+      if (Value === undefined || minute % every !== 0) continue;
+      const atMs = minute * MINUTE;
+      cloudWatch.putMetricData({ ...metric, Value, atMs, arrivesAtMs: atMs + (1 + lateMinutes) * MINUTE });
+    }
+    cloudWatch.evaluate((minute + 1) * MINUTE);
+    if (cloudWatch.stateOf(alarm) === 'ALARM' && minute >= 65) rings.push(minute);
+  }
+  return rings;
+}

@@ -1,0 +1,241 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import type { MathExpression, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import type { IConstruct } from 'constructs';
+import { queryMetrics as keyspacesQueryMetrics } from '../../../lambda/keyspaces-query/query-metrics';
+import { cacheHitMetrics, queryMetrics as fanOutQueryMetrics } from '../../../lambda/query-fanout/query-metrics';
+import {
+  CqlType,
+  FanOutQueryFunction,
+  IndexResharding,
+  KeyspacesQueryFunction,
+  OrderedProducerFunction,
+  OutboxRelayFunction,
+  ShardCountController,
+  ShardCounts,
+  ShardedIndex,
+  ShardedKeyspacesTable,
+  ShardedTable,
+  StreamShardMetrics,
+  UniformStream,
+} from '../../../lib';
+import {
+  OUTBOX_METRICS,
+  PRODUCER_METRICS,
+  RESHARDING_METRICS,
+  SHARD_COUNT_METRICS,
+  STREAM_SHARD_METRICS,
+} from '../../../lib/core/foundation/function-metrics';
+import { RelayStack } from '../../support/stacks/relay-stack';
+
+const LAMBDA = join(__dirname, '..', '..', '..', 'lambda');
+
+const app = new App();
+const stack = new Stack(app, 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
+const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+const other = new UniformStream(stack, 'Other', { shardCount: 4 });
+const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
+const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
+const blogs = new ShardedKeyspacesTable(stack, 'Blogs', {
+  keyspaceName: 'tracker',
+  tableName: 'blogs',
+  partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
+  clusteringColumns: [{ name: 'id', cqlType: CqlType.TIMEUUID }],
+  shardCounts: ShardCounts.uniform(2),
+});
+
+/** The constructs around the functions that write metrics, by the folders of the functions. */
+const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; writes: string[] }> = {
+  producer: {
+    construct: new OrderedProducerFunction(stack, 'Producer', { stream }),
+    dimensions: ['FunctionName'],
+    writes: Object.values(PRODUCER_METRICS),
+  },
+  'query-fanout': {
+    construct: new FanOutQueryFunction(stack, 'Query', { indexes: [index] }),
+    dimensions: ['FunctionName'],
+    writes: Object.keys({
+      ...cacheHitMetrics(1),
+      ...fanOutQueryMetrics({
+        items: [{}],
+        stats: { shards: 1, requests: 1, waves: 1, itemsRead: 1, consumedReadUnits: 1, throttled: 0, hedged: 0 },
+      }),
+    }),
+  },
+  'keyspaces-query': {
+    construct: new KeyspacesQueryFunction(stack, 'KeyspacesQuery', { tables: [blogs] }),
+    dimensions: ['FunctionName'],
+    writes: Object.keys(
+      keyspacesQueryMetrics({
+        rows: [{}],
+        stats: { shards: 1, requests: 1, waves: 1, rowsRead: 1, throttled: 0, hedged: 0 },
+      }),
+    ),
+  },
+  'outbox-relay': {
+    construct: new RelayStack(app).relay,
+    dimensions: ['FunctionName'],
+    writes: Object.values(OUTBOX_METRICS),
+  },
+  'item-resharder': {
+    construct: new IndexResharding(stack, 'Resharding', { index, readUnitsPerSecond: 100, writeUnitsPerSecond: 50 }),
+    dimensions: ['TableName', 'IndexName'],
+    writes: Object.values(RESHARDING_METRICS),
+  },
+  'shard-count-controller': {
+    construct: new ShardCountController(stack, 'Controller', {
+      index: table.addShardedIndex({ indexName: 'byHour', shardCounts: ShardCounts.adaptive() }),
+    }),
+    dimensions: ['TableName', 'IndexName'],
+    writes: Object.values(SHARD_COUNT_METRICS),
+  },
+  'stream-scaler': {
+    construct: stream.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),
+    dimensions: ['StreamName'],
+    writes: streamShardMetricsIn('stream-scaler'),
+  },
+  'stream-reconciler': {
+    construct: other.addReconciliation(),
+    dimensions: ['StreamName'],
+    writes: streamShardMetricsIn('stream-reconciler'),
+  },
+};
+
+/** Source: the DynamoDB developer guide, metrics and dimensions: those of a table and a global secondary index. */
+const OF_AN_INDEX = [
+  'ConsumedReadCapacityUnits',
+  'ConsumedWriteCapacityUnits',
+  'OnlineIndexConsumedWriteCapacity',
+  'OnlineIndexPercentageProgress',
+  'OnlineIndexThrottleEvents',
+  'ProvisionedReadCapacityUnits',
+  'ProvisionedWriteCapacityUnits',
+  'ReadAccountLimitThrottleEvents',
+  'ReadKeyRangeThroughputThrottleEvents',
+  'ReadMaxOnDemandThroughputThrottleEvents',
+  'ReadProvisionedThroughputThrottleEvents',
+  'ReadThrottleEvents',
+  'WriteAccountLimitThrottleEvents',
+  'WriteKeyRangeThroughputThrottleEvents',
+  'WriteMaxOnDemandThroughputThrottleEvents',
+  'WriteProvisionedThroughputThrottleEvents',
+  'WriteThrottleEvents',
+];
+
+/** Source: the Kinesis developer guide, monitoring with CloudWatch, enhanced shard-level metrics. */
+const OF_A_SHARD = [
+  'IncomingBytes',
+  'IncomingRecords',
+  'IteratorAgeMilliseconds',
+  'OutgoingBytes',
+  'OutgoingRecords',
+  'ReadProvisionedThroughputExceeded',
+  'WriteProvisionedThroughputExceeded',
+];
+
+type AnyMetrics = {
+  readonly [method: string]: (...parameters: unknown[]) => Metric;
+};
+
+const methodsOf = (construct: unknown) => construct as AnyMetrics;
+
+/** The methods that are named for one metric, without those that compute something of several. */
+function namesIn(construct: unknown, computed: readonly string[] = []): string[] {
+  const names = new Set<string>();
+  for (let level = Object.getPrototypeOf(construct); level !== null; level = Object.getPrototypeOf(level)) {
+    for (const name of Object.getOwnPropertyNames(level)) names.add(name);
+  }
+  const metrics = [...names].filter((name) => /^metric[A-Z]/.test(name)).map((name) => name.slice('metric'.length));
+  return metrics.filter((name) => !computed.includes(name)).sort();
+}
+
+describe.each(Object.entries(WRITERS))('of lambda/%s', (_, { construct, dimensions, writes }) => {
+  test('each metric has a method of the construct, and each method has a metric', () => {
+    expect(namesIn(construct, ['Utilization'])).toEqual([...writes].sort());
+  });
+
+  test.each(writes)('%s is what its method gives, over 5 minutes, in the region of the construct', (metricName) => {
+    const reason = metricName === 'UserRecordsFailedByReason' ? ['OUT_OF_TIME'] : [];
+    const metric = methodsOf(construct)[`metric${metricName}`]!(...reason);
+    expect(metric).toMatchObject({ namespace: 'EvenShards', metricName, region: 'eu-west-1' });
+    expect(Object.keys(metric.dimensions!)).toEqual([...dimensions, ...(reason.length > 0 ? ['Reason'] : [])]);
+    expect(metric.period.toMinutes()).toBe(5);
+  });
+
+  test('any of them is had by its name too, with a statistic and a period of one’s own', () => {
+    const props: MetricOptions = { statistic: 'Maximum', period: Duration.minutes(1) };
+    const [metricName] = writes;
+    const metric = methodsOf(construct).metric!(metricName, props);
+    expect(metric).toMatchObject({ metricName, statistic: 'Maximum' });
+    expect(metric.period.toMinutes()).toBe(1);
+    expect(methodsOf(construct).metric!(metricName).statistic).toBe('Average');
+  });
+});
+
+test.each([
+  ['producer', OrderedProducerFunction],
+  ['query-fanout', FanOutQueryFunction],
+  ['keyspaces-query', KeyspacesQueryFunction],
+  ['outbox-relay', OutboxRelayFunction],
+])('an imported construct around lambda/%s has the metrics of one of this app', (folder, { fromFunctionArn }) => {
+  const functionArn = 'arn:aws:lambda:eu-west-1:111111111111:function:theirs';
+  const imported = fromFunctionArn(new Stack(app, `Imported-${folder}`), 'It', functionArn);
+  expect(namesIn(imported)).toEqual(namesIn(WRITERS[folder]!.construct));
+  expect(imported.metric('Pages').dimensions).toEqual({ FunctionName: 'theirs' });
+});
+
+test('no other function writes metrics', () => {
+  const folders = readdirSync(LAMBDA, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const writers = folders.map(({ name }) => name).filter((name) => /embedded-metrics'/.test(sourcesOf(name)));
+  expect(writers.sort()).toEqual(Object.keys(WRITERS).sort());
+});
+
+describe('of an index', () => {
+  test('each metric of DynamoDB has a method by its official name, on imported ones too', () => {
+    const imported = ShardedIndex.fromShardedIndexAttributes({
+      table,
+      tableKey: ['jobId'],
+      indexName: 'byAge',
+      shardCounts: ShardCounts.uniform(1),
+    });
+    expect(namesIn(index)).toEqual(OF_AN_INDEX);
+    expect(namesIn(imported)).toEqual(OF_AN_INDEX);
+  });
+
+  test.each(OF_AN_INDEX)('%s is what its method gives, over 5 minutes, apart from the table', (metricName) => {
+    const metric = methodsOf(index)[`metric${metricName}`]!();
+    const dimensions = { TableName: table.tableName, GlobalSecondaryIndexName: 'byTime' };
+    expect(metric).toMatchObject({ namespace: 'AWS/DynamoDB', metricName, dimensions });
+    expect(metric.period.toMinutes()).toBe(5);
+    expect(index.metric(metricName)).toMatchObject({ metricName, statistic: 'Average' });
+  });
+});
+
+describe('of the shards of a stream', () => {
+  const shards = StreamShardMetrics.fromStream(stream);
+
+  test('each metric of Kinesis has a method', () => {
+    expect(namesIn(shards, ['HottestToMeanBytes', 'HottestToMeanRecords'])).toEqual(OF_A_SHARD);
+  });
+
+  test.each(OF_A_SHARD)('%s is what its method searches for, over 5 minutes', (metricName) => {
+    const method = methodsOf(shards)[`metric${metricName}`] as unknown as () => MathExpression;
+    const statistic = metricName === 'IteratorAgeMilliseconds' ? 'Maximum' : 'Sum';
+    expect(method.call(shards).expression).toMatch(
+      new RegExp(`MetricName="${metricName}" .*, '${statistic}', 300\\)$`),
+    );
+    expect(shards.metric(metricName).expression).toMatch(/, 'Average', 300\)$/);
+  });
+});
+
+function streamShardMetricsIn(folder: string): string[] {
+  const used = [...sourcesOf(folder).matchAll(/\[STREAM_SHARD_METRICS\.(\w+)\]/g)];
+  return used.map(([, key]) => STREAM_SHARD_METRICS[key as keyof typeof STREAM_SHARD_METRICS]);
+}
+
+function sourcesOf(folder: string): string {
+  const files = readdirSync(join(LAMBDA, folder)).filter((name) => name.endsWith('.ts'));
+  return files.map((name) => readFileSync(join(LAMBDA, folder, name), 'utf8')).join('\n');
+}

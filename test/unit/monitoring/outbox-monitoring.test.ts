@@ -1,0 +1,65 @@
+import { App, Duration } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { RelayStack } from '../../support/stacks/relay-stack';
+import { dashboardBody } from '../../support/template-without-assets';
+
+describe('ShardMonitoring of the relay of an outbox', () => {
+  let stack: RelayStack;
+  beforeEach(() => {
+    stack = new RelayStack(new App());
+  });
+
+  test('draws what waits and for how long, what is relayed and what is rejected', () => {
+    stack.monitoring.addOutbox(stack.relay);
+
+    const [dashboard] = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard'));
+    const { widgets } = dashboardBody(dashboard!.Properties.DashboardBody);
+    expect(widgets.map(({ properties }) => properties.title ?? properties.markdown)).toEqual([
+      'Alarms',
+      '## Outbox relay <...>',
+      'How long rows wait, in seconds',
+      'Rows that wait',
+      'Rows relayed',
+    ]);
+  });
+
+  test('raises an alarm when rows wait for five minutes, or nothing says whether they do', () => {
+    stack.monitoring.addOutbox(stack.relay);
+
+    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Namespace: 'EvenShards',
+      MetricName: 'WaitingSeconds',
+      Statistic: 'Maximum',
+      Threshold: 300,
+      EvaluationPeriods: 5,
+      TreatMissingData: 'breaching',
+    });
+  });
+
+  test('raises an alarm when a row is rejected or the function fails', () => {
+    stack.monitoring.addOutbox(stack.relay);
+
+    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Threshold: 0,
+      ComparisonOperator: 'GreaterThanThreshold',
+      TreatMissingData: 'notBreaching',
+      Metrics: Match.arrayWith([
+        Match.objectLike({ Expression: 'SUM([failed, errors])' }),
+        Match.objectLike({ MetricStat: { Metric: Match.objectLike({ MetricName: 'Rejections' }) } }),
+        Match.objectLike({ MetricStat: { Metric: Match.objectLike({ MetricName: 'Errors' }) } }),
+      ]),
+    });
+  });
+
+  test('takes another bound, and can be silent', () => {
+    stack.monitoring.addOutbox(stack.relay, { maxLag: Duration.minutes(1), failureAlarm: false });
+
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::CloudWatch::Alarm', 1);
+    template.hasResourceProperties('AWS::CloudWatch::Alarm', { Threshold: 60 });
+
+    const silent = new RelayStack(new App());
+    silent.monitoring.addOutbox(silent.relay, { lagAlarm: false, failureAlarm: false });
+    Template.fromStack(silent).resourceCountIs('AWS::CloudWatch::Alarm', 0);
+  });
+});

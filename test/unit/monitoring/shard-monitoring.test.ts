@@ -1,0 +1,458 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { type Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import {
+  OrderedProducerFunction,
+  ShardCounts,
+  type ShardedIndex,
+  ShardedTable,
+  ShardMonitoring,
+  StreamConsumerMetrics,
+  UniformStream,
+} from '../../../lib';
+import { WatchedStack } from '../../support/stacks/watched-stack';
+import { dashboardBody, type Widget, withoutAssets } from '../../support/template-without-assets';
+
+/** What the only dashboard shows. */
+function widgets(stack: Stack): Widget[] {
+  const [dashboard] = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard'));
+  return dashboardBody(dashboard!.Properties.DashboardBody).widgets;
+}
+
+const titles = (stack: Stack) => widgets(stack).map(({ properties }) => properties.title ?? properties.markdown);
+
+/** The horizontal lines of each graph that has some. */
+function linesOf(stack: Stack): Record<string, string[]> {
+  const graphs = widgets(stack).filter(({ properties }) => properties.annotations !== undefined);
+  return Object.fromEntries(
+    graphs.map(({ properties: { title, annotations } }) => [
+      title,
+      annotations!.horizontal.map(({ value, label }) => `${value}: ${label}`),
+    ]),
+  );
+}
+
+function description(stack: Stack, properties: object): string {
+  const alarms = Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm', { Properties: properties });
+  const text = Object.values(alarms)[0]!.Properties.AlarmDescription;
+  return text['Fn::Join'][1].map((part: unknown) => (typeof part === 'string' ? part : '<...>')).join('');
+}
+
+describe('ShardMonitoring', () => {
+  let stack: Stack;
+  let stream: UniformStream;
+  let index: ShardedIndex;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+    stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
+    index = table.addShardedIndex({
+      indexName: 'byStatus',
+      valueAttribute: { name: 'status', type: AttributeType.STRING },
+      shardCounts: ShardCounts.uniform(8),
+    });
+  });
+
+  describe('of a stream', () => {
+    test('draws each of its shards, and how much the hottest gets', () => {
+      new ShardMonitoring(stack, 'Monitoring').addStream(stream);
+
+      expect(titles(stack)).toEqual([
+        'Alarms',
+        '## Stream <...>',
+        'Bytes by shard',
+        'Records by shard',
+        'Hottest shard, times the mean',
+        'Records refused by shard',
+        'Throttles of the whole stream',
+        'How far behind consumers are',
+      ]);
+      const search = (metric: string) =>
+        `SEARCH('{AWS/Kinesis,ShardId,StreamName} MetricName="${metric}" StreamName="<...>"', 'Sum', 60)`;
+      const drawn = widgets(stack).map(({ properties }) => properties.metrics);
+      expect(drawn[2]).toEqual([
+        [
+          expect.objectContaining({
+            expression: search('IncomingBytes'),
+            label: expect.stringContaining('Dim.ShardId'),
+          }),
+        ],
+      ]);
+      expect(drawn[4]).toEqual([
+        [
+          expect.objectContaining({
+            label: 'bytes',
+            expression: `MAX(${search('IncomingBytes')}) / AVG(${search('IncomingBytes')})`,
+          }),
+        ],
+        [expect.objectContaining({ label: 'records' })],
+      ]);
+    });
+
+    test('switches on the metrics of its shards, unless they are chosen already or not wanted', () => {
+      const monitoring = new ShardMonitoring(stack, 'Monitoring');
+      monitoring.addStream(stream);
+      const chosen = [kinesis.ShardLevelMetrics.ALL];
+      monitoring.addStream(new UniformStream(stack, 'Chosen', { shardCount: 1, shardLevelMetrics: chosen }));
+      monitoring.addStream(new UniformStream(stack, 'Off', { shardCount: 2 }), { shardLevelMetrics: false });
+
+      const template = Template.fromStack(stack);
+      const expectMetrics = (ShardCount: number, DesiredShardLevelMetrics: unknown) =>
+        template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount, DesiredShardLevelMetrics });
+      expectMetrics(4, ['IncomingBytes', 'IncomingRecords', 'WriteProvisionedThroughputExceeded']);
+      expectMetrics(1, ['ALL']);
+      expectMetrics(2, Match.absent());
+    });
+
+    test('raises an alarm when it refuses records in three of five minutes', () => {
+      new ShardMonitoring(stack, 'Monitoring').addStream(stream);
+
+      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+        Namespace: 'AWS/Kinesis',
+        MetricName: 'WriteProvisionedThroughputExceeded',
+        Dimensions: [{ Name: 'StreamName', Value: stack.resolve(stream.streamName) }],
+        Statistic: 'Sum',
+        Period: 60,
+        Threshold: 0,
+        EvaluationPeriods: 5,
+        DatapointsToAlarm: 3,
+        ComparisonOperator: 'GreaterThanThreshold',
+        TreatMissingData: 'notBreaching',
+      });
+      expect(description(stack, { MetricName: 'WriteProvisionedThroughputExceeded' })).toMatch(
+        /^The stream <...> refuses records. If all its shards are busy, give it more shards\./,
+      );
+    });
+
+    test.each([
+      [undefined, 3_600_000],
+      [Duration.minutes(5), 300_000],
+    ])('raises an alarm when consumers are further behind than %s', (maxIteratorAge, threshold) => {
+      new ShardMonitoring(stack, 'Monitoring').addStream(stream, { maxIteratorAge });
+
+      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+        Metrics: Match.arrayWith([
+          Match.objectLike({ Expression: 'MAX([behind, silent])' }),
+          Match.objectLike({ Expression: `IF(written > 0 AND 0 * written + reports < 1, ${threshold}, 0)` }),
+          Match.objectLike({
+            Id: 'reports',
+            MetricStat: Match.objectLike({
+              Metric: Match.objectLike({ MetricName: 'GetRecords.IteratorAgeMilliseconds' }),
+              Stat: 'SampleCount',
+            }),
+          }),
+        ]),
+        Threshold: threshold,
+        EvaluationPeriods: 3,
+      });
+    });
+
+    test('watches one consumer by itself, with or without its silence', () => {
+      const monitoring = new ShardMonitoring(stack, 'Monitoring');
+      const audit = StreamConsumerMetrics.fromEnhancedFanOut(stream, 'audit');
+      monitoring.addConsumer(stream, audit, { silenceAlarm: false, maxIteratorAge: Duration.minutes(1) });
+      const lag = new Metric({ namespace: 'my-app', metricName: 'MillisBehindLatest' });
+      monitoring.addConsumer(stream, StreamConsumerMetrics.fromMetric('my-app', lag));
+
+      expect(titles(stack)).toEqual(
+        expect.arrayContaining(['## Consumer audit', '## Consumer my-app', 'Whether it reads']),
+      );
+      const template = Template.fromStack(stack);
+      template.resourceCountIs('AWS::CloudWatch::Alarm', 2);
+      template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+        MetricName: 'SubscribeToShardEvent.MillisBehindLatest',
+        Dimensions: Match.arrayWith([{ Name: 'ConsumerName', Value: 'audit' }]),
+        Statistic: 'Maximum',
+        Threshold: 60_000,
+      });
+    });
+
+    test('shows its scaling and its skew, and raises an alarm when it is uneven', () => {
+      const other = new UniformStream(stack, 'Other', { shardCount: 4 });
+      const monitoring = new ShardMonitoring(stack, 'Monitoring');
+      monitoring.addStream(stream, { autoScaling: stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 8 }) });
+      monitoring.addStream(other, { reconciliation: other.addReconciliation() });
+
+      expect(titles(stack)).toEqual(
+        expect.arrayContaining(['Utilisation of the shards, in %', 'Shards', 'Shard count updates left of the day']),
+      );
+      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+        Namespace: 'EvenShards',
+        MetricName: 'Skew',
+        Threshold: 1.05,
+        // A schedule may look but once a day.
+        TreatMissingData: 'ignore',
+      });
+    });
+
+    test('draws what a shard takes, and what raises an alarm, as lines', () => {
+      new ShardMonitoring(stack, 'Monitoring').addStream(stream, { reconciliation: stream.addReconciliation() });
+
+      expect(linesOf(stack)).toEqual({
+        'Bytes by shard': ['60000000: limit of a shard, 1 MB a second'],
+        'Records by shard': ['60000: limit of a shard, 1,000 a second'],
+        'Hottest shard, times the mean': ['1: perfectly even', '1.05: alarm of hash keys'],
+        'Throttles of the whole stream': ['0: alarm of records refused'],
+        'How far behind consumers are': ['3600000: alarm'],
+      });
+    });
+
+    describe('in another place', () => {
+      const warning = 'cdk-even-shards:ShardMonitoring.noShardLevelMetrics';
+      const warningsOf = (watching: Stack) =>
+        Annotations.fromStack(watching)
+          .findWarning('*', Match.anyValue())
+          .map(({ entry: { data } }) => data as string)
+          .filter((text) => text.includes(warning));
+      const shardLevelMetricsOf = (owner: Stack) => {
+        const [resource] = Object.values(Template.fromStack(owner).findResources('AWS::Kinesis::Stream'));
+        return resource!.Properties.DesiredShardLevelMetrics;
+      };
+      let watching: Stack;
+      beforeEach(() => {
+        watching = new Stack(stack.node.root as App, 'Watching');
+      });
+
+      test('in another stack, it stays as it is, with a warning that names the remedy and the price', () => {
+        new ShardMonitoring(watching, 'Monitoring').addStream(stream);
+
+        expect(shardLevelMetricsOf(stack)).toBeUndefined();
+        expect(warningsOf(watching)).toEqual([
+          'the dashboard cannot show a hot shard of EvenShards/Events, a stream of another stack, unless CloudWatch has metrics ' +
+            'of its shards: set shardLevelMetrics: true where the monitoring adds the stream. CloudWatch charges each of the ' +
+            `three metrics of each shard, $0.30 a month in US East [ack: ${warning}]`,
+        ]);
+      });
+
+      test('in another stack, the remedy switches its metrics on, and ends the warning', () => {
+        new ShardMonitoring(watching, 'Monitoring').addStream(stream, { shardLevelMetrics: true });
+
+        expect(shardLevelMetricsOf(stack)).toHaveLength(3);
+        expect(warningsOf(watching)).toEqual([]);
+      });
+
+      test('in another stack, nobody warns of what was chosen there, or is not wanted', () => {
+        const shardLevelMetrics = [kinesis.ShardLevelMetrics.INCOMING_BYTES];
+        const monitoring = new ShardMonitoring(watching, 'Monitoring');
+        monitoring.addStream(
+          new UniformStream(new Stack(stack, 'Own'), 'Chosen', { shardCount: 1, shardLevelMetrics }),
+        );
+        monitoring.addStream(stream, { shardLevelMetrics: false });
+
+        expect(shardLevelMetricsOf(stack)).toBeUndefined();
+        expect(warningsOf(watching)).toEqual([]);
+      });
+
+      test.each([undefined, true])('imported, it says where to switch them on: shardLevelMetrics %s', (wanted) => {
+        const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+        const imported = kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn);
+        new ShardMonitoring(stack, 'Monitoring').addStream(imported, { shardLevelMetrics: wanted });
+
+        expect(titles(stack)).toContain('## Stream events');
+        expect(warningsOf(stack)).toEqual([
+          expect.stringContaining(
+            'give the stream shardLevelMetrics [IncomingBytes, IncomingRecords, WriteProvisionedThroughputExceeded] where it ' +
+              'is defined, and set shardLevelMetrics: false where the monitoring adds it',
+          ),
+        ]);
+      });
+    });
+  });
+
+  describe('of an index', () => {
+    test('draws what it consumes and refuses, apart from its table', () => {
+      new ShardMonitoring(stack, 'Monitoring').addIndex(index);
+
+      const drawn = widgets(stack).flatMap(({ properties }) => properties.metrics ?? []);
+      expect(drawn).toHaveLength(7);
+      for (const metric of drawn) {
+        const dimensions = ['GlobalSecondaryIndexName', 'byStatus', 'TableName', '<...>'];
+        expect(metric).toEqual(['AWS/DynamoDB', expect.any(String), ...dimensions, expect.anything()]);
+      }
+      expect(titles(stack)[1]).toBe('## Index byStatus of the table <...>');
+    });
+
+    test('raises an alarm when one of its partitions refuses writes, and says what to do', () => {
+      new ShardMonitoring(stack, 'Monitoring').addIndex(index);
+
+      Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+        Metrics: Match.arrayWith([
+          Match.objectLike({ Expression: 'throttles + 0 * writes' }),
+          Match.objectLike({
+            Id: 'throttles',
+            MetricStat: Match.objectLike({
+              Metric: {
+                Namespace: 'AWS/DynamoDB',
+                MetricName: 'WriteKeyRangeThroughputThrottleEvents',
+                Dimensions: [
+                  { Name: 'GlobalSecondaryIndexName', Value: 'byStatus' },
+                  { Name: 'TableName', Value: stack.resolve(index.table.tableName) },
+                ],
+              },
+              Stat: 'Sum',
+            }),
+          }),
+        ]),
+        EvaluationPeriods: 5,
+        DatapointsToAlarm: 3,
+      });
+      expect(description(stack, { Threshold: 0, DatapointsToAlarm: 3 })).toMatch(
+        /Raise its shard count, in two deployments with alsoReading/,
+      );
+    });
+  });
+
+  test('raises an alarm when a producer gives records up or fails', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }));
+
+    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Threshold: 0,
+      Metrics: [
+        Match.objectLike({ Expression: 'SUM([failed, errors])' }),
+        Match.objectLike({
+          Id: 'failed',
+          MetricStat: Match.objectLike({
+            Metric: Match.objectLike({ Namespace: 'EvenShards', MetricName: 'UserRecordsFailed' }),
+          }),
+        }),
+        Match.objectLike({
+          Id: 'errors',
+          MetricStat: Match.objectLike({ Metric: Match.objectLike({ Namespace: 'AWS/Lambda', MetricName: 'Errors' }) }),
+        }),
+      ],
+    });
+  });
+
+  test.each([
+    [undefined, 0],
+    [5, 5],
+  ])('raises an alarm when a dead-letter queue has more than %s messages', (maxMessages, Threshold) => {
+    new ShardMonitoring(stack, 'Monitoring').addDeadLetterQueue(new Queue(stack, 'Dead'), { maxMessages });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      ComparisonOperator: 'GreaterThanThreshold',
+      Threshold,
+    });
+  });
+
+  describe('can be switched off', () => {
+    test('dashboard and all', () => {
+      const monitoring = new ShardMonitoring(stack, 'Monitoring', { dashboard: false, alarms: false });
+      monitoring.addStream(stream);
+      monitoring.addIndex(index);
+
+      expect(monitoring.dashboard).toBeUndefined();
+      expect(monitoring.alarms).toEqual([]);
+      Template.fromStack(stack).resourceCountIs('AWS::CloudWatch::Dashboard', 0);
+      Template.fromStack(stack).resourceCountIs('AWS::CloudWatch::Alarm', 0);
+    });
+
+    test('alarm by alarm', () => {
+      const monitoring = new ShardMonitoring(stack, 'Monitoring');
+      monitoring.addStream(stream, { writeThrottleAlarm: false, iteratorAgeAlarm: false });
+      monitoring.addIndex(index, { writeThrottleAlarm: false });
+      monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }), { failureAlarm: false });
+
+      expect(monitoring.alarms).toEqual([]);
+      expect(titles(stack)).toContain('Bytes by shard');
+      expect(titles(stack)).not.toContain('Alarms');
+    });
+  });
+
+  test('returns the alarms that it raises, and takes their thresholds', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    const other = new UniformStream(stack, 'Other', { shardCount: 4 });
+    const producer = new OrderedProducerFunction(stack, 'Producer', { stream });
+    const autoScaling = stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 8 });
+    const returned = {
+      stream: monitoring.addStream(stream, { autoScaling, maxWriteThrottles: 10, minUpdatesLeft: 3 }),
+      other: monitoring.addStream(other, {
+        reconciliation: other.addReconciliation(),
+        maxSkew: 1.5,
+        writeThrottleAlarm: false,
+        iteratorAgeAlarm: false,
+      }),
+      consumer: monitoring.addConsumer(stream, StreamConsumerMetrics.fromPolling(stream)),
+      index: monitoring.addIndex(index, { maxWriteThrottles: 20 }),
+      producer: monitoring.addProducer(producer, { maxFailures: 30 }),
+      queue: monitoring.addDeadLetterQueue(new Queue(stack, 'Dead'), { maxMessages: 40 }),
+    };
+
+    const thresholds = Object.fromEntries(
+      Object.entries(returned).map(([row, alarms]) => [
+        row,
+        Object.fromEntries(
+          Object.entries<Alarm>({ ...alarms }).map(([name, alarm]) => [name, alarm.toAnnotation().value]),
+        ),
+      ]),
+    );
+    expect(thresholds).toEqual({
+      stream: { writeThrottles: 10, iteratorAge: 3_600_000, scalingStopped: 0, noUpdatesLeft: 3, highLoadAtMaximum: 0 },
+      other: { skew: 1.5, reconciliationFailures: 0, reconciliationStopped: 1 },
+      consumer: { behind: 3_600_000 },
+      index: { writeThrottles: 20 },
+      producer: { failures: 30 },
+      queue: { depth: 40 },
+    });
+    expect(Object.values(returned).flatMap((alarms) => Object.values<Alarm>({ ...alarms }))).toEqual(monitoring.alarms);
+  });
+
+  test.each<[string, (monitoring: ShardMonitoring) => unknown, string]>([
+    ['maxWriteThrottles', (it) => it.addStream(stream, { maxWriteThrottles: -1 }), 'at least 0, got -1'],
+    ['maxWriteThrottles', (it) => it.addIndex(index, { maxWriteThrottles: Number.NaN }), 'at least 0, got NaN'],
+    [
+      'maxSkew',
+      (it) => it.addStream(stream, { reconciliation: stream.addReconciliation(), maxSkew: 0.9 }),
+      'at least 1, got 0.9',
+    ],
+    ['maxMessages', (it) => it.addDeadLetterQueue(new Queue(stack, 'Q'), { maxMessages: -1 }), 'at least 0, got -1'],
+  ])('refuses a threshold that means nothing: %s', (option, add, problem) => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+
+    expect(() => add(monitoring)).toThrow(`EvenShards/Monitoring: ${option} must be a number of ${problem}`);
+    expect(monitoring.alarms).toEqual([]);
+  });
+
+  test('shows the alarms first, and has each of them act', () => {
+    const topic = new Topic(stack, 'Topic');
+    const monitoring = new ShardMonitoring(stack, 'Monitoring', {
+      dashboardName: 'shards',
+      alarmActions: [new SnsAction(topic)],
+    });
+    monitoring.addStream(stream);
+    monitoring.addIndex(index);
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::CloudWatch::Dashboard', { DashboardName: 'shards' });
+    template.allResourcesProperties('AWS::CloudWatch::Alarm', { AlarmActions: [stack.resolve(topic.topicArn)] });
+    expect(monitoring.alarms).toHaveLength(3);
+    expect(widgets(stack)[0]).toMatchObject({ type: 'alarm', properties: { alarms: ['<...>', '<...>', '<...>'] } });
+  });
+
+  test('watches two streams with one name in different places', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    monitoring.addStream(stream);
+    monitoring.addStream(new UniformStream(new Stack(stack, 'Nested'), 'Events', { shardCount: 1, streamName: 'x' }));
+
+    expect(monitoring.alarms).toHaveLength(4);
+  });
+
+  test('alone, is this template', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    monitoring.addStream(stream);
+    monitoring.addIndex(index);
+
+    expect(withoutAssets(Template.fromStack(stack))).toMatchSnapshot();
+  });
+
+  test('of everything together, is this template', () => {
+    expect(withoutAssets(Template.fromStack(new WatchedStack(new App())))).toMatchSnapshot();
+  });
+});

@@ -1,0 +1,119 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { Vpc } from 'aws-cdk-lib/aws-ec2';
+import { DaxCluster, KeyShardedTable, ShardCounts, ShardMonitoring, type ShardMonitoringProps } from '../../../lib';
+
+/** A table that is sharded by its own key, and a cluster of DAX in front of it. */
+function watched(props: ShardMonitoringProps = {}) {
+  const stack = new Stack(new App(), 'EvenShards');
+  const table = new KeyShardedTable(stack, 'Invoices', {
+    partitionKey: { name: 'InvoiceNumber', type: AttributeType.STRING },
+    sortKey: { name: 'ClientTransactionId', type: AttributeType.STRING },
+    shardCounts: ShardCounts.uniform(5),
+  });
+  const cluster = new DaxCluster(stack, 'Dax', { vpc: new Vpc(stack, 'Vpc'), tables: [table] });
+  return { stack, table, cluster, monitoring: new ShardMonitoring(stack, 'Monitoring', props) };
+}
+
+function titlesOf(stack: Stack): string[] {
+  const [dashboard] = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard'));
+  return [...JSON.stringify(dashboard!.Properties.DashboardBody).matchAll(/\\"title\\":\\"(.*?)\\"/g)].map(
+    ([, title]) => title!,
+  );
+}
+
+test('a table has graphs of its units and of what its partitions refuse, and alarms of both', () => {
+  const { stack, table, monitoring } = watched();
+  const { writeThrottles, readThrottles } = monitoring.addTable(table, { maxWriteThrottles: 10, maxReadThrottles: 20 });
+  expect(titlesOf(stack)).toEqual(['Alarms', 'Units consumed', 'Refused by a hot partition', 'Refused for any reason']);
+  expect([writeThrottles, readThrottles].map((alarm) => alarm!.toAnnotation().value)).toEqual([10, 20]);
+  expect(monitoring.alarms).toEqual([writeThrottles, readThrottles]);
+});
+
+test('an alarm of a table looks at the whole table, and no index', () => {
+  const { stack, table, monitoring } = watched();
+  monitoring.addTable(table);
+  const alarms = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm'));
+  const metrics = alarms.flatMap(({ Properties }) =>
+    Properties.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: object } }) => MetricStat?.Metric ?? []),
+  );
+  expect(metrics).toHaveLength(4);
+  for (const { Namespace, Dimensions } of metrics) {
+    expect(Namespace).toBe('AWS/DynamoDB');
+    expect(Dimensions).toEqual([{ Name: 'TableName', Value: expect.anything() }]);
+  }
+});
+
+test('the alarms of a table can be switched off one by one', () => {
+  const { table, monitoring } = watched();
+  expect(monitoring.addTable(table, { writeThrottleAlarm: false, readThrottleAlarm: false })).toEqual({});
+});
+
+test('a cluster of DAX has graphs of its caches, of what it refuses, of its CPU and of its memory', () => {
+  const { stack, cluster, monitoring } = watched();
+  const { throttles, faults, cpu, memory } = monitoring.addDaxCluster(cluster, {
+    maxThrottledRequests: 5,
+    maxFaults: 6,
+    maxCpuUtilizationPercent: 70,
+  });
+  expect(titlesOf(stack)).toEqual([
+    'Alarms',
+    'Queries',
+    'Single items',
+    'Requests without an answer',
+    'CPU of the busiest node, in %',
+    'Memory of the fullest node, in %',
+    'Evicted, in bytes',
+  ]);
+  expect([throttles, faults, cpu, memory].map((alarm) => alarm!.toAnnotation().value)).toEqual([5, 6, 70, 95]);
+});
+
+/** Source: the DynamoDB developer guide, "Viewing DAX metrics and dimensions", and of throttles AWS re:Post, "fix-dax-throttling". */
+const METRICS_OF_DAX = [
+  'CPUUtilization',
+  'CacheMemoryUtilization',
+  'ErrorRequestCount',
+  'EvictedSize',
+  'FaultRequestCount',
+  'ItemCacheHits',
+  'ItemCacheMisses',
+  'QueryCacheHits',
+  'QueryCacheMisses',
+  'ThrottledRequestCount',
+];
+
+test('what is drawn of DAX are metrics that AWS documents, of the whole cluster', () => {
+  const { stack, cluster, monitoring } = watched();
+  monitoring.addDaxCluster(cluster);
+  const template = JSON.stringify(Template.fromStack(stack).toJSON());
+  const drawn = [...template.matchAll(/AWS\/DAX\\",\\"(\w+)\\",\\"(\w+)\\"/g)].map(([, name, dimension]) => [
+    name,
+    dimension,
+  ]);
+  expect(new Set(drawn.map(([name]) => name))).toEqual(new Set(METRICS_OF_DAX));
+  expect(new Set(drawn.map(([, dimension]) => dimension))).toEqual(new Set(['ClusterId']));
+});
+
+test.each<[string, (on: ReturnType<typeof watched>) => unknown]>([
+  ['maxWriteThrottles', ({ monitoring, table }) => monitoring.addTable(table, { maxWriteThrottles: -1 })],
+  ['maxReadThrottles', ({ monitoring, table }) => monitoring.addTable(table, { maxReadThrottles: -1 })],
+  [
+    'maxThrottledRequests',
+    ({ monitoring, cluster }) => monitoring.addDaxCluster(cluster, { maxThrottledRequests: -1 }),
+  ],
+  ['maxFaults', ({ monitoring, cluster }) => monitoring.addDaxCluster(cluster, { maxFaults: -1 })],
+  [
+    'maxCpuUtilizationPercent',
+    ({ monitoring, cluster }) => monitoring.addDaxCluster(cluster, { maxCpuUtilizationPercent: -1 }),
+  ],
+])('refuses a threshold that means nothing: %s', (option, add) => {
+  const on = watched();
+  expect(() => add(on)).toThrow(`EvenShards/Monitoring: ${option} must be a number of at least 0, got -1`);
+  expect(on.monitoring.alarms).toEqual([]);
+});
+
+test('raises no alarms where they are switched off', () => {
+  const { table, cluster, monitoring } = watched({ alarms: false });
+  expect([monitoring.addTable(table), monitoring.addDaxCluster(cluster)]).toEqual([{}, {}]);
+});

@@ -1,0 +1,179 @@
+import { App, Duration, Size, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as rds from 'aws-cdk-lib/aws-rds';
+import { OutboxRelayDatabase, OutboxRelayFunction, type OutboxRelayFunctionProps, UniformStream } from '../../../lib';
+
+describe('OutboxRelayFunction', () => {
+  let stack: Stack;
+  let vpc: ec2.Vpc;
+  let cluster: rds.DatabaseCluster;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'Outbox', { env: { account: '111111111111', region: 'eu-west-1' } });
+    vpc = new ec2.Vpc(stack, 'Vpc');
+    cluster = new rds.DatabaseCluster(stack, 'Database', {
+      engine: rds.DatabaseClusterEngine.auroraPostgres({ version: rds.AuroraPostgresEngineVersion.VER_16_4 }),
+      writer: rds.ClusterInstance.serverlessV2('Writer'),
+      vpc,
+    });
+  });
+
+  function relayOf(props: Partial<OutboxRelayFunctionProps> = {}): OutboxRelayFunction {
+    return new OutboxRelayFunction(stack, 'Relay', {
+      stream: new UniformStream(stack, 'Events', { shardCount: 2, maxRecordSize: Size.mebibytes(2) }),
+      database: OutboxRelayDatabase.fromCluster(cluster, { secret: cluster.secret! }),
+      vpc,
+      ...props,
+    });
+  }
+
+  /** The statements of the relay's role. */
+  function statements(relay: OutboxRelayFunction): Record<string, unknown>[] {
+    const role = stack.getLogicalId(relay.function.role!.node.defaultChild as never);
+    const policies = Template.fromStack(stack).findResources('AWS::IAM::Policy', {
+      Properties: { Roles: [{ Ref: role }] },
+    });
+    return Object.values(policies).flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+  }
+
+  test('relays for 15 minutes, started every minute, one at a time; what comes in between is dropped', () => {
+    relayOf();
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Timeout: 900,
+      MemorySize: 512,
+      ReservedConcurrentExecutions: 1,
+    });
+    template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
+      MaximumRetryAttempts: 0,
+      MaximumEventAgeInSeconds: 60,
+    });
+    template.hasResourceProperties('AWS::Events::Rule', {
+      ScheduleExpression: 'rate(1 minute)',
+      Targets: [Match.objectLike({ RetryPolicy: { MaximumRetryAttempts: 0 } })],
+    });
+  });
+
+  test('is told where the outbox is, and where its events go', () => {
+    relayOf({ schema: 'billing_outbox', maxTries: 5, aggregation: false });
+
+    const secret = stack.resolve(cluster.secret!.secretArn);
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: {
+          EVEN_SHARDS_STREAM_NAME: Match.anyValue(),
+          EVEN_SHARDS_AGGREGATION: 'false',
+          EVEN_SHARDS_MAX_RECORD_BYTES: '2097152',
+          EVEN_SHARDS_DATABASE_HOST: stack.resolve(cluster.clusterEndpoint.hostname),
+          EVEN_SHARDS_DATABASE_PORT: stack.resolve(`${cluster.clusterEndpoint.port}`),
+          EVEN_SHARDS_DATABASE_NAME: 'postgres',
+          EVEN_SHARDS_DATABASE_SECRET_ARN: secret,
+          EVEN_SHARDS_OUTBOX_SCHEMA: 'billing_outbox',
+          EVEN_SHARDS_MAX_TRIES: '5',
+          NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem',
+        },
+      },
+    });
+  });
+
+  test('fails for a larger record size limit than that of its stream', () => {
+    expect(() => relayOf({ maxRecordSize: Size.mebibytes(3) })).toThrow(
+      'Outbox/Relay: maxRecordSize must be at most 2097152 bytes, the limit of the stream Outbox/Events',
+    );
+  });
+
+  test('may write to the stream, read its secret and its log, and have network interfaces; nothing else', () => {
+    const relay = relayOf();
+
+    const actions = statements(relay).map(({ Action, Resource }) => [Action, Resource]);
+    expect(actions).toEqual([
+      [['logs:CreateLogStream', 'logs:PutLogEvents'], expect.anything()],
+      [expect.arrayContaining(['ec2:CreateNetworkInterface']), '*'],
+      [['kinesis:PutRecords', 'kinesis:ListShards'], expect.anything()],
+      [['secretsmanager:GetSecretValue', 'secretsmanager:DescribeSecret'], stack.resolve(cluster.secret!.secretArn)],
+    ]);
+  });
+
+  test('logs in by IAM as one user, without a secret', () => {
+    const relay = relayOf({ database: OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' }) });
+
+    expect(statements(relay)).toContainEqual(
+      expect.objectContaining({ Action: 'rds-db:connect', Resource: expect.anything() }),
+    );
+    expect(JSON.stringify(statements(relay))).toContain('/relay');
+    expect(JSON.stringify(statements(relay))).not.toContain('secretsmanager');
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          EVEN_SHARDS_DATABASE_USER: 'relay',
+          EVEN_SHARDS_DATABASE_SECRET_ARN: Match.absent(),
+        }),
+      },
+    });
+  });
+
+  test('is let in by the database', () => {
+    relayOf();
+
+    Template.fromStack(stack).hasResourceProperties('AWS::EC2::SecurityGroupIngress', {
+      Description: 'the relay of the outbox',
+      IpProtocol: 'tcp',
+    });
+  });
+
+  test('relays the outbox of an instance, and of a proxy', () => {
+    const instance = new rds.DatabaseInstance(stack, 'Instance', {
+      engine: rds.DatabaseInstanceEngine.postgres({ version: rds.PostgresEngineVersion.VER_16_4 }),
+      vpc,
+    });
+    const proxy = new rds.DatabaseProxy(stack, 'Proxy', {
+      proxyTarget: rds.ProxyTarget.fromCluster(cluster),
+      secrets: [cluster.secret!],
+      vpc,
+    });
+    const ofInstance = OutboxRelayDatabase.fromInstance(instance, { secret: instance.secret!, databaseName: 'app' });
+    const ofProxy = OutboxRelayDatabase.fromProxy(proxy, { iamUser: 'relay' });
+    expect([ofInstance.host, ofInstance.port, ofInstance.databaseName]).toEqual([
+      instance.dbInstanceEndpointAddress,
+      instance.dbInstanceEndpointPort,
+      'app',
+    ]);
+    expect([ofProxy.host, ofProxy.port, ofProxy.iamUser]).toEqual([proxy.endpoint, '5432', 'relay']);
+    relayOf({ database: ofProxy });
+    Template.fromStack(stack);
+  });
+
+  test.each([
+    ['neither', {}],
+    ['both', { iamUser: 'relay', secret: true }],
+  ])('fails with %s of secret and IAM user', (_, { secret, ...options }: { secret?: boolean; iamUser?: string }) => {
+    expect(() =>
+      OutboxRelayDatabase.fromCluster(cluster, { ...options, ...(secret && { secret: cluster.secret! }) }),
+    ).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'iamUser' }));
+  });
+
+  test.each<[keyof OutboxRelayFunctionProps, Partial<OutboxRelayFunctionProps>]>([
+    ['timeout', { timeout: Duration.seconds(59) }],
+    ['timeout', { timeout: Duration.minutes(16) }],
+    ['maxTries', { maxTries: 0 }],
+    ['maxTries', { maxTries: 1.5 }],
+    ['maxRecordSize', { maxRecordSize: Size.mebibytes(11) }],
+  ])('fails for a %s out of bounds', (property, props) => {
+    expect(() => relayOf(props)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `Outbox/Relay: ${property}` }),
+    );
+  });
+
+  test('fails for a stream of another region', () => {
+    const stream = kinesis.Stream.fromStreamArn(
+      stack,
+      'Elsewhere',
+      'arn:aws:kinesis:eu-north-1:111111111111:stream/events',
+    );
+    expect(() => relayOf({ stream })).toThrow(expect.objectContaining({ field: 'Outbox/Relay: stream' }));
+  });
+});

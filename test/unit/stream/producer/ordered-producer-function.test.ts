@@ -1,0 +1,378 @@
+import fs from 'node:fs';
+import { App, CfnParameter, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { HashKeyRegistry, OrderedProducerFunction, UniformStream } from '../../../../lib';
+import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+
+describe('OrderedProducerFunction', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+
+  test('runs the producer bundle on Node.js 24, arm64', () => {
+    new OrderedProducerFunction(stack, 'Producer', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Handler: 'index.handler',
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Timeout: 60,
+      MemorySize: 512,
+    });
+  });
+
+  test('is told the name of its stream', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    new OrderedProducerFunction(stack, 'Producer', { stream });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { EVEN_SHARDS_STREAM_NAME: stack.resolve(stream.streamName) } },
+    });
+  });
+
+  test.each([
+    ['neither', {}, {}],
+    ['both', { aggregation: true, sequence: true }, { EVEN_SHARDS_AGGREGATION: 'true', EVEN_SHARDS_SEQUENCE: 'true' }],
+    ['neither if both are off', { aggregation: false, sequence: false }, {}],
+    [
+      'packs',
+      { packing: true, hashBuckets: 64 },
+      { EVEN_SHARDS_AGGREGATION: 'packed', EVEN_SHARDS_HASH_BUCKETS: '64' },
+    ],
+    [
+      'packs that wait for company, and requests that do not wait for long',
+      { packing: true, linger: Duration.millis(5), requestTimeout: Duration.seconds(2) },
+      { EVEN_SHARDS_AGGREGATION: 'packed', EVEN_SHARDS_LINGER_MS: '5', EVEN_SHARDS_REQUEST_TIMEOUT_MS: '2000' },
+    ],
+  ])('is told of aggregation and sequences: %s', (_, props, variables) => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    new OrderedProducerFunction(stack, 'Producer', { stream, ...props });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectEquals({ EVEN_SHARDS_STREAM_NAME: Match.anyValue(), ...variables }) },
+    });
+  });
+
+  test('takes over the hash buckets of its stream, and refuses others', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4, hashBuckets: 16 });
+    new OrderedProducerFunction(stack, 'Producer', { stream });
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { EVEN_SHARDS_HASH_BUCKETS: '16' } },
+    });
+    expect(() => new OrderedProducerFunction(stack, 'Other', { stream, hashBuckets: 32 })).toThrow(
+      'hashBuckets must be absent, or the 16 of the stream, got 32',
+    );
+  });
+
+  test.each([
+    [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
+    [{ linger: Duration.millis(5) }, 'linger must be absent without packing, got "Duration.millis(5)"'],
+    [
+      { packing: true, linger: Duration.seconds(59) },
+      'linger must be less than 59000 ms, which is timeout less 1000 ms, got "59000 ms"',
+    ],
+    [
+      { packing: true, linger: Duration.millis(2_000), timeout: Duration.seconds(3) },
+      'linger must be less than 2000 ms, which is timeout less 1000 ms, got "2000 ms"',
+    ],
+  ])('refuses %j', (props, message) => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    expect(() => new OrderedProducerFunction(stack, 'Producer', { stream, ...props })).toThrow(message);
+  });
+
+  test('may write to its stream and its own log group, and do nothing else', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    const producer = new OrderedProducerFunction(stack, 'Producer', { stream });
+
+    const logGroup = stack.resolve(producer.function.logGroup.logGroupArn);
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::IAM::Policy', 1);
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: Match.objectEquals({
+        Version: '2012-10-17',
+        Statement: [
+          { Effect: 'Allow', Action: ['logs:CreateLogStream', 'logs:PutLogEvents'], Resource: logGroup },
+          {
+            Effect: 'Allow',
+            Action: ['kinesis:PutRecords', 'kinesis:ListShards'],
+            Resource: stack.resolve(stream.streamArn),
+          },
+        ],
+      }),
+    });
+    template.hasResourceProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent(), Policies: Match.absent() });
+  });
+
+  test('logs JSON to a log group that is kept for a month and deleted with it', () => {
+    new OrderedProducerFunction(stack, 'Producer', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }) });
+
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::Logs::LogGroup', 1);
+    const [logGroup] = Object.keys(template.findResources('AWS::Logs::LogGroup'));
+    template.hasResource('AWS::Logs::LogGroup', { DeletionPolicy: 'Delete', Properties: { RetentionInDays: 30 } });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: logGroup } },
+    });
+  });
+
+  test('takes a timeout, memory size, runtime and log group', () => {
+    new OrderedProducerFunction(stack, 'Producer', {
+      stream: new UniformStream(stack, 'Events', { shardCount: 4 }),
+      timeout: Duration.minutes(15),
+      memorySize: 1024,
+      runtime: lambda.Runtime.NODEJS_22_X,
+      logGroup: new logs.LogGroup(stack, 'Logs', { retention: logs.RetentionDays.ONE_YEAR }),
+    });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', { Timeout: 900, MemorySize: 1024, Runtime: 'nodejs22.x' });
+    template.hasResourceProperties('AWS::Logs::LogGroup', { RetentionInDays: 365 });
+  });
+
+  test('writes to an imported stream', () => {
+    const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+    new OrderedProducerFunction(stack, 'Producer', {
+      stream: kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn),
+    });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { EVEN_SHARDS_STREAM_NAME: 'events' } },
+    });
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Resource: streamArn })]) },
+    });
+  });
+
+  test.each([
+    ['account', 'arn:aws:kinesis:eu-west-1:222222222222:stream/events', 'aws://222222222222/eu-west-1'],
+    ['region', 'arn:aws:kinesis:eu-north-1:111111111111:stream/events', 'aws://111111111111/eu-north-1'],
+  ])('fails for a stream of another %s, which has no such stream or another of that name', (_, streamArn, env) => {
+    const here = new Stack(new App(), 'Here', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const stream = kinesis.Stream.fromStreamArn(here, 'Imported', streamArn);
+    const construct = (id: string) => () => new OrderedProducerFunction(here, id, { stream });
+
+    expect(construct('Producer')).toThrow(
+      'Here/Producer: stream must be a stream of the account and region ' +
+        `aws://111111111111/eu-west-1, got "${env}"`,
+    );
+    expect(construct('Again')).toThrow(InvalidArgumentError);
+  });
+
+  describe('and the record size limit of its stream', () => {
+    const construct = (maxRecordSize?: Size, ofStream: Size | undefined = maxRecordSize && Size.mebibytes(10)) => {
+      const props = { shardCount: 4, ...(ofStream && { maxRecordSize: ofStream }) };
+      const stream = new UniformStream(stack, 'Events', props);
+      return new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize });
+    };
+    const expectLimit = (limit: unknown) =>
+      Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+        Environment: { Variables: { EVEN_SHARDS_STREAM_NAME: Match.anyValue(), EVEN_SHARDS_MAX_RECORD_BYTES: limit } },
+      });
+
+    test('is not told one by default', () => {
+      construct();
+
+      expectLimit(Match.absent());
+    });
+
+    test.each([
+      ['1 MiB', Size.mebibytes(1), '1048576'],
+      ['1.5 MiB', Size.mebibytes(1.5), '1572864'],
+      ['10 MiB', Size.mebibytes(10), '10485760'],
+      ['a size that only synthesis knows', Size.bytes(Lazy.number({ produce: () => 4096 })), '4096'],
+    ])('is told a limit of %s in bytes', (_, maxRecordSize, bytes) => {
+      construct(maxRecordSize);
+
+      expectLimit(bytes);
+    });
+
+    test.each([
+      ['that of the stream', undefined, Size.mebibytes(4), '4194304'],
+      ['a smaller one than that of the stream', Size.mebibytes(2), Size.mebibytes(4), '2097152'],
+      ['the same as that of the stream', Size.kibibytes(4_096), Size.mebibytes(4), '4194304'],
+      ['1 MiB, which a stream without a limit has', Size.mebibytes(1), undefined, '1048576'],
+    ])('is told %s', (_, maxRecordSize, ofStream, bytes) => {
+      construct(maxRecordSize, ofStream ?? Size.mebibytes(1));
+
+      expectLimit(bytes);
+    });
+
+    test('is told none where only the deployment knows the limit of the stream', () => {
+      const parameter = new CfnParameter(stack, 'Limit', { type: 'Number' });
+      construct(undefined, Size.kibibytes(parameter.valueAsNumber));
+
+      expectLimit(Match.absent());
+    });
+
+    test('is told what a stream that is no UniformStream was given by an override', () => {
+      const stream = new kinesis.Stream(stack, 'Events');
+      (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('MaxRecordSizeInKiB', 2_048);
+      new OrderedProducerFunction(stack, 'Producer', { stream });
+
+      expectLimit('2097152');
+    });
+
+    test('is given a larger one before the stream is', () => {
+      const stream = new kinesis.Stream(stack, 'Events');
+      new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize: Size.mebibytes(2) });
+      (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('MaxRecordSizeInKiB', 2_048);
+
+      expectLimit('2097152');
+    });
+
+    test('is told any of an imported stream, whose limit nobody knows', () => {
+      const stream = kinesis.Stream.fromStreamArn(stack, 'Events', 'arn:aws:kinesis:eu-west-1:1:stream/events');
+      new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize: Size.mebibytes(10) });
+
+      expectLimit('10485760');
+    });
+
+    test.each([
+      ['that it was given', Size.mebibytes(4), 4_194_304],
+      ['of every stream', undefined, 1_048_576],
+    ])('fails for a larger limit than the one of the stream, %s', (_, ofStream, bytes) => {
+      const stream = new UniformStream(stack, 'Events', {
+        shardCount: 4,
+        ...(ofStream && { maxRecordSize: ofStream }),
+      });
+      const make = () => {
+        new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize: Size.mebibytes(5) });
+        Template.fromStack(stack);
+      };
+
+      expect(make).toThrow(
+        `EvenShards/Producer: maxRecordSize must be at most ${bytes} bytes, the limit of the stream EvenShards/Events: ` +
+          'raise its maxRecordSize, too, got "5242880 bytes"',
+      );
+    });
+
+    test.each([
+      [Size.bytes(0), 0],
+      [Size.kibibytes(1), 1_024],
+      [Size.kibibytes(1_023), 1_047_552],
+      [Size.bytes(1_048_576.5), 1_048_576.5],
+      [Size.kibibytes(10_241), 10_486_784],
+      [Size.bytes(Number.NaN), Number.NaN],
+    ])('fails for a limit of %s', (maxRecordSize, bytes) => {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+      const fail = (id: string) => () => new OrderedProducerFunction(stack, id, { stream, maxRecordSize });
+
+      expect(fail('Producer')).toThrow(
+        'EvenShards/Producer: maxRecordSize must be 1 MiB to 10 MiB, a whole number of bytes that a stream can have ' +
+          `as its limit, got "${bytes} bytes"`,
+      );
+      expect(fail('Again')).toThrow(InvalidArgumentError);
+    });
+  });
+
+  describe('and the record distribution of its stream', () => {
+    const message =
+      'EvenShards/Producer: stream.recordDistributionStrategy must be USER_PARTITION_KEY, for with AUTO Kinesis ' +
+      'ignores partition keys and explicit hash keys and keeps no order, got "AUTO"';
+
+    function onDemandStream(strategy?: string): kinesis.Stream {
+      const stream = new kinesis.Stream(stack, 'Events', { streamMode: kinesis.StreamMode.ON_DEMAND });
+      if (strategy) setStrategy(stream, strategy);
+      return stream;
+    }
+
+    function setStrategy(stream: kinesis.Stream, strategy: string): void {
+      (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('RecordDistributionStrategy', strategy);
+    }
+
+    test('fails for a stream whose records Kinesis distributes itself', () => {
+      const stream = onDemandStream('AUTO');
+
+      const construct = (id: string) => () => new OrderedProducerFunction(stack, id, { stream });
+      expect(construct('Producer')).toThrow(message);
+      expect(construct('Again')).toThrow(InvalidArgumentError);
+    });
+
+    test('fails at synthesis if that is set later', () => {
+      const stream = onDemandStream();
+      new OrderedProducerFunction(stack, 'Producer', { stream });
+      setStrategy(stream, 'AUTO');
+
+      expect(() => Template.fromStack(stack)).toThrow(message);
+    });
+
+    test.each([undefined, 'USER_PARTITION_KEY'])('accepts an on-demand stream with the strategy %s', (strategy) => {
+      new OrderedProducerFunction(stack, 'Producer', { stream: onDemandStream(strategy) });
+
+      expect(() => Template.fromStack(stack)).not.toThrow();
+    });
+  });
+
+  describe('with a hash key registry', () => {
+    const construct = (allocateHashKeys?: boolean) => {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+      const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream });
+      new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry, allocateHashKeys });
+      return hashKeyRegistry;
+    };
+
+    test.each([
+      [undefined, 'true', ':allocate'],
+      [true, 'true', ':allocate'],
+      [false, 'false', ':query'],
+    ])('and allocateHashKeys %p is told whom to ask, and may, and no more', (allocateHashKeys, text, alias) => {
+      const registry = construct(allocateHashKeys);
+
+      const template = Template.fromStack(stack);
+      template.hasResourceProperties('AWS::Lambda::Function', {
+        Environment: {
+          Variables: {
+            EVEN_SHARDS_STREAM_NAME: Match.anyValue(),
+            EVEN_SHARDS_REGISTRY_FUNCTION_NAME: stack.resolve(registry.function.functionName),
+            EVEN_SHARDS_ALLOCATE_HASH_KEYS: text,
+          },
+        },
+      });
+      template.hasResourceProperties('AWS::IAM::Policy', {
+        PolicyDocument: {
+          Statement: Match.arrayWith([
+            {
+              Effect: 'Allow',
+              Action: 'lambda:InvokeFunction',
+              Resource: { 'Fn::Join': ['', [stack.resolve(registry.function.functionArn), alias]] },
+            },
+          ]),
+        },
+      });
+    });
+
+    test('fails for a registry of another stream', () => {
+      const stream = (name: string) =>
+        kinesis.Stream.fromStreamArn(stack, name, `arn:aws:kinesis:eu-west-1:111111111111:stream/${name}`);
+      const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream: stream('clicks') });
+      expect(
+        () => new OrderedProducerFunction(stack, 'Producer', { stream: stream('events'), hashKeyRegistry }),
+      ).toThrow('EvenShards/Producer: hashKeyRegistry must be a registry of the stream events, got "clicks"');
+    });
+
+    test('fails for a registry of another stream, also where neither has a name', () => {
+      const [clicks, events] = ['Clicks', 'Events'].map((id) => new UniformStream(stack, id, { shardCount: 4 }));
+      const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream: clicks! });
+      expect(() => new OrderedProducerFunction(stack, 'Producer', { stream: events!, hashKeyRegistry })).toThrow(
+        'EvenShards/Producer: hashKeyRegistry must be a registry of the stream EvenShards/Events, got "EvenShards/Clicks"',
+      );
+    });
+  });
+
+  test('fails with the way out if the bundle was not built', () => {
+    const exists = jest.spyOn(fs, 'existsSync').mockReturnValue(false);
+    try {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+      expect(() => new OrderedProducerFunction(stack, 'Producer', { stream })).toThrow(
+        'EvenShards/Producer: dist/lambda/producer/index.js is missing, run "npm run build" to make it',
+      );
+    } finally {
+      exists.mockRestore();
+    }
+  });
+});

@@ -1,0 +1,187 @@
+import { App, Duration, Lazy, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import { OrderedProducerFunction, type ProducerFifoQueueOptions, UniformStream } from '../../../../lib';
+import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+
+describe('OrderedProducerFunction.addFifoQueue', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+
+  function addQueue(props?: ProducerFifoQueueOptions, timeout?: Duration) {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    return new OrderedProducerFunction(stack, 'Producer', { stream, timeout }).addFifoQueue('Queue', props);
+  }
+
+  const logicalId = (template: Template, type: string, properties: unknown) => {
+    const ids = Object.keys(template.findResources(type, { Properties: properties }));
+    expect(ids).toHaveLength(1);
+    return ids[0]!;
+  };
+
+  test('makes a queue for any number of groups, and another for what keeps failing', () => {
+    addQueue();
+
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::SQS::Queue', 2);
+    const deadLetterQueue = logicalId(template, 'AWS::SQS::Queue', { RedrivePolicy: Match.absent() });
+    template.hasResourceProperties('AWS::SQS::Queue', {
+      FifoQueue: true,
+      DeduplicationScope: 'messageGroup',
+      FifoThroughputLimit: 'perMessageGroupId',
+      ContentBasedDeduplication: Match.absent(),
+      RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': [deadLetterQueue, 'Arn'] }, maxReceiveCount: 10 },
+    });
+    template.allResourcesProperties('AWS::SQS::Queue', {
+      FifoQueue: true,
+      MessageRetentionPeriod: 1_209_600,
+      SqsManagedSseEnabled: true,
+    });
+  });
+
+  test('lets nobody in without TLS', () => {
+    addQueue();
+
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::SQS::QueuePolicy', 2);
+    template.allResourcesProperties('AWS::SQS::QueuePolicy', {
+      PolicyDocument: {
+        Statement: [
+          Match.objectLike({
+            Action: 'sqs:*',
+            Effect: 'Deny',
+            Principal: { AWS: '*' },
+            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+          }),
+        ],
+      },
+    });
+  });
+
+  test('has the function take batches, and say which messages failed', () => {
+    const { queue } = addQueue();
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: stack.resolve(queue.queueArn),
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      BatchSize: 10,
+    });
+  });
+
+  test('lets the function read this queue, and nothing else besides', () => {
+    const { queue } = addQueue();
+
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          {
+            Effect: 'Allow',
+            Action: [
+              'sqs:ReceiveMessage',
+              'sqs:ChangeMessageVisibility',
+              'sqs:GetQueueUrl',
+              'sqs:DeleteMessage',
+              'sqs:GetQueueAttributes',
+            ],
+            Resource: stack.resolve(queue.queueArn),
+          },
+        ]),
+      },
+    });
+  });
+
+  test.each([
+    ['six times the default timeout', {}, undefined, 360],
+    ['six times another timeout', {}, Duration.minutes(15), 5_400],
+    ['as long as it is told', { visibilityTimeout: Duration.hours(12) }, Duration.minutes(1), 43_200],
+  ])('hides a message that was delivered %s', (_, props, timeout, seconds) => {
+    addQueue(props, timeout);
+
+    Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: seconds });
+  });
+
+  test('is encrypted with a customer-managed key, which the function may use', () => {
+    const encryptionKey = new kms.Key(stack, 'Key');
+    addQueue({ encryptionKey });
+
+    const template = Template.fromStack(stack);
+    template.allResourcesProperties('AWS::SQS::Queue', { KmsMasterKeyId: stack.resolve(encryptionKey.keyArn) });
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Action: 'kms:Decrypt' })]) },
+    });
+  });
+
+  test('takes a receive count and deduplication by content', () => {
+    addQueue({ maxReceiveCount: 1_000, contentBasedDeduplication: true });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', {
+      ContentBasedDeduplication: true,
+      RedrivePolicy: Match.objectLike({ maxReceiveCount: 1_000 }),
+    });
+  });
+
+  test('takes a name, and a most of invocations at the same time', () => {
+    addQueue({ queueName: 'commands.fifo', maxConcurrency: 2 });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::SQS::Queue', { QueueName: 'commands.fifo', RedrivePolicy: Match.anyValue() });
+    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { ScalingConfig: { MaximumConcurrency: 2 } });
+  });
+
+  test.each([
+    ['are retained when they leave the stack, for messages were taken from their senders', undefined, 'Retain'],
+    ['are deleted when their removal policy says so', RemovalPolicy.DESTROY, 'Delete'],
+  ])('%s', (_, removalPolicy, policy) => {
+    addQueue({ removalPolicy });
+
+    Template.fromStack(stack).allResources('AWS::SQS::Queue', {
+      DeletionPolicy: policy,
+      UpdateReplacePolicy: policy,
+    });
+  });
+
+  test('are deleted when all of the stack is to be', () => {
+    addQueue();
+    RemovalPolicies.of(stack).destroy();
+
+    Template.fromStack(stack).allResources('AWS::SQS::Queue', { DeletionPolicy: 'Delete' });
+  });
+
+  test('takes a timeout that only the deployment knows, if it is told how long to hide messages', () => {
+    const timeout = Duration.seconds(Lazy.number({ produce: () => 30 }));
+    addQueue({ visibilityTimeout: Duration.minutes(3) }, timeout);
+
+    Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: 180 });
+  });
+
+  test.each<[ProducerFifoQueueOptions, Duration | undefined, string]>([
+    [{ maxReceiveCount: 0 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 0'],
+    [{ maxReceiveCount: 1_001 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 1001'],
+    [{ maxConcurrency: 1 }, undefined, 'maxConcurrency must be a whole number from 2 to 1000, got 1'],
+    [{ maxConcurrency: 1_001 }, undefined, 'maxConcurrency must be a whole number from 2 to 1000, got 1001'],
+    [{ maxReceiveCount: 1.5 }, undefined, 'maxReceiveCount must be a whole number from 1 to 1000, got 1.5'],
+    [
+      { visibilityTimeout: Duration.seconds(59) },
+      undefined,
+      'visibilityTimeout must be from the function\'s timeout, 60 s, to 43200 s, got "59 s"',
+    ],
+    [
+      { visibilityTimeout: Duration.hours(13) },
+      undefined,
+      'visibilityTimeout must be from the function\'s timeout, 60 s, to 43200 s, got "46800 s"',
+    ],
+    [
+      {},
+      Duration.seconds(Lazy.number({ produce: () => 30 })),
+      "visibilityTimeout must be given where the function's timeout is a token, got undefined",
+    ],
+  ])('fails for %j', (props, timeout, message) => {
+    const add = () => addQueue(props, timeout);
+
+    expect(add).toThrow(`EvenShards/Producer/Queue: ${message}`);
+    stack = new Stack(new App(), 'Again');
+    expect(add).toThrow(InvalidArgumentError);
+  });
+});

@@ -1,0 +1,172 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType, StreamViewType, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { OrderedProducerFunction, type ProducerTableStreamOptions, ShardedTable, UniformStream } from '../../../../lib';
+
+const partitionKey = { name: 'id', type: AttributeType.STRING };
+
+describe('OrderedProducerFunction.addTableStream', () => {
+  let stack: Stack;
+  let producer: OrderedProducerFunction;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+    producer = new OrderedProducerFunction(stack, 'Producer', {
+      stream: new UniformStream(stack, 'Events', { shardCount: 4 }),
+    });
+  });
+
+  const tableWithStream = () =>
+    new ShardedTable(stack, 'Table', { partitionKey, dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES });
+
+  function add(props: Partial<ProducerTableStreamOptions> = {}) {
+    return producer.addTableStream({ table: props.table ?? tableWithStream(), ...props });
+  }
+
+  test('has the function follow the table from its oldest change on, and say where it failed', () => {
+    const table = tableWithStream();
+    add({ table });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: stack.resolve(table.tableStreamArn),
+      StartingPosition: 'TRIM_HORIZON',
+      BatchSize: 100,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      BisectBatchOnFunctionError: Match.absent(),
+      MaximumRetryAttempts: Match.absent(),
+      MaximumRecordAgeInSeconds: Match.absent(),
+      DestinationConfig: Match.absent(),
+    });
+  });
+
+  test('gives up what fails for half as long as the table keeps it, if there is a place for it', () => {
+    const queue = new Queue(stack, 'Failures');
+    add({ onFailure: new SqsDlq(queue) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      MaximumRecordAgeInSeconds: 43_200,
+      DestinationConfig: { OnFailure: { Destination: stack.resolve(queue.queueArn) } },
+    });
+  });
+
+  test('lets the function read the stream of this table', () => {
+    const table = tableWithStream();
+    add({ table });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          {
+            Effect: 'Allow',
+            Action: ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'],
+            Resource: stack.resolve(table.tableStreamArn),
+          },
+        ]),
+      },
+    });
+  });
+
+  test('takes a starting position, a batch size and a record age', () => {
+    const onFailure = new SqsDlq(new Queue(stack, 'Failures'));
+    add({ startingPosition: StartingPosition.LATEST, batchSize: 1_000, onFailure, maxRecordAge: Duration.hours(24) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      StartingPosition: 'LATEST',
+      BatchSize: 1_000,
+      MaximumRecordAgeInSeconds: 86_400,
+    });
+  });
+
+  test('follows an imported table, and one of the older construct', () => {
+    const streamArn = 'arn:aws:dynamodb:eu-west-1:111111111111:table/t/stream/2026-01-01T00:00:00.000';
+    const table = TableV2.fromTableAttributes(stack, 'Imported', {
+      tableArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/t',
+      tableStreamArn: streamArn,
+    });
+    producer.addTableStream({ table });
+    producer.addTableStream({
+      table: new Table(stack, 'Older', { partitionKey, stream: StreamViewType.KEYS_ONLY }),
+    });
+
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::Lambda::EventSourceMapping', 2);
+    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: streamArn });
+  });
+
+  describe('and a table whose stream is off', () => {
+    const message = (table: string) =>
+      `EvenShards/Producer: table must be a table whose stream is on, got "EvenShards/${table}"`;
+
+    test('fails for a Table', () => {
+      const table = new Table(stack, 'Off', { partitionKey });
+
+      expect(() => add({ table })).toThrow(message('Off'));
+    });
+
+    test('fails for a TableV2 at synthesis', () => {
+      add({ table: new TableV2(stack, 'Off', { partitionKey }) });
+
+      expect(() => Template.fromStack(stack)).toThrow(message('Off'));
+    });
+
+    test('accepts a TableV2 that has a replica, and with it a stream', () => {
+      const here = new Stack(new App(), 'Here', { env: { account: '111111111111', region: 'eu-west-1' } });
+      const stream = new UniformStream(here, 'Events', { shardCount: 4 });
+      const table = new TableV2(here, 'Table', { partitionKey });
+      new OrderedProducerFunction(here, 'Producer', { stream }).addTableStream({ table });
+      table.addReplica({ region: 'eu-north-1' });
+
+      expect(() => Template.fromStack(here)).not.toThrow();
+    });
+  });
+
+  test.each([
+    [Duration.seconds(59), true, 'from 60 s to 86400 s, got "59 s"'],
+    [Duration.hours(25), true, 'from 60 s to 86400 s, got "90000 s"'],
+    [Duration.hours(1), false, 'absent without an onFailure, got "Duration.hours(1)"'],
+  ])('fails for a record age of %s (with a place for failures: %s)', (maxRecordAge, hasPlace, message) => {
+    const onFailure = hasPlace ? new SqsDlq(new Queue(stack, 'Failures')) : undefined;
+
+    expect(() => add({ maxRecordAge, onFailure })).toThrow(`EvenShards/Producer: maxRecordAge must be ${message}`);
+  });
+
+  test('takes filters, a batching window, a parallelization factor, and may be switched off', () => {
+    const filterEncryption = new Key(stack, 'Key');
+    const mapping = add({
+      batchSize: 10_000,
+      maxBatchingWindow: Duration.minutes(5),
+      parallelizationFactor: 10,
+      filters: [FilterCriteria.filter({ eventName: FilterRule.isEqual('INSERT') })],
+      filterEncryption,
+      enabled: false,
+    });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      BatchSize: 10_000,
+      MaximumBatchingWindowInSeconds: 300,
+      ParallelizationFactor: 10,
+      FilterCriteria: { Filters: [{ Pattern: '{"eventName":["INSERT"]}' }] },
+      KmsKeyArn: stack.resolve(filterEncryption.keyArn),
+      Enabled: false,
+    });
+    expect(stack.resolve(mapping.eventSourceMappingId)).toEqual({ Ref: expect.any(String) });
+    expect(mapping.eventSourceMappingArn).toContain('event-source-mapping');
+  });
+
+  test.each<[Partial<ProducerTableStreamOptions>, string]>([
+    [{ batchSize: 0 }, 'batchSize must be a whole number from 1 to 10000, got 0'],
+    [{ batchSize: 10_001 }, 'batchSize must be a whole number from 1 to 10000, got 10001'],
+    [{ batchSize: 1.5 }, 'batchSize must be a whole number from 1 to 10000, got 1.5'],
+    [{ parallelizationFactor: 0 }, 'parallelizationFactor must be a whole number from 1 to 10, got 0'],
+    [{ parallelizationFactor: 11 }, 'parallelizationFactor must be a whole number from 1 to 10, got 11'],
+    [{ maxBatchingWindow: Duration.minutes(6) }, 'maxBatchingWindow must be from 0 s to 300 s, got "360 s"'],
+    [{ maxRecordAge: Duration.millis(1) }, 'maxRecordAge must be from 60 s to 86400 s, got "0.001 s"'],
+  ])('fails for %j', (props, message) => {
+    const onFailure = new SqsDlq(new Queue(stack, 'Failures'));
+
+    expect(() => add({ onFailure, ...props })).toThrow(`EvenShards/Producer: ${message}`);
+  });
+});

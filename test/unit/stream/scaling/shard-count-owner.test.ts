@@ -1,0 +1,86 @@
+import { App, Stack } from 'aws-cdk-lib';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { StreamAutoScaling, StreamReconciliation, StreamResharding, UniformStream } from '../../../../lib';
+import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+
+type Own = (stream: kinesis.IStream, id: string) => unknown;
+
+/** A stream has one owner of its shard count, in whichever way and order the owners are made. */
+describe('the owner of the shard count of a stream', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+
+  const scaling: Own = (stream, id) => new StreamAutoScaling(stack, id, { stream, minCapacity: 1, maxCapacity: 8 });
+  const resharding: Own = (stream, id) => new StreamResharding(stack, id, { stream, shardCount: 4 });
+  const repair: Own = (stream, id) => new StreamReconciliation(stack, id, { stream, shardCount: 4, repair: true });
+  const another: Own = (stream, id) => new StreamResharding(stack, id, { stream, shardCount: 5 });
+  const report: Own = (stream, id) => new StreamReconciliation(stack, id, { stream });
+  const owners = { scaling, resharding, repair, another, report };
+  type Name = keyof typeof owners;
+
+  const disagreeing: [Name, Name][] = [
+    ['scaling', 'scaling'],
+    ['scaling', 'resharding'],
+    ['scaling', 'repair'],
+    ['resharding', 'another'],
+    ['repair', 'another'],
+  ];
+
+  describe.each([
+    ['a stream', () => [new kinesis.Stream(stack, 'Events'), undefined]],
+    [
+      'a stream and an import of it',
+      () => {
+        const stream = new kinesis.Stream(stack, 'Events');
+        return [stream, kinesis.Stream.fromStreamArn(stack, 'Imported', stream.streamArn)];
+      },
+    ],
+    [
+      'two imports of a stream',
+      () => {
+        const arn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+        return ['Imported', 'Again'].map((id) => kinesis.Stream.fromStreamArn(stack, id, arn));
+      },
+    ],
+  ] as [string, () => [kinesis.IStream, kinesis.IStream?]][])('of %s', (_, make) => {
+    test.each([...disagreeing, ...disagreeing.map(([a, b]): [Name, Name] => [b, a])])(
+      'is not %s and %s at once',
+      (first, second) => {
+        const [stream, same = stream] = make();
+        owners[first](stream, 'First');
+
+        expect(() => owners[second](same, 'Second')).toThrow(InvalidArgumentError);
+        const add = () => owners[second](same, 'Third');
+        expect(add).toThrow(
+          /EvenShards\/(Second|Third): stream must be a stream whose shard count is not decided elsewhere, and EvenShards\/First (scales it|keeps it at \d)/,
+        );
+      },
+    );
+
+    test.each<[Name, Name]>([
+      ['resharding', 'repair'],
+      ['repair', 'resharding'],
+      ['scaling', 'report'],
+      ['report', 'scaling'],
+    ])('may be %s beside %s', (first, second) => {
+      const [stream, same = stream] = make();
+      owners[first](stream, 'First');
+      expect(() => owners[second](same, 'Second')).not.toThrow();
+    });
+  });
+
+  test('is another for another stream', () => {
+    scaling(new kinesis.Stream(stack, 'Events'), 'First');
+    expect(() => resharding(new kinesis.Stream(stack, 'Clicks'), 'Second')).not.toThrow();
+  });
+
+  test.each([20, 1])('that scales it finds a declared count, such as %d, within its bounds', (shardCount) => {
+    const stream = new UniformStream(stack, 'Events', { shardCount });
+
+    expect(() => stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 4 })).toThrow(
+      `EvenShards/Events: shardCount must be from minCapacity, 2, to maxCapacity, 4, for a stream that is scaled between them, got ${shardCount}`,
+    );
+  });
+});

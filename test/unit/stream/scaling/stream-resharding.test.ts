@@ -1,0 +1,100 @@
+import { App, Lazy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { StreamResharding, UniformStream } from '../../../../lib';
+import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/foundation/errors';
+import { withoutAssets } from '../../../support/template-without-assets';
+
+const RESOURCE = 'Custom::EvenShardsStreamShardCount';
+
+describe('StreamResharding', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+
+  test('has a custom resource take the stream to its count', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    const { openShardCount, skew } = new StreamResharding(stack, 'Resharding', { stream, shardCount: 32 });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties(RESOURCE, { StreamName: stack.resolve(stream.streamName), ShardCount: 32 });
+    const [resource] = Object.keys(template.findResources(RESOURCE));
+    expect(stack.resolve([openShardCount, skew])).toEqual([
+      { 'Fn::GetAtt': [resource, 'OpenShardCount'] },
+      { 'Fn::GetAtt': [resource, 'Skew'] },
+    ]);
+  });
+
+  test('has one function for all streams of a stack, which may reshard exactly these', () => {
+    const streams = ['Events', 'Orders'].map((id) => new UniformStream(stack, id, { shardCount: 4 }));
+    for (const stream of streams) new StreamResharding(stream, 'Resharding', { stream, shardCount: 32 });
+
+    const template = Template.fromStack(stack);
+    template.resourceCountIs(RESOURCE, 2);
+    const functions = Object.values(template.findResources('AWS::Lambda::Function'));
+    expect(functions.filter(({ Properties }) => !Properties.Description.startsWith('AWS CDK'))).toHaveLength(1);
+    const statements = Object.values(template.findResources('AWS::IAM::Policy')).flatMap(
+      ({ Properties }) => Properties.PolicyDocument.Statement,
+    );
+    const onStreams = statements.filter(({ Action }) =>
+      [Action].flat().some((action) => action.startsWith('kinesis:')),
+    );
+    expect(onStreams.map(({ Resource }) => Resource)).toEqual(streams.map(({ streamArn }) => stack.resolve(streamArn)));
+  });
+
+  test('waits for its permission before it begins', () => {
+    const stream = kinesis.Stream.fromStreamArn(
+      stack,
+      'Imported',
+      stack.formatArn({ service: 'kinesis', resource: 'stream', resourceName: 'events' }),
+    );
+    new StreamResharding(stack, 'Resharding', { stream, shardCount: 32 });
+
+    Template.fromStack(stack).hasResource(RESOURCE, {
+      DependsOn: [Match.stringLikeRegexp('^EvenShardsReshardProviderRoleDefaultPolicy')],
+    });
+  });
+
+  test.each([0, 10_001, 2.5])('fails for a count of %d', (shardCount) => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    const construct = (id: string) => () => new StreamResharding(stack, id, { stream, shardCount });
+
+    expect(construct('Resharding')).toThrow(
+      `EvenShards/Resharding: shardCount must be a whole number from 1 to 10000, got ${shardCount}`,
+    );
+    expect(construct('Again')).toThrow(InvalidShardCountError);
+  });
+
+  test('leaves a count that only deployment knows to the function', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    new StreamResharding(stack, 'Resharding', { stream, shardCount: Lazy.number({ produce: () => 7 }) });
+
+    Template.fromStack(stack).hasResourceProperties(RESOURCE, { ShardCount: 7 });
+  });
+
+  test('fails for an on-demand stream, whose shards are not ours to count', () => {
+    const stream = new kinesis.Stream(stack, 'Events', { streamMode: kinesis.StreamMode.ON_DEMAND });
+    const construct = (id: string) => () => new StreamResharding(stack, id, { stream, shardCount: 8 });
+
+    expect(construct('Resharding')).toThrow(
+      'EvenShards/Resharding: stream.streamMode must be PROVISIONED, for in on-demand mode Kinesis chooses the shards, ' +
+        'and may be set to ignore partition keys and explicit hash keys (record distribution AUTO), got "ON_DEMAND"',
+    );
+    expect(construct('Again')).toThrow(InvalidArgumentError);
+  });
+
+  test('fails for a stream of another region', () => {
+    const here = new Stack(new App(), 'Here', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const streamArn = 'arn:aws:kinesis:eu-north-1:111111111111:stream/events';
+    const stream = kinesis.Stream.fromStreamArn(here, 'Imported', streamArn);
+
+    expect(() => new StreamResharding(here, 'Resharding', { stream, shardCount: 8 })).toThrow(InvalidArgumentError);
+  });
+
+  test('alone, is this template', () => {
+    new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
+
+    expect(withoutAssets(Template.fromStack(stack))).toMatchSnapshot();
+  });
+});

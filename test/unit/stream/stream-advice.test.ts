@@ -1,0 +1,63 @@
+import { App, Lazy, Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { type ExpectedStreamTraffic, UniformStream } from '../../../lib';
+import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+
+const expectedTraffic: ExpectedStreamTraffic = { recordsPerSecond: 5_000, bytesPerSecond: 2_000_000 };
+
+describe('UniformStream with expected traffic', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+  const warnings = () =>
+    Annotations.fromStack(stack)
+      .findWarning('*', Match.anyValue())
+      .map(({ entry }) => entry.data);
+
+  test('warns of too few shards, with an id and the count to set', () => {
+    new UniformStream(stack, 'Events', { shardCount: 6, expectedTraffic });
+    expect(warnings()).toEqual([
+      '6 shard(s) are too few for the expected traffic: set shardCount to 7, as records written needs ' +
+        '[ack: cdk-even-shards:UniformStream.tooFewShards]',
+    ]);
+  });
+
+  test('says what balanced explicit hash keys save', () => {
+    new UniformStream(stack, 'Events', { shardCount: 6, expectedTraffic: { ...expectedTraffic, keys: 100 } });
+    expect(warnings()).toEqual([
+      expect.stringContaining(
+        'set shardCount to 14 (or to 7, if every partition key has a balanced explicit hash key)',
+      ),
+    ]);
+  });
+
+  test('warns of a key that is hotter than a shard, however many there are', () => {
+    new UniformStream(stack, 'Events', {
+      shardCount: 100,
+      expectedTraffic: { ...expectedTraffic, hottestKeyShare: 0.3 },
+    });
+    expect(warnings()).toEqual([
+      expect.stringMatching(/^no shard count fixes this: one key takes 150% of a shard.* \[ack: .*notFixedByShards\]$/),
+    ]);
+  });
+
+  test.each([
+    ['as many shards as planned', { shardCount: 7, expectedTraffic }],
+    ['no expected traffic', { shardCount: 1 }],
+    ['a count that is known when deployed', { shardCount: Lazy.number({ produce: () => 1 }), expectedTraffic }],
+  ])('says nothing with %s', (_, props) => {
+    new UniformStream(stack, 'Events', props);
+    expect(warnings()).toEqual([]);
+  });
+
+  test('fails for traffic outside its bounds, by the path of the construct', () => {
+    const create = () =>
+      new UniformStream(new Stack(new App(), 'EvenShards'), 'Events', {
+        shardCount: 1,
+        expectedTraffic: { ...expectedTraffic, headRoom: 1 },
+      });
+    expect(create).toThrow(InvalidArgumentError);
+    expect(create).toThrow('EvenShards/Events: expectedTraffic.headRoom must be a number from 0 to 0.9, got 1');
+  });
+});

@@ -1,0 +1,141 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import * as rds from 'aws-cdk-lib/aws-rds';
+import {
+  HashKeyRegistry,
+  OrderedProducerFunction,
+  OutboxRelayDatabase,
+  OutboxRelayFunction,
+  StreamAutoScaling,
+  StreamProduceGrants,
+  StreamReconciliation,
+  StreamReshardGrants,
+  StreamResharding,
+} from '../../../lib';
+
+describe('a stream that is a resource of CloudFormation', () => {
+  let stack: Stack;
+  let stream: kinesis.CfnStream;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
+    stream = new kinesis.CfnStream(stack, 'Events', { shardCount: 4 });
+  });
+
+  const role = () => new iam.Role(stack, 'Role', { assumedBy: new iam.AccountRootPrincipal() });
+  const allowed = (action: string) =>
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Action: Match.arrayWith([action]),
+            Resource: { 'Fn::GetAtt': ['Events', 'Arn'] },
+          }),
+        ]),
+      },
+    });
+
+  test.each<[string, string, () => unknown]>([
+    ['StreamProduceGrants', 'kinesis:PutRecords', () => StreamProduceGrants.fromStream(stream).produce(role())],
+    ['StreamReshardGrants', 'kinesis:SplitShard', () => StreamReshardGrants.fromStream(stream).reshard(role())],
+    ['OrderedProducerFunction', 'kinesis:PutRecords', () => new OrderedProducerFunction(stack, 'It', { stream })],
+    ['StreamResharding', 'kinesis:SplitShard', () => new StreamResharding(stack, 'It', { stream, shardCount: 8 })],
+    [
+      'StreamReconciliation',
+      'kinesis:ListShards',
+      () => new StreamReconciliation(stack, 'It', { stream, shardCount: 4, repair: true }),
+    ],
+    [
+      'StreamAutoScaling',
+      'kinesis:UpdateShardCount',
+      () => new StreamAutoScaling(stack, 'It', { stream, minCapacity: 2, maxCapacity: 8 }),
+    ],
+    [
+      'OutboxRelayFunction',
+      'kinesis:PutRecords',
+      () => {
+        const attributes = { vpcId: 'vpc-1', availabilityZones: ['eu-west-1a'], privateSubnetIds: ['subnet-1'] };
+        const cluster = rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Database', {
+          clusterIdentifier: 'database',
+          clusterResourceIdentifier: 'cluster-1',
+          clusterEndpointAddress: 'database.cluster-1.eu-west-1.rds.amazonaws.com',
+          port: 5432,
+        });
+        const database = OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
+        const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', attributes);
+        return new OutboxRelayFunction(stack, 'It', { stream, database, vpc });
+      },
+    ],
+  ])('is taken by %s', (_, action, make) => {
+    make();
+
+    allowed(action);
+  });
+
+  test('is taken by HashKeyRegistry, and by its producer, whose stream it is', () => {
+    const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream });
+    new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry });
+    const another = new kinesis.CfnStream(stack, 'Others', { shardCount: 4 });
+
+    allowed('kinesis:PutRecords');
+    expect(() => new OrderedProducerFunction(stack, 'Wrong', { stream: another, hashKeyRegistry })).toThrow(
+      'hashKeyRegistry must be a registry of the stream EvenShards/Others, got "EvenShards/Events"',
+    );
+  });
+
+  test('is looked at as every stream is: its mode, how it distributes records, and who decides its shards', () => {
+    stream.addPropertyOverride('RecordDistributionStrategy', 'AUTO');
+    expect(() => new OrderedProducerFunction(stack, 'Producer', { stream })).toThrow(
+      'EvenShards/Producer: stream.recordDistributionStrategy must be USER_PARTITION_KEY',
+    );
+
+    const onDemand = new kinesis.CfnStream(stack, 'OnDemand', { streamModeDetails: { streamMode: 'ON_DEMAND' } });
+    expect(() => new StreamResharding(stack, 'Resharding', { stream: onDemand, shardCount: 4 })).toThrow(
+      'EvenShards/Resharding: stream.streamMode must be PROVISIONED',
+    );
+
+    new StreamReconciliation(stack, 'Repair', { stream, shardCount: 4, repair: true });
+    expect(() => new StreamAutoScaling(stack, 'Scaling', { stream, minCapacity: 1, maxCapacity: 8 })).toThrow(
+      'a stream whose shard count is not decided elsewhere, and EvenShards/Repair keeps it at 4',
+    );
+  });
+
+  test.each([
+    ['with no key', undefined],
+    ['with the key that AWS manages', { encryptionType: 'KMS', keyId: 'alias/aws/kinesis' }],
+  ])('%s needs no permission on a key', (_, streamEncryption) => {
+    stream.streamEncryption = streamEncryption;
+    StreamProduceGrants.fromStream(stream).produce(role());
+
+    Annotations.fromStack(stack).hasNoWarning('*', Match.anyValue());
+    expect(JSON.stringify(Template.fromStack(stack))).not.toContain('kms:');
+  });
+
+  test('warns that its customer-managed key is not for it to allow', () => {
+    stream.streamEncryption = { encryptionType: 'KMS', keyId: new kms.Key(stack, 'Key').keyArn };
+    StreamProduceGrants.fromStream(stream).produce(role());
+
+    Annotations.fromStack(stack).hasWarning(
+      '/EvenShards/Events',
+      Match.stringLikeRegexp('kms:GenerateDataKey could not be allowed on the key of the stream'),
+    );
+  });
+
+  test('has its customer-managed key by what is registered in EncryptedResources', () => {
+    const key = new kms.Key(stack, 'Key');
+    stream.streamEncryption = { encryptionType: 'KMS', keyId: key.keyArn };
+    iam.EncryptedResources.register(stack, 'AWS::Kinesis::Stream', {
+      forResource: (resource) => ({
+        env: resource.env,
+        grantOnKey: (grantee, ...actions) => ({ grant: key.grant(grantee, ...actions) }),
+      }),
+    });
+    StreamProduceGrants.fromStream(stream).produce(role());
+
+    Annotations.fromStack(stack).hasNoWarning('*', Match.anyValue());
+    expect(JSON.stringify(Template.fromStack(stack))).toContain('kms:GenerateDataKey');
+  });
+});

@@ -1,0 +1,190 @@
+import { App, Duration, Lazy, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import { StreamReshardingProvider, UniformStream } from '../../../lib';
+import { InvalidShardCountError } from '../../../lib/core/foundation/errors';
+
+describe('UniformStream', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+
+  test('is a provisioned stream of the given number of shards', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+
+    expect(stream.shardCount).toBe(4);
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      ShardCount: 4,
+      StreamModeDetails: { StreamMode: 'PROVISIONED' },
+    });
+  });
+
+  test('has the hash buckets it is given, four for each shard at least', () => {
+    expect(new UniformStream(stack, 'Events', { shardCount: 4, hashBuckets: 16 }).hashBuckets).toBe(16);
+    expect(new UniformStream(stack, 'Others', { shardCount: 4 }).hashBuckets).toBeUndefined();
+    const few = () => new UniformStream(stack, 'Few', { shardCount: 5, hashBuckets: 16 });
+    expect(few).toThrow('hashBuckets must be at least 20, four for each of the shards, got 16');
+    const odd = () => new UniformStream(stack, 'Odd', { shardCount: 1, hashBuckets: 100 });
+    expect(odd).toThrow('hashBuckets must be a power of two from 2 to 65536, got 100');
+  });
+
+  test('is encrypted with the key that AWS manages', () => {
+    new UniformStream(stack, 'Events', { shardCount: 4 });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      StreamEncryption: { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' },
+    });
+  });
+
+  test('is encrypted with a customer-managed key if it is given one', () => {
+    const encryptionKey = new kms.Key(stack, 'Key');
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4, encryptionKey });
+
+    expect(stream.encryptionKey).toBe(encryptionKey);
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      StreamEncryption: { EncryptionType: 'KMS', KeyId: stack.resolve(encryptionKey.keyArn) },
+    });
+  });
+
+  test.each([
+    ['1 MiB', Size.mebibytes(1), 1_024],
+    ['2.5 MiB', Size.mebibytes(2.5), 2_560],
+    ['10 MiB', Size.bytes(10 * 1024 * 1024), 10_240],
+    ['a size that only the deployment knows', Size.kibibytes(Lazy.number({ produce: () => 4_096 })), 4_096],
+  ])('has a record size limit of %s', (_, maxRecordSize, kibibytes) => {
+    expect(new UniformStream(stack, 'Events', { shardCount: 4, maxRecordSize }).maxRecordSize).toBe(maxRecordSize);
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { MaxRecordSizeInKiB: kibibytes });
+  });
+
+  test.each<[Size, string]>([
+    [Size.kibibytes(1_023), '1 MiB to 10 MiB, a whole number of KiB, got "1047552 bytes"'],
+    [Size.kibibytes(10_241), '1 MiB to 10 MiB, a whole number of KiB, got "10486784 bytes"'],
+    [Size.bytes(1_048_577), '1 MiB to 10 MiB, a whole number of KiB, got "1048577 bytes"'],
+    [
+      Size.mebibytes(Lazy.number({ produce: () => 4 })),
+      'given as Size.kibibytes, where only the deployment knows it, got "a token"',
+    ],
+  ])('fails for a record size limit of %s', (maxRecordSize, message) => {
+    const make = () => new UniformStream(stack, 'Events', { shardCount: 4, maxRecordSize });
+
+    expect(make).toThrow(`EvenShards/Events: maxRecordSize must be ${message}`);
+  });
+
+  test.each([
+    ['is retained when it leaves the stack', undefined, 'Retain'],
+    ['is deleted when its removal policy says so', RemovalPolicy.DESTROY, 'Delete'],
+  ])('%s', (_, removalPolicy, policy) => {
+    new UniformStream(stack, 'Events', { shardCount: 4, removalPolicy });
+
+    Template.fromStack(stack).hasResource('AWS::Kinesis::Stream', {
+      DeletionPolicy: policy,
+      UpdateReplacePolicy: policy,
+    });
+  });
+
+  test('passes on its name, retention period and shard-level metrics', () => {
+    new UniformStream(stack, 'Events', {
+      shardCount: 4,
+      streamName: 'events',
+      retentionPeriod: Duration.days(7),
+      shardLevelMetrics: [kinesis.ShardLevelMetrics.INCOMING_BYTES],
+    });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      Name: 'events',
+      RetentionPeriodHours: 168,
+      DesiredShardLevelMetrics: ['IncomingBytes'],
+    });
+  });
+
+  test('has the same shard-level metrics in whatever order they are given', () => {
+    const { INCOMING_BYTES, INCOMING_RECORDS } = kinesis.ShardLevelMetrics;
+    new UniformStream(stack, 'Events', { shardCount: 4, shardLevelMetrics: [INCOMING_RECORDS, INCOMING_BYTES] });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      DesiredShardLevelMetrics: ['IncomingBytes', 'IncomingRecords'],
+    });
+  });
+
+  test('has no name, and thus can be replaced, unless it is given one', () => {
+    new UniformStream(stack, 'Events', { shardCount: 4 });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { Name: Match.absent() });
+  });
+
+  test.each([1, 10_000])('can have %d shards', (shardCount) => {
+    new UniformStream(stack, 'Events', { shardCount });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: shardCount });
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 10_001])(
+    'fails for a shard count of %d',
+    (shardCount) => {
+      const construct = () => new UniformStream(stack, 'Events', { shardCount });
+
+      expect(construct).toThrow(InvalidShardCountError);
+      expect(() => new UniformStream(stack, 'Other', { shardCount })).toThrow(
+        `EvenShards/Other: shardCount must be a whole number from 1 to 10000, got ${shardCount}`,
+      );
+    },
+  );
+
+  test('leaves a shard count that only synthesis or deployment knows alone', () => {
+    new UniformStream(stack, 'Events', { shardCount: Lazy.number({ produce: () => 7 }) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 7 });
+  });
+
+  describe('with an initial shard count', () => {
+    test('declares that one for ever, and has a custom resource go to the other', () => {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
+
+      expect(stream.shardCount).toBe(32);
+      const template = Template.fromStack(stack);
+      template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 4 });
+      template.hasResourceProperties('Custom::EvenShardsStreamShardCount', { ShardCount: 32 });
+    });
+
+    test('tells how many shards it has, and how even they are', () => {
+      const stream = new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
+
+      const attribute = (name: string) => ({ 'Fn::GetAtt': [expect.stringMatching(/^EventsResharding/), name] });
+      expect(stack.resolve([stream.resharding?.openShardCount, stream.resharding?.skew])).toEqual([
+        attribute('OpenShardCount'),
+        attribute('Skew'),
+      ]);
+    });
+
+    test('fails for one that no stream can have', () => {
+      expect(() => new UniformStream(stack, 'Events', { shardCount: 4, deployedShardCount: 0 })).toThrow(
+        'EvenShards/Events: deployedShardCount must be a whole number from 1 to 10000, got 0',
+      );
+    });
+  });
+
+  test('without a deployed shard count has no custom resource', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+
+    expect(stream.resharding).toBeUndefined();
+    Template.fromStack(stack).resourceCountIs('AWS::Lambda::Function', 0);
+  });
+
+  test('fails with a provider that would reshard nothing', () => {
+    const reshardingProvider = new StreamReshardingProvider(stack, 'Provider');
+    expect(() => new UniformStream(stack, 'Events', { shardCount: 4, reshardingProvider })).toThrow(
+      'EvenShards/Events: reshardingProvider must be absent without a deployedShardCount: nothing else uses it, got "EvenShards/Provider"',
+    );
+  });
+
+  test('imports a stream by its attributes', () => {
+    const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+    const imported = UniformStream.fromStreamAttributes(stack, 'Imported', { streamArn });
+
+    expect(imported.streamArn).toBe(streamArn);
+    expect(imported.streamName).toBe('events');
+  });
+});

@@ -1,0 +1,250 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { DaxCluster, type DaxClusterProps, KeyLayout, ShardCounts, ShardedTable } from '../../../lib';
+import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
+import { invoiceTable } from '../../support/fakes/invoice-table';
+
+describe('DaxCluster', () => {
+  let stack: Stack;
+  let vpc: ec2.IVpc;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
+    vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
+      vpcId: 'vpc-1',
+      availabilityZones: ['eu-west-1a', 'eu-west-1b'],
+      privateSubnetIds: ['subnet-1', 'subnet-2'],
+    });
+  });
+
+  const invoices = () => invoiceTable(stack);
+  const jobs = (encryptionKey?: Key) => {
+    const table = new ShardedTable(stack, 'Jobs', {
+      partitionKey: { name: 'jobId', type: AttributeType.STRING },
+      ...(encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
+    });
+    const index = table.addShardedIndex({
+      indexName: 'byStatus',
+      valueAttribute: { name: 'status', type: AttributeType.STRING },
+      keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
+      shardCounts: ShardCounts.uniform(3),
+    });
+    return { table, index };
+  };
+  const cluster = (props: Partial<DaxClusterProps>) => new DaxCluster(stack, 'Cache', { vpc, ...props });
+
+  /** The statements of the policy of the role of the cluster. */
+  function statements(): unknown[] {
+    const policies = Template.fromStack(stack).findResources('AWS::IAM::Policy');
+    const [policy] = Object.entries(policies).filter(([id]) => id.startsWith('CacheRole'));
+    return policy![1].Properties.PolicyDocument.Statement;
+  }
+  const dynamo = (...actions: string[]) => actions.map((action) => `dynamodb:${action}`);
+
+  test('is encrypted at rest and in transit, and runs three nodes in the private subnets', () => {
+    cluster({ tables: [invoices()] });
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::DAX::Cluster', {
+      SSESpecification: { SSEEnabled: true },
+      ClusterEndpointEncryptionType: 'TLS',
+      NodeType: 'dax.r5.large',
+      ReplicationFactor: 3,
+      IAMRoleARN: { 'Fn::GetAtt': [Match.stringLikeRegexp('^CacheRole'), 'Arn'] },
+      SubnetGroupName: { Ref: Match.stringLikeRegexp('^CacheSubnets') },
+      ParameterGroupName: { Ref: Match.stringLikeRegexp('^CacheParameters') },
+      SecurityGroupIds: [{ 'Fn::GetAtt': [Match.stringLikeRegexp('^CacheSecurityGroup'), 'GroupId'] }],
+    });
+    template.hasResourceProperties('AWS::DAX::SubnetGroup', { SubnetIds: ['subnet-1', 'subnet-2'] });
+    template.hasResourceProperties('AWS::DAX::ParameterGroup', {
+      ParameterNameValues: { 'query-ttl-millis': '300000', 'record-ttl-millis': '300000' },
+    });
+  });
+
+  test('takes what it is told', () => {
+    const securityGroup = ec2.SecurityGroup.fromSecurityGroupId(stack, 'Group', 'sg-1');
+    cluster({
+      tables: [invoices()],
+      nodeType: 'dax.t3.small',
+      nodes: 1,
+      queryTimeToLive: Duration.seconds(1),
+      itemTimeToLive: Duration.minutes(1),
+      securityGroups: [securityGroup],
+      vpcSubnets: { subnets: [vpc.privateSubnets[1]!] },
+    });
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::DAX::Cluster', {
+      NodeType: 'dax.t3.small',
+      ReplicationFactor: 1,
+      SecurityGroupIds: ['sg-1'],
+    });
+    template.hasResourceProperties('AWS::DAX::SubnetGroup', { SubnetIds: ['subnet-2'] });
+    template.hasResourceProperties('AWS::DAX::ParameterGroup', {
+      ParameterNameValues: { 'query-ttl-millis': '1000', 'record-ttl-millis': '60000' },
+    });
+    template.resourceCountIs('AWS::EC2::SecurityGroup', 0);
+  });
+
+  test('exists after its role may ask DynamoDB', () => {
+    cluster({ tables: [invoices()] });
+    Template.fromStack(stack).hasResource('AWS::DAX::Cluster', {
+      DependsOn: Match.arrayWith([
+        Match.stringLikeRegexp('^CacheRoleDefaultPolicy'),
+        Match.stringLikeRegexp('^CacheRole'),
+      ]),
+    });
+  });
+
+  test('may read exactly its tables', () => {
+    const table = invoices();
+    cluster({ tables: [table] });
+    expect(statements()).toEqual([
+      {
+        Effect: 'Allow',
+        Action: dynamo('DescribeTable', 'GetItem', 'BatchGetItem', 'Query'),
+        Resource: stack.resolve(table.tableArn),
+      },
+    ]);
+  });
+
+  test('may query exactly its indexes, and describe their tables', () => {
+    const { index, table } = jobs();
+    cluster({ indexes: [index] });
+    expect(statements()).toEqual([
+      { Effect: 'Allow', Action: 'dynamodb:Query', Resource: stack.resolve(index.indexArn) },
+      { Effect: 'Allow', Action: 'dynamodb:DescribeTable', Resource: stack.resolve(table.tableArn) },
+    ]);
+  });
+
+  test('may write the items of its tables only if it is told so, and use their key', () => {
+    const { table, index } = jobs(new Key(stack, 'Key'));
+    cluster({ tables: [table], indexes: [index], allowWrites: true });
+    const reads = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
+    const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
+    const [onTable, onKey, onIndex, ...others] = statements();
+    expect(onTable).toMatchObject({ Action: dynamo(...reads, ...writes), Resource: stack.resolve(table.tableArn) });
+    const keyActions = ['Decrypt', 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
+    expect(onKey).toMatchObject({ Action: keyActions.map((action) => `kms:${action}`) });
+    expect(onIndex).toMatchObject({ Action: 'dynamodb:Query', Resource: stack.resolve(index.indexArn) });
+    expect(others).toMatchObject([{ Action: 'kms:Decrypt' }]);
+  });
+
+  const reader = (inNetwork = true) =>
+    new lambda.Function(stack, 'Reader', {
+      runtime: lambda.Runtime.NODEJS_22_X,
+      handler: 'index.handler',
+      code: lambda.Code.fromInline('exports.handler = async () => {}'),
+      ...(inNetwork && { vpc }),
+    });
+
+  test('lets a function of its network connect, get and query, and tells it where', () => {
+    const cache = cluster({ tables: [invoices()] });
+    cache.bindReader(reader());
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { DAX_ENDPOINT: stack.resolve(cache.endpoint) } },
+    });
+    template.hasResourceProperties('AWS::EC2::SecurityGroupIngress', {
+      FromPort: 9111,
+      ToPort: 9111,
+      IpProtocol: 'tcp',
+      GroupId: { 'Fn::GetAtt': [Match.stringLikeRegexp('^CacheSecurityGroup'), 'GroupId'] },
+      SourceSecurityGroupId: { 'Fn::GetAtt': [Match.stringLikeRegexp('^ReaderSecurityGroup'), 'GroupId'] },
+    });
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyName: Match.stringLikeRegexp('^ReaderServiceRole'),
+      PolicyDocument: {
+        Statement: [
+          {
+            Effect: 'Allow',
+            Action: ['dax:GetItem', 'dax:BatchGetItem', 'dax:Query'],
+            Resource: stack.resolve(cache.clusterArn),
+          },
+        ],
+      },
+    });
+  });
+
+  test('lets a role write through it if it takes writes', () => {
+    const role = new iam.Role(stack, 'Caller', { assumedBy: new iam.AccountRootPrincipal() });
+    const cache = cluster({ tables: [invoices()], allowWrites: true });
+    cache.grantWrite(role);
+    const actions = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: [
+          {
+            Effect: 'Allow',
+            Action: actions.map((action) => `dax:${action}`),
+            Resource: stack.resolve(cache.clusterArn),
+          },
+        ],
+      },
+    });
+  });
+
+  test('has the metrics of the cluster', () => {
+    const cache = cluster({ tables: [invoices()] });
+    expect(cache.metricQueryCacheHits()).toMatchObject({
+      namespace: 'AWS/DAX',
+      metricName: 'QueryCacheHits',
+      dimensions: { ClusterId: cache.clusterName },
+      statistic: 'Sum',
+      period: Duration.minutes(5),
+    });
+    const names = [
+      'QueryCacheMisses',
+      'ItemCacheHits',
+      'ItemCacheMisses',
+      'ThrottledRequestCount',
+      'FaultRequestCount',
+    ];
+    expect([
+      cache.metricQueryCacheMisses(),
+      cache.metricItemCacheHits(),
+      cache.metricItemCacheMisses(),
+      cache.metricThrottledRequestCount(),
+      cache.metricFaultRequestCount(),
+    ]).toMatchObject(names.map((metricName) => ({ metricName, statistic: 'Sum' })));
+    expect(cache.metricCpuUtilization()).toMatchObject({ metricName: 'CPUUtilization', statistic: 'Average' });
+  });
+
+  test.each<[string, () => unknown, string]>([
+    ['nothing to read', () => cluster({}), 'Cache: indexes must be at least one sharded index or table'],
+    ['no node', () => cluster({ tables: [invoices()], nodes: 0 }), 'nodes must be a whole number from 1 to 11'],
+    ['twelve nodes', () => cluster({ tables: [invoices()], nodes: 12 }), 'nodes must be a whole number from 1 to 11'],
+    [
+      'a time to live of 0, which would not mean the same for both caches',
+      () => cluster({ tables: [invoices()], queryTimeToLive: Duration.millis(0) }),
+      'queryTimeToLive must be a duration of at least a millisecond',
+    ],
+    [
+      'a table of another region',
+      () =>
+        cluster({ tables: [TableV2.fromTableArn(stack, 'Far', 'arn:aws:dynamodb:us-east-1:111111111111:table/far')] }),
+      'tables must be a table of the account and region',
+    ],
+    [
+      'to write to no table',
+      () => cluster({ indexes: [jobs().index], allowWrites: true }),
+      'Cache: allowWrites must be false without tables: an index is written by way of its table',
+    ],
+    [
+      'a function outside of the network',
+      () => cluster({ tables: [invoices()] }).bindReader(reader(false)),
+      'bindReader must be a function with a vpc',
+    ],
+    [
+      'to grant writes that its role may not send',
+      () => cluster({ tables: [invoices()] }).grantWrite(new iam.AccountRootPrincipal()),
+      'allowWrites must be true for a cluster that takes writes',
+    ],
+  ])('refuses %s', (_, act, message) => {
+    expect(act).toThrow(InvalidArgumentError);
+    stack = new Stack(new App(), 'Again', { env: { account: '111111111111', region: 'eu-west-1' } });
+    expect(act).toThrow(message);
+  });
+});

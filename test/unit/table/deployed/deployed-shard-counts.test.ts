@@ -1,0 +1,184 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Lazy, Stack, Stage } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { ShardCounts, ShardedTable } from '../../../../lib';
+import { deployInTurn, warningsOfChange } from '../../../support/fakes/deploy-in-turn';
+import { invoiceTable } from '../../../support/fakes/invoice-table';
+
+const DEPLOYED = 'even-shards:deployedAssembly';
+
+/** What was synthesized and deployed before, and what is synthesized now. */
+describe('synthesis that knows the deployed template', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'even-shards-deployed-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function stackWith(shardCounts: ShardCounts, context: Record<string, unknown>): Stack {
+    const stack = new Stack(new App({ outdir: folder, context }), 'Orders');
+    orders(shardCounts)(stack);
+    return stack;
+  }
+
+  const orders =
+    (shardCounts: ShardCounts, indexName = 'byStatus') =>
+    (stack: Stack): void => {
+      const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
+      const valueAttribute = { name: 'status', type: AttributeType.STRING };
+      table.addShardedIndex({ indexName, valueAttribute, shardCounts });
+    };
+  const invoices =
+    (shardCounts: ShardCounts) =>
+    (stack: Stack): void => {
+      invoiceTable(stack, { shardCounts });
+    };
+
+  const warningsAfter = (deployed: ShardCounts, next: ShardCounts, indexName?: string): string[] =>
+    warningsOfChange(orders(deployed), orders(next, indexName));
+  const tableWarningsAfter = (deployed: ShardCounts, next: ShardCounts): string[] =>
+    warningsOfChange(invoices(deployed), invoices(next));
+
+  const uniform = ShardCounts.uniform;
+  const byValue = ShardCounts.byValue;
+
+  test('finds the template of a stack in a stage, and one that was fetched by the name of its stack', () => {
+    const stageOf = (count: number, context: Record<string, unknown> = {}): Stack => {
+      const stack = new Stack(new Stage(new App({ outdir: folder, context }), 'Prod'), 'Orders');
+      const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
+      table.addShardedIndex({ indexName: 'byTime', shardCounts: uniform(count) });
+      return stack;
+    };
+    const warningsOf = (stack: Stack) => Annotations.fromStack(stack).findWarning('*', Match.anyValue());
+    const template = Template.fromStack(stageOf(10));
+    (stageOf(10).node.root as App).synth();
+    expect(warningsOf(stageOf(20, { [DEPLOYED]: folder }))).toHaveLength(1);
+    const fetched = join(folder, 'fetched');
+    mkdirSync(fetched);
+    expect(warningsOf(stageOf(20, { [DEPLOYED]: fetched }))).toEqual([]);
+    writeFileSync(join(fetched, 'Prod-Orders.template.json'), JSON.stringify(template.toJSON()));
+    expect(warningsOf(stageOf(20, { [DEPLOYED]: fetched }))).toHaveLength(1);
+  });
+
+  test('warns where adaptive counts become fixed, for nobody knows at synthesis how far values have grown', () => {
+    const [warning] = warningsAfter(ShardCounts.adaptive({ initial: 4 }), uniform(4));
+    expect(warning).toContain('queries of byStatus miss items of values that have grown beyond its fixed shardCounts');
+    expect(warning).toContain('adaptive-counts.md#back-to-fixed-counts');
+  });
+
+  test('says nothing where fixed counts become adaptive, or begin with the counts that were deployed', () => {
+    expect(warningsAfter(uniform(4), ShardCounts.adaptive({ initial: 4 }))).toEqual([]);
+    expect(
+      warningsAfter(ShardCounts.adaptive({ initial: 4 }), ShardCounts.adaptive({ initial: 4, maximum: 9 })),
+    ).toEqual([]);
+  });
+
+  test('warns of a skipped step in the counts that adaptive ones begin with', () => {
+    const [warning] = warningsAfter(ShardCounts.adaptive({ initial: 4 }), ShardCounts.adaptive({ initial: 2 }));
+    expect(warning).toContain('ShardCounts.uniform(4) to ShardCounts.uniform(2) in one deployment');
+  });
+
+  test.each<[string, ShardCounts, ShardCounts, string]>([
+    [
+      'a count is raised in one deployment',
+      uniform(10),
+      uniform(20),
+      'ShardCounts.uniform(10) to ShardCounts.uniform(20) in one deployment: deploy ' +
+        'ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20)) before',
+    ],
+    [
+      'a count is lowered in one deployment',
+      uniform(10),
+      uniform(3),
+      'ShardCounts.uniform(10) to ShardCounts.uniform(3) in one deployment: deploy ' +
+        'ShardCounts.uniform(3).alsoReading(ShardCounts.uniform(10)) before',
+    ],
+    [
+      'the count of one value is raised in one deployment',
+      byValue({ failed: 2, pending: 5 }, 1),
+      byValue({ failed: 9, pending: 5 }, 1),
+      'deploy ShardCounts.byValue({"failed":2,"pending":5}, 1).alsoReading(ShardCounts.byValue({"failed":9,"pending":5}, 1)) before',
+    ],
+    [
+      'readers take other counts than writers will',
+      uniform(10).alsoReading(uniform(15)),
+      uniform(20),
+      'deploy ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20)) before',
+    ],
+  ])('warns when %s, and says what to deploy', (_, deployed, next, advice) => {
+    expect(warningsAfter(deployed, next)).toEqual([
+      expect.stringMatching(/^queries of byStatus would miss items if its shardCounts went from /),
+    ]);
+    expect(warningsAfter(deployed, next)[0]).toContain(advice);
+  });
+
+  test.each<[string, ShardCounts, ShardCounts]>([
+    ['nothing changes', uniform(10), uniform(10)],
+    ['readers go first', uniform(10), uniform(10).alsoReading(uniform(20))],
+    ['writers follow', uniform(10).alsoReading(uniform(20)), uniform(20)],
+    ['writers stop first', uniform(20), uniform(10).alsoReading(uniform(20))],
+    ['readers follow after the drain', uniform(10).alsoReading(uniform(20)), uniform(10)],
+    ['only the deployment knows a count', uniform(10), uniform(Lazy.number({ produce: () => 20 }))],
+  ])('is silent when %s', (_, deployed, next) => {
+    expect(warningsAfter(deployed, next)).toEqual([]);
+  });
+
+  test('is silent of a new index, and of a new stack', () => {
+    expect(warningsAfter(uniform(10), uniform(20), 'byStatusAndMore')).toEqual([]);
+    Annotations.fromStack(stackWith(uniform(20), { [DEPLOYED]: folder })).hasNoWarning('*', Match.anyValue());
+  });
+
+  test.each(['/nowhere', 7])('refuses %s, which is no folder', (notAFolder) => {
+    expect(() => stackWith(uniform(1), { [DEPLOYED]: notAFolder })).toThrow(
+      `context ${DEPLOYED} must be a folder with the templates that were deployed, got`,
+    );
+  });
+
+  test('refuses a template that is not JSON', () => {
+    writeFileSync(join(folder, 'Orders.template.json'), 'Resources:');
+    expect(() => stackWith(uniform(1), { [DEPLOYED]: folder })).toThrow(
+      `context ${DEPLOYED} must be a folder whose templates are JSON`,
+    );
+  });
+
+  test.each<[string, ShardCounts, ShardCounts, string]>([
+    ['is raised', uniform(5), uniform(6), 'deploy ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6)) before'],
+    [
+      'is lowered',
+      uniform(6),
+      uniform(5),
+      'went from ShardCounts.uniform(6) to ShardCounts.uniform(5) in one deployment: deploy ' +
+        'ShardCounts.uniform(6).since(ShardCounts.uniform(5)) before',
+    ],
+    [
+      'is raised, and forgets the items of the earlier count',
+      uniform(5).alsoReading(uniform(6)),
+      uniform(6),
+      'deploy ShardCounts.uniform(6).since(ShardCounts.uniform(5)) before',
+    ],
+  ])(
+    'warns when the count of a table that is sharded by its own key %s in one deployment',
+    (_, deployed, next, advice) => {
+      expect(tableWarningsAfter(deployed, next)).toEqual([
+        expect.stringMatching(/^items would be missed or be there twice .*KeyShardedTable.skippedStep\]$/),
+      ]);
+      expect(tableWarningsAfter(deployed, next)[0]).toContain(advice);
+    },
+  );
+
+  test('is silent along the whole plan of a table that is sharded by its own key', () => {
+    const plan = [
+      uniform(5),
+      uniform(5).alsoReading(uniform(6)),
+      uniform(6).since(uniform(5)),
+      uniform(6),
+      uniform(6).since(uniform(4)),
+      uniform(4).since(uniform(6)),
+      uniform(4),
+    ];
+    expect(deployInTurn(...plan.map(invoices)).flat()).toEqual([]);
+  });
+});

@@ -1,0 +1,137 @@
+import { Annotations, CfnParameter, type Stack } from 'aws-cdk-lib';
+import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  KeyLayout,
+  type KeyShardedTable,
+  type KeyShardedTableProps,
+  ShardCounts,
+  type ShardedIndexOptions,
+  ShardedTable,
+  ShardingStrategy,
+} from '../../../../lib';
+import { warningsOfChange } from '../../../support/fakes/deploy-in-turn';
+import { invoiceTable } from '../../../support/fakes/invoice-table';
+
+const text = (name: string) => ({ name, type: AttributeType.STRING });
+const warn = expect.stringContaining;
+
+describe('an index whose settings are compared with those that are deployed', () => {
+  const index =
+    (changes: Partial<ShardedIndexOptions> = {}) =>
+    (stack: Stack): void => {
+      const table = new ShardedTable(stack, 'Table', { partitionKey: text('orderId') });
+      const shardCounts = ShardCounts.uniform(4);
+      table.addShardedIndex({ indexName: 'byStatus', valueAttribute: text('status'), shardCounts, ...changes });
+    };
+
+  test.each<[string, Partial<ShardedIndexOptions>, Partial<ShardedIndexOptions>, string, string]>([
+    ['layout', {}, { keyLayout: KeyLayout.SINGLE_ATTRIBUTE }, 'keyLayout', '"multi-attribute" to "single-attribute"'],
+    ['value', {}, { valueAttribute: text('state') }, 'valueAttribute', '"status" to "state"'],
+    ['value, which is left out', {}, { valueAttribute: undefined }, 'valueAttribute', '"status" to none'],
+    ['shard attribute', {}, { shardAttribute: 'shard' }, 'shardAttribute', '"byStatusShard" to "shard"'],
+    ['sort key', {}, { sortKey: text('createdAt') }, 'sortKey', '[] to ["createdAt"]'],
+    [
+      'tie-breakers',
+      { sortKey: text('createdAt') },
+      { sortKey: text('createdAt'), tieBreakers: [text('customer')] },
+      'sortKey',
+      '["createdAt"] to ["createdAt","customer"]',
+    ],
+  ])('warns of another %s, of which DynamoDB makes a failed deployment', (_, deployed, next, property, change) => {
+    const id = `changed${property.charAt(0).toUpperCase()}${property.slice(1)}`;
+    expect(warningsOfChange(index(deployed), index(next))).toEqual([
+      expect.stringMatching(new RegExp(`^${property} of byStatus would go from .*ShardedIndex.${id}]$`)),
+    ]);
+    const [warning] = warningsOfChange(index(deployed), index(next));
+    expect(warning).toContain(`${change}: the deployment would fail`);
+    expect(warning).toContain('Add an index with another indexName');
+  });
+
+  test('warns of another value where the key of the index is the shard alone: DynamoDB would deploy it', () => {
+    const keyLayout = KeyLayout.SINGLE_ATTRIBUTE;
+    expect(warningsOfChange(index({ keyLayout }), index({ keyLayout, valueAttribute: text('state') }))).toEqual([
+      warn(
+        'valueAttribute of byStatus would go from "status" to "state": queries would miss every item until it is written',
+      ),
+    ]);
+  });
+
+  test('warns of another table of counts, whether the app has made it or names it', () => {
+    const shardCounts = ShardCounts.adaptive();
+    const own = index({ shardCounts });
+    const named = (name: string) => (stack: Stack) =>
+      index({ shardCounts, shardCountTable: TableV2.fromTableName(stack, 'Counts', name) })(stack);
+    expect(warningsOfChange(own, own)).toEqual([]);
+    expect(warningsOfChange(named('counts'), named('counts'))).toEqual([]);
+    expect(warningsOfChange(own, named('counts'))).toEqual([
+      warn(
+        'shardCountTable of byStatus would go from "Orders/Table/ShardCounts" to "counts": readers and writers would overlook',
+      ),
+    ]);
+    expect(warningsOfChange(named('counts'), named('others'))).toEqual([warn('from "counts" to "others"')]);
+  });
+
+  test.each<[string, Partial<ShardedIndexOptions>, Partial<ShardedIndexOptions>]>([
+    ['the strategy: queries ask every shard', {}, { strategy: ShardingStrategy.RANDOM }],
+    [
+      'the layout of an index of the whole table: its key is the number of the shard in both',
+      { valueAttribute: undefined },
+      { valueAttribute: undefined, keyLayout: KeyLayout.SINGLE_ATTRIBUTE },
+    ],
+    ['the name: it is a new index', {}, { indexName: 'byState', valueAttribute: text('state') }],
+  ])('is silent of %s', (_, deployed, next) => {
+    expect(warningsOfChange(index(deployed), index(next))).toEqual([]);
+  });
+});
+
+describe('a table sharded by its own key, whose settings are compared with those that are deployed', () => {
+  const table =
+    (changes: Partial<KeyShardedTableProps> = {}) =>
+    (stack: Stack): KeyShardedTable =>
+      invoiceTable(stack, changes);
+
+  test.each<[Partial<KeyShardedTableProps>, Partial<KeyShardedTableProps>, string]>([
+    [
+      {},
+      { separator: '-' },
+      'separator of the table would go from "#" to "-": readers would miss items that are there',
+    ],
+    [{}, { firstShard: 1 }, 'firstShard of the table would go from 0 to 1: readers would miss items that are there'],
+    [
+      {},
+      { valueAttribute: 'invoiceNumber' },
+      'valueAttribute of the table would go from "invoice" to "invoiceNumber": writers would put items under the values of',
+    ],
+    [
+      {},
+      { shardedBy: ['client'] },
+      'shardedBy of the table would go from ["transaction"] to ["client"]: shardKey would miss items that are there',
+    ],
+    [
+      { strategy: ShardingStrategy.RANDOM },
+      {},
+      'strategy of the table would go from "random" to "calculated": shardKey would miss items that are there',
+    ],
+    [
+      {},
+      { strategy: ShardingStrategy.RANDOM },
+      'strategy of the table would go from "calculated" to "random": only queries would find items',
+    ],
+  ])('warns of %j that becomes %j', (deployed, next, warning) => {
+    expect(warningsOfChange(table(deployed), table(next))).toEqual([warn(warning)]);
+  });
+
+  test('is silent of what is acknowledged, property by property', () => {
+    const acknowledging = (stack: Stack): void => {
+      const changed = table({ separator: '-', firstShard: 1 })(stack);
+      Annotations.of(changed).acknowledgeWarning('cdk-even-shards:KeyShardedTable.changedSeparator', 'it is empty');
+    };
+    expect(warningsOfChange(table(), acknowledging)).toEqual([warn('firstShard of the table would go from 0 to 1')]);
+  });
+
+  test('is silent of what only the deployment knows', () => {
+    const named = (stack: Stack) => table({ shardedBy: [new CfnParameter(stack, 'Name').valueAsString] })(stack);
+    expect(warningsOfChange(table(), named)).toEqual([]);
+    expect(warningsOfChange(named, table())).toEqual([]);
+  });
+});

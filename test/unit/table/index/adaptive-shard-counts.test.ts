@@ -1,0 +1,331 @@
+import { App, Lazy, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { type Attribute, AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import {
+  type AdaptiveShardCountsOptions,
+  CqlType,
+  FanOutQueryFunction,
+  type IShardedIndex,
+  KeyShardedTable,
+  ShardCounts,
+  ShardedIndex,
+  ShardedKeyspacesTable,
+  ShardedTable,
+  type ShardedTableProps,
+} from '../../../../lib';
+import { AdaptiveIndex } from '../../../../lib/core';
+import { InvalidShardCountError } from '../../../../lib/core/foundation/errors';
+
+const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
+const status = string('status');
+
+describe('adaptive shard counts', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
+  });
+
+  const tableWith = (props: Partial<ShardedTableProps> = {}) =>
+    new ShardedTable(stack, 'Orders', { partitionKey: string('orderId'), ...props });
+  const indexOf = (table: ShardedTable, options: AdaptiveShardCountsOptions = {}, indexName = 'byStatus') =>
+    table.addShardedIndex({ indexName, valueAttribute: status, shardCounts: ShardCounts.adaptive(options) });
+  /** What a reader reads, with something in place of what only the deployment knows. */
+  const configOf = (index: IShardedIndex) => {
+    const text = stack.resolve(index.toConfigJson());
+    if (typeof text === 'string') return JSON.parse(text);
+    return JSON.parse(text['Fn::Join'][1].map((part: unknown) => (typeof part === 'string' ? part : 'known')).join(''));
+  };
+  const countTables = () =>
+    Template.fromStack(stack).findResources('AWS::DynamoDB::GlobalTable', {
+      Properties: { KeySchema: [{ AttributeName: 'index' }, { AttributeName: 'value' }].map(Match.objectLike) },
+    });
+
+  describe('of an index', () => {
+    test('begin with one shard for each value, and may grow to 64', () => {
+      const config = configOf(indexOf(tableWith({ tableName: 'orders' })));
+      expect(config).toMatchObject({
+        version: 2,
+        shards: { default: { write: 1, read: 1 } },
+        adaptive: { tableName: expect.any(String), maximum: 64 },
+      });
+      expect(() => new AdaptiveIndex(config, { readCounts: async () => [] })).not.toThrow();
+    });
+
+    test('begin and end where the options say', () => {
+      const { shards, adaptive } = configOf(
+        indexOf(tableWith(), { initial: 2, initialByValue: { open: 8 }, maximum: 100 }),
+      );
+      expect(shards).toEqual({ default: { write: 2, read: 2 }, byValue: { open: { write: 8, read: 8 } } });
+      expect(adaptive.maximum).toBe(100);
+    });
+
+    test('are in one table for all indexes of a table, encrypted, recoverable, retained and protected', () => {
+      const table = tableWith();
+      const [byStatus, byState] = [indexOf(table), indexOf(table, {}, 'byState')];
+      expect(byStatus.shardCountTable).toBe(byState.shardCountTable);
+      const [counts, ...others] = Object.values(countTables());
+      expect(others).toEqual([]);
+      expect(counts).toMatchObject({
+        DeletionPolicy: 'Retain',
+        UpdateReplacePolicy: 'Retain',
+        Properties: {
+          BillingMode: 'PAY_PER_REQUEST',
+          Replicas: [
+            {
+              DeletionProtectionEnabled: true,
+              PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+            },
+          ],
+        },
+      });
+    });
+
+    test('are kept as the table is: with its key and its removal policy', () => {
+      const key = new Key(stack, 'Key');
+      indexOf(
+        tableWith({ encryption: TableEncryptionV2.customerManagedKey(key), removalPolicy: RemovalPolicy.DESTROY }),
+      );
+      const [counts] = Object.values(countTables());
+      expect(counts).toMatchObject({
+        DeletionPolicy: 'Delete',
+        Properties: {
+          SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+          Replicas: [{ DeletionProtectionEnabled: false }],
+        },
+      });
+    });
+
+    test('go with the stack when everything in it shall', () => {
+      indexOf(tableWith());
+      RemovalPolicies.of(stack).destroy();
+      const [counts] = Object.values(countTables());
+      expect(counts).toMatchObject({
+        DeletionPolicy: 'Delete',
+        Properties: { Replicas: [{ DeletionProtectionEnabled: false }] },
+      });
+    });
+
+    test('are in a table of your own if you name one', () => {
+      const shardCountTable = TableV2.fromTableName(stack, 'Counts', 'counts');
+      const index = tableWith().addShardedIndex({
+        indexName: 'byStatus',
+        shardCounts: ShardCounts.adaptive(),
+        shardCountTable,
+      });
+      expect(configOf(index).adaptive).toEqual({ tableName: 'counts', maximum: 64 });
+      expect(countTables()).toEqual({});
+    });
+
+    test('leave a table with fixed counts alone', () => {
+      const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
+      expect(configOf(index)).not.toHaveProperty('version');
+      expect(index.shardCountTable).toBeUndefined();
+      expect(countTables()).toEqual({});
+    });
+
+    test('show in the metadata of the table how far they may grow', () => {
+      indexOf(tableWith(), { maximum: 10 });
+      Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+        Metadata: { 'EvenShards::ShardedIndexes': { byStatus: { adaptive: { maximum: 10 } } } },
+      });
+    });
+
+    test('are changed in steps of deployments where they begin', () => {
+      const counts = ShardCounts.adaptive({ initial: 4, maximum: 32 }).alsoReading(ShardCounts.uniform(8));
+      const { shards, adaptive } = configOf(
+        tableWith().addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardCounts: counts }),
+      );
+      expect(shards).toEqual({ default: { write: 4, read: 8 } });
+      expect(adaptive.maximum).toBe(32);
+    });
+  });
+
+  describe('of readers and writers', () => {
+    const functionOf = (id: string) =>
+      new LambdaFunction(stack, id, {
+        runtime: Runtime.NODEJS_24_X,
+        handler: 'index.handler',
+        code: Code.fromInline('exports.handler = async () => {};'),
+      });
+    const actionsOn = (id: string, table: string) => {
+      const policies = Template.fromStack(stack).findResources('AWS::IAM::Policy');
+      const [policy] = Object.entries(policies).flatMap(([name, { Properties }]) =>
+        name.startsWith(id) ? [Properties] : [],
+      );
+      return policy.PolicyDocument.Statement.filter(({ Resource }: { Resource: object }) =>
+        JSON.stringify(Resource).includes(table),
+      ).map(({ Action }: { Action: unknown }) => Action);
+    };
+
+    test('a query function may query the table of counts, and needs no code', () => {
+      new FanOutQueryFunction(stack, 'Query', { indexes: [indexOf(tableWith())] });
+      expect(actionsOn('Query', 'OrdersShardCounts')).toEqual(['dynamodb:Query']);
+      Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+        Environment: { Variables: { EVEN_SHARDS_INDEXES: Match.anyValue() } },
+      });
+    });
+
+    test('readers and writers of your own may query it, too, and whoever changes counts may put them', () => {
+      const index = indexOf(tableWith());
+      index.bindReader(functionOf('Reader'));
+      index.bindWriter(functionOf('Writer'));
+      index.grants.changeShardCounts(functionOf('Controller'));
+      expect(actionsOn('Reader', 'OrdersShardCounts')).toEqual(['dynamodb:Query']);
+      expect(actionsOn('Writer', 'OrdersShardCounts')).toEqual(['dynamodb:Query']);
+      expect(actionsOn('Controller', 'OrdersShardCounts')).toEqual([['dynamodb:Query', 'dynamodb:PutItem']]);
+    });
+
+    test('counts with a customer-managed key can be decrypted', () => {
+      const key = new Key(stack, 'Key');
+      const shardCountTable = TableV2.fromTableAttributes(stack, 'Counts', {
+        tableName: 'counts',
+        encryptionKey: key,
+      });
+      const shardCounts = ShardCounts.adaptive();
+      const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts, shardCountTable });
+      index.grants.query(functionOf('Reader'));
+      expect(actionsOn('Reader', 'Key')).toEqual(['kms:Decrypt']);
+    });
+  });
+
+  describe('are refused', () => {
+    const refused = (make: () => unknown, code: string, message: string) => {
+      let error: unknown;
+      try {
+        make();
+      } catch (thrown) {
+        error = thrown;
+      }
+      expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
+    };
+
+    test.each<[AdaptiveShardCountsOptions, string]>([
+      [{ initial: 0 }, 'shardCounts.initial must be a whole number from 1 to 10000, got 0'],
+      [{ initialByValue: { open: 1.5 } }, 'shardCounts.initialByValue["open"] must be a whole number'],
+      [{ maximum: 10_001 }, 'shardCounts.maximum must be a whole number from 1 to 10000, got 10001'],
+      [{ initial: 8, maximum: 4 }, 'shardCounts.maximum must be at least 8, with which a value begins, got 4'],
+      [{ initialByValue: { open: 65 } }, 'shardCounts.maximum must be at least 65, with which a value begins, got 64'],
+    ])('as %j', (options, message) => {
+      expect(() => ShardCounts.adaptive(options)).toThrow(InvalidShardCountError);
+      expect(() => ShardCounts.adaptive(options)).toThrow(message);
+    });
+
+    test('for a table that is sharded by its own key', () => {
+      const make = () =>
+        new KeyShardedTable(stack, 'Invoices', {
+          partitionKey: string('invoice'),
+          sortKey: string('transaction'),
+          shardCounts: ShardCounts.adaptive(),
+        });
+      refused(make, 'INVALID_INDEX_CONFIG', 'shardCounts must be fixed: a new count changes the keys of items');
+    });
+
+    test('for a table of Amazon Keyspaces', () => {
+      const make = () =>
+        new ShardedKeyspacesTable(stack, 'Blogs', {
+          keyspaceName: 'k',
+          tableName: 'blogs',
+          partitionKey: [{ name: 'author', cqlType: CqlType.TEXT }],
+          clusteringColumns: [{ name: 'digest', cqlType: CqlType.TEXT }],
+          shardCounts: ShardCounts.adaptive(),
+        });
+      refused(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed: a table of Amazon Keyspaces does not say');
+    });
+
+    test('where fixed counts shall also read them', () => {
+      const make = () => ShardCounts.uniform(4).alsoReading(ShardCounts.adaptive());
+      refused(make, 'INVALID_SHARD_COUNT', 'shardCounts must be a fixed number, or adaptive in both');
+    });
+
+    test('for an imported index whose table of counts is unknown', () => {
+      const make = () =>
+        ShardedIndex.fromShardedIndexAttributes({
+          table: TableV2.fromTableName(stack, 'Imported', 'orders'),
+          tableKey: ['orderId'],
+          indexName: 'byStatus',
+          valueAttribute: status,
+          shardCounts: ShardCounts.adaptive(),
+        });
+      refused(make, 'INVALID_INDEX_CONFIG', 'byStatus.shardCountTable must be the table of counts of an index');
+    });
+
+    test('as a table of counts of fixed counts', () => {
+      const shardCountTable = TableV2.fromTableName(stack, 'Counts', 'counts');
+      const make = () =>
+        tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2), shardCountTable });
+      refused(make, 'INVALID_INDEX_CONFIG', 'byTime.shardCountTable must be absent with fixed shardCounts');
+    });
+
+    test('for two indexes with one shard attribute, which grow apart', () => {
+      const table = tableWith();
+      const shardAttribute = 'shard';
+      const shardCounts = ShardCounts.adaptive();
+      table.addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardAttribute, shardCounts });
+      const make = () =>
+        table.addShardedIndex({ indexName: 'byState', valueAttribute: status, shardAttribute, shardCounts });
+      refused(make, 'INVALID_INDEX_CONFIG', 'byState.shardAttribute must be another attribute than that of byStatus');
+    });
+
+    test('in another region', () => {
+      const index = indexOf(tableWith({ replicas: [{ region: 'us-east-1' }] }));
+      const make = () => index.onReplica('us-east-1');
+      refused(make, 'INVALID_INDEX_CONFIG', 'byStatus.shardCounts must be fixed for readers and writers in another');
+    });
+
+    test('if their table is in another region than a reader', () => {
+      const shardCountTable = TableV2.fromTableArn(
+        stack,
+        'Counts',
+        'arn:aws:dynamodb:us-east-1:111111111111:table/counts',
+      );
+      const shardCounts = ShardCounts.adaptive();
+      const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts, shardCountTable });
+      const make = () => new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
+      refused(make, 'INVALID_ARGUMENT', 'the shardCountTable of an index');
+    });
+
+    test('to be changed where counts are fixed', () => {
+      const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
+      const reader = new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
+      const make = () => index.grants.changeShardCounts(reader.function);
+      refused(
+        make,
+        'INVALID_INDEX_CONFIG',
+        'byTime.shardCounts must be ShardCounts.adaptive, whose counts can be changed',
+      );
+    });
+  });
+
+  describe('with expected traffic', () => {
+    const warnings = () =>
+      Annotations.fromStack(stack)
+        .findWarning('*', Match.anyValue())
+        .map(({ entry }) => entry.data);
+    const expectedTraffic = { writesPerSecond: 5_000, shares: { succeeded: 70, failed: 29, pending: 1 } };
+    const add = (maximum: number) => {
+      const shardCounts = ShardCounts.adaptive({ maximum });
+      tableWith().addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardCounts, expectedTraffic });
+    };
+
+    test('are advised to be able to grow so far', () => {
+      add(20);
+      expect(warnings()).toEqual([
+        expect.stringContaining('set its shardCounts to ShardCounts.adaptive with a maximum of 53'),
+      ]);
+    });
+
+    test('are enough if they may', () => {
+      add(53);
+      expect(warnings()).toEqual([]);
+    });
+  });
+
+  test('that only the deployment knows go into the configuration as they are', () => {
+    const token = Lazy.number({ produce: () => 7 });
+    const index = indexOf(tableWith(), { initial: token, initialByValue: { open: token }, maximum: token });
+    const { shards, adaptive } = configOf(index);
+    expect([shards.default.read, shards.byValue.open.write, adaptive.maximum]).toEqual([7, 7, 7]);
+  });
+});

@@ -1,0 +1,122 @@
+import { App, Lazy, Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { ShardCounts, ShardedTable } from '../../../../lib';
+import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+import { invoiceTable } from '../../../support/fakes/invoice-table';
+
+describe('a sharded index with expected traffic', () => {
+  let stack: Stack;
+  let table: ShardedTable;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+    table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
+  });
+  const warnings = () =>
+    Annotations.fromStack(stack)
+      .findWarning('*', Match.anyValue())
+      .map(({ entry }) => entry.data);
+
+  const byTime = { indexName: 'byTime', sortKey: { name: 'createdAt', type: AttributeType.STRING } };
+  const byStatus = { ...byTime, indexName: 'byStatus', valueAttribute: { name: 'status', type: AttributeType.STRING } };
+  const shares = { succeeded: 70, failed: 29, pending: 1 };
+
+  test('over the whole table warns of too few shards, with an id and the count to set', () => {
+    table.addShardedIndex({
+      ...byTime,
+      shardCounts: ShardCounts.uniform(10),
+      expectedTraffic: { writesPerSecond: 5_000 },
+    });
+    expect(warnings()).toEqual([
+      'byTime has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), by the rule "shards that ' +
+        'share a partition" [ack: cdk-even-shards:ShardedIndex.tooFewShards]',
+    ]);
+  });
+
+  test('by value warns if one value has too few, with the counts of all to set', () => {
+    table.addShardedIndex({
+      ...byStatus,
+      shardCounts: ShardCounts.byValue({ succeeded: 80 }, 1),
+      expectedTraffic: { writesPerSecond: 5_000, shares },
+    });
+    expect(warnings()).toEqual([
+      expect.stringContaining('set its shardCounts to ShardCounts.byValue({"failed":22,"succeeded":53}, 1)'),
+    ]);
+  });
+
+  test('warns of what no count fixes', () => {
+    table.addShardedIndex({
+      ...byTime,
+      shardCounts: ShardCounts.uniform(100),
+      expectedTraffic: { writesPerSecond: 5_000, partitions: 4 },
+    });
+    expect(warnings()).toEqual([
+      expect.stringMatching(/^no shard count of byTime fixes this: 4 partitions are 125% busy.*notFixedByShards\]$/),
+    ]);
+  });
+
+  test('says nothing with as many shards as planned, without traffic, or with counts known when deployed', () => {
+    const expectedTraffic = { writesPerSecond: 5_000, shares };
+    table.addShardedIndex({
+      ...byStatus,
+      shardCounts: ShardCounts.byValue({ succeeded: 53, failed: 22 }, 1),
+      expectedTraffic,
+    });
+    table.addShardedIndex({ ...byTime, indexName: 'unplanned', shardCounts: ShardCounts.uniform(1) });
+    const count = Lazy.number({ produce: () => 1 });
+    table.addShardedIndex({
+      ...byTime,
+      indexName: 'deployed',
+      shardCounts: ShardCounts.uniform(count),
+      expectedTraffic: { writesPerSecond: 5_000 },
+    });
+    expect(warnings()).toEqual([]);
+  });
+
+  test('takes the value with the most shards for the one that has all writes, unless shares say otherwise', () => {
+    const shardCounts = ShardCounts.byValue({ succeeded: 75 }, 1);
+    table.addShardedIndex({ ...byStatus, shardCounts, expectedTraffic: { writesPerSecond: 5_000 } });
+    expect(warnings()).toEqual([]);
+  });
+
+  test('fails for traffic outside its bounds, by the path of the table and the name of the index', () => {
+    const shardCounts = ShardCounts.uniform(1);
+    const add = () => table.addShardedIndex({ ...byTime, shardCounts, expectedTraffic: { writesPerSecond: -1 } });
+    expect(add).toThrow(InvalidArgumentError);
+    expect(add).toThrow(
+      'EvenShards/Jobs: byTime.expectedTraffic.writesPerSecond must be a number of at least 0, got -1',
+    );
+  });
+});
+
+describe('the traffic that a table sharded by its own key is to carry', () => {
+  const warningsOf = (shardCounts: ShardCounts, expectedTraffic: object): unknown[] => {
+    const stack = new Stack(new App(), 'EvenShards');
+    invoiceTable(stack, { shardCounts, expectedTraffic: { writesPerSecond: 5_000, ...expectedTraffic } });
+    return Annotations.fromStack(stack)
+      .findWarning('*', Match.anyValue())
+      .map(({ entry: { data } }) => data);
+  };
+
+  test('warns of too few shards, with the count to set', () => {
+    expect(warningsOf(ShardCounts.uniform(5), {})).toEqual([
+      'the table has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), by the rule "shards that ' +
+        'share a partition" [ack: cdk-even-shards:KeyShardedTable.tooFewShards]',
+    ]);
+    expect(warningsOf(ShardCounts.uniform(75), {})).toEqual([]);
+  });
+
+  test('warns of what no count fixes', () => {
+    expect(warningsOf(ShardCounts.uniform(75), { partitions: 4 })).toContainEqual(
+      expect.stringMatching(
+        /^no shard count of the table fixes this: 4 partitions are 125% busy .*KeyShardedTable.notFixedByShards/,
+      ),
+    );
+  });
+
+  test('is refused out of its bounds', () => {
+    expect(() => warningsOf(ShardCounts.uniform(5), { writesPerSecond: -1 })).toThrow(
+      'Invoices: expectedTraffic.writesPerSecond must be',
+    );
+  });
+});

@@ -1,0 +1,97 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { ShardCounts, type ShardedIndex, ShardedTable } from '../../../../lib';
+import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+
+describe('a function that is bound to a sharded index', () => {
+  const jobId = { name: 'jobId', type: AttributeType.STRING };
+  let stack: Stack;
+  let table: ShardedTable;
+  let byStatus: ShardedIndex;
+  let bound: lambda.Function;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+    table = new ShardedTable(stack, 'Jobs', { partitionKey: jobId });
+    const status = { name: 'status', type: AttributeType.STRING };
+    byStatus = table.addShardedIndex({
+      indexName: 'byStatus',
+      valueAttribute: status,
+      shardCounts: ShardCounts.uniform(10),
+    });
+    bound = new lambda.Function(stack, 'Bound', {
+      runtime: lambda.Runtime.NODEJS_22_X,
+      handler: 'index.handler',
+      code: lambda.Code.fromInline('exports.handler = async () => {}'),
+    });
+  });
+
+  function environment(): Record<string, unknown> {
+    const [{ Properties }] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function')) as [
+      { Properties: { Environment: { Variables: Record<string, unknown> } } },
+    ];
+    return Properties.Environment.Variables;
+  }
+
+  function expectStatements(...statements: object[]): void {
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: Match.objectEquals({
+        Version: '2012-10-17',
+        Statement: statements.map((statement) => ({ Effect: 'Allow', ...statement })),
+      }),
+    });
+  }
+
+  test('as a writer knows its configuration, and may put and update items', () => {
+    expect(byStatus.bindWriter(bound).success).toBe(true);
+
+    expect(environment()).toEqual({ BY_STATUS: stack.resolve(byStatus.toConfigJson()) });
+    expectStatements({
+      Action: ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      Resource: stack.resolve(table.tableArn),
+    });
+  });
+
+  test('as a reader knows its configuration, and may query the index', () => {
+    expect(byStatus.bindReader(bound).success).toBe(true);
+
+    expect(environment()).toEqual({ BY_STATUS: stack.resolve(byStatus.toConfigJson()) });
+    expectStatements({ Action: 'dynamodb:Query', Resource: stack.resolve(byStatus.indexArn) });
+  });
+
+  test('may be both, and be bound to several indexes', () => {
+    const byTime = table.addShardedIndex({ indexName: 'by-time.2', shardCounts: ShardCounts.uniform(5) });
+    byStatus.bindWriter(bound);
+    byStatus.bindReader(bound);
+    byTime.bindReader(bound, { environmentVariable: 'timeIndex' });
+    byTime.bindReader(bound);
+
+    expect(Object.keys(environment()).sort()).toEqual(['BY_STATUS', 'BY_TIME_2', 'timeIndex']);
+  });
+
+  test('is not told of two indexes by one variable', () => {
+    const other = new ShardedTable(stack, 'Events', { partitionKey: jobId });
+    const sameName = other.addShardedIndex({ indexName: 'byStatus', shardCounts: ShardCounts.uniform(2) });
+    byStatus.bindReader(bound);
+
+    expect(() => sameName.bindReader(bound)).toThrow(
+      'EvenShards/Bound: environmentVariable must be a variable of its own for each index or table of the function, got "BY_STATUS"',
+    );
+    sameName.bindReader(bound, { environmentVariable: 'EVENTS_BY_STATUS' });
+    expect(Object.keys(environment())).toHaveLength(2);
+  });
+
+  test.each(['bindReader', 'bindWriter'] as const)('by %s keeps a variable that it has already', (bind) => {
+    bound.addEnvironment('BY_STATUS', 'mine');
+
+    expect(() => byStatus[bind](bound)).toThrow(
+      'EvenShards/Bound: environmentVariable must be a variable that the function does not have yet, got "BY_STATUS"',
+    );
+    expect(environment()).toEqual({ BY_STATUS: 'mine' });
+  });
+
+  test.each(['1st', 'BY STATUS', 'X', ''])('is refused the variable %p', (environmentVariable) => {
+    expect(() => byStatus.bindWriter(bound, { environmentVariable })).toThrow(InvalidArgumentError);
+  });
+});

@@ -1,0 +1,168 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { FanOutQueryFunction, ShardCounts, ShardedIndex, ShardedTable } from '../../../../lib';
+import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+
+const ACCOUNT = '111111111111';
+const home = { account: ACCOUNT, region: 'eu-west-1' };
+const elsewhere = { account: ACCOUNT, region: 'us-east-1' };
+const partitionKey = { name: 'jobId', type: AttributeType.STRING };
+
+describe('a sharded index and another region', () => {
+  let app: App;
+  let index: ShardedIndex;
+  beforeEach(() => {
+    app = new App();
+    const table = new ShardedTable(new Stack(app, 'Home', { env: home }), 'Jobs', {
+      partitionKey,
+      tableName: 'jobs',
+      replicas: [{ region: 'us-east-1' }],
+    });
+    index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
+  });
+
+  const functionIn = (stack: Stack) =>
+    new lambda.Function(stack, 'Bound', {
+      runtime: lambda.Runtime.NODEJS_22_X,
+      handler: 'index.handler',
+      code: lambda.Code.fromInline('exports.handler = async () => {}'),
+    });
+
+  test('is refused by a query function there', () => {
+    const query = () =>
+      new FanOutQueryFunction(new Stack(app, 'Elsewhere', { env: elsewhere }), 'Query', { indexes: [index] });
+
+    expect(query).toThrow(InvalidArgumentError);
+    expect(
+      () => new FanOutQueryFunction(new Stack(app, 'Third', { env: elsewhere }), 'Query', { indexes: [index] }),
+    ).toThrow(
+      'Third/Query: indexes.byTime must be an index of the account and region aws://111111111111/us-east-1, got "aws://111111111111/eu-west-1"',
+    );
+  });
+
+  test.each(['bindReader', 'bindWriter'] as const)('is refused by %s of a function there', (bind) => {
+    const bound = functionIn(new Stack(app, 'Elsewhere', { env: elsewhere }));
+
+    expect(() => index[bind](bound)).toThrow(`Elsewhere/Bound: ${bind} must be the index byTime of the account`);
+  });
+
+  test('is queried and written there on the replica of its table', () => {
+    const stack = new Stack(app, 'Elsewhere', { env: elsewhere });
+    const replica = index.onReplica('us-east-1');
+    new FanOutQueryFunction(stack, 'Query', { indexes: [replica] });
+    replica.bindWriter(functionIn(stack));
+
+    const template = Template.fromStack(stack);
+    const tableArn = {
+      'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':dynamodb:us-east-1:111111111111:table/jobs']],
+    };
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Action: ['dynamodb:PutItem', 'dynamodb:UpdateItem'], Resource: tableArn }),
+        ]),
+      },
+    });
+    expect(JSON.stringify(template)).toContain('us-east-1:111111111111:table/jobs/index/byTime');
+    expect(index.onReplica('us-east-1')).toBe(replica);
+    expect(index.onReplica('eu-west-1')).toBe(index);
+  });
+
+  test('needs a replica there', () => {
+    expect(() => index.onReplica('ap-south-1')).toThrow('No replica table exists in region ap-south-1');
+  });
+
+  test('is known on the replicas of an imported table', () => {
+    const stack = new Stack(app, 'Elsewhere', { env: elsewhere });
+    const table = TableV2.fromTableArn(stack, 'Imported', `arn:aws:dynamodb:eu-west-1:${ACCOUNT}:table/jobs`);
+    const imported = ShardedIndex.fromShardedIndexAttributes({
+      table,
+      tableKey: ['jobId'],
+      indexName: 'byTime',
+      shardCounts: ShardCounts.uniform(5),
+    });
+
+    expect(imported.onReplica('us-east-1').indexArn).toBe(
+      `arn:aws:dynamodb:us-east-1:${ACCOUNT}:table/jobs/index/byTime`,
+    );
+  });
+});
+
+describe('the grants of a sharded index', () => {
+  const otherRole = 'arn:aws:iam::222222222222:role/reader';
+
+  test.each(['query', 'write'] as const)(
+    'to %s reach a role of another account by the policy of the table',
+    (grant) => {
+      const stack = new Stack(new App(), 'Home', { env: home });
+      const table = new ShardedTable(stack, 'Jobs', { partitionKey });
+      const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
+      const role = iam.Role.fromRoleArn(stack, 'Role', otherRole);
+
+      expect(index.grants[grant](role).success).toBe(true);
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        Replicas: [
+          Match.objectLike({
+            ResourcePolicy: {
+              PolicyDocument: Match.objectLike({
+                Statement: [
+                  {
+                    Effect: 'Allow',
+                    Principal: { AWS: otherRole },
+                    Action: grant === 'query' ? 'dynamodb:Query' : ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
+                    Resource: '*',
+                  },
+                ],
+              }),
+            },
+          }),
+        ],
+      });
+      Annotations.fromStack(stack).hasNoWarning('*', Match.stringLikeRegexp('could not be allowed'));
+    },
+  );
+
+  test.each<[string, (stack: Stack) => iam.IGrantable]>([
+    ['a role of another account', (stack) => iam.Role.fromRoleArn(stack, 'Role', otherRole)],
+    ['an ARN that no policy of this app reaches', () => new iam.ArnPrincipal(otherRole)],
+  ])('warn where they come to nothing: of an imported table, to %s', (_, grantee) => {
+    const stack = new Stack(new App(), 'Home', { env: home });
+    const index = ShardedIndex.fromShardedIndexAttributes({
+      table: TableV2.fromTableName(stack, 'Jobs', 'jobs'),
+      tableKey: ['jobId'],
+      indexName: 'byTime',
+      shardCounts: ShardCounts.uniform(5),
+    });
+    index.grants.query(grantee(stack));
+
+    Annotations.fromStack(stack).hasWarning(
+      '/Home/Jobs',
+      Match.stringLikeRegexp('^dynamodb:Query could not be allowed on byTime to .*resource policy of the table'),
+    );
+  });
+
+  test('to write name each action on a customer-managed key', () => {
+    const stack = new Stack(new App(), 'Home', { env: home });
+    const tableKey = new kms.Key(stack, 'Key');
+    const table = new ShardedTable(stack, 'Jobs', {
+      partitionKey,
+      encryption: TableEncryptionV2.customerManagedKey(tableKey),
+    });
+    const role = new iam.Role(stack, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
+    table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) }).grants.write(role);
+
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Action: ['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo'],
+          }),
+        ]),
+      },
+    });
+  });
+});

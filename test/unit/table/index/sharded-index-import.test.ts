@@ -1,0 +1,202 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { type Attribute, AttributeType, type ITableV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import {
+  FanOutQueryFunction,
+  type IShardedIndex,
+  KeyLayout,
+  ShardCounts,
+  ShardedIndex,
+  type ShardedIndexAttributes,
+  ShardedTable,
+  ShardingStrategy,
+} from '../../../../lib';
+import {
+  checkShardedConfig,
+  type ShardedIndexConfig,
+} from '../../../../lib/core/sharded-index/config/sharded-index-config';
+import {
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+} from '../../../../lib/core/sharded-index/config/sharded-index-errors';
+
+const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
+const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
+
+const TABLE_ARN = 'arn:aws:dynamodb:eu-west-1:111111111111:table/jobs';
+const KEY_ARN = 'arn:aws:kms:eu-west-1:111111111111:key/1234abcd-12ab-34cd-56ef-1234567890ab';
+
+describe('ShardedIndex.fromShardedIndexAttributes', () => {
+  let stack: Stack;
+  let table: ITableV2;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
+    table = TableV2.fromTableArn(stack, 'Jobs', TABLE_ARN);
+  });
+
+  function importIndex(attributes: Partial<ShardedIndexAttributes> = {}): IShardedIndex {
+    return ShardedIndex.fromShardedIndexAttributes({
+      table,
+      tableKey: ['tenant', 'jobId'],
+      indexName: 'byStatus',
+      valueAttribute: string('status'),
+      shardCounts: ShardCounts.uniform(10),
+      ...attributes,
+    });
+  }
+
+  function deployedConfig(index: IShardedIndex): ShardedIndexConfig {
+    return JSON.parse(stack.resolve(index.toConfigJson()));
+  }
+
+  test('has a table, a name and an ARN', () => {
+    const index = importIndex();
+
+    expect(index.table).toBe(table);
+    expect(index.indexName).toBe('byStatus');
+    expect(index.indexArn).toBe(`${TABLE_ARN}/index/byStatus`);
+  });
+
+  test('adds nothing to the template', () => {
+    importIndex();
+
+    expect(Template.fromStack(stack).toJSON()).not.toHaveProperty('Resources');
+  });
+
+  test('tells applications everything, defaults included', () => {
+    const config = deployedConfig(importIndex());
+
+    expect(config).toEqual({
+      tableName: 'jobs',
+      indexName: 'byStatus',
+      tableKey: ['tenant', 'jobId'],
+      keyLayout: 'multi-attribute',
+      valueAttribute: 'status',
+      shardAttribute: 'byStatusShard',
+      sortKeyAttributes: [],
+      shards: { default: { write: 10, read: 10 } },
+      strategy: 'calculated',
+    });
+    expect(() => checkShardedConfig(config)).not.toThrow();
+  });
+
+  test('tells the same as the index it was imported from', () => {
+    const options = {
+      indexName: 'byStatus',
+      valueAttribute: string('status'),
+      sortKey: string('createdAt'),
+      tieBreakers: [number('priority')],
+      shardCounts: ShardCounts.byValue({ succeeded: 35 }, 1),
+      shardAttribute: 'statusShard',
+      strategy: ShardingStrategy.RANDOM,
+    };
+    const owner = new Stack(stack.node.root as App, 'Owner');
+    const owned = new ShardedTable(owner, 'Jobs', {
+      tableName: 'jobs',
+      partitionKey: string('tenant'),
+      sortKey: string('jobId'),
+    }).addShardedIndex(options);
+
+    const imported = importIndex(options);
+    expect(deployedConfig(imported)).toEqual({ ...owned._config, tableName: 'jobs' });
+  });
+
+  test('imports an index of the whole table in the single-attribute layout', () => {
+    const index = importIndex({
+      valueAttribute: undefined,
+      keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
+      tableKey: ['jobId'],
+    });
+
+    expect(deployedConfig(index)).toMatchObject({ keyLayout: 'single-attribute', tableKey: ['jobId'] });
+  });
+
+  test('takes a table of the same app whose index was added by other means', () => {
+    const plain = new TableV2(stack, 'Plain', { partitionKey: string('jobId') });
+    plain.addGlobalSecondaryIndex({ indexName: 'byShard', partitionKey: number('shard') });
+    const index = importIndex({ table: plain, tableKey: ['jobId'], indexName: 'byShard', shardAttribute: 'shard' });
+
+    expect(stack.resolve(index.indexArn)).toEqual({
+      'Fn::Join': ['', [stack.resolve(plain.tableArn), '/index/byShard']],
+    });
+  });
+
+  test('is queried by a function that is told its configuration and may query exactly this index', () => {
+    const index = importIndex();
+    const query = new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { EVEN_SHARDS_INDEXES: `{"byStatus":${stack.resolve(index.toConfigJson())}}` } },
+    });
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: Match.objectEquals({
+        Version: '2012-10-17',
+        Statement: [
+          {
+            Effect: 'Allow',
+            Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+            Resource: stack.resolve(query.function.logGroup.logGroupArn),
+          },
+          { Effect: 'Allow', Action: 'dynamodb:Query', Resource: `${TABLE_ARN}/index/byStatus` },
+        ],
+      }),
+    });
+  });
+
+  test('grants Decrypt on the customer-managed key the table was imported with', () => {
+    const encrypted = TableV2.fromTableAttributes(stack, 'Encrypted', {
+      tableArn: TABLE_ARN,
+      encryptionKey: kms.Key.fromKeyArn(stack, 'Key', KEY_ARN),
+    });
+    const grantee = new iam.Role(stack, 'Role', { assumedBy: new iam.AccountRootPrincipal() });
+
+    importIndex({ table: encrypted }).grants.query(grantee);
+
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: Match.objectEquals({
+        Version: '2012-10-17',
+        Statement: [
+          { Effect: 'Allow', Action: 'dynamodb:Query', Resource: `${TABLE_ARN}/index/byStatus` },
+          { Effect: 'Allow', Action: 'kms:Decrypt', Resource: KEY_ARN },
+        ],
+      }),
+    });
+  });
+
+  test.each([[[]], [['']], [['jobId', '']], [['jobId', 'jobId']], [['tenant', 'jobId', 'version']]])(
+    'fails for the table key %j',
+    (tableKey) => {
+      expect(() => importIndex({ tableKey })).toThrow(InvalidIndexConfigError);
+      expect(() => importIndex({ tableKey })).toThrow(
+        'EvenShards/Jobs: byStatus.tableKey must be the name of the partition key, then that of the sort key if the ' +
+          `table has one, got ${JSON.stringify(tableKey)}`,
+      );
+    },
+  );
+
+  test.each<[string, Partial<ShardedIndexAttributes>, string]>([
+    ['a name that no index has', { indexName: 'x' }, 'indexName must be 3 to 255 characters'],
+    [
+      'a shard attribute of the table key',
+      { shardAttribute: 'jobId' },
+      'byStatus.shardAttribute must be an attribute of its own',
+    ],
+    [
+      'tie-breakers without a sort key',
+      { tieBreakers: [string('priority')] },
+      'byStatus.tieBreakers must be absent without a sort key',
+    ],
+  ])('fails for %s, as addShardedIndex does', (_, attributes, message) => {
+    expect(() => importIndex(attributes)).toThrow(InvalidIndexConfigError);
+    expect(() => importIndex(attributes)).toThrow(`EvenShards/Jobs: ${message}`);
+  });
+
+  test('fails for shards counted by a value that the attribute cannot have', () => {
+    const attributes = { valueAttribute: number('status'), shardCounts: ShardCounts.byValue({ NaN: 2 }, 1) };
+
+    expect(() => importIndex(attributes)).toThrow(InvalidIndexValueError);
+  });
+});

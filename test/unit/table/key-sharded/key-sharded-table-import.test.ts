@@ -1,0 +1,193 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import {
+  FanOutQueryFunction,
+  type IKeyShardedTable,
+  KeyShardedTable,
+  type KeyShardedTableAttributes,
+  ShardCounts,
+  ShardingStrategy,
+} from '../../../../lib';
+import { InvalidIndexConfigError } from '../../../../lib/core/sharded-index/config/sharded-index-errors';
+import { invoices as invoicesOfSeed } from '../../../support/fakes/invoices';
+
+const ENV = { account: '111111111111', region: 'eu-west-1' };
+
+describe('a table of another app that is sharded by its own key', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards', { env: ENV });
+  });
+
+  const imported = (options: Partial<KeyShardedTableAttributes> = {}) =>
+    KeyShardedTable.fromKeyShardedTableAttributes({
+      table: options.table ?? TableV2.fromTableName(stack, 'Invoices', 'invoices'),
+      tableKey: ['InvoiceNumber', 'ClientTransactionId'],
+      shardCounts: ShardCounts.uniform(5),
+      separator: '-',
+      firstShard: 1,
+      ...options,
+    });
+  const configOf = (table: IKeyShardedTable) => JSON.parse(stack.resolve(table.toConfigJson()));
+  const aFunction = () =>
+    new lambda.Function(stack, 'Bound', {
+      runtime: lambda.Runtime.NODEJS_22_X,
+      handler: 'index.handler',
+      code: lambda.Code.fromInline('exports.handler = async () => {}'),
+    });
+
+  test('has the configuration that it was described with', () => {
+    expect(configOf(imported())).toEqual({ ...invoicesOfSeed, tableName: 'invoices' });
+  });
+
+  test('has the same configuration as in the app that creates it', () => {
+    const options = {
+      shardCounts: ShardCounts.byValue({ '121212': 5 }, 1),
+      valueAttribute: 'invoice',
+      shardedBy: ['client'],
+      strategy: ShardingStrategy.CALCULATED,
+    };
+    const created = new KeyShardedTable(stack, 'Created', {
+      partitionKey: { name: 'InvoiceNumber', type: AttributeType.STRING },
+      sortKey: { name: 'ClientTransactionId', type: AttributeType.STRING },
+      separator: '-',
+      firstShard: 1,
+      ...options,
+    });
+    const text = stack
+      .resolve(created.toConfigJson())
+      ['Fn::Join'][1].map((part: unknown) => (typeof part === 'string' ? part : 'invoices'));
+    expect(configOf(imported(options))).toEqual(JSON.parse(text.join('')));
+  });
+
+  test('is queried and bound by the id of its construct, or by the name that it is given', () => {
+    const again = TableV2.fromTableName(stack, 'Other', 'other');
+    new FanOutQueryFunction(stack, 'Query', { tables: [imported(), imported({ queryName: 'Again', table: again })] });
+    const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
+    const tables = JSON.parse(query!.Properties.Environment.Variables.EVEN_SHARDS_TABLES);
+    expect(Object.keys(tables)).toEqual(['Again', 'Invoices']);
+  });
+
+  test('lets writers and readers do on exactly the table what they may do on one of this app', () => {
+    const bound = aFunction();
+    const table = imported();
+    table.bindWriter(bound);
+    table.bindReader(bound);
+    const Resource = stack.resolve(table.table.tableArn);
+    const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'].map((action) => `dynamodb:${action}`);
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: ['dynamodb:GetItem', writes, 'dynamodb:Query'].map((Action) => ({
+          Effect: 'Allow',
+          Action,
+          Resource,
+        })),
+      },
+    });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { INVOICES: stack.resolve(table.toConfigJson()) } },
+    });
+  });
+
+  test('has the metrics of the table, and on a replica those of the replica', () => {
+    const table = imported();
+    expect([
+      table.metricWriteThrottleEvents(),
+      table.metricReadThrottleEvents(),
+      table.metricWriteKeyRangeThroughputThrottleEvents(),
+      table.metricReadKeyRangeThroughputThrottleEvents({ statistic: 'Maximum' }),
+    ]).toMatchObject([
+      {
+        metricName: 'WriteThrottleEvents',
+        namespace: 'AWS/DynamoDB',
+        dimensions: { TableName: 'invoices' },
+        statistic: 'Sum',
+      },
+      { metricName: 'ReadThrottleEvents', statistic: 'Sum' },
+      { metricName: 'WriteKeyRangeThroughputThrottleEvents', statistic: 'Sum' },
+      { metricName: 'ReadKeyRangeThroughputThrottleEvents', statistic: 'Maximum' },
+    ]);
+  });
+
+  test('warns of a permission for another account, which only the policy of the table can give', () => {
+    imported().shardGrants.query(iam.Role.fromRoleArn(stack, 'Far', 'arn:aws:iam::222222222222:role/far'));
+    Annotations.fromStack(stack).hasWarning(
+      '*',
+      Match.stringLikeRegexp(
+        'dynamodb:Query could not be allowed on the table Invoices.*KeyShardedTable.grantWithoutEffect',
+      ),
+    );
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'no sort key',
+      { tableKey: ['InvoiceNumber'] },
+      'Invoices: sharding.config.tableKey must be the partition key and the sort key',
+    ],
+    ['no key', { tableKey: [] }, 'sharding.config.tableKey must be the partition key and the sort key'],
+    ['a separator with digits', { separator: '0' }, 'sharding.config.separator must be a text without digits'],
+  ])('is refused with %s', (_, options, message) => {
+    expect(() => imported(options)).toThrow(InvalidIndexConfigError);
+    stack = new Stack(new App(), 'Again', { env: ENV });
+    expect(() => imported(options)).toThrow(message);
+  });
+});
+
+describe('a global table that is sharded by its own key', () => {
+  const app = new App();
+  const home = new Stack(app, 'Home', { env: ENV });
+  const far = new Stack(app, 'Far', { env: { ...ENV, region: 'us-east-1' }, crossRegionReferences: true });
+  const table = new KeyShardedTable(home, 'Invoices', {
+    tableName: 'invoices',
+    partitionKey: { name: 'invoice', type: AttributeType.STRING },
+    sortKey: { name: 'transaction', type: AttributeType.STRING },
+    shardCounts: ShardCounts.uniform(5),
+    replicas: [{ region: 'us-east-1' }],
+  });
+
+  test('is queried in the region of its replica, on exactly the replica', () => {
+    new FanOutQueryFunction(far, 'Query', { tables: [table.onReplica('us-east-1')] });
+    const ofReplica = ':dynamodb:us-east-1:111111111111:table/';
+    Template.fromStack(far).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          {
+            Effect: 'Allow',
+            Action: 'dynamodb:Query',
+            Resource: {
+              'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ofReplica, Match.anyValue()]],
+            },
+          },
+        ]),
+      },
+    });
+    expect(table.onReplica('us-east-1')).toBe(table.onReplica('us-east-1'));
+    expect(table.onReplica('eu-west-1')).toBe(table);
+  });
+
+  test('is refused in a region that has no replica, and by a query of another region', () => {
+    expect(() => table.onReplica('ap-south-1')).toThrow('ap-south-1');
+    expect(() => new FanOutQueryFunction(far, 'Wrong', { tables: [table] })).toThrow(
+      'tables.Invoices must be a table of the account and region',
+    );
+  });
+});
+
+test('a replica of an imported table is where its ARN says', () => {
+  const stack = new Stack(new App(), 'EvenShards', { env: ENV });
+  const table = KeyShardedTable.fromKeyShardedTableAttributes({
+    table: TableV2.fromTableName(stack, 'Invoices', 'invoices'),
+    tableKey: ['invoice', 'transaction'],
+    shardCounts: ShardCounts.uniform(5),
+  });
+  const { tableArn } = table.onReplica('us-east-1').table;
+  expect(stack.resolve(tableArn)).toEqual({
+    'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':dynamodb:us-east-1:111111111111:table/invoices']],
+  });
+  expect(table.onReplica('us-east-1').queryName).toBe('Invoices');
+});

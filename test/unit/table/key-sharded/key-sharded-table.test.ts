@@ -1,0 +1,145 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { type Attribute, AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { FanOutQueryFunction, KeyShardedTable, ShardCounts, ShardedTable, ShardingStrategy } from '../../../../lib';
+import {
+  checkShardedConfig,
+  type ShardedTableConfig,
+} from '../../../../lib/core/sharded-index/config/sharded-index-config';
+import { InvalidIndexConfigError } from '../../../../lib/core/sharded-index/config/sharded-index-errors';
+import { invoices as invoicesOfSeed } from '../../../support/fakes/invoices';
+
+const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
+
+describe('KeyShardedTable', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+
+  const invoiceProps = {
+    partitionKey: string('InvoiceNumber'),
+    sortKey: string('ClientTransactionId'),
+    shardCounts: ShardCounts.uniform(5),
+  };
+  const invoices = (props: object = {}) => new KeyShardedTable(stack, 'Invoices', { ...invoiceProps, ...props });
+
+  function configOf(table: KeyShardedTable): ShardedTableConfig {
+    const [separator, parts] = stack.resolve(table.toConfigJson())['Fn::Join'];
+    return JSON.parse(parts.map((part: unknown) => (typeof part === 'string' ? part : 'invoices')).join(separator));
+  }
+
+  test('has its key and the defaults of every sharded table', () => {
+    invoices();
+    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'Retain',
+      Properties: {
+        BillingMode: 'PAY_PER_REQUEST',
+        KeySchema: [
+          { AttributeName: 'InvoiceNumber', KeyType: 'HASH' },
+          { AttributeName: 'ClientTransactionId', KeyType: 'RANGE' },
+        ],
+        GlobalSecondaryIndexes: Match.absent(),
+      },
+    });
+  });
+
+  test('emits a configuration that the core takes', () => {
+    const config = configOf(invoices({ separator: '-', firstShard: 1 }));
+    expect(config).toEqual({ ...invoicesOfSeed, tableName: 'invoices' });
+    expect(() => checkShardedConfig(config)).not.toThrow();
+  });
+
+  test('has the separator # and the first shard 0 by default, and random shards if it is told so', () => {
+    const config = configOf(invoices({ strategy: ShardingStrategy.RANDOM }));
+    expect(config).toMatchObject({ separator: '#', firstShard: 0, strategy: 'random', shardedBy: [] });
+    expect(() => checkShardedConfig(config)).not.toThrow();
+  });
+
+  test('remembers the count that it has grown from', () => {
+    const grown = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
+    expect(configOf(invoices({ shardCounts: grown })).shards).toEqual({ default: { write: 6, read: 6, since: 5 } });
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'a number as its partition key',
+      { partitionKey: { name: 'no', type: AttributeType.NUMBER } },
+      'partitionKey.type',
+    ],
+    ['no sort key', { sortKey: undefined }, 'sharding.config.tableKey must be the partition key and the sort key'],
+    ['a separator with digits', { separator: '0' }, 'sharding.config.separator must be a text without digits'],
+    ['a first shard below 0', { firstShard: -1 }, 'sharding.config.firstShard must be a whole number of at least 0'],
+    ['its sort key as the value', { valueAttribute: 'ClientTransactionId' }, 'another attribute than the sort key'],
+  ])('refuses %s', (_, props, message) => {
+    expect(() => invoices(props)).toThrow(InvalidIndexConfigError);
+    stack = new Stack(new App(), 'Again');
+    expect(() => invoices(props)).toThrow(message);
+  });
+
+  test('an index refuses counts that remember an earlier count', () => {
+    const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
+    const shardCounts = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
+    expect(() => table.addShardedIndex({ indexName: 'byTime', shardCounts })).toThrow(
+      'byTime.shardCounts must be counts without since',
+    );
+  });
+
+  const bound = () =>
+    new lambda.Function(stack, 'Bound', {
+      runtime: lambda.Runtime.NODEJS_22_X,
+      handler: 'index.handler',
+      code: lambda.Code.fromInline('exports.handler = async () => {}'),
+    });
+
+  function expectStatements(table: KeyShardedTable, ...actions: (string | string[])[]): void {
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: actions.map((Action) => ({ Effect: 'Allow', Action, Resource: stack.resolve(table.tableArn) })),
+      },
+    });
+  }
+
+  test('a writer may get and write its items, and nothing else', () => {
+    const table = invoices();
+    table.bindWriter(bound());
+    const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'];
+    expectStatements(
+      table,
+      'dynamodb:GetItem',
+      writes.map((action) => `dynamodb:${action}`),
+    );
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: { INVOICES: stack.resolve(table.toConfigJson()) } },
+    });
+  });
+
+  test('a reader may query it and get its items, and nothing else', () => {
+    const table = invoices();
+    table.bindReader(bound(), { environmentVariable: 'TABLE' });
+    expectStatements(table, 'dynamodb:Query', 'dynamodb:GetItem');
+  });
+
+  test('a query function may query exactly the table, by its name in the app', () => {
+    const table = invoices();
+    new FanOutQueryFunction(stack, 'Query', { tables: [table] });
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          { Effect: 'Allow', Action: 'dynamodb:Query', Resource: stack.resolve(table.tableArn) },
+        ]),
+      },
+    });
+    const [query] = Object.values(template.findResources('AWS::Lambda::Function'));
+    expect(JSON.stringify(query!.Properties.Environment.Variables.EVEN_SHARDS_TABLES)).toContain('{\\"Invoices\\":{');
+  });
+
+  test('a query function needs an index or a table, and no two tables of one name', () => {
+    expect(() => new FanOutQueryFunction(stack, 'None', {})).toThrow('at least one sharded index or table');
+    const other = new Stack(stack, 'Nested');
+    const tables = [invoices(), new KeyShardedTable(other, 'Invoices', invoiceProps)];
+    expect(() => new FanOutQueryFunction(stack, 'Two', { tables })).toThrow('tables with names that differ');
+  });
+});

@@ -1,0 +1,164 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { FanOutQueryFunction, ShardCounts, ShardedIndex, ShardedTable } from '../../../../lib';
+import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
+
+const jobId = { name: 'jobId', type: AttributeType.STRING };
+const status = { name: 'status', type: AttributeType.STRING };
+
+describe('FanOutQueryFunction', () => {
+  let stack: Stack;
+  let table: ShardedTable;
+  let byStatus: ShardedIndex;
+  let byTime: ShardedIndex;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+    table = new ShardedTable(stack, 'Jobs', { partitionKey: jobId });
+    byStatus = table.addShardedIndex({
+      indexName: 'byStatus',
+      valueAttribute: status,
+      shardCounts: ShardCounts.uniform(10),
+    });
+    byTime = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
+  });
+
+  test('runs the query bundle on Node.js 24, arm64, with one vCPU', () => {
+    new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus] });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Handler: 'index.handler',
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Timeout: 30,
+      MemorySize: 1769,
+    });
+  });
+
+  test('is told the configuration of each index by its name', () => {
+    new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byTime] });
+
+    const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
+    const [separator, parts] = query!.Properties.Environment.Variables.EVEN_SHARDS_INDEXES['Fn::Join'];
+    expect(parts[1]).toEqual(stack.resolve(table.tableName));
+    const indexes = JSON.parse(
+      parts.map((part: unknown) => (typeof part === 'string' ? part : 'jobs')).join(separator),
+    );
+    expect(Object.keys(indexes)).toEqual(['byStatus', 'byTime']);
+    expect(indexes.byStatus).toMatchObject({ tableName: 'jobs', indexName: 'byStatus', valueAttribute: 'status' });
+    expect(indexes.byTime).toMatchObject({ tableName: 'jobs', indexName: 'byTime' });
+  });
+
+  test('may query its indexes and write to its own log group, and do nothing else', () => {
+    const query = new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byTime] });
+
+    const logGroup = stack.resolve(query.function.logGroup.logGroupArn);
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::IAM::Policy', 1);
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: Match.objectEquals({
+        Version: '2012-10-17',
+        Statement: [
+          { Effect: 'Allow', Action: ['logs:CreateLogStream', 'logs:PutLogEvents'], Resource: logGroup },
+          { Effect: 'Allow', Action: 'dynamodb:Query', Resource: stack.resolve(byStatus.indexArn) },
+          { Effect: 'Allow', Action: 'dynamodb:Query', Resource: stack.resolve(byTime.indexArn) },
+        ],
+      }),
+    });
+    template.hasResourceProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent(), Policies: Match.absent() });
+  });
+
+  test('takes a timeout, memory size, runtime and log group', () => {
+    new FanOutQueryFunction(stack, 'Query', {
+      indexes: [byStatus],
+      timeout: Duration.seconds(10),
+      memorySize: 3538,
+      runtime: lambda.Runtime.NODEJS_22_X,
+      logGroup: new logs.LogGroup(stack, 'Logs', { retention: logs.RetentionDays.ONE_YEAR }),
+    });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', { Timeout: 10, MemorySize: 3538, Runtime: 'nodejs22.x' });
+    template.hasResourceProperties('AWS::Logs::LogGroup', { RetentionInDays: 365 });
+  });
+
+  test('queries indexes of several tables', () => {
+    const other = new ShardedTable(stack, 'Events', { partitionKey: jobId });
+    const byKind = other.addShardedIndex({ indexName: 'byKind', shardCounts: ShardCounts.uniform(2) });
+    new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byKind] });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Resource: stack.resolve(byKind.indexArn) }),
+          Match.objectLike({ Resource: stack.resolve(byStatus.indexArn) }),
+        ]),
+      },
+    });
+  });
+
+  test('fails without an index', () => {
+    const construct = (id: string) => () => new FanOutQueryFunction(stack, id, { indexes: [] });
+
+    expect(construct('Query')).toThrow('EvenShards/Query: indexes must be at least one sharded index or table, got []');
+    expect(construct('Again')).toThrow(InvalidArgumentError);
+  });
+
+  test('fails for two indexes of the same name', () => {
+    const other = new ShardedTable(stack, 'Events', { partitionKey: jobId });
+    const sameName = other.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
+    const construct = (id: string) => () => new FanOutQueryFunction(stack, id, { indexes: [byTime, sameName] });
+
+    expect(construct('Query')).toThrow(
+      'EvenShards/Query: indexes must be sharded indexes with names that differ, ' +
+        'use a function for each table whose index names repeat, got ["byTime","byTime"]',
+    );
+    expect(construct('Again')).toThrow(InvalidArgumentError);
+  });
+
+  test('fails at synthesis for a configuration that outgrows Lambda’s environment', () => {
+    const counts = Object.fromEntries(Array.from({ length: 150 }, (_, tenant) => [`tenant-${tenant}`, 2]));
+    const byTenant = table.addShardedIndex({
+      indexName: 'byTenant',
+      valueAttribute: { name: 'tenant', type: AttributeType.STRING },
+      shardCounts: ShardCounts.byValue(counts, 1),
+    });
+    new FanOutQueryFunction(stack, 'Query', { indexes: [byTenant] });
+
+    expect(() => Template.fromStack(stack)).toThrow(
+      /EvenShards\/Query: indexes must be at most 4096 bytes of configuration, which is Lambda's limit for environment variables: spread the indexes over several functions, or count shards for fewer values, got "\d{4} bytes"$/,
+    );
+  });
+
+  test.each([
+    ['jobs', true],
+    ['j'.repeat(255), false],
+  ])('counts the name of the table towards that limit: %s', (tableName, fits) => {
+    const counts = Object.fromEntries(Array.from({ length: 110 }, (_, tenant) => [`tenant-${tenant}`, 2]));
+    const byTenant = ShardedIndex.fromShardedIndexAttributes({
+      table: TableV2.fromTableName(stack, 'Table', tableName),
+      tableKey: ['jobId'],
+      indexName: 'byTenant',
+      valueAttribute: { name: 'tenant', type: AttributeType.STRING },
+      shardCounts: ShardCounts.byValue(counts, 1),
+    });
+    new FanOutQueryFunction(stack, 'Query', { indexes: [byTenant] });
+
+    const synthesis = expect(() => Template.fromStack(stack));
+    if (fits) synthesis.not.toThrow();
+    else synthesis.toThrow('indexes must be at most 4096 bytes');
+  });
+
+  test('queries an index of another stack', () => {
+    const other = new Stack(stack.node.root as App, 'Other');
+    new FanOutQueryFunction(other, 'Query', { indexes: [byStatus] });
+
+    const functions = Template.fromStack(other).findResources('AWS::Lambda::Function');
+    const [query] = Object.values(functions);
+    expect(query!.Properties.Environment.Variables.EVEN_SHARDS_INDEXES['Fn::Join'][1]).toContainEqual({
+      'Fn::ImportValue': expect.stringMatching(/^EvenShards:ExportsOutputRefJobs/),
+    });
+  });
+});

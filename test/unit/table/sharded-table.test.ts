@@ -1,0 +1,553 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import {
+  type Attribute,
+  AttributeType,
+  Billing,
+  Capacity,
+  ContributorInsightsMode,
+  ProjectionType,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
+import { KeyLayout, ShardCounts, type ShardedIndexOptions, ShardedTable, ShardingStrategy } from '../../../lib';
+import {
+  InvalidIndexConfigError,
+  InvalidIndexValueError,
+} from '../../../lib/core/sharded-index/config/sharded-index-errors';
+
+const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
+const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
+const shardCounts = ShardCounts.uniform(5);
+
+describe('ShardedTable', () => {
+  let stack: Stack;
+  let table: ShardedTable;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+    table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
+  });
+
+  test('is billed on demand and retained', () => {
+    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: { BillingMode: 'PAY_PER_REQUEST' },
+    });
+  });
+
+  test('differs from a TableV2 in the defaults that the docstring of its properties lists, and in no others', () => {
+    new TableV2(stack, 'Plain', { partitionKey: string('jobId') });
+    const [ours, plain] = Object.values(Template.fromStack(stack).findResources('AWS::DynamoDB::GlobalTable')).map(
+      ({ Properties: { Replicas, ...others } }) => ({ ...others, ...Replicas[0] }),
+    );
+    const source = readFileSync(join(__dirname, '..', '..', '..', 'lib', 'table', 'sharded-table.ts'), 'utf8');
+    const [docstring] = source.split('export interface ShardedTableProps');
+    const listed = [...docstring!.matchAll(/^ \* - `(\w+)`:/gm)].map(([, name]) => name!.toLowerCase());
+
+    const keys = new Set([...Object.keys(ours!), ...Object.keys(plain!)]);
+    const different = [...keys].filter((key) => JSON.stringify(ours![key]) !== JSON.stringify(plain![key]));
+    expect(different.map((key) => key.toLowerCase()).sort()).toEqual(listed.sort());
+  });
+
+  test('can be restored to a point in time', () => {
+    Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }],
+    });
+  });
+
+  test('cannot be restored to a point in time if its properties say so', () => {
+    const other = new Stack(new App(), 'Other');
+    new ShardedTable(other, 'Jobs', {
+      partitionKey: string('jobId'),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: false },
+    });
+
+    Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false } }],
+    });
+  });
+
+  test('says in its metadata how its indexes are sharded, so that cdk diff shows a change', () => {
+    const byStatus = {
+      indexName: 'byStatus',
+      valueAttribute: string('status'),
+      sortKey: string('createdAt'),
+      shardCounts: ShardCounts.byValue({ failed: 7 }, 2).alsoReading(ShardCounts.uniform(3)),
+    };
+    table.addShardedIndex(byStatus);
+    table.addShardedIndex({ indexName: 'byTime', shardCounts, strategy: ShardingStrategy.RANDOM });
+
+    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+      Metadata: {
+        'EvenShards::ShardedIndexes': {
+          byStatus: {
+            keyLayout: 'multi-attribute',
+            valueAttribute: 'status',
+            shardAttribute: 'byStatusShard',
+            sortKeyAttributes: ['createdAt'],
+            shards: { default: { write: 2, read: 3 }, byValue: { failed: { write: 7, read: 7 } } },
+            strategy: 'calculated',
+          },
+          byTime: {
+            keyLayout: 'multi-attribute',
+            shardAttribute: 'byTimeShard',
+            sortKeyAttributes: [],
+            shards: { default: { write: 5, read: 5 } },
+            strategy: 'random',
+          },
+        },
+      },
+    });
+  });
+
+  test('gives an index of a table that is billed on demand its maxima, its warm throughput and its insights', () => {
+    table.addShardedIndex({
+      indexName: 'byTime',
+      shardCounts,
+      maxReadRequestUnits: 100,
+      maxWriteRequestUnits: 200,
+      warmThroughput: { readUnitsPerSecond: 13_000, writeUnitsPerSecond: 5_000 },
+      contributorInsightsSpecification: { enabled: false },
+    });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      GlobalSecondaryIndexes: [
+        {
+          WarmThroughput: { ReadUnitsPerSecond: 13_000, WriteUnitsPerSecond: 5_000 },
+          WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: 200 },
+        },
+      ],
+      Replicas: [
+        {
+          GlobalSecondaryIndexes: [
+            {
+              ContributorInsightsSpecification: { Enabled: false },
+              ReadOnDemandThroughputSettings: { MaxReadRequestUnits: 100 },
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test('gives an index insights of its own, and leaves those of other indexes and of replicas as they are', () => {
+    const other = new Stack(new App(), 'Other', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const global = new ShardedTable(other, 'Jobs', {
+      partitionKey: string('jobId'),
+      replicas: [{ region: 'us-east-1' }],
+    });
+    const mode = ContributorInsightsMode.ACCESSED_AND_THROTTLED_KEYS;
+    const contributorInsightsSpecification = { enabled: true, mode };
+    global.addShardedIndex({ indexName: 'byTime', shardCounts, contributorInsightsSpecification });
+    global.addShardedIndex({ indexName: 'byAge', shardCounts, contributorInsightsSpecification: { enabled: false } });
+    global.addShardedIndex({ indexName: 'byName', shardCounts });
+
+    const throttled = { Enabled: true, Mode: 'THROTTLED_KEYS' };
+    const insightsOf = (specifications: object[]) => ({
+      GlobalSecondaryIndexes: ['byTime', 'byAge', 'byName'].map((IndexName, position) => ({
+        IndexName,
+        ContributorInsightsSpecification: specifications[position],
+      })),
+    });
+    Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [
+        { Region: 'us-east-1', ...insightsOf([throttled, throttled, throttled]) },
+        {
+          Region: 'eu-west-1',
+          ...insightsOf([{ Enabled: true, Mode: 'ACCESSED_AND_THROTTLED_KEYS' }, { Enabled: false }, throttled]),
+        },
+      ],
+    });
+  });
+
+  test('gives an index of a provisioned table its capacity', () => {
+    const other = new Stack(new App(), 'Other');
+    const provisioned = new ShardedTable(other, 'Jobs', {
+      partitionKey: string('jobId'),
+      billing: Billing.provisioned({
+        readCapacity: Capacity.fixed(10),
+        writeCapacity: Capacity.autoscaled({ maxCapacity: 10 }),
+      }),
+    });
+    provisioned.addShardedIndex({
+      indexName: 'byTime',
+      shardCounts,
+      readCapacity: Capacity.fixed(20),
+      writeCapacity: Capacity.autoscaled({ maxCapacity: 30 }),
+    });
+
+    Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      GlobalSecondaryIndexes: [
+        {
+          WriteProvisionedThroughputSettings: {
+            WriteCapacityAutoScalingSettings: Match.objectLike({ MaxCapacity: 30 }),
+          },
+        },
+      ],
+      Replicas: [{ GlobalSecondaryIndexes: [{ ReadProvisionedThroughputSettings: { ReadCapacityUnits: 20 } }] }],
+    });
+  });
+
+  test('takes for an index all that TableV2 takes, apart from its key, which the sharding makes', () => {
+    const declared = (file: string, name: string) => {
+      const [, body] = new RegExp(`interface ${name}\\b[^{]*\\{(.*?)\\n\\}`, 's').exec(readFileSync(file, 'utf8'))!;
+      return [...body!.matchAll(/^ +readonly (\w+)\??:/gm)].map(([, property]) => property!);
+    };
+    const cdk = require.resolve('aws-cdk-lib/aws-dynamodb').replace(/index\.js$/, 'lib/table-v2.d.ts');
+    const taken = declared(cdk, 'GlobalSecondaryIndexPropsV2');
+    const key = ['partitionKey', 'sortKey', 'partitionKeys', 'sortKeys'];
+    const ours = declared(
+      join(__dirname, '..', '..', '..', 'lib', 'table', 'index', 'sharded-index-options.ts'),
+      'ShardedIndexOptions',
+    );
+    expect(taken).toContain('warmThroughput');
+    expect(ours).toEqual(expect.arrayContaining(taken.filter((property) => !key.includes(property))));
+  });
+
+  test('has CloudWatch name the keys that are throttled in it and in its indexes', () => {
+    const other = new Stack(new App(), 'Other');
+    const table = new ShardedTable(other, 'Jobs', { partitionKey: string('jobId') });
+    table.addShardedIndex({ indexName: 'byTime', sortKey: string('createdAt'), shardCounts: ShardCounts.uniform(5) });
+
+    const ContributorInsightsSpecification = { Enabled: true, Mode: 'THROTTLED_KEYS' };
+    Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [
+        {
+          ContributorInsightsSpecification,
+          GlobalSecondaryIndexes: [{ IndexName: 'byTime', ContributorInsightsSpecification }],
+        },
+      ],
+    });
+  });
+
+  test('does not, if its properties say so', () => {
+    const other = new Stack(new App(), 'Other');
+    new ShardedTable(other, 'Jobs', {
+      partitionKey: string('jobId'),
+      contributorInsightsSpecification: { enabled: false },
+    });
+
+    Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [{ ContributorInsightsSpecification: { Enabled: false } }],
+    });
+  });
+
+  test('also takes the deprecated pointInTimeRecovery and contributorInsights, as TableV2 does', () => {
+    process.env.JSII_DEPRECATED ??= 'warn';
+    const deprecations = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
+    try {
+      const other = new Stack(new App(), 'Other');
+      new ShardedTable(other, 'Jobs', {
+        partitionKey: string('jobId'),
+        pointInTimeRecovery: false,
+        contributorInsights: false,
+      });
+
+      Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        Replicas: [
+          {
+            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false },
+            ContributorInsightsSpecification: { Enabled: false, Mode: Match.absent() },
+          },
+        ],
+      });
+    } finally {
+      deprecations.restore();
+    }
+  });
+
+  test('passes on every other property of TableV2', () => {
+    const other = new Stack(new App(), 'Other');
+    new ShardedTable(other, 'Jobs', {
+      partitionKey: string('jobId'),
+      sortKey: number('version'),
+      tableName: 'jobs',
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+
+    Template.fromStack(other).hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'Delete',
+      Properties: {
+        TableName: 'jobs',
+        KeySchema: [
+          { AttributeName: 'jobId', KeyType: 'HASH' },
+          { AttributeName: 'version', KeyType: 'RANGE' },
+        ],
+      },
+    });
+  });
+
+  describe('addShardedIndex', () => {
+    function expectIndex(keySchema: string[], ...attributes: string[]): void {
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        GlobalSecondaryIndexes: [
+          {
+            KeySchema: keySchema.map((key) => {
+              const [AttributeName, KeyType] = key.split(' ');
+              return { AttributeName, KeyType };
+            }),
+          },
+        ],
+        AttributeDefinitions: Match.arrayWith(
+          attributes.map((attribute) => {
+            const [AttributeName, AttributeType] = attribute.split(' ');
+            return { AttributeName, AttributeType };
+          }),
+        ),
+      });
+    }
+
+    test('multi-attribute layout: partitioned by the value and the shard', () => {
+      table.addShardedIndex({
+        indexName: 'byStatus',
+        valueAttribute: string('status'),
+        sortKey: string('createdAt'),
+        tieBreakers: [number('priority'), string('jobId')],
+        shardCounts,
+      });
+
+      expectIndex(
+        ['status HASH', 'byStatusShard HASH', 'createdAt RANGE', 'priority RANGE', 'jobId RANGE'],
+        'status S',
+        'byStatusShard N',
+      );
+    });
+
+    test('multi-attribute layout, whole table: partitioned by the shard', () => {
+      table.addShardedIndex({ indexName: 'byTime', sortKey: string('createdAt'), shardCounts });
+
+      expectIndex(['byTimeShard HASH', 'createdAt RANGE'], 'byTimeShard N');
+    });
+
+    test('single-attribute layout: partitioned by one string of value and shard', () => {
+      table.addShardedIndex({
+        indexName: 'byStatus',
+        valueAttribute: number('status'),
+        sortKey: string('createdAt'),
+        keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
+        shardCounts,
+      });
+
+      expectIndex(['byStatusShard HASH', 'createdAt RANGE'], 'byStatusShard S');
+    });
+
+    test('single-attribute layout, whole table: partitioned by the shard', () => {
+      table.addShardedIndex({ indexName: 'byTime', keyLayout: KeyLayout.SINGLE_ATTRIBUTE, shardCounts });
+
+      expectIndex(['byTimeShard HASH'], 'byTimeShard N');
+    });
+
+    test('takes the name of the shard attribute', () => {
+      table.addShardedIndex({ indexName: 'byTime', shardAttribute: 'shard', shardCounts });
+
+      expectIndex(['shard HASH'], 'shard N');
+    });
+
+    test.each<[string, Partial<ShardedIndexOptions>, object]>([
+      ['ALL by default', {}, { ProjectionType: 'ALL' }],
+      ['KEYS_ONLY', { projectionType: ProjectionType.KEYS_ONLY }, { ProjectionType: 'KEYS_ONLY' }],
+      [
+        'INCLUDE',
+        { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: ['owner'] },
+        { ProjectionType: 'INCLUDE', NonKeyAttributes: ['owner'] },
+      ],
+    ])('projects %s', (_, props, projection) => {
+      table.addShardedIndex({ indexName: 'byTime', shardCounts, ...props });
+
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        GlobalSecondaryIndexes: [{ IndexName: 'byTime', Projection: Match.objectEquals(projection) }],
+      });
+    });
+
+    test('lets two indexes share a shard attribute if they shard alike', () => {
+      const alike = { valueAttribute: string('status'), shardAttribute: 'statusShard', shardCounts };
+      table.addShardedIndex({ indexName: 'byCreation', sortKey: string('createdAt'), ...alike });
+      table.addShardedIndex({ indexName: 'byUpdate', sortKey: string('updatedAt'), ...alike });
+
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        GlobalSecondaryIndexes: [{ IndexName: 'byCreation' }, { IndexName: 'byUpdate' }],
+      });
+    });
+
+    test('leaves an index name that only synthesis knows alone', () => {
+      const indexName = Lazy.string({ produce: () => 'byTime' });
+      table.addShardedIndex({ indexName, shardAttribute: 'shard', shardCounts });
+
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        GlobalSecondaryIndexes: [{ IndexName: 'byTime' }],
+      });
+    });
+
+    test.each(['', 'ab', 'a'.repeat(256), 'by status', 'by/status', 'byStätus'])(
+      'fails for the name "%s"',
+      (indexName) => {
+        const add = () => table.addShardedIndex({ indexName, shardCounts });
+
+        expect(add).toThrow(InvalidIndexConfigError);
+        expect(add).toThrow(
+          'EvenShards/Jobs: indexName must be 3 to 255 characters of a-z, A-Z, 0-9, underscore, hyphen and dot, got "',
+        );
+      },
+    );
+
+    const status = string('status');
+    const createdAt = string('createdAt');
+    test.each<[string, Partial<ShardedIndexOptions>, string]>([
+      [
+        'the name of another index',
+        { indexName: 'other' },
+        'indexName must be different from the names of all other indexes of the table, got "other"',
+      ],
+      [
+        'a binary value',
+        { valueAttribute: { name: 'status', type: AttributeType.BINARY } },
+        'byStatus.valueAttribute.type must be S (string) or N (number), got "B"',
+      ],
+      [
+        'tie-breakers without a sort key',
+        { sortKey: undefined, tieBreakers: [number('priority')] },
+        'byStatus.tieBreakers must be absent without a sort key, whose ties they break, got [{"name":"priority","type":"N"}]',
+      ],
+      [
+        'tie-breakers in the single-attribute layout',
+        { tieBreakers: [number('priority')], keyLayout: KeyLayout.SINGLE_ATTRIBUTE },
+        'byStatus.tieBreakers must be absent in the single-attribute layout, use KeyLayout.MULTI_ATTRIBUTE to have them, got [',
+      ],
+      [
+        'more sort attributes than DynamoDB has',
+        { tieBreakers: ['a', 'b', 'c', 'd'].map(string) },
+        'byStatus.tieBreakers must be at most 3 attributes, as DynamoDB allows 4 in a sort key, got [',
+      ],
+      [
+        'an attribute that is two parts of the key',
+        { tieBreakers: [createdAt] },
+        'byStatus.sortKey must be different from every other key attribute, got ["status","createdAt","createdAt"]',
+      ],
+      [
+        'a value that is the sort key, too',
+        { valueAttribute: createdAt },
+        'byStatus.sortKey must be different from every other key attribute, got ["createdAt","createdAt"]',
+      ],
+      [
+        'a shard attribute that is the value',
+        { shardAttribute: 'status' },
+        'byStatus.shardAttribute must be an attribute of its own, not one of the key of the table or of an index, got "status"',
+      ],
+      ['a shard attribute that is the sort key', { shardAttribute: 'createdAt' }, 'byStatus.shardAttribute must be an'],
+      ['a shard attribute of the table key', { shardAttribute: 'jobId' }, 'byStatus.shardAttribute must be an'],
+      [
+        'a shard attribute without a name',
+        { shardAttribute: '' },
+        'byStatus.shardAttribute must be a name of 1 to 255 bytes, got ""',
+      ],
+      [
+        'a shard attribute with a name too long for a key',
+        { indexName: 'a'.repeat(255) },
+        '.shardAttribute must be a name of 1 to 255 bytes, got "aaa',
+      ],
+      [
+        'the shard attribute of an index that shards differently',
+        { shardAttribute: 'otherShard', strategy: ShardingStrategy.RANDOM },
+        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts and strategy, got "otherShard"',
+      ],
+      [
+        'counts by value without a value',
+        { valueAttribute: undefined, shardCounts: ShardCounts.byValue({ failed: 2 }, 1) },
+        'byStatus.shardCounts must be ShardCounts.uniform for an index without a valueAttribute, give it one to have counts by value, got {',
+      ],
+    ])('fails for %s', (_, props, message) => {
+      table.addShardedIndex({ indexName: 'other', valueAttribute: status, shardCounts });
+      const add = () =>
+        table.addShardedIndex({
+          indexName: 'byStatus',
+          valueAttribute: status,
+          sortKey: createdAt,
+          shardCounts,
+          ...props,
+        });
+
+      expect(add).toThrow(InvalidIndexConfigError);
+      expect(add).toThrow(`EvenShards/Jobs: ${message.startsWith('.') ? 'a'.repeat(255) : ''}${message}`);
+    });
+
+    test.each<[string, Partial<ShardedIndexOptions>, string]>([
+      ['value', { valueAttribute: number('otherShard') }, 'valueAttribute'],
+      ['sort key', { sortKey: number('otherShard') }, 'sortKey'],
+      ['tie-breaker', { tieBreakers: [string('jobId'), number('otherShard')] }, 'tieBreakers'],
+    ])('fails for a %s that holds the shards of another index', (_, props, property) => {
+      table.addShardedIndex({ indexName: 'other', valueAttribute: status, shardCounts });
+      const add = () =>
+        table.addShardedIndex({
+          indexName: 'byStatus',
+          valueAttribute: status,
+          sortKey: createdAt,
+          shardCounts,
+          ...props,
+        });
+
+      expect(add).toThrow(InvalidIndexConfigError);
+      expect(add).toThrow(
+        `EvenShards/Jobs: byStatus.${property} must be another attribute than the one that holds the shards of other, got "otherShard"`,
+      );
+    });
+
+    describe.each<[string, (attribute: Attribute) => void]>([
+      ['value', (valueAttribute) => table.addShardedIndex({ indexName: 'other', valueAttribute, shardCounts })],
+      ['sort key', (sortKey) => table.addShardedIndex({ indexName: 'other', sortKey, shardCounts })],
+      [
+        'tie-breaker',
+        (tieBreaker) =>
+          table.addShardedIndex({ indexName: 'other', sortKey: string('a'), tieBreakers: [tieBreaker], shardCounts }),
+      ],
+      ['key, unsharded', (partitionKey) => table.addGlobalSecondaryIndex({ indexName: 'other', partitionKey })],
+    ])('fails for a shard attribute that is the %s of another index', (_, addOther) => {
+      test.each([
+        ['in the multi-attribute layout', KeyLayout.MULTI_ATTRIBUTE, number('createdAt')],
+        ['in the single-attribute layout', KeyLayout.SINGLE_ATTRIBUTE, string('createdAt')],
+      ])('%s', (__, keyLayout, attribute) => {
+        addOther(attribute);
+        const add = () =>
+          table.addShardedIndex({
+            indexName: 'byStatus',
+            valueAttribute: status,
+            shardAttribute: 'createdAt',
+            keyLayout,
+            shardCounts,
+          });
+
+        expect(add).toThrow(InvalidIndexConfigError);
+        expect(add).toThrow(
+          'EvenShards/Jobs: byStatus.shardAttribute must be an attribute of its own, not one of the key of the table or of an index, got "createdAt"',
+        );
+      });
+    });
+
+    test.each(['failed', '07', 'NaN', 'Infinity', '-Infinity'])(
+      'fails for shards counted by "%s", which is not a finite number',
+      (value) => {
+        const add = () =>
+          table.addShardedIndex({
+            indexName: 'byStatus',
+            valueAttribute: number('status'),
+            shardCounts: ShardCounts.byValue({ [value]: 2 }, 1),
+          });
+
+        expect(add).toThrow(InvalidIndexValueError);
+        expect(add).toThrow(
+          `EvenShards/Jobs: byStatus.shardCounts.byValue must be a finite number as JavaScript writes it, such as "7", for the value attribute is a number, got "${value}"`,
+        );
+      },
+    );
+
+    test('changes nothing when it fails', () => {
+      expect(() => table.addShardedIndex({ indexName: 'x', shardCounts })).toThrow(InvalidIndexConfigError);
+
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        GlobalSecondaryIndexes: Match.absent(),
+        AttributeDefinitions: [{ AttributeName: 'jobId', AttributeType: 'S' }],
+      });
+    });
+  });
+});

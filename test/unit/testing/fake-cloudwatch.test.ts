@@ -1,0 +1,209 @@
+import { CloudWatch } from '@aws-sdk/client-cloudwatch';
+import type { AlarmClient } from '../../../lambda/stream-scaler/read-load';
+import type { AlarmProperties } from '../../../lib/testing/alarm-definition';
+import { type AlarmStateValue, alarmState, type MissingDataTreatment } from '../../../lib/testing/alarm-state';
+import { FakeCloudWatch } from '../../../lib/testing/fake-cloudwatch';
+import { parseMetricMath, type Series } from '../../../lib/testing/metric-math';
+
+const MINUTE = 60_000;
+
+/** As AWS writes data points: 0 is in order, X breaches, - is missing. */
+const dataPoints = (text: string): Series =>
+  text.split(' ').map((point) => (point === '-' ? Number.NaN : Number(point === 'X')));
+
+const TREATMENTS: MissingDataTreatment[] = ['missing', 'ignore', 'breaching', 'notBreaching'];
+const RETAINED = 'retained' as AlarmStateValue;
+
+/** The tables of "Configuring how CloudWatch alarms treat missing data" in the CloudWatch user guide. */
+describe('the state of an alarm is what the user guide says', () => {
+  const all = (state: AlarmStateValue) => TREATMENTS.map(() => state);
+  test.each<[string, string, number, AlarmStateValue[]]>([
+    ['3 of 3', '0 - X - X', 3, all('OK')],
+    ['3 of 3', '0 - - - -', 3, all('OK')],
+    ['3 of 3', '- - - - -', 3, ['INSUFFICIENT_DATA', RETAINED, 'ALARM', 'OK']],
+    ['3 of 3', '0 X X - X', 3, all('ALARM')],
+    ['3 of 3', '- - X - -', 3, ['ALARM', RETAINED, 'ALARM', 'OK']],
+    ['2 of 3', '0 - X - X', 2, all('ALARM')],
+    ['2 of 3', '0 0 X 0 X', 2, all('ALARM')],
+    ['2 of 3', '0 - X - -', 2, ['OK', 'OK', 'ALARM', 'OK']],
+    ['2 of 3', '- - - - 0', 2, ['OK', 'OK', 'ALARM', 'OK']],
+    ['2 of 3', '- - - X -', 2, ['ALARM', RETAINED, 'ALARM', 'OK']],
+  ])('%s: %s', (_, points, datapointsToAlarm, states) => {
+    const evaluated = TREATMENTS.map((treatMissingData) =>
+      alarmState(
+        dataPoints(points),
+        { breaches: (value) => value > 0, evaluationPeriods: 3, datapointsToAlarm, treatMissingData },
+        RETAINED,
+      ),
+    );
+    expect(evaluated).toEqual(states);
+  });
+
+  test.each(['- - - - X', '- - - X -'])('not yet in alarm when the next point may be in order: %s', (points) => {
+    const rule = { breaches: (value: number) => value > 0, evaluationPeriods: 3, datapointsToAlarm: 3 };
+    expect(alarmState(dataPoints(points), { ...rule, treatMissingData: 'missing' }, 'OK')).toBe('INSUFFICIENT_DATA');
+  });
+});
+
+describe('metric math', () => {
+  const _ = Number.NaN;
+  const series = new Map<string, Series>([
+    ['a', [30, 20, 0, 0]],
+    ['b', [20, _, 20, _]],
+    ['m1', [1, 1, 0, 0, _]],
+    ['m2', [30, _, 0, 0, 30]],
+    ['m3', [0, 0, 20, _, 20]],
+    ['none', [_, _]],
+  ]);
+  const evaluate = (text: string, fillsEmpty = false) =>
+    parseMetricMath(text)({ series, periods: 5, periodSeconds: 60, fillsEmpty });
+
+  // The examples of "Using math expressions with CloudWatch metrics" in the CloudWatch user guide.
+  test.each<[string, Series]>([
+    ['(a < b)', [0, 0, 1, 0]],
+    ['(a >= 30)', [1, 0, 0, 0]],
+    ['(a > 15 AND b > 15)', [1, 0, 0, 0]],
+    ['IF(m1, m2, m3)', [30, 0, 20, _, _]],
+    ['IF(m1, 5, m3)', [5, 5, 20, _, _]],
+    ['IF(m1, m2, 5)', [30, 0, 5, 5, _]],
+    ['a + b', [50, 20, 20, 0]],
+    ['a / b', [1.5, _, 0, _]],
+    ['100 * a / PERIOD(a)', [50, (100 * 20) / 60, 0, 0]],
+    ['FILL(b, 7)', [20, 7, 20, 7]],
+    ['FILL(b, REPEAT)', [20, 20, 20, 20]],
+    ['FILL(m2, m3)', [30, 0, 0, 0, 30]],
+    ['MAX([a, b])', [30, 20, 20, 0]],
+    ['MIN([a, 1 + b])', [21, 20, 0, 0]],
+    ['SUM([m1, m2, m3])', [31, 1, 20, 0, 50]],
+    ['2 ^ a * 0 - -a', [30, 20, 0, 0]],
+    ['FILL(none, 0)', [_, _]],
+  ])('%s', (text, values) => {
+    expect(evaluate(text)).toEqual(values);
+  });
+
+  test('may make values of a metric that has none', () => {
+    expect(evaluate('FILL(none, 0)', true)).toEqual([0, 0]);
+  });
+
+  test.each([
+    ['MAX(a)', /of one it depends on the range/],
+    ['STDDEV([a, b])', /not STDDEV/],
+    ['a +', /longer than that/],
+    ['a b', /at its end before "b"/],
+    ['(a', /one with \)/],
+    ["SEARCH('x', 'Sum')", /made of numbers, ids/],
+    ['unknown', /one of a, b, m1/],
+    ['IF(a)', /a condition and a value/],
+  ])('refuses %s', (text, message) => {
+    expect(() => evaluate(text)).toThrow(message);
+  });
+});
+
+describe('FakeCloudWatch', () => {
+  const metric = { Namespace: 'Test', MetricName: 'Load', Dimensions: [{ Name: 'Of', Value: { Ref: 'Stream' } }] };
+  const alarm: AlarmProperties = {
+    ...metric,
+    Statistic: 'Sum',
+    Period: 60,
+    Threshold: 10,
+    ComparisonOperator: 'GreaterThanThreshold',
+    EvaluationPeriods: 3,
+    TreatMissingData: 'notBreaching',
+  };
+
+  /** The minutes, of so many, at whose end the alarm is in alarm. */
+  function minutesInAlarm(
+    properties: AlarmProperties,
+    valueAt: (minute: number) => number | undefined,
+    { minutes = 20, lateMinutes = 0, times = 1 } = {},
+  ): number[] {
+    const cloudWatch = new FakeCloudWatch();
+    cloudWatch.putMetricAlarm('Load', properties);
+    const inAlarm: number[] = [];
+    for (let minute = 0; minute < minutes; minute += 1) {
+      const value = valueAt(minute);
+      const atMs = minute * MINUTE;
+      for (let time = 0; time < times && value !== undefined; time += 1) {
+        cloudWatch.putMetricData({ ...metric, Value: value, atMs, arrivesAtMs: atMs + (lateMinutes + 1) * MINUTE });
+      }
+      cloudWatch.evaluate(atMs + MINUTE);
+      if (cloudWatch.stateOf('Load') === 'ALARM') inAlarm.push(minute);
+    }
+    return inAlarm;
+  }
+
+  test('is asked as the SDK is', async () => {
+    const cloudWatch = new FakeCloudWatch();
+    cloudWatch.putMetricAlarm('Load', alarm);
+    const clients: AlarmClient[] = [cloudWatch, new CloudWatch({ region: 'eu-west-1' })];
+    expect(clients).toHaveLength(2);
+    expect(await cloudWatch.describeAlarms({ AlarmNames: ['Load', 'Other'] })).toEqual({
+      MetricAlarms: [{ AlarmName: 'Load', StateValue: 'INSUFFICIENT_DATA' }],
+    });
+    expect(() => cloudWatch.stateOf('Other')).toThrow('there is no alarm Other');
+  });
+
+  test('is in alarm after as many periods as the alarm has, and until one is in order again', () => {
+    expect(minutesInAlarm(alarm, (minute) => (minute >= 5 && minute < 10 ? 11 : 10))).toEqual([7, 8, 9]);
+  });
+
+  test('counts what arrives twice twice', () => {
+    expect(minutesInAlarm(alarm, () => 6, { times: 2, minutes: 4 })).toEqual([2, 3]);
+  });
+
+  test('looks at what has arrived: a metric that is two minutes late is as good as one in time, two minutes later', () => {
+    expect(minutesInAlarm(alarm, (minute) => (minute >= 5 && minute < 10 ? 11 : 10), { lateMinutes: 2 })).toEqual([
+      9, 10, 11,
+    ]);
+  });
+
+  test('which a FILL makes stay OK for ever, unless some periods may be in order', () => {
+    const filled = (datapoints: number, EvaluationPeriods: number): AlarmProperties => ({
+      Metrics: [
+        { Id: 'e1', Expression: 'FILL(load, 0)' },
+        { Id: 'load', MetricStat: { Metric: metric, Period: 60, Stat: 'Sum' }, ReturnData: false },
+      ],
+      Threshold: 10,
+      ComparisonOperator: 'GreaterThanThreshold',
+      EvaluationPeriods,
+      DatapointsToAlarm: datapoints,
+      TreatMissingData: 'notBreaching',
+    });
+    expect(minutesInAlarm(filled(3, 3), () => 11, { lateMinutes: 1 })).toEqual([]);
+    expect(minutesInAlarm(filled(3, 6), () => 11, { lateMinutes: 1 })[0]).toBe(3);
+    expect(minutesInAlarm(filled(3, 3), () => 11)[0]).toBe(2);
+  });
+
+  test('evaluates every minute, over periods that end at that minute', () => {
+    const fiveMinutes = { ...alarm, Period: 300, EvaluationPeriods: 1 };
+    expect(minutesInAlarm(fiveMinutes, (minute) => Number(minute === 7) * 11)).toEqual([7, 8, 9, 10, 11]);
+  });
+
+  test('treats what is missing of DynamoDB as if the alarm ignored it, whatever the alarm says', () => {
+    const throttles = { ...metric, Namespace: 'AWS/DynamoDB' };
+    const cloudWatch = new FakeCloudWatch();
+    cloudWatch.putMetricAlarm('Throttles', { ...alarm, ...throttles, EvaluationPeriods: 1 });
+    cloudWatch.putMetricData({ ...throttles, Value: 11, atMs: 0 });
+    for (let minute = 1; minute <= 60; minute += 1) cloudWatch.evaluate(minute * MINUTE);
+    expect(cloudWatch.stateOf('Throttles')).toBe('ALARM');
+  });
+
+  test.each<[string, Partial<AlarmProperties>]>([
+    ['Threshold', { Threshold: undefined }],
+    ['ComparisonOperator', { ComparisonOperator: 'LessThanLowerThreshold' }],
+    ['Stat', { Statistic: 'p99' }],
+    ['TreatMissingData', { TreatMissingData: 'never' }],
+    [
+      'Metrics',
+      {
+        Metrics: [60, 300].map((Period) => ({ Id: `m${Period}`, MetricStat: { Metric: metric, Period, Stat: 'Sum' } })),
+      },
+    ],
+  ])('refuses an alarm whose %s it does not know', (field, properties) => {
+    expect(() => new FakeCloudWatch().putMetricAlarm('Load', { ...alarm, ...properties })).toThrow(`${field} must be`);
+  });
+
+  test('forgets what is older than a day', () => {
+    expect(minutesInAlarm(alarm, () => 11, { minutes: 7_000 })).toHaveLength(6_998);
+  });
+});

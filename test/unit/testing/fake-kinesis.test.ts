@@ -1,0 +1,120 @@
+import { HASH_KEY_SPACE } from '../../../lib/core';
+import { FakeKinesis, type FakeKinesisOptions } from '../../../lib/testing/fake-kinesis';
+import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
+import { VirtualClock } from '../../../lib/testing/virtual-clock';
+
+const entry = (PartitionKey: string, data = 'x') => ({ PartitionKey, Data: Buffer.from(data) });
+
+function setUp(options: Partial<FakeKinesisOptions> = {}) {
+  const clock = new VirtualClock();
+  const kinesis = new FakeKinesis({ clock, ...options });
+  const put = (...Records: ReturnType<typeof entry>[]) => kinesis.putRecords({ StreamName: 'Events', Records });
+  return { clock, kinesis, put };
+}
+
+const codes = ({ Records }: { Records?: { ErrorCode?: string }[] }) => Records?.map(({ ErrorCode }) => ErrorCode);
+const THROTTLED = 'ProvisionedThroughputExceededException';
+
+describe('FakeKinesis', () => {
+  test('answers after a round trip, index for index', async () => {
+    const { clock, put } = setUp({ shardCount: 2, roundTripMs: () => 30 });
+    const { Records } = await clock.runUntil(put(entry('6'), entry('1')));
+    expect(Records!.map(({ ShardId }) => ShardId)).toEqual(['shardId-000000000000', 'shardId-000000000001']);
+    expect(clock.nowMs).toBe(30);
+  });
+
+  test('takes 1,000 records a second in each shard, and again after a second', async () => {
+    const { clock, kinesis, put } = setUp({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS, roundTripMs: () => 0 });
+    const burst = () => put(...Array.from({ length: 500 }, () => entry('6')));
+    await clock.runUntil(Promise.all([burst(), burst(), burst()]));
+    expect(kinesis.entries).toMatchObject({ stored: 1_000, throttled: 500 });
+    expect(codes(await clock.runUntil(put(entry('1'))))).toEqual([undefined]);
+    await clock.runUntil(clock.sleep(1_000));
+    expect(codes(await clock.runUntil(burst()))).not.toContain(THROTTLED);
+  });
+
+  test('takes a record larger than a second’s bytes when the bucket is full, and lets the debt be paid', async () => {
+    const limits = { recordsPerSecond: 1_000, bytesPerSecond: 1_000 };
+    const { clock, put } = setUp({ shardLimits: limits, roundTripMs: () => 0 });
+    expect(codes(await clock.runUntil(put(entry('a', 'x'.repeat(2_999)))))).toEqual([undefined]);
+    await clock.runUntil(clock.sleep(1_900));
+    expect(codes(await clock.runUntil(put(entry('a', 'x'))))).toEqual([THROTTLED]);
+    await clock.runUntil(clock.sleep(200));
+    expect(codes(await clock.runUntil(put(entry('a', 'x'))))).toEqual([undefined]);
+  });
+
+  test('fails single entries, or with one all later entries of its shard', async () => {
+    const entryFate: FakeKinesisOptions['entryFate'] = ({ Data }) => (String(Data) === 'bad' ? 'failed' : 'stored');
+    const records = [entry('6', 'bad'), entry('6'), entry('1')];
+    const alone = setUp({ shardCount: 2, entryFate });
+    const answer = await alone.clock.runUntil(alone.put(...records));
+    expect(codes(answer)).toEqual(['InternalFailure', undefined, undefined]);
+    expect(answer.FailedRecordCount).toBe(1);
+    const suffix = setUp({ shardCount: 2, entryFate, failsWithIt: 'rest of the shard' });
+    expect(codes(await suffix.clock.runUntil(suffix.put(...records)))).toEqual([
+      'InternalFailure',
+      'InternalFailure',
+      undefined,
+    ]);
+  });
+
+  test.each([
+    ['failed', 'InternalFailure', []],
+    ['denied', 'AccessDeniedException', []],
+    ['answer lost', 'TimeoutError', ['x']],
+  ] as const)('ends a request that is "%s" with %s, having stored %j', async (fate, name, stored) => {
+    const { clock, kinesis, put } = setUp({ requestFate: () => fate });
+    await expect(clock.runUntil(put(entry('a')))).rejects.toMatchObject({ name });
+    expect(kinesis.allData()).toEqual(stored);
+  });
+
+  test('applies a request that was held back after requests that were sent after it', async () => {
+    let held = 1;
+    const { clock, kinesis, put } = setUp({ requestFate: () => (held-- > 0 ? { appliedLateByMs: 100 } : 'answered') });
+    await expect(clock.runUntil(put(entry('a', '1')))).rejects.toMatchObject({ name: 'TimeoutError' });
+    await clock.runUntil(put(entry('a', '2')));
+    expect(kinesis.allData()).toEqual(['2']);
+    await clock.runOut();
+    expect(kinesis.allData()).toEqual(['2', '1']);
+  });
+
+  test('refuses what the service refuses', async () => {
+    const { clock, put } = setUp();
+    const refused = { name: 'ValidationException' };
+    await expect(clock.runUntil(put(...Array.from({ length: 501 }, () => entry('a'))))).rejects.toMatchObject(refused);
+    await expect(clock.runUntil(put(entry('a', 'x'.repeat(1024 * 1024))))).rejects.toMatchObject(refused);
+  });
+
+  test('gives a sequential put a larger number than the one it names', async () => {
+    const { clock, kinesis } = setUp();
+    const input = { StreamName: 'Events', ...entry('a'), SequenceNumberForOrdering: '41' };
+    expect((await clock.runUntil(kinesis.putRecord(input))).SequenceNumber).toBe('42');
+  });
+
+  test('ignores keys in AUTO distribution', async () => {
+    const { clock, kinesis, put } = setUp({
+      shardCount: 2,
+      streamMode: 'ON_DEMAND',
+      distribution: 'AUTO',
+      random: () => 0.9,
+    });
+    const { Records } = await clock.runUntil(put(entry('6')));
+    expect(Records![0]!.ShardId).toBe('shardId-000000000001');
+    const { StreamDescriptionSummary } = await clock.runUntil(kinesis.describeStreamSummary({}));
+    expect(StreamDescriptionSummary).toMatchObject({ RecordDistributionStrategy: 'AUTO', OpenShardCount: 2 });
+  });
+
+  test('reads records along the lineage of their shards', async () => {
+    const { clock, kinesis, put } = setUp();
+    const explicit = { ...entry('a', 'before'), ExplicitHashKey: String(HASH_KEY_SPACE - 1n) };
+    await clock.runUntil(put(explicit));
+    const half = String(HASH_KEY_SPACE / 2n);
+    await clock.runUntil(kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey: half }));
+    await clock.runOut();
+    await clock.runUntil(put({ ...explicit, Data: Buffer.from('after') }));
+    expect(kinesis.records().map(({ shardId, data }) => [shardId, String(Buffer.from(data))])).toEqual([
+      ['shardId-000000000000', 'before'],
+      ['shardId-000000000002', 'after'],
+    ]);
+  });
+});

@@ -1,0 +1,109 @@
+import { ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb';
+import { overloadProbability, planIndex } from '../../../lib/core';
+import { HotPartitionTable } from '../../../lib/testing/hot-partition-table';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+
+const tables = { tablePartitions: 4, indexPartitions: 4 };
+
+/** How many of `attempts` at the same moment get through, and what the first other one is refused with. */
+function attempt(attempts: number, act: () => void): { taken: number; refused: unknown } {
+  for (let taken = 0; taken < attempts; taken++) {
+    try {
+      act();
+    } catch (refused) {
+      return { taken, refused };
+    }
+  }
+  return { taken: attempts, refused: undefined };
+}
+
+describe('the hot partition table', () => {
+  test('takes 1,000 write units a second in a partition, and names the table that refuses the rest', () => {
+    const table = new HotPartitionTable({ ...tables, now: () => 0 });
+    let write = 0;
+    const { taken, refused } = attempt(2_000, () => table.putItem('order-1', `shard-${write++}`));
+    expect(taken).toBe(1_000);
+    expect(refused).toBeInstanceOf(ProvisionedThroughputExceededException);
+    expect((refused as ProvisionedThroughputExceededException).ThrottlingReasons).toEqual([
+      { reason: 'TableWriteKeyRangeThroughputExceeded', resource: table.tableArn },
+    ]);
+  });
+
+  test('refuses a write to an idle table while the partition of its index entry is hot: back-pressure', () => {
+    const table = new HotPartitionTable({ tablePartitions: 1_000, indexPartitions: 4, now: () => 0 });
+    let write = 0;
+    const { taken, refused } = attempt(2_000, () => table.putItem(`order-${write++}`, 'pending'));
+    expect(taken).toBe(1_000);
+    expect((refused as ProvisionedThroughputExceededException).ThrottlingReasons).toEqual([
+      { reason: 'IndexWriteKeyRangeThroughputExceeded', resource: table.indexArn },
+    ]);
+  });
+
+  test('gives 3,000 read units a second from a partition of the index', () => {
+    const table = new HotPartitionTable({ ...tables, now: () => 0 });
+    const { taken, refused } = attempt(10_000, () => table.queryIndex('pending', 0.5));
+    expect(taken).toBe(6_000);
+    expect((refused as ProvisionedThroughputExceededException).ThrottlingReasons).toEqual([
+      { reason: 'IndexReadKeyRangeThroughputExceeded', resource: table.indexArn },
+    ]);
+  });
+
+  test('takes more as time goes on, and saves no more than a second of it', () => {
+    let now = 0;
+    const table = new HotPartitionTable({ tablePartitions: 1_000, indexPartitions: 1, now: () => now });
+    let write = 0;
+    const put = () => table.putItem(`order-${write++}`, 'pending');
+    expect(attempt(2_000, put).taken).toBe(1_000);
+    now = 100;
+    expect(attempt(2_000, put).taken).toBe(100);
+    now = 60_000;
+    expect(attempt(2_000, put).taken).toBe(1_000);
+  });
+});
+
+describe('an index of the planned number of shards', () => {
+  const writesPerSecond = 2_000;
+  const PLACEMENTS = 40;
+  const { shards, partitions } = planIndex({ writesPerSecond });
+  const [WARM_UP_SECONDS, SECONDS] = [4, 3];
+
+  /** The part of the writes that is throttled in steady state, for each of several placements of the shards. */
+  function throttledParts(shardCount: number, placements = PLACEMENTS): number[] {
+    return Array.from({ length: placements }, (_, placement) => {
+      const random = seededRandom(placement);
+      let now = 0;
+      const salt = String(placement);
+      const table = new HotPartitionTable({ tablePartitions: 64, indexPartitions: partitions, salt, now: () => now });
+      let throttled = 0;
+      for (let write = 0; write < writesPerSecond * (WARM_UP_SECONDS + SECONDS); write++) {
+        now = (write * 1_000) / writesPerSecond;
+        try {
+          table.putItem(`order-${write % 5_000}`, `pending#${Math.floor(random() * shardCount)}`);
+        } catch {
+          throttled += Number(now >= WARM_UP_SECONDS * 1_000);
+        }
+      }
+      return throttled / (writesPerSecond * SECONDS);
+    });
+  }
+
+  const mean = (parts: number[]) => parts.reduce((sum, part) => sum + part, 0) / parts.length;
+  const visibly = (parts: number[]) => parts.filter((part) => part > 0.01).length;
+
+  test('is throttled for less than 1 % of the writes, half of them for visibly more, one for half', () => {
+    const [planned, half, one] = [throttledParts(shards), throttledParts(shards / 2), throttledParts(1, 2)];
+    expect({ shards, partitions }).toEqual({ shards: 16, partitions: 4 });
+    expect(mean(planned)).toBeLessThan(0.01);
+    expect(visibly(planned)).toBeLessThanOrEqual(0.05 * PLACEMENTS);
+    expect(mean(half)).toBeGreaterThan(4 * mean(planned));
+    expect(visibly(half)).toBeGreaterThan(Math.max(2, visibly(planned)));
+    expect(Math.max(...half)).toBeGreaterThan(0.05);
+    expect(mean(one)).toBeCloseTo(0.5, 2);
+  });
+
+  test('of half as many shards, the planner knows: overload is several times as likely', () => {
+    const at = (count: number) => overloadProbability({ shards: count, partitions, utilisation: 0.5 });
+    expect(at(shards)).toBeLessThan(0.05);
+    expect(at(shards / 2)).toBeGreaterThan(3 * at(shards));
+  });
+});

@@ -1,0 +1,72 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { EvenShardsStack } from '../../../bin/app';
+import cdkJson from '../../../cdk.json';
+import { ControlledStack } from '../../support/stacks/controlled-stack';
+import { DaxStack } from '../../support/stacks/dax-stack';
+import { KeyspacesStack } from '../../support/stacks/keyspaces-stack';
+import { MultiAttributeStack } from '../../support/stacks/multi-attribute-stack';
+import { ProducerSourcesStack } from '../../support/stacks/producer-sources-stack';
+import { RelayStack } from '../../support/stacks/relay-stack';
+import { reshardingStack } from '../../support/stacks/resharding-stack';
+import { WatchedStack } from '../../support/stacks/watched-stack';
+
+describe('cdk-nag, AwsSolutions', () => {
+  /** Asked directly: the oldest aws-cdk-lib we support does not yet hand the construct tree to plugins. */
+  function findings(app: App): string[] {
+    app.synth();
+    const { violations } = new AwsSolutionsChecks().validateScope(app);
+    return violations.map(({ ruleName, description }) => `${ruleName}: ${description}`);
+  }
+
+  test.each([
+    ['the reference app', (app: App) => new EvenShardsStack(app, 'EvenShards')],
+    ['a stack with multi-attribute keys', (app: App) => new MultiAttributeStack(app)],
+    ['a stack with a cluster of DAX', (app: App) => new DaxStack(app)],
+    ['a stack with Cassandra tables', (app: App) => new KeyspacesStack(app)],
+    ['a stack that is operated and watched', (app: App) => new WatchedStack(app)],
+    ['a stack with a queue and a table before its producer', (app: App) => new ProducerSourcesStack(app)],
+  ])('finds nothing in %s', (_, addStackTo) => {
+    const app = new App({ context: cdkJson.context });
+    addStackTo(app);
+
+    expect(findings(app)).toEqual([]);
+  });
+
+  test('finds, in the resharding of an index, what a Distributed Map may do with its own executions, and nothing else', () => {
+    const { stack } = reshardingStack({ auditSchedule: Schedule.rate(Duration.days(1)) });
+    const found = findings(stack.node.root as App);
+    expect(found).toHaveLength(2);
+    for (const each of found) expect(each).toMatch(/^AwsSolutions-IAM5\[Resource::arn:[^\]]*:states:.*:execution:/);
+  });
+
+  test('finds, in the controller of shard counts, that names of rules end in a time, and nothing else', () => {
+    const app = new App({ context: cdkJson.context });
+    new ControlledStack(app);
+    const found = findings(app);
+    expect(found).toHaveLength(2);
+    for (const each of found) {
+      expect(each).toMatch(
+        /^AwsSolutions-IAM5\[Resource::arn:[^\]]*:insight-rule\/DynamoDBContributorInsights-PK[CT]-.*-byTime-\*\]/,
+      );
+    }
+  });
+
+  test('finds, in the relay of an outbox, what Lambda asks for to connect a function to a network, and nothing else', () => {
+    const app = new App({ context: cdkJson.context });
+    new RelayStack(app);
+
+    const [found, ...others] = findings(app);
+    expect(found).toMatch(/^AwsSolutions-IAM5\[Resource::\*\]/);
+    expect(others).toEqual([]);
+  });
+
+  test('would find something', () => {
+    const app = new App();
+    new Queue(new Stack(app, 'Bad'), 'Queue');
+
+    expect(findings(app)).toContainEqual(expect.stringMatching(/^AwsSolutions-SQS3/));
+  });
+});

@@ -1,0 +1,172 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import {
+  type BundledFunctionOptions,
+  FanOutQueryFunction,
+  HashKeyRegistry,
+  IndexResharding,
+  ItemVersion,
+  OrderedProducerFunction,
+  ShardCountController,
+  ShardCounts,
+  ShardedTable,
+  StreamResharding,
+  StreamReshardingProvider,
+  TableResharding,
+  UniformStream,
+} from '../../../lib';
+import { invoiceTable } from '../../support/fakes/invoice-table';
+
+type Settings = BundledFunctionOptions & { timeout?: Duration; memorySize?: number };
+
+interface FunctionConstruct extends ec2.IConnectable {
+  readonly function: lambda.Function;
+}
+
+const constructs: [string, (stack: Stack, settings: Settings) => FunctionConstruct][] = [
+  [
+    'OrderedProducerFunction',
+    (stack, settings) => new OrderedProducerFunction(stack, 'It', { stream: streamOf(stack), ...settings }),
+  ],
+  ['HashKeyRegistry', (stack, settings) => new HashKeyRegistry(stack, 'It', { stream: streamOf(stack), ...settings })],
+  [
+    'FanOutQueryFunction',
+    (stack, settings) => new FanOutQueryFunction(stack, 'It', { indexes: [indexOf(stack)], ...settings }),
+  ],
+  [
+    'IndexResharding',
+    (stack, settings) =>
+      new IndexResharding(stack, 'It', {
+        index: indexOf(stack),
+        readUnitsPerSecond: 100,
+        writeUnitsPerSecond: 50,
+        ...settings,
+      }),
+  ],
+  [
+    'TableResharding',
+    (stack, settings) =>
+      new TableResharding(stack, 'It', {
+        table: invoiceTable(stack),
+        itemVersion: ItemVersion.none(),
+        readUnitsPerSecond: 100,
+        writeUnitsPerSecond: 50,
+        ...settings,
+      }),
+  ],
+  [
+    'ShardCountController',
+    (stack, settings) =>
+      new ShardCountController(stack, 'It', { index: indexOf(stack, ShardCounts.adaptive()), ...settings }),
+  ],
+  [
+    'StreamAutoScaling',
+    (stack, settings) => streamOf(stack).autoScaleShardCount({ minCapacity: 1, maxCapacity: 8, ...settings }),
+  ],
+  ['StreamReconciliation', (stack, settings) => streamOf(stack).addReconciliation(settings)],
+  [
+    'StreamReshardingProvider',
+    (stack, settings) => {
+      const provider = new StreamReshardingProvider(stack, 'It', settings);
+      new StreamResharding(stack, 'Resharding', { stream: streamOf(stack), shardCount: 8, provider });
+      return provider;
+    },
+  ],
+];
+
+function streamOf(stack: Stack): UniformStream {
+  return new UniformStream(stack, 'Events', { shardCount: 4 });
+}
+
+function indexOf(stack: Stack, shardCounts = ShardCounts.uniform(2)) {
+  const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
+  return table.addShardedIndex({ indexName: 'byTime', shardCounts });
+}
+
+describe.each(constructs)('%s', (_, make) => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+
+  test('takes every setting of production', () => {
+    const vpc = new ec2.Vpc(stack, 'Vpc');
+    const securityGroup = new ec2.SecurityGroup(stack, 'SecurityGroup', { vpc });
+    const environmentEncryption = new kms.Key(stack, 'Key');
+    const layer = lambda.LayerVersion.fromLayerVersionArn(stack, 'Layer', 'arn:aws:lambda:eu-west-1:1:layer:logs:1');
+    const it = make(stack, {
+      functionName: 'mine',
+      runtime: lambda.Runtime.NODEJS_22_X,
+      architecture: lambda.Architecture.X86_64,
+      timeout: Duration.minutes(3),
+      memorySize: 777,
+      logGroup: new logs.LogGroup(stack, 'Logs', { logGroupName: 'mine' }),
+      applicationLogLevelV2: lambda.ApplicationLogLevel.DEBUG,
+      systemLogLevelV2: lambda.SystemLogLevel.WARN,
+      tracing: lambda.Tracing.ACTIVE,
+      layers: [layer],
+      environmentEncryption,
+      vpc,
+      vpcSubnets: { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS },
+      securityGroups: [securityGroup],
+      reservedConcurrentExecutions: 7,
+      onFailure: new SqsDestination(new Queue(stack, 'Queue')),
+      retryAttempts: 1,
+      maxEventAge: Duration.hours(1),
+    });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      FunctionName: 'mine',
+      Runtime: 'nodejs22.x',
+      Architectures: ['x86_64'],
+      Timeout: 180,
+      MemorySize: 777,
+      LoggingConfig: {
+        LogGroup: Match.objectLike({ Ref: Match.stringLikeRegexp('^Logs') }),
+        LogFormat: 'JSON',
+        ApplicationLogLevel: 'DEBUG',
+        SystemLogLevel: 'WARN',
+      },
+      TracingConfig: { Mode: 'Active' },
+      Layers: [layer.layerVersionArn],
+      KmsKeyArn: stack.resolve(environmentEncryption.keyArn),
+      VpcConfig: { SecurityGroupIds: [stack.resolve(securityGroup.securityGroupId)], SubnetIds: Match.anyValue() },
+      ReservedConcurrentExecutions: 7,
+    });
+    template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
+      DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
+      MaximumEventAgeInSeconds: 3600,
+      MaximumRetryAttempts: 1,
+    });
+    expect(it.connections.securityGroups).toEqual([securityGroup]);
+    expect(JSON.stringify(template)).toContain('ec2:CreateNetworkInterface');
+  });
+
+  test('runs as a role that it is given', () => {
+    const role = new iam.Role(stack, 'MyRole', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
+    const it = make(stack, { role });
+
+    expect(it.function.role).toBe(role);
+    expect(it.function.node.scope?.node.tryFindChild('Role')).toBeUndefined();
+    expect(JSON.stringify(Template.fromStack(stack).toJSON())).toContain('logs:PutLogEvents');
+  });
+});
+
+test.each([
+  ['eu-west-1', lambda.Runtime.NODEJS_24_X],
+  ['cn-north-1', undefined],
+])('a function in %s has a runtime that is there', (region, runtime) => {
+  const stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region } });
+  const { function: it } = new OrderedProducerFunction(stack, 'It', { stream: streamOf(stack) });
+
+  expect(it.runtime.name).toBe((runtime ?? lambda.determineLatestNodeRuntime(stack)).name);
+});

@@ -1,0 +1,231 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as rds from 'aws-cdk-lib/aws-rds';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import {
+  CqlType,
+  FanOutQueryFunction,
+  HashKeyRegistry,
+  type IBundledFunction,
+  KeyspacesQueryFunction,
+  OrderedProducerFunction,
+  OutboxRelayDatabase,
+  OutboxRelayFunction,
+  ShardCounts,
+  ShardedKeyspacesTable,
+  ShardedTable,
+  ShardMonitoring,
+  UniformStream,
+} from '../../../lib';
+import { InvalidArgumentError } from '../../../lib/core';
+
+const env = { account: '111111111111', region: 'eu-west-1' };
+const FUNCTION_ARN = 'arn:aws:lambda:eu-west-1:111111111111:function:theirs';
+
+interface FunctionClass {
+  fromFunctionArn(scope: Construct, id: string, functionArn: string): IBundledFunction;
+  fromFunctionAttributes(scope: Construct, id: string, attributes: lambda.FunctionAttributes): IBundledFunction;
+}
+
+const classes: [string, FunctionClass, (stack: Stack) => IBundledFunction & { readonly function: lambda.Function }][] =
+  [
+    [
+      'OrderedProducerFunction',
+      OrderedProducerFunction,
+      (stack) => new OrderedProducerFunction(stack, 'It', { stream: streamOf(stack), vpc: vpcOf(stack) }),
+    ],
+    [
+      'FanOutQueryFunction',
+      FanOutQueryFunction,
+      (stack) => {
+        const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
+        const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
+        return new FanOutQueryFunction(stack, 'It', { indexes: [index], vpc: vpcOf(stack) });
+      },
+    ],
+    [
+      'KeyspacesQueryFunction',
+      KeyspacesQueryFunction,
+      (stack) => {
+        const table = new ShardedKeyspacesTable(stack, 'Blogs', {
+          keyspaceName: 'tracker',
+          tableName: 'blogs',
+          partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
+          clusteringColumns: [{ name: 'id', cqlType: CqlType.TIMEUUID }],
+          shardCounts: ShardCounts.uniform(4),
+        });
+        return new KeyspacesQueryFunction(stack, 'It', { tables: [table], vpc: vpcOf(stack) });
+      },
+    ],
+    [
+      'OutboxRelayFunction',
+      OutboxRelayFunction,
+      (stack) =>
+        new OutboxRelayFunction(stack, 'It', {
+          stream: streamOf(stack),
+          database: databaseOf(stack),
+          vpc: vpcOf(stack),
+        }),
+    ],
+  ];
+
+function streamOf(stack: Stack): UniformStream {
+  return new UniformStream(stack, 'Events', { shardCount: 4 });
+}
+
+function vpcOf(stack: Stack): ec2.IVpc {
+  const attributes = { vpcId: 'vpc-1', availabilityZones: ['eu-west-1a'], privateSubnetIds: ['subnet-1'] };
+  return ec2.Vpc.fromVpcAttributes(stack, 'Vpc', attributes);
+}
+
+function databaseOf(stack: Stack): OutboxRelayDatabase {
+  const cluster = rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Database', {
+    clusterIdentifier: 'database',
+    clusterResourceIdentifier: 'cluster-1',
+    clusterEndpointAddress: 'database.cluster-1.eu-west-1.rds.amazonaws.com',
+    port: 5432,
+  });
+  return OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
+}
+
+/** What takes an `IGrantable`, and an action that it allows. */
+const grants: [string, string, (stack: Stack, grantee: iam.IGrantable) => unknown][] = [
+  ['a topic', 'sns:Publish', (stack, grantee) => new Topic(stack, 'Grants').grantPublish(grantee)],
+  ['a queue', 'sqs:SendMessage', (stack, grantee) => new Queue(stack, 'Grants').grantSendMessages(grantee)],
+  ['a bucket', 's3:GetObject*', (stack, grantee) => new Bucket(stack, 'Grants').grantRead(grantee)],
+  ['a secret', 'secretsmanager:GetSecretValue', (stack, grantee) => new Secret(stack, 'Grants').grantRead(grantee)],
+  ['a key', 'kms:Decrypt', (stack, grantee) => new kms.Key(stack, 'Grants').grantDecrypt(grantee)],
+  ['a table', 'dynamodb:GetItem', (stack, grantee) => tableOf(stack).grantReadData(grantee)],
+  ['a stream', 'kinesis:GetRecords', (stack, grantee) => new kinesis.Stream(stack, 'Grants').grantRead(grantee)],
+  ['a function', 'lambda:InvokeFunction', (stack, grantee) => theirs(stack).grantInvoke(grantee)],
+  ['produceGrants', 'kinesis:PutRecords', (stack, grantee) => other(stack).produceGrants.produce(grantee)],
+  ['reshardGrants', 'kinesis:SplitShard', (stack, grantee) => other(stack).reshardGrants.reshard(grantee)],
+  [
+    'a registry',
+    'dynamodb:GetItem',
+    (stack, grantee) => new HashKeyRegistry(stack, 'Grants', { stream: other(stack) }).grants.read(grantee),
+  ],
+  [
+    'a sharded index',
+    'dynamodb:Query',
+    (stack, grantee) => {
+      const index = { indexName: 'byTime', shardCounts: ShardCounts.uniform(2) };
+      return tableOf(stack).addShardedIndex(index).grants.query(grantee);
+    },
+  ],
+];
+
+function tableOf(stack: Stack): ShardedTable {
+  return new ShardedTable(stack, 'Grants', { partitionKey: { name: 'id', type: AttributeType.STRING } });
+}
+
+function theirs(stack: Stack): lambda.IFunction {
+  return lambda.Function.fromFunctionArn(stack, 'Theirs', FUNCTION_ARN);
+}
+
+function other(stack: Stack): UniformStream {
+  return new UniformStream(stack, 'Others', { shardCount: 1 });
+}
+
+describe.each(classes)('%s', (_, cls, make) => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards', { env });
+  });
+
+  const policiesOf = (role: iam.IRole) =>
+    JSON.stringify(
+      Object.values(Template.fromStack(stack).findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
+        JSON.stringify(Properties.Roles).includes(JSON.stringify(stack.resolve(role.roleName))),
+      ),
+    );
+
+  test.each(grants)('of this app is granted something by %s', (_, action, grant) => {
+    const it = make(stack);
+    grant(stack, it);
+
+    expect(policiesOf(it.function.role!)).toContain(action);
+  });
+
+  test.each(grants)('of another app, with a role, is granted something by %s', (_, action, grant) => {
+    const role = iam.Role.fromRoleArn(stack, 'Role', 'arn:aws:iam::111111111111:role/theirs');
+    const it = cls.fromFunctionAttributes(stack, 'It', { functionArn: FUNCTION_ARN, role });
+    grant(stack, it);
+
+    expect(policiesOf(role)).toContain(action);
+  });
+
+  test('of another app, without a role, is granted nothing without a word', () => {
+    const it = cls.fromFunctionArn(stack, 'It', FUNCTION_ARN);
+    new HashKeyRegistry(stack, 'Registry', { stream: other(stack) }).grants.read(it);
+
+    Annotations.fromStack(stack).hasWarning('*', Match.stringLikeRegexp('dynamodb:GetItem'));
+    expect(() => new Topic(stack, 'Topic').grantPublish(it)).toThrow('resource imported without a role');
+  });
+
+  test.each([
+    ['this app', make],
+    ['another app', (stack: Stack) => cls.fromFunctionArn(stack, 'It', FUNCTION_ARN)],
+  ])('of %s may be invoked', (_, itOf) => {
+    const it = itOf(stack);
+    const role = new iam.Role(stack, 'Caller', { assumedBy: new iam.AccountRootPrincipal() });
+    it.grantInvoke(role);
+
+    expect(policiesOf(role)).toContain('lambda:InvokeFunction');
+    expect(policiesOf(role)).toContain(JSON.stringify(stack.resolve(it.functionArn)));
+    expect(it.functionRef).toMatchObject({ functionArn: it.functionArn, functionName: it.functionName });
+  });
+
+  test('of another app knows its name and its environment, and connects by its security group', () => {
+    const securityGroup = ec2.SecurityGroup.fromSecurityGroupId(stack, 'SecurityGroup', 'sg-1');
+    const it = cls.fromFunctionAttributes(stack, 'It', { functionArn: FUNCTION_ARN, securityGroup });
+
+    expect(it.functionName).toBe('theirs');
+    expect(it.functionArn).toBe(FUNCTION_ARN);
+    expect(it.env).toEqual(env);
+    expect(it.connections.securityGroups).toEqual([securityGroup]);
+    expect(Template.fromStack(stack).toJSON().Resources).toBeUndefined();
+  });
+});
+
+describe('a function of another app', () => {
+  const watch: [string, string, (monitoring: ShardMonitoring, functionArn: string) => void][] = [
+    ['addProducer', 'a producer', (it, arn) => it.addProducer(OrderedProducerFunction.fromFunctionArn(it, 'New', arn))],
+    ['addQuery', 'a query function', (it, arn) => it.addQuery(FanOutQueryFunction.fromFunctionArn(it, 'New', arn))],
+    ['addOutbox', 'a relay', (it, arn) => it.addOutbox(OutboxRelayFunction.fromFunctionArn(it, 'New', arn))],
+  ];
+  const monitoringIn = (stack: Stack) => new ShardMonitoring(stack, 'Monitoring');
+
+  test.each(watch)('is watched by %s', (_, __, add) => {
+    const stack = new Stack(new App(), 'EvenShards', { env });
+    add(monitoringIn(stack), FUNCTION_ARN);
+
+    const [dashboard] = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard'));
+    expect(JSON.stringify(dashboard)).toContain('theirs');
+  });
+
+  test.each(watch)('is refused by %s where its metrics are not', (method, kind, add) => {
+    for (const elsewhere of ['eu-north-1:111111111111', 'eu-west-1:222222222222']) {
+      const [region, account] = elsewhere.split(':');
+      const monitoring = monitoringIn(new Stack(new App(), 'EvenShards', { env }));
+
+      expect(() => add(monitoring, `arn:aws:lambda:${elsewhere}:function:theirs`)).toThrow(
+        new InvalidArgumentError(
+          `EvenShards/Monitoring: ${method}`,
+          `aws://${account}/${region}`,
+          `${kind} of the account and region aws://111111111111/eu-west-1`,
+        ),
+      );
+    }
+  });
+});

@@ -1,0 +1,184 @@
+import { App, Duration, type IPropertyInjector, PropertyInjectors, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import * as sqs from 'aws-cdk-lib/aws-sqs';
+import { HashKeyRegistry, OrderedProducerFunction, ShardedTable, UniformStream } from '../../../lib';
+
+/** An organisation's defaults, as its blueprints give them: whatever the caller has passed on goes before. */
+function blueprint(constructUniqueId: string, defaults: object): IPropertyInjector {
+  return { constructUniqueId, inject: (props) => ({ ...defaults, ...props }) };
+}
+
+describe('a blueprint', () => {
+  let stack: Stack;
+  beforeEach(() => {
+    stack = new Stack(new App(), 'EvenShards');
+  });
+
+  test('chooses retention and encryption of a stream', () => {
+    const encryptionKey = new kms.Key(stack, 'Key');
+    const defaults = {
+      retentionPeriod: Duration.days(7),
+      encryption: kinesis.StreamEncryption.KMS,
+      encryptionKey,
+    };
+    PropertyInjectors.of(stack).add(blueprint(kinesis.Stream.PROPERTY_INJECTION_ID, defaults));
+    new UniformStream(stack, 'Events', { shardCount: 4 });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+      RetentionPeriodHours: 168,
+      StreamEncryption: { KeyId: stack.resolve(encryptionKey.keyArn) },
+    });
+  });
+
+  test('chooses encryption and recovery of a table', () => {
+    const defaults = {
+      encryption: dynamodb.TableEncryptionV2.awsManagedKey(),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: false },
+    };
+    PropertyInjectors.of(stack).add(blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, defaults));
+    new ShardedTable(stack, 'Jobs', {
+      partitionKey: { name: 'jobId', type: dynamodb.AttributeType.STRING },
+      encryption: undefined,
+    });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      SSESpecification: { SSEEnabled: true },
+      Replicas: [Match.objectLike({ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false } })],
+    });
+  });
+
+  test('chooses the encryption of a registry', () => {
+    const defaults = { encryption: dynamodb.TableEncryptionV2.awsManagedKey() };
+    PropertyInjectors.of(stack).add(blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, defaults));
+    new HashKeyRegistry(stack, 'Registry', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      SSESpecification: { SSEEnabled: true },
+    });
+  });
+
+  test('chooses the retention of logs and the tracing of functions', () => {
+    PropertyInjectors.of(stack).add(
+      blueprint(logs.LogGroup.PROPERTY_INJECTION_ID, { retention: logs.RetentionDays.TEN_YEARS }),
+      blueprint(lambda.Function.PROPERTY_INJECTION_ID, { tracing: lambda.Tracing.ACTIVE }),
+    );
+    new OrderedProducerFunction(stack, 'Producer', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }) });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Logs::LogGroup', { RetentionInDays: 3653 });
+    template.hasResourceProperties('AWS::Lambda::Function', { TracingConfig: { Mode: 'Active' } });
+  });
+
+  test('has the last word in what it sets, and our defaults hold in what it does not', () => {
+    PropertyInjectors.of(stack).add(
+      blueprint(kinesis.Stream.PROPERTY_INJECTION_ID, { retentionPeriod: Duration.days(7) }),
+      blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, { deletionProtection: true, encryption: undefined }),
+      blueprint(logs.LogGroup.PROPERTY_INJECTION_ID, { removalPolicy: RemovalPolicy.RETAIN }),
+      blueprint(lambda.Function.PROPERTY_INJECTION_ID, { memorySize: 2_048, architecture: undefined }),
+      blueprint(sqs.Queue.PROPERTY_INJECTION_ID, { removalPolicy: RemovalPolicy.DESTROY }),
+    );
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: dynamodb.AttributeType.STRING } });
+    new OrderedProducerFunction(stack, 'Producer', { stream }).addFifoQueue('Queue');
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Kinesis::Stream', {
+      RetentionPeriodHours: 168,
+      StreamEncryption: { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' },
+    });
+    template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [
+        Match.objectLike({
+          DeletionProtectionEnabled: true,
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          ContributorInsightsSpecification: { Enabled: true, Mode: 'THROTTLED_KEYS' },
+        }),
+      ],
+    });
+    template.hasResource('AWS::Logs::LogGroup', { DeletionPolicy: 'Retain', Properties: { RetentionInDays: 30 } });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      MemorySize: 2_048,
+      Timeout: 60,
+      Architectures: ['arm64'],
+    });
+    template.allResources('AWS::SQS::Queue', {
+      DeletionPolicy: 'Delete',
+      Properties: Match.objectLike({ SqsManagedSseEnabled: true, MessageRetentionPeriod: 1_209_600 }),
+    });
+  });
+
+  test('chooses the deletion protection of a registry', () => {
+    PropertyInjectors.of(stack).add(blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, { deletionProtection: false }));
+    new HashKeyRegistry(stack, 'Registry', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }) });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [Match.objectLike({ DeletionProtectionEnabled: false })],
+    });
+  });
+
+  test('has no say in what the user chose', () => {
+    PropertyInjectors.of(stack).add(blueprint(lambda.Function.PROPERTY_INJECTION_ID, { memorySize: 2_048 }));
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    new OrderedProducerFunction(stack, 'Producer', { stream, memorySize: 777 });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', { MemorySize: 777 });
+  });
+
+  test('is asked once for each construct, for it may make constructs of its own', () => {
+    const asked: string[] = [];
+    const counting = (constructUniqueId: string): IPropertyInjector => ({
+      constructUniqueId,
+      inject: (props, { scope, id }) => {
+        asked.push(`${scope.node.path}/${id}`);
+        return props;
+      },
+    });
+    PropertyInjectors.of(stack).add(
+      counting(kinesis.Stream.PROPERTY_INJECTION_ID),
+      counting(lambda.Function.PROPERTY_INJECTION_ID),
+      counting(logs.LogGroup.PROPERTY_INJECTION_ID),
+    );
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    new OrderedProducerFunction(stack, 'Producer', { stream });
+    new kinesis.Stream(stack, 'Plain');
+
+    expect(asked.sort()).toEqual([
+      'EvenShards/Events',
+      'EvenShards/Plain',
+      'EvenShards/Producer/Function',
+      'EvenShards/Producer/LogGroup',
+    ]);
+  });
+
+  test('of an older name for a property goes before our default of its newer name', () => {
+    const older = { pointInTimeRecovery: false, contributorInsights: true };
+    PropertyInjectors.of(stack).add(blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, older));
+    const partitionKey = { name: 'jobId', type: dynamodb.AttributeType.STRING };
+    // The older names are deprecated, and tests of the newest CDK would fail for them.
+    const deprecated = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
+
+    expect(() => new ShardedTable(stack, 'Jobs', { partitionKey })).not.toThrow();
+    deprecated.restore();
+  });
+
+  test('leaves no default of ours to what others make in the same scope', () => {
+    PropertyInjectors.of(stack).add(blueprint(kinesis.Stream.PROPERTY_INJECTION_ID, {}));
+    new UniformStream(stack, 'Events', { shardCount: 4 });
+    new kinesis.Stream(stack, 'Plain', { encryption: kinesis.StreamEncryption.UNENCRYPTED });
+
+    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', { StreamEncryption: Match.absent() });
+  });
+
+  test('chooses the deduplication of queues', () => {
+    PropertyInjectors.of(stack).add(blueprint(sqs.Queue.PROPERTY_INJECTION_ID, { contentBasedDeduplication: true }));
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    new OrderedProducerFunction(stack, 'Producer', { stream }).addFifoQueue('Queue');
+
+    Template.fromStack(stack).allResourcesProperties('AWS::SQS::Queue', { ContentBasedDeduplication: true });
+  });
+});
