@@ -1,0 +1,131 @@
+import { inFlagTerms, parsedFlags, UsageError } from '../flags';
+import { checkLoopback } from './emulators/running-emulator';
+import { FAULT_KINDS, FAULTY_SERVICES, parseFaults } from './limits/faults';
+import type { GateOptions } from './limits/gates';
+
+const COMMAND = 'even-shards local';
+
+export const LOCAL_HELP = `usage: even-shards local [options]
+
+Runs a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda, sends it sample records, and reads them back.
+
+options:
+  --app DIRECTORY      the cloud assembly (default: cdk.out)
+  --serve              no sample: stay up, serve the Lambda Invoke API and a page to watch, until interrupted
+  --port NUMBER        port of the Lambda endpoint (default: a free one)
+  --kinesis-endpoint URL   a Kinesis emulator that runs on this machine (default: kinesis-local, started here)
+  --dynamodb-endpoint URL  a DynamoDB emulator that runs on this machine (default: started here, dynoxide if it is
+                       installed, else dynalite)
+  --dynalite           start dynalite although dynoxide is installed
+  --json               print one line of JSON on stdout when ready; everything else goes to stderr
+  --logs               show what the functions write, on stderr
+  --limits [SCALE]     throttle as AWS does, shard by shard and partition key by partition key; 0.1 is a tenth of it
+  --faults LIST        let calls go wrong, such as kinesis:lost-answer=1%,dynamodb:slow=2%
+                       (${FAULTY_SERVICES.join(', ')}: ${FAULT_KINDS.join(', ')})
+  --seed NUMBER        which calls go wrong (default: 1)
+  --help               show this text
+
+options of the sample, which --serve leaves out:
+  --input FILE         newline-delimited JSON events instead of the built-in ones; may be repeated
+  --partition-key NAME the field of an event that holds its partition key; required with --input
+  --id NAME            the field that holds its item's table key; with it, events are written to a table and queried
+  --sort NAME          the field that holds the sort key of the index; required with --id
+  --value NAME         the field that holds the value of the index (default: an index over the whole table)`;
+
+const OPTIONS = {
+  app: { type: 'string', default: 'cdk.out' },
+  help: { type: 'boolean', default: false },
+  faults: { type: 'string' },
+  id: { type: 'string' },
+  input: { type: 'string', multiple: true },
+  json: { type: 'boolean', default: false },
+  limits: { type: 'string' },
+  logs: { type: 'boolean', default: false },
+  dynalite: { type: 'boolean', default: false },
+  'dynamodb-endpoint': { type: 'string' },
+  'kinesis-endpoint': { type: 'string' },
+  'partition-key': { type: 'string' },
+  port: { type: 'string', default: '0' },
+  seed: { type: 'string' },
+  serve: { type: 'boolean', default: false },
+  sort: { type: 'string' },
+  value: { type: 'string' },
+} as const;
+
+/** Options that say nothing without another. */
+const NEEDS = [
+  ['seed', 'faults'],
+  ['partition-key', 'input'],
+  ['id', 'input'],
+  ['sort', 'input'],
+  ['value', 'input'],
+  ['input', 'partition-key'],
+  ['id', 'sort'],
+  ['sort', 'id'],
+  ['value', 'id'],
+] as const;
+
+/** What the command line asks for. */
+export function localFlags(args: string[]) {
+  const flags = parsedFlags(COMMAND, { args: args.flatMap(withScale), options: OPTIONS }).values;
+  if (flags.help) return flags;
+  if (flags.serve && flags.input !== undefined) {
+    throw new UsageError('--serve runs no sample, so it takes no --input', COMMAND);
+  }
+  for (const [option, needed] of NEEDS) {
+    if (flags[option] !== undefined && flags[needed] === undefined) {
+      throw new UsageError(`--${option} needs --${needed}`, COMMAND);
+    }
+  }
+  for (const [field, endpoint] of [
+    ['kinesisEndpoint', flags['kinesis-endpoint']],
+    ['dynamodbEndpoint', flags['dynamodb-endpoint']],
+  ] as const) {
+    if (endpoint !== undefined) inFlagTerms(COMMAND, () => checkLoopback(field, endpoint));
+  }
+  return flags;
+}
+
+/** `--limits` may stand alone. */
+function withScale(arg: string, index: number, args: readonly string[]): string[] {
+  const isAlone = arg === '--limits' && (args[index + 1] ?? '--').startsWith('--');
+  return [isAlone ? '--limits=1' : arg];
+}
+
+/** Undefined if nothing is to stand between clients and emulators. */
+export function gateOptions({
+  limits,
+  faults,
+  seed,
+}: {
+  limits?: string;
+  faults?: string;
+  seed?: string;
+}): GateOptions | undefined {
+  if (limits === undefined && faults === undefined) return undefined;
+  return {
+    limits: limits === undefined ? undefined : scaleOf(limits),
+    faults: faults === undefined ? undefined : inFlagTerms(COMMAND, () => parseFaults(faults)),
+    seed: seed === undefined ? undefined : wholeNumber('seed', seed, MAX_SEED),
+  };
+}
+
+function scaleOf(text: string): number {
+  const scale = Number(text);
+  if (text.trim() !== '' && Number.isFinite(scale) && scale > 0) return scale;
+  throw new UsageError(`--limits must be a number above 0, got "${text}"`, COMMAND);
+}
+
+/** What 32 bits hold. */
+const MAX_SEED = 4_294_967_295;
+const MAX_PORT = 65_535;
+
+function wholeNumber(flag: string, text: string, most: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= most) return number;
+  throw new UsageError(`--${flag} must be a whole number from 0 to ${most}, got "${text}"`, COMMAND);
+}
+
+export function port(text: string): number {
+  return wholeNumber('port', text, MAX_PORT);
+}

@@ -1,0 +1,59 @@
+import { SEGMENTS_AT_ONCE, TABLES } from '../../lib/core/foundation/function-environment';
+import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import type { LocalResource } from './assembly/deployment-plan';
+import type { LocalStack } from './run-local';
+import { indexesOf, producersOf } from './sample/sample-targets';
+import type { Window } from './window/window-server';
+
+/** What `--json` prints when all is ready. */
+export function readyLine({ endpoints, functions, streams, tables }: LocalStack, window?: Window): string {
+  return JSON.stringify({
+    ready: true,
+    endpoints,
+    window: window?.url,
+    functions: namesByPath(functions),
+    streams: namesByPath(streams),
+    tables: namesByPath(tables),
+  });
+}
+
+function namesByPath(resources: readonly LocalResource[]): Record<string, string> {
+  return Object.fromEntries(resources.map(({ path, name }) => [path, name]));
+}
+
+/** What a person can do now. */
+export function examples(stack: LocalStack, window: Window): string[] {
+  // Version 1 of the AWS CLI does not look at AWS_REGION.
+  const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1';
+  const payloads = new Map<string, object>([
+    ...indexesOf(stack).map(({ functionPath, name, config }) => [functionPath, samplePayload(name, config)] as const),
+    ...producersOf(stack).map(({ functionPath }) => [functionPath, SAMPLE_RECORDS] as const),
+    ...stack.functions.flatMap(({ path, environment }): [string, object][] => {
+      const [table] = Object.keys(JSON.parse(environment[TABLES] ?? '{}'));
+      if (table !== undefined) return [[path, { table, value: 'a' }]];
+      return SEGMENTS_AT_ONCE in environment ? [[path, SAMPLE_SEGMENT]] : [];
+    }),
+  ]);
+  const { lambda } = stack.endpoints;
+  return [
+    'ready; stop with Ctrl-C',
+    `watch it at ${window.url}`,
+    ...stack.functions.flatMap(({ path, name }) => [
+      `# ${path}`,
+      `curl ${lambda}/2015-03-31/functions/${name}/invocations -d '${JSON.stringify(payloads.get(path) ?? {})}'`,
+    ]),
+    '# with the AWS CLI, version 1 or 2',
+    `echo '{}' | ${environment} aws lambda invoke --endpoint-url ${lambda} \\`,
+    '  --function-name NAME --payload fileb:///dev/stdin /dev/stdout',
+  ];
+}
+
+const SAMPLE_RECORDS = { records: [{ partitionKey: 'account-1', data: 'hello' }] };
+
+/** What the state machine of a resharding sends for an audit. */
+const SAMPLE_SEGMENT = { segment: 0, totalSegments: 1, request: { mode: 'audit' } };
+
+function samplePayload(index: string, { valueAttribute, shards }: ShardedIndexConfig): object {
+  const [value = 'a'] = Object.keys(shards.byValue ?? {});
+  return valueAttribute === undefined ? { index } : { index, value };
+}
