@@ -1,7 +1,5 @@
-export type { BaseBundledFunctionOptions } from './function/base-bundled-function-options';
-export type { BundledFunctionOptions } from './function/bundled-function-options';
-export type { IBundledFunction } from './function/i-bundled-function';
-export type { IQueryFunction } from './function/i-query-function';
+export type { BaseBundledFunctionOptions, BundledFunctionOptions, IBundledFunction } from './function/bundled-function';
+export type { IQueryFunction } from './function/query-function';
 export { CqlType } from './keyspaces/cql-type';
 export type { IKeyspacesQueryFunction } from './keyspaces/i-keyspaces-query-function';
 export type { IShardedKeyspacesTable } from './keyspaces/i-sharded-keyspaces-table';
@@ -39,22 +37,26 @@ export type { StreamAlarms } from './monitoring/stream-alarms';
 export { StreamConsumerMetrics } from './monitoring/stream-consumer-metrics';
 export { StreamShardMetrics } from './monitoring/stream-shard-metrics';
 export type { TableAlarms } from './monitoring/table-alarms';
-export type { IOutboxRelayFunction } from './outbox/i-outbox-relay-function';
 export { OutboxRelayDatabase, type OutboxRelayDatabaseOptions } from './outbox/outbox-relay-database';
-export { OutboxRelayFunction, type OutboxRelayFunctionProps } from './outbox/outbox-relay-function';
-export type { ExpectedStreamTraffic } from './stream/expected-stream-traffic';
-export type { IOrderedProducerFunction } from './stream/producer/i-ordered-producer-function';
 export {
+  type IOutboxRelayFunction,
+  OutboxRelayFunction,
+  type OutboxRelayFunctionProps,
+} from './outbox/outbox-relay-function';
+export {
+  type IOrderedProducerFunction,
   OrderedProducerFunction,
   type OrderedProducerFunctionProps,
 } from './stream/producer/ordered-producer-function';
 export { ProducerFifoQueue, type ProducerFifoQueueOptions } from './stream/producer/producer-fifo-queue';
-export type { ProducerTableStreamOptions } from './stream/producer/producer-table-stream-options';
-export { HashKeyRegistry, type HashKeyRegistryProps } from './stream/registry/hash-key-registry';
-export type { HashKeyRegistryAttributes } from './stream/registry/hash-key-registry-attributes';
-export { HashKeyRegistryGrants } from './stream/registry/hash-key-registry-grants';
-export type { IHashKeyRegistry } from './stream/registry/i-hash-key-registry';
-export type { IHashKeyRegistryRef } from './stream/registry/i-hash-key-registry-ref';
+export type { ProducerTableStreamOptions } from './stream/producer/table-stream-source';
+export {
+  HashKeyRegistry,
+  type HashKeyRegistryAttributes,
+  type HashKeyRegistryProps,
+  type IHashKeyRegistry,
+} from './stream/registry/hash-key-registry';
+export { HashKeyRegistryGrants, type IHashKeyRegistryRef } from './stream/registry/hash-key-registry-grants';
 export {
   StreamAutoScaling,
   type StreamAutoScalingOptions,
@@ -70,8 +72,8 @@ export {
   StreamReshardingProvider,
   type StreamReshardingProviderProps,
 } from './stream/scaling/stream-resharding-provider';
-export { StreamProduceGrants } from './stream/stream-produce-grants';
-export { StreamReshardGrants } from './stream/stream-reshard-grants';
+export type { ExpectedStreamTraffic } from './stream/stream-advice';
+export { StreamProduceGrants, StreamReshardGrants } from './stream/stream-grants';
 export { UniformStream, type UniformStreamProps } from './stream/uniform-stream';
 export { ShardCountController, type ShardCountControllerProps } from './table/adaptive/shard-count-controller';
 export { DaxCluster, type DaxClusterProps } from './table/dax-cluster';

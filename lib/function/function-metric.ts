@@ -1,7 +1,7 @@
 import { Duration, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE } from '../core/foundation/function-metrics';
-import type { IBundledFunction } from './i-bundled-function';
+import type { IBundledFunction } from './bundled-function';
 
 /** A metric that one of this library's functions writes of its own work, in the account and region of the function. */
 export function functionMetric(

@@ -1,4 +1,4 @@
-import type { IQueryFunction } from '../function/i-query-function';
+import type { IQueryFunction } from '../function/query-function';
 
 /**
  * A function that queries sharded tables of Amazon Keyspaces, of this app or imported by

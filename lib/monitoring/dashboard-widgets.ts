@@ -1,9 +1,9 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
-import type { IQueryFunction } from '../function/i-query-function';
-import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
-import type { IOrderedProducerFunction } from '../stream/producer/i-ordered-producer-function';
+import type { IQueryFunction } from '../function/query-function';
+import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
+import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
 import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream/shard-limits';
 import type { ShardCountController } from '../table/adaptive/shard-count-controller';
 import type { DaxCluster } from '../table/dax-cluster';

@@ -1,6 +1,6 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import type { IBundledFunction } from '../function/i-bundled-function';
+import type { IBundledFunction } from '../function/bundled-function';
 import { type AlarmDefinition, checkThreshold, ONE_OF_FIVE_MINUTES, REPORTING_PERIOD } from './alarm-definition';
 import { lambdaMetric } from './lambda-metric';
 

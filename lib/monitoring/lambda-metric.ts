@@ -1,5 +1,5 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type { IBundledFunction } from '../function/i-bundled-function';
+import type { IBundledFunction } from '../function/bundled-function';
 import { REPORTING_PERIOD } from './alarm-definition';
 
 /** A metric that Lambda writes of a function of this library, of this app or imported. */

@@ -3,7 +3,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../construct/construct-field';
 import { inUnit } from '../construct/token-unit';
-import type { IOutboxRelayFunction } from '../outbox/i-outbox-relay-function';
+import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import { functionFailures } from './function-failures';
 import type { OutboxMonitoringOptions } from './monitoring-options';

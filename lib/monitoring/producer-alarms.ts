@@ -1,6 +1,6 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import type { IOrderedProducerFunction } from '../stream/producer/i-ordered-producer-function';
+import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
 import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import { functionFailures } from './function-failures';
 import type { ProducerMonitoringOptions } from './monitoring-options';

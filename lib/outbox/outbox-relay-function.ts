@@ -1,9 +1,10 @@
 import { Duration, type Size, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../construct/construct-field';
 import { checkOwnEnvironment } from '../construct/own-environment';
@@ -20,15 +21,172 @@ import {
   OUTBOX_SCHEMA,
   STREAM_NAME,
 } from '../core/foundation/function-environment';
-import type { BaseBundledFunctionOptions } from '../function/base-bundled-function-options';
-import { addBundledFunction } from '../function/bundled-function';
-import { maxRecordEnvironment } from '../stream/max-record-size';
-import { checkRecordDistribution } from '../stream/record-distribution';
-import { StreamProduceGrants } from '../stream/stream-produce-grants';
-import type { IOutboxRelayFunction } from './i-outbox-relay-function';
-import { ImportedOutboxRelayFunction } from './imported-outbox-relay-function';
+import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
+import {
+  addBundledFunction,
+  type BaseBundledFunctionOptions,
+  BundledFunctionBase,
+  type IBundledFunction,
+} from '../function/bundled-function';
+import { functionMetric } from '../function/function-metric';
+import { StreamProduceGrants } from '../stream/stream-grants';
+import { checkRecordDistribution, maxRecordEnvironment } from '../stream/stream-properties';
 import type { OutboxRelayDatabase } from './outbox-relay-database';
-import { OutboxRelayFunctionBase } from './outbox-relay-function-base';
+
+/**
+ * The relay of an outbox, of this app or imported by `OutboxRelayFunction.fromFunctionArn`. Its metrics are in the namespace
+ * `EvenShards`.
+ */
+export interface IOutboxRelayFunction extends IBundledFunction {
+  /**
+   * Any metric that the function writes, twice a minute, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `WaitingRows`
+   * @param props statistic, period and looks
+   */
+  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Rows that wait to be relayed, those that were rolled back included.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWaitingRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * The age of the oldest row that waits, in seconds.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWaitingSeconds(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Rows that wait because their key does: a row of it was rejected, or it has many more rows than others.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricParkedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Rows that are in the stream.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricRelayedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * How often a row was rejected.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricRejections(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Rows that were moved to the table of the rejected rows.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricGivenUpRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+}
+
+/**
+ * What every relay of an outbox has, of this app or imported: the metrics that it writes of its work.
+ *
+ * @internal
+ */
+abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IOutboxRelayFunction {
+  /**
+   * Any metric that the function writes, twice a minute, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `WaitingRows`
+   * @param props statistic, period and looks
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return functionMetric(this, metricName, { statistic: cloudwatch.Stats.AVERAGE, ...props });
+  }
+
+  /**
+   * Rows that wait to be relayed, those that were rolled back included.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricWaitingRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(OUTBOX_METRICS.waitingRows, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+  }
+
+  /**
+   * The age of the oldest row that waits, in seconds.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricWaitingSeconds(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(OUTBOX_METRICS.waitingSeconds, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+  }
+
+  /**
+   * Rows that wait because their key does: a row of it was rejected, or it has many more rows than others.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricParkedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(OUTBOX_METRICS.parkedRows, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+  }
+
+  /**
+   * Rows that are in the stream.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricRelayedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(OUTBOX_METRICS.relayedRows, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * How often a row was rejected.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricRejections(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(OUTBOX_METRICS.rejections, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Rows that were moved to the table of the rejected rows.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricGivenUpRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(OUTBOX_METRICS.givenUpRows, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+}
 
 /** Properties of an `OutboxRelayFunction`. */
 export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
@@ -218,5 +376,15 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
   private checkTries(maxTries: number | undefined): void {
     if (maxTries === undefined || Token.isUnresolved(maxTries) || (Number.isInteger(maxTries) && maxTries >= 1)) return;
     throw new InvalidArgumentError(constructField(this, 'maxTries'), maxTries, 'a positive whole number');
+  }
+}
+
+/** The relay of an outbox that another app has. It adds nothing to the template. */
+class ImportedOutboxRelayFunction extends OutboxRelayFunctionBase {
+  public readonly function: lambda.IFunction;
+
+  constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {
+    super(scope, id);
+    this.function = lambda.Function.fromFunctionAttributes(this, 'Function', attributes);
   }
 }

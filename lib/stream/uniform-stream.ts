@@ -9,15 +9,13 @@ import { refuseToken } from '../construct/refuse-token';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
-import type { ExpectedStreamTraffic } from './expected-stream-traffic';
-import { maxRecordKibibytes } from './max-record-size';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './scaling/stream-auto-scaling';
 import { StreamReconciliation, type StreamReconciliationOptions } from './scaling/stream-reconciliation';
 import { StreamResharding } from './scaling/stream-resharding';
 import type { StreamReshardingProvider } from './scaling/stream-resharding-provider';
-import { adviseOnShards } from './stream-advice';
-import { StreamProduceGrants } from './stream-produce-grants';
-import { StreamReshardGrants } from './stream-reshard-grants';
+import { adviseOnShards, type ExpectedStreamTraffic } from './stream-advice';
+import { StreamProduceGrants, StreamReshardGrants } from './stream-grants';
+import { maxRecordKibibytes } from './stream-properties';
 
 /** Properties of a `UniformStream`. */
 export interface UniformStreamProps {

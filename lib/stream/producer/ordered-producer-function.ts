@@ -1,6 +1,7 @@
 import { Duration, type Size, Stack, Token, TokenComparison, Tokenization } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
 import { checkOwnEnvironment } from '../../construct/own-environment';
@@ -18,22 +19,305 @@ import {
   SEQUENCE,
   STREAM_NAME,
 } from '../../core/foundation/function-environment';
+import { PRODUCER_METRICS, REASON_DIMENSION } from '../../core/foundation/function-metrics';
 import { checkHashBuckets } from '../../core/foundation/hash-buckets';
 import { PRODUCER_LAST_SEND_MS } from '../../core/foundation/last-send';
-import { addBundledFunction } from '../../function/bundled-function';
-import type { BundledFunctionOptions } from '../../function/bundled-function-options';
-import { maxRecordEnvironment } from '../max-record-size';
-import { checkRecordDistribution } from '../record-distribution';
-import type { IHashKeyRegistry } from '../registry/i-hash-key-registry';
-import { StreamProduceGrants } from '../stream-produce-grants';
-import { resourceOf } from '../stream-properties';
+import {
+  addBundledFunction,
+  BundledFunctionBase,
+  type BundledFunctionOptions,
+  type IBundledFunction,
+} from '../../function/bundled-function';
+import { functionMetric } from '../../function/function-metric';
+import type { IHashKeyRegistry } from '../registry/hash-key-registry';
+import { StreamProduceGrants } from '../stream-grants';
+import { checkRecordDistribution, maxRecordEnvironment, resourceOf } from '../stream-properties';
 import { UniformStream } from '../uniform-stream';
-import type { IOrderedProducerFunction } from './i-ordered-producer-function';
-import { ImportedOrderedProducerFunction } from './imported-ordered-producer-function';
-import { OrderedProducerFunctionBase } from './ordered-producer-function-base';
 import { ProducerFifoQueue, type ProducerFifoQueueOptions } from './producer-fifo-queue';
-import type { ProducerTableStreamOptions } from './producer-table-stream-options';
-import { followTableStream } from './table-stream-source';
+import { followTableStream, type ProducerTableStreamOptions } from './table-stream-source';
+
+/**
+ * An ordered producer, of this app or imported by `OrderedProducerFunction.fromFunctionArn`. Its metrics are in the
+ * namespace `EvenShards`, in the vocabulary of the Kinesis Producer Library.
+ */
+export interface IOrderedProducerFunction extends IBundledFunction {
+  /**
+   * Any metric that the function writes, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `UserRecordsPut`
+   * @param props statistic, period and looks
+   */
+  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Records that callers and event sources have handed over.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricUserRecordsReceived(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Records that are in the stream.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricUserRecordsPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Bytes of the records that are in the stream, before they are packed.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricUserRecordsDataPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Records that were given up: refused by Kinesis, still unsent when the time was up, or unreadable in the message
+   * of a queue or a table.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricUserRecordsFailed(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Records that were given up for one reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param reason the code of the error, such as `RECORD_REJECTED`, `OUT_OF_TIME` or `INVALID_EVENT`
+   * @param props statistic, period and looks
+   */
+  metricUserRecordsFailedByReason(reason: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Kinesis records that are in the stream: each is one user record, or one aggregate of several.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricKinesisRecordsPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Bytes of the Kinesis records that are in the stream.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricKinesisRecordsDataPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Entries of requests that Kinesis has not taken at once, throttled ones most of all. They are sent again.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricAllErrors(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * How often a record was sent again before it was in the stream.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricRetriesPerRecord(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * How long requests to Kinesis take, in milliseconds.
+   *
+   * 99th percentile over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricRequestTime(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * User records for each Kinesis record: 1 without aggregation.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricUserRecordsPerKinesisRecord(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Kinesis records for each request, of the 500 that a request takes.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricKinesisRecordsPerPutRecordsRequest(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+}
+
+/**
+ * What every ordered producer has, of this app or imported: the metrics that it writes of its work.
+ *
+ * @internal
+ */
+abstract class OrderedProducerFunctionBase extends BundledFunctionBase implements IOrderedProducerFunction {
+  /**
+   * Any metric that the function writes, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `UserRecordsPut`
+   * @param props statistic, period and looks
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return functionMetric(this, metricName, { statistic: cloudwatch.Stats.AVERAGE, ...props });
+  }
+
+  /**
+   * Records that callers and event sources have handed over.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricUserRecordsReceived(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.userRecordsReceived, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Records that are in the stream.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricUserRecordsPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.userRecordsPut, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Bytes of the records that are in the stream, before they are packed.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricUserRecordsDataPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.userRecordsDataPut, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Records that were given up: refused by Kinesis, still unsent when the time was up, or unreadable in the message
+   * of a queue or a table.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricUserRecordsFailed(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.userRecordsFailed, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Records that were given up for one reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param reason the code of the error, such as `RECORD_REJECTED`, `OUT_OF_TIME` or `INVALID_EVENT`
+   * @param props statistic, period and looks
+   */
+  public metricUserRecordsFailedByReason(reason: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    const metric = this.metric(PRODUCER_METRICS.failuresByReason, { statistic: cloudwatch.Stats.SUM, ...props });
+    return metric.with({ dimensionsMap: { ...metric.dimensions, [REASON_DIMENSION]: reason } });
+  }
+
+  /**
+   * Kinesis records that are in the stream: each is one user record, or one aggregate of several.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricKinesisRecordsPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.kinesisRecordsPut, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Bytes of the Kinesis records that are in the stream.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricKinesisRecordsDataPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.kinesisRecordsDataPut, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Entries of requests that Kinesis has not taken at once, throttled ones most of all. They are sent again.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricAllErrors(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.allErrors, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * How often a record was sent again before it was in the stream.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricRetriesPerRecord(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.retriesPerRecord, { statistic: cloudwatch.Stats.AVERAGE, ...props });
+  }
+
+  /**
+   * How long requests to Kinesis take, in milliseconds.
+   *
+   * 99th percentile over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricRequestTime(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.requestTime, { statistic: cloudwatch.Stats.p(99), ...props });
+  }
+
+  /**
+   * User records for each Kinesis record: 1 without aggregation.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricUserRecordsPerKinesisRecord(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.userRecordsPerKinesisRecord, { statistic: cloudwatch.Stats.AVERAGE, ...props });
+  }
+
+  /**
+   * Kinesis records for each request, of the 500 that a request takes.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricKinesisRecordsPerPutRecordsRequest(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(PRODUCER_METRICS.kinesisRecordsPerPutRecordsRequest, {
+      statistic: cloudwatch.Stats.AVERAGE,
+      ...props,
+    });
+  }
+}
 
 /** Properties of an `OrderedProducerFunction`. */
 export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
@@ -344,4 +628,14 @@ function areDifferentStreams(a: kinesis.IStreamRef, b: kinesis.IStreamRef): bool
 
 function nameOf({ streamRef: { streamName }, node }: kinesis.IStreamRef): string {
   return Token.isUnresolved(streamName) ? node.path : streamName;
+}
+
+/** An ordered producer that another app has. It adds nothing to the template. */
+class ImportedOrderedProducerFunction extends OrderedProducerFunctionBase {
+  public readonly function: lambda.IFunction;
+
+  constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {
+    super(scope, id);
+    this.function = lambda.Function.fromFunctionAttributes(this, 'Function', attributes);
+  }
 }

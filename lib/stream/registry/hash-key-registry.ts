@@ -1,10 +1,12 @@
-import { Duration, type RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
+import { Duration, type IResource, type RemovalPolicy, Resource, Stack, Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
 import { constructField } from '../../construct/construct-field';
@@ -13,17 +15,52 @@ import { checkOwnEnvironment } from '../../construct/own-environment';
 import { recoveryUnlessChosen } from '../../construct/point-in-time-recovery';
 import { problemsOf } from '../../construct/problems';
 import { protectWhileRetained } from '../../construct/protect-while-retained';
+import { InvalidArgumentError } from '../../core/foundation/errors';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../core/foundation/function-environment';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-aliases';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../../core/registry/registry-table';
-import { addBundledFunction } from '../../function/bundled-function';
-import type { BundledFunctionOptions } from '../../function/bundled-function-options';
-import { checkRecordDistribution } from '../record-distribution';
+import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
 import { grantOnStream } from '../stream-grants';
-import type { HashKeyRegistryAttributes } from './hash-key-registry-attributes';
-import { HashKeyRegistryGrants } from './hash-key-registry-grants';
-import type { IHashKeyRegistry } from './i-hash-key-registry';
-import { ImportedHashKeyRegistry } from './imported-hash-key-registry';
+import { checkRecordDistribution } from '../stream-properties';
+import { HashKeyRegistryGrants, type IHashKeyRegistryRef } from './hash-key-registry-grants';
+
+/**
+ * A registry of hash keys, of this app or imported by `HashKeyRegistry.fromHashKeyRegistryAttributes`.
+ *
+ * Give it to an `OrderedProducerFunction`, and name the owner in a record as its `hashKeyOwner`, or invoke its function.
+ */
+export interface IHashKeyRegistry extends IResource, IHashKeyRegistryRef {
+  /** The name of the function that answers requests: to invoke it. */
+  readonly functionName: string;
+
+  /** The name of the table that has the owners: for `readOwners` of `cdk-even-shards/core`. */
+  readonly tableName: string;
+
+  /** The stream that the keys are for. */
+  readonly stream: kinesis.IStreamRef;
+
+  /** Permissions for whatever asks for keys. */
+  readonly grants: HashKeyRegistryGrants;
+}
+
+/** A registry that exists, as `HashKeyRegistry.fromHashKeyRegistryAttributes` takes it. */
+export interface HashKeyRegistryAttributes {
+  /** The ARN of the registry's function, without a version or an alias: `functionArn` in the app that has the registry. */
+  readonly functionArn: string;
+
+  /** The ARN of the registry's table: `tableArn` in the app that has the registry. */
+  readonly tableArn: string;
+
+  /** The stream that the keys are for, of this app or imported. */
+  readonly stream: kinesis.IStreamRef;
+
+  /**
+   * The customer-managed key that the table is encrypted with. `grants.read` allows to decrypt with it.
+   *
+   * @default - the table is encrypted with a key that DynamoDB owns
+   */
+  readonly encryptionKey?: kms.IKey;
+}
 
 /** Properties of a `HashKeyRegistry`. */
 export interface HashKeyRegistryProps extends BundledFunctionOptions {
@@ -215,4 +252,37 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
     this.table.encryptionKey?.grant(this.function, ...TABLE_WRITE_KEY_ACTIONS);
     grantOnStream(this.stream, this.function, ['kinesis:ListShards']);
   }
+}
+
+/** A registry that another app has. It adds nothing to the template. */
+class ImportedHashKeyRegistry extends Resource implements IHashKeyRegistry {
+  public readonly functionArn: string;
+  public readonly functionName: string;
+  public readonly tableArn: string;
+  public readonly tableName: string;
+  public readonly encryptionKey?: kms.IKey;
+  public readonly stream: kinesis.IStreamRef;
+  public readonly grants: HashKeyRegistryGrants;
+
+  constructor(scope: Construct, id: string, attributes: HashKeyRegistryAttributes) {
+    const { functionArn, tableArn, encryptionKey, stream } = attributes;
+    super(scope, id, { environmentFromArn: functionArn });
+    checkUnqualified(constructField(this, 'functionArn'), functionArn);
+    this.functionArn = functionArn;
+    this.functionName = LambdaFunction.fromFunctionArn(this, 'Function', functionArn).functionName;
+    this.tableArn = tableArn;
+    this.tableName = TableV2.fromTableArn(this, 'Table', tableArn).tableName;
+    this.encryptionKey = encryptionKey;
+    this.stream = stream;
+    this.grants = HashKeyRegistryGrants.fromRegistry(this);
+  }
+}
+
+/** The parts of an ARN up to the name of a function; a version or an alias is one more. */
+const FUNCTION_ARN_PARTS = 7;
+
+/** Grants name an alias of the function for each kind of request; an ARN of two qualifiers is none. */
+function checkUnqualified(field: string, functionArn: string): void {
+  if (Token.isUnresolved(functionArn) || functionArn.split(':').length <= FUNCTION_ARN_PARTS) return;
+  throw new InvalidArgumentError(field, functionArn, 'the ARN of the function, without a version or an alias');
 }

@@ -23,12 +23,11 @@ import {
 import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
 import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../../core/resharding/thresholds';
-import { addBundledFunction } from '../../function/bundled-function';
-import type { BundledFunctionOptions } from '../../function/bundled-function-options';
+import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
 import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../shard-limits';
+import { StreamReshardGrants } from '../stream-grants';
 import { streamShardMetric } from '../stream-metrics';
-import { checkProvisioned } from '../stream-mode';
-import { StreamReshardGrants } from '../stream-reshard-grants';
+import { checkProvisioned } from '../stream-properties';
 import { ownShardCount } from './shard-count-owner';
 
 /** Between which shard counts a stream is scaled, and by which load. */

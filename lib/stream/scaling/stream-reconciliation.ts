@@ -12,11 +12,10 @@ import { InvalidArgumentError } from '../../core/foundation/errors';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/foundation/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
-import { addBundledFunction } from '../../function/bundled-function';
-import type { BundledFunctionOptions } from '../../function/bundled-function-options';
+import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
+import { StreamReshardGrants } from '../stream-grants';
 import { streamShardMetric } from '../stream-metrics';
-import { checkProvisioned } from '../stream-mode';
-import { StreamReshardGrants } from '../stream-reshard-grants';
+import { checkProvisioned } from '../stream-properties';
 import { ownShardCount } from './shard-count-owner';
 
 /** What a stream's reconciliation does, and when. */

@@ -5,8 +5,12 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import { Construct, type IConstruct } from 'constructs';
 import { given } from '../../construct/given';
-import { addBundledFunction, addLogGroup, networkInterfaces } from '../../function/bundled-function';
-import type { BundledFunctionOptions } from '../../function/bundled-function-options';
+import {
+  addBundledFunction,
+  addLogGroup,
+  type BundledFunctionOptions,
+  networkInterfaces,
+} from '../../function/bundled-function';
 
 const ID = 'EvenShardsReshardProvider';
 

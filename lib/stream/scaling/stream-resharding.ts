@@ -6,9 +6,8 @@ import { Construct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
 import { checkOwnEnvironment } from '../../construct/own-environment';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
-import { checkProvisioned } from '../stream-mode';
-import { streamProperties } from '../stream-properties';
-import { StreamReshardGrants } from '../stream-reshard-grants';
+import { StreamReshardGrants } from '../stream-grants';
+import { checkProvisioned, streamProperties } from '../stream-properties';
 import { ownShardCount } from './shard-count-owner';
 import { StreamReshardingProvider } from './stream-resharding-provider';
 

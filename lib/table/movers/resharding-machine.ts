@@ -15,9 +15,8 @@ import {
   SEGMENTS_AT_ONCE,
   WRITE_UNITS_PER_SECOND,
 } from '../../core/foundation/function-environment';
-import { addBundledFunction, addLogGroup } from '../../function/bundled-function';
+import { addBundledFunction, addLogGroup, checkLeastTimeout } from '../../function/bundled-function';
 import { checkEnvironmentSize } from '../../function/environment-size';
-import { checkLeastTimeout } from '../../function/least-timeout';
 import type { ReshardingOptions } from './resharding-options';
 
 /** What a construct says of its items. */

@@ -1,7 +1,7 @@
 import type { Duration } from 'aws-cdk-lib';
 import type * as events from 'aws-cdk-lib/aws-events';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
-import type { BundledFunctionOptions } from '../../function/bundled-function-options';
+import type { BundledFunctionOptions } from '../../function/bundled-function';
 
 /** What an `IndexResharding` and a `TableResharding` are given alike. */
 export interface ReshardingOptions extends BundledFunctionOptions {

@@ -1,6 +1,6 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { QUERY_METRICS } from '../../core/foundation/function-metrics';
-import { QueryFunctionBase } from '../../function/query-function-base';
+import { QueryFunctionBase } from '../../function/query-function';
 import type { IFanOutQueryFunction } from './i-fan-out-query-function';
 
 /**

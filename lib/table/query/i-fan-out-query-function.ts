@@ -1,5 +1,5 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type { IQueryFunction } from '../../function/i-query-function';
+import type { IQueryFunction } from '../../function/query-function';
 
 /** A function that queries sharded indexes, of this app or imported by `FanOutQueryFunction.fromFunctionArn`. */
 export interface IFanOutQueryFunction extends IQueryFunction {
