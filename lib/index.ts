@@ -56,7 +56,7 @@ export {
   type HashKeyRegistryProps,
   type IHashKeyRegistry,
 } from './stream/registry/hash-key-registry';
-export { HashKeyRegistryGrants, type IHashKeyRegistryRef } from './stream/registry/hash-key-registry-grants';
+export { HashKeyRegistryGrants } from './stream/registry/hash-key-registry-grants';
 export {
   StreamAutoScaling,
   type StreamAutoScalingOptions,

@@ -2,32 +2,21 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-aliases';
 
-/** What identifies a hash key registry, and all that permissions on it need to know. */
-export interface IHashKeyRegistryRef {
-  /** The ARN of the function that answers requests. */
+/** What permissions on a registry need to know of it. */
+interface GrantedRegistry {
   readonly functionArn: string;
-
-  /** The ARN of the table that has the owners. Change the table through the function alone. */
   readonly tableArn: string;
-
-  /** The customer-managed key that the table is encrypted with, if it has one. */
   readonly encryptionKey?: kms.IKey;
 }
 
-/**
- * The least permissions that callers of a hash key registry need.
- */
+/** The least permissions that callers of a hash key registry need. A registry has them as its `grants`. */
 export class HashKeyRegistryGrants {
-  /**
-   * Permissions on one registry.
-   *
-   * @param registry the registry to ask
-   */
-  public static fromRegistry(registry: IHashKeyRegistryRef): HashKeyRegistryGrants {
+  /** @internal */
+  public static _of(registry: GrantedRegistry): HashKeyRegistryGrants {
     return new HashKeyRegistryGrants(registry);
   }
 
-  private constructor(private readonly registry: IHashKeyRegistryRef) {}
+  private constructor(private readonly registry: GrantedRegistry) {}
 
   /**
    * Allows `lambda:InvokeFunction` on exactly the alias `query` of the registry's function, which takes the actions `get`,

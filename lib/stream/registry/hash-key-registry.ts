@@ -22,19 +22,28 @@ import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../../core/regi
 import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
 import { grantOnStream } from '../stream-grants';
 import { checkRecordDistribution } from '../stream-properties';
-import { HashKeyRegistryGrants, type IHashKeyRegistryRef } from './hash-key-registry-grants';
+import { HashKeyRegistryGrants } from './hash-key-registry-grants';
 
 /**
  * A registry of hash keys, of this app or imported by `HashKeyRegistry.fromHashKeyRegistryAttributes`.
  *
  * Give it to an `OrderedProducerFunction`, and name the owner in a record as its `hashKeyOwner`, or invoke its function.
  */
-export interface IHashKeyRegistry extends IResource, IHashKeyRegistryRef {
+export interface IHashKeyRegistry extends IResource {
+  /** The ARN of the function that answers requests. */
+  readonly functionArn: string;
+
   /** The name of the function that answers requests: to invoke it. */
   readonly functionName: string;
 
+  /** The ARN of the table that has the owners. Change the table through the function alone. */
+  readonly tableArn: string;
+
   /** The name of the table that has the owners: for `readOwners` of `cdk-even-shards/core`. */
   readonly tableName: string;
+
+  /** The customer-managed key that the table is encrypted with, if it has one. */
+  readonly encryptionKey?: kms.IKey;
 
   /** The stream that the keys are for. */
   readonly stream: kinesis.IStreamRef;
@@ -234,7 +243,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
     }
     this.functionArn = this.function.functionArn;
     this.functionName = this.function.functionName;
-    this.grants = HashKeyRegistryGrants.fromRegistry(this);
+    this.grants = HashKeyRegistryGrants._of(this);
     this.grantOwnWork();
   }
 
@@ -274,7 +283,7 @@ class ImportedHashKeyRegistry extends Resource implements IHashKeyRegistry {
     this.tableName = TableV2.fromTableArn(this, 'Table', tableArn).tableName;
     this.encryptionKey = encryptionKey;
     this.stream = stream;
-    this.grants = HashKeyRegistryGrants.fromRegistry(this);
+    this.grants = HashKeyRegistryGrants._of(this);
   }
 }
 

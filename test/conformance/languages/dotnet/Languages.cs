@@ -57,7 +57,7 @@ reshardGrants.Scale(role);
 
 // hash keys
 var registry = new HashKeyRegistry(stack, "Registry", new HashKeyRegistryProps { Stream = events });
-var registryGrants = HashKeyRegistryGrants.FromRegistry(registry);
+var registryGrants = registry.Grants;
 registryGrants.Administer(role);
 registryGrants.Allocate(role);
 registryGrants.Query(role);

@@ -89,7 +89,7 @@ func main() {
 
 	// hash keys
 	registry := shards.NewHashKeyRegistry(stack, jsii.String("Registry"), &shards.HashKeyRegistryProps{Stream: events})
-	registryGrants := shards.HashKeyRegistryGrants_FromRegistry(registry)
+	registryGrants := registry.Grants()
 	registryGrants.Administer(role)
 	registryGrants.Allocate(role)
 	registryGrants.Query(role)

@@ -60,7 +60,7 @@ reshard_grants.scale(role)
 
 # hash keys
 registry = shards.HashKeyRegistry(stack, "Registry", stream=events)
-registry_grants = shards.HashKeyRegistryGrants.from_registry(registry)
+registry_grants = registry.grants
 registry_grants.administer(role)
 registry_grants.allocate(role)
 registry_grants.query(role)

@@ -51,7 +51,7 @@ reshardGrants.scale(role);
 
 // hash keys
 const registry = new shards.HashKeyRegistry(stack, 'Registry', { stream: events });
-const registryGrants = shards.HashKeyRegistryGrants.fromRegistry(registry);
+const registryGrants = registry.grants;
 registryGrants.administer(role);
 registryGrants.allocate(role);
 registryGrants.query(role);

@@ -101,7 +101,7 @@ public final class Languages {
 
         // hash keys
         var registry = new HashKeyRegistry(stack, "Registry", HashKeyRegistryProps.builder().stream(events).build());
-        var registryGrants = HashKeyRegistryGrants.fromRegistry(registry);
+        var registryGrants = registry.getGrants();
         registryGrants.administer(role);
         registryGrants.allocate(role);
         registryGrants.query(role);
