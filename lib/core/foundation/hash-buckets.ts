@@ -45,9 +45,16 @@ export class HashBuckets {
     }
   }
 
+  /** The bucket of a partition key. */
   of(partitionKey: string): HashBucket {
     const first = Number.parseInt(hash('md5', partitionKey, 'hex').slice(0, MAX_BUCKET_BITS / 4), 16);
     return this.buckets[first >> (MAX_BUCKET_BITS - this.bits)]!;
+  }
+
+  /** The bucket that has its centre at a hash key; undefined if none has. */
+  centredAt(hashKey: bigint): HashBucket | undefined {
+    const bucket = this.buckets[Number(hashKey >> BigInt(HASH_KEY_BITS - this.bits))];
+    return bucket?.hashKey === hashKey ? bucket : undefined;
   }
 }
 

@@ -27,10 +27,15 @@ export class Placement {
     return this.explicitHashKeyOf(record) ?? hashPartitionKey(record.partitionKey);
   }
 
-  /** Where a record meets those it may share a pack with. Needs buckets. */
+  /**
+   * Where a record meets those it may share a pack with. One hash key has one name: a consumer that reads the partition keys
+   * of a shard side by side must not come upon the records of a key under two. Needs buckets.
+   */
   meetingPointOf({ partitionKey, explicitHashKey }: PlacedRecord): MeetingPoint {
     if (explicitHashKey === undefined) return this.buckets!.of(partitionKey);
-    return { name: `hash-key-${explicitHashKey}`, hashKey: explicitHashKey };
+    return (
+      this.buckets!.centredAt(explicitHashKey) ?? { name: `hash-key-${explicitHashKey}`, hashKey: explicitHashKey }
+    );
   }
 }
 

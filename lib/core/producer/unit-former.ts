@@ -75,13 +75,10 @@ export class UnitFormer {
 
   /** The Kinesis record that the lane sends next. */
   form(lane: Lane): Unit {
-    const { record } = lane.head;
-    const explicitHashKey = this.placement.explicitHashKeyOf(record);
-    if (!this.isWrapped(record)) {
-      const entry = entryOf(explicitHashKey === record.explicitHashKey ? record : { ...record, explicitHashKey });
-      return { entry, bytes: lane.head.bytes, records: 1, attempts: 0 };
-    }
-    return this.aggregate(lane, explicitHashKey, this.options.aggregation === 'none' ? 1 : lane.length);
+    const { record, bytes } = lane.head;
+    if (this.isWrapped(record)) return this.aggregate(lane, this.options.aggregation === 'none' ? 1 : lane.length);
+    const entry = entryOf({ ...record, explicitHashKey: this.placement.explicitHashKeyOf(record) });
+    return { entry, bytes, records: 1, attempts: 0 };
   }
 
   startPack({ name }: MeetingPoint, maxBytes: number): AggregateBuilder {
@@ -97,20 +94,22 @@ export class UnitFormer {
       unit.position = position;
       return unit;
     }
-    const defaultHashKey = lane.head.record.explicitHashKey === undefined ? point.hashKey : undefined;
-    const userRecords = this.fill(pack, lane, defaultHashKey, maxRecords);
+    // A lane that is here for the explicit hash key of its first record goes as far as that key does.
+    const hashKeyOfKey = lane.head.record.explicitHashKey === undefined ? point.hashKey : undefined;
+    const userRecords = this.fill(pack, lane, hashKeyOfKey, maxRecords);
     if (userRecords.length === 0) return undefined;
     const bytes = pack.byteLength - byteLength;
     return { userRecords, bytes, records: userRecords.length, position, attempts: 0 };
   }
 
-  private aggregate(lane: Lane, explicitHashKey: bigint | undefined, maxRecords: number): Unit {
+  private aggregate(lane: Lane, maxRecords: number): Unit {
+    const hashKeyOfKey = this.placement.explicitHashKeyOf({ partitionKey: lane.partitionKey });
     let builder = new AggregateBuilder({ maxBytes: this.options.maxAggregateBytes });
-    let { length: records } = this.fill(builder, lane, explicitHashKey, maxRecords);
+    let { length: records } = this.fill(builder, lane, hashKeyOfKey, maxRecords);
     if (records === 0) {
       // A record that is too large for company goes alone.
       builder = new AggregateBuilder({ maxBytes: lane.head.bytes + MAX_AGGREGATE_OVERHEAD_BYTES });
-      ({ length: records } = this.fill(builder, lane, explicitHashKey, 1));
+      ({ length: records } = this.fill(builder, lane, hashKeyOfKey, 1));
     }
     const built = builder.build();
     const isAggregate = built.data !== lane.head.record.data;
@@ -118,16 +117,19 @@ export class UnitFormer {
     return { entry: entryOf(built), bytes: builder.byteLength, records, position, attempts: 0 };
   }
 
-  /** Adds the lane's first records, those without an explicit hash key with the default one. Returns what was added. */
+  /**
+   * Adds the lane's first records, as far as they go to one place: a record without an explicit hash key goes where its
+   * key does. Returns what was added.
+   */
   private fill(
     builder: AggregateBuilder,
     lane: Lane,
-    defaultHashKey: bigint | undefined,
+    hashKeyOfKey: bigint | undefined,
     maxRecords: number,
   ): AggregatableRecord[] {
     const added: AggregatableRecord[] = [];
     while (added.length < maxRecords) {
-      const { partitionKey, data, explicitHashKey = defaultHashKey, sequence: own } = lane.at(added.length)!.record;
+      const { partitionKey, data, explicitHashKey = hashKeyOfKey, sequence: own } = lane.at(added.length)!.record;
       const sequence = own ?? this.sequence(this.nextSequenceNumber);
       const record: AggregatableRecord = { partitionKey, data, explicitHashKey, sequence };
       if (!builder.tryAdd(record)) break;

@@ -21,6 +21,15 @@ describe('hash buckets', () => {
     );
   });
 
+  test('a bucket is found by its centre, and by no hash key beside it', () => {
+    const buckets = new HashBuckets(256);
+    const bucket = buckets.of('a');
+    expect(buckets.centredAt(bucket.hashKey)).toBe(bucket);
+    for (const beside of [bucket.hashKey - 1n, bucket.hashKey + 1n, 0n, HASH_KEY_SPACE - 1n]) {
+      expect(buckets.centredAt(beside)).toBeUndefined();
+    }
+  });
+
   test.each([0, 1, 3, 100, 131_072, -2, 2.5, Number.NaN, '256', undefined])('cannot be %p', (count) => {
     expect(() => bucketHashKey('a', count as number)).toThrow(InvalidArgumentError);
     expect(() => bucketHashKey('a', count as number)).toThrow('hashBuckets must be a power of two from 2 to 65536');

@@ -1,4 +1,4 @@
-import { deaggregate, type OrderedProducerOptions, type ProducerRecord } from '../../../../lib/core';
+import { deaggregate, HASH_KEY_SPACE, type OrderedProducerOptions, type ProducerRecord } from '../../../../lib/core';
 import type { FakeKinesisOptions } from '../../../../lib/testing/fake-kinesis';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
@@ -44,6 +44,26 @@ describe('OrderedProducer with aggregation', () => {
       undefined,
     ]);
     expect(userRecords()).toHaveLength(6);
+  });
+
+  test('leaves each record where it belongs on its own, though they are put fast enough to travel together', async () => {
+    // Of four shards, the first holds the key a and the third the explicit hash key.
+    const explicitHashKey = HASH_KEY_SPACE / 2n;
+    for (const [feed, shards] of [
+      [
+        [explicitHashKey, undefined, undefined],
+        [2, 0, 0],
+      ],
+      [
+        [undefined, explicitHashKey, undefined],
+        [0, 2, 0],
+      ],
+    ] as const) {
+      const { clock, producer } = setUp({ shardCount: 4 });
+      const puts = feed.map((explicitHashKey) => producer.put({ ...record('a'), explicitHashKey }));
+      const receipts = await clock.runUntil(Promise.all(puts));
+      expect(receipts.map(({ shardId }) => Number(shardId.slice(-1)))).toEqual(shards);
+    }
   });
 
   test('fills an aggregate to its size limit, and sends a larger record alone', async () => {

@@ -1,6 +1,7 @@
 import {
   bucketHashKey,
   deaggregate,
+  hashPartitionKey,
   OrderedProducer,
   type OrderedProducerOptions,
   type ProducerRecord,
@@ -63,6 +64,30 @@ describe('packs', () => {
       'hash-key-7',
       'hash-key-8',
     ]);
+  });
+
+  test('have one name for one hash key, so that who reads the partition keys of a shard side by side keeps the order', async () => {
+    const { clock, kinesis, producer } = packingProducer();
+    const centre = bucketHashKey(A, 2);
+    const puts = [centre, undefined, centre].map((explicitHashKey) => producer.put({ ...record(A), explicitHashKey }));
+    await clock.runUntil(Promise.all(puts));
+    expect(new Set(kinesis.records().map(({ partitionKey }) => partitionKey))).toEqual(new Set(['bucket-0-of-2']));
+  });
+
+  test('lie where producers without packs put the same records', async () => {
+    const placesWith = async (aggregation: 'packed' | 'per-key' | false): Promise<string[]> => {
+      const { clock, producer } = packingProducer({ shardCount: 64 }, { aggregation, hashBuckets: 256 });
+      const puts = records.map((each) => producer.put(each));
+      return (await clock.runUntil(Promise.all(puts))).map(({ shardId }) => shardId);
+    };
+    const records = Array.from({ length: 300 }, (_, index): ProducerRecord => {
+      const explicitHashKey = index % 3 === 0 ? hashPartitionKey(`place-${index}`) : undefined;
+      return { ...record(`key-${index % 20}`), explicitHashKey };
+    });
+    const places = await placesWith('packed');
+    expect(new Set(places).size).toBeGreaterThan(16);
+    expect(await placesWith('per-key')).toEqual(places);
+    expect(await placesWith(false)).toEqual(places);
   });
 
   test('keep what each key sends together through every attempt, though another pack may carry it', async () => {

@@ -1,10 +1,13 @@
 import {
+  bucketHashKey,
   deaggregate,
   deduplicate,
+  hashPartitionKey,
   RecordRejectedError,
   SequenceHistory,
   type UserRecord,
 } from '../../../../../lib/core';
+import { DEFAULT_HASH_BUCKETS } from '../../../../../lib/core/foundation/hash-buckets';
 import type { FakeShard, StoredRecord } from '../../../../../lib/testing/fake-shard';
 import type { RecordOutcome, Trace } from './run-schedule';
 import type { Schedule } from './schedule';
@@ -13,6 +16,7 @@ import type { Schedule } from './schedule';
 interface Copy {
   index: number;
   partitionKey: string;
+  explicitHashKey: bigint | undefined;
   place: string;
   sequence: UserRecord['sequence'];
 }
@@ -28,6 +32,7 @@ export function checkTrace(schedule: Schedule, trace: Trace): void {
     checkOrder(schedule, outcomes, records.flatMap(copiesIn));
   }
   checkRanges(trace);
+  checkPlacement(schedule, outcomes, trace);
   if (schedule.feed.startsWith('putAll')) {
     checkBuffer(schedule, trace);
     if (!schedule.options.skipRejected) checkPrefixes(schedule, outcomes);
@@ -52,9 +57,12 @@ function checkTimes({ options, abortAtMs = Number.POSITIVE_INFINITY }: Schedule,
 }
 
 function copiesIn(stored: StoredRecord): Copy[] {
-  return deaggregate(stored).map(({ partitionKey, data, subSequenceNumber, sequence }) => ({
+  const { partitionKey, data, explicitHashKey } = stored;
+  const record = { partitionKey, data, explicitHashKey };
+  return deaggregate(record).map(({ partitionKey, explicitHashKey, data, subSequenceNumber, sequence }) => ({
     index: Number(Buffer.from(data).toString()),
     partitionKey,
+    explicitHashKey,
     place: placeOf(stored.shardId, stored.sequenceNumber, subSequenceNumber),
     sequence,
   }));
@@ -97,6 +105,40 @@ function checkRanges({ kinesis }: Trace): void {
       }
     }
   }
+}
+
+/** The hash key that a record alone decides, whatever it travels with. */
+function hashKeyOf({ records, options }: Schedule, index: number): bigint {
+  const { partitionKey, explicitHashKey } = records[index]!;
+  const { aggregation, hashBuckets = aggregation === 'packed' ? DEFAULT_HASH_BUCKETS : undefined } = options;
+  const ofKey = hashBuckets === undefined ? hashPartitionKey(partitionKey) : bucketHashKey(partitionKey, hashBuckets);
+  return explicitHashKey ?? ofKey;
+}
+
+/** Every copy of a record lies where the record alone decides, under the hash key that a consumer filters by, and so says its receipt. */
+function checkPlacement(
+  schedule: Schedule,
+  outcomes: readonly (RecordOutcome | undefined)[],
+  { kinesis }: Trace,
+): void {
+  const rangeHolds = ({ range }: FakeShard, hashKey: bigint): boolean =>
+    range.startingHashKey <= hashKey && hashKey <= range.endingHashKey;
+  const shards = new Map(kinesis.shards.map((shard) => [shard.shardId, shard]));
+  for (const shard of kinesis.shards) {
+    for (const { index, partitionKey, explicitHashKey } of shard.records.flatMap(copiesIn)) {
+      const hashKey = hashKeyOf(schedule, index);
+      if ((explicitHashKey ?? hashPartitionKey(partitionKey)) !== hashKey || !rangeHolds(shard, hashKey)) {
+        throw new Error(`record ${index} belongs at ${hashKey}, and is in ${shard.shardId} at ${explicitHashKey}`);
+      }
+    }
+  }
+  outcomes.forEach((outcome, index) => {
+    if (outcome === undefined || !('receipt' in outcome)) return;
+    const { shardId } = outcome.receipt;
+    if (!rangeHolds(shards.get(shardId)!, hashKeyOf(schedule, index))) {
+      throw new Error(`the receipt of record ${index} names ${shardId}, which does not hold its hash key`);
+    }
+  });
 }
 
 function placeOf(shardId: string, sequenceNumber: string, subSequenceNumber = 0): string {
@@ -146,22 +188,24 @@ function checkRepetitions(
 
 /**
  * A consumer that deduplicates by sequence sees each key's records in order, whatever happened. One that knows records
- * by what is in them sees in order the first copies of all but those whose rejection left open if they were written.
+ * by what is in them sees in order the first copies of all but those whose rejection left open if they were written. The order is that
+ * of a key's records at one place: those at two places may be on two shards.
  */
 function checkOrder(
-  { options }: Schedule,
+  schedule: Schedule,
   outcomes: readonly (RecordOutcome | undefined)[],
   copies: readonly Copy[],
 ): void {
   const seen = new Set<number>();
-  const taken = options.sequence
+  const taken = schedule.options.sequence
     ? [...deduplicate(copies, new SequenceHistory())]
     : copies.filter(({ index }) => !isAmbiguous(outcomes[index]) && !seen.has(index) && seen.add(index));
   const last = new Map<string, number>();
   for (const { partitionKey, index } of taken) {
-    const before = last.get(partitionKey) ?? -1;
+    const place = `${partitionKey} ${hashKeyOf(schedule, index)}`;
+    const before = last.get(place) ?? -1;
     if (index <= before) throw new Error(`record ${index} of ${partitionKey} comes after record ${before}`);
-    last.set(partitionKey, index);
+    last.set(place, index);
   }
   const indices = new Set(taken.map(({ index }) => index));
   outcomes.forEach((outcome, index) => {

@@ -1,4 +1,4 @@
-import type { OrderedProducerOptions, ProducerRecord } from '../../../../../lib/core';
+import { bucketHashKey, type OrderedProducerOptions, type ProducerRecord } from '../../../../../lib/core';
 import type {
   EntryFate,
   FakeKinesisOptions,
@@ -30,10 +30,10 @@ export interface Schedule {
 export function scheduleOf(seed: number): Schedule {
   const random = seededRandom(Math.imul(seed, 0x9e3779b1));
   const choice = new Choice(random);
-  const keys = keysOf(choice);
+  const recordOf = placementOf(choice);
   const sizes = choice.of<[number, number]>([1, 20], [1, 20], [1, 400], [300, 3_000]);
   const records = Array.from({ length: choice.whole(1, 40) }, (_, index) => ({
-    ...choice.of(...keys),
+    ...recordOf(),
     data: Buffer.from(String(index).padEnd(choice.whole(...sizes))),
   }));
   const pace = choice.of(0, 5, 50);
@@ -54,14 +54,26 @@ export function scheduleOf(seed: number): Schedule {
   };
 }
 
-function keysOf(choice: Choice): Omit<ProducerRecord, 'data'>[] {
-  const explicit = choice.of('no', 'no', 'yes', 'some');
-  return Array.from({ length: choice.whole(1, 6) }, (_, key) => ({
-    partitionKey: choice.of('key', 'klé', '鍵') + key,
-    ...((explicit === 'yes' || (explicit === 'some' && key % 2 === 0)) && {
-      explicitHashKey: (BigInt(choice.whole(0, 2 ** 32 - 1)) << 96n) + 7n,
-    }),
-  }));
+/**
+ * Draws the key of a record, and an explicit hash key or none. Where placements are mixed, the records of one key go to several
+ * places: to explicit hash keys, one of which is a bucket's centre, and to the place of the key.
+ */
+function placementOf(choice: Choice): () => Omit<ProducerRecord, 'data'> {
+  const explicit = choice.of('no', 'no', 'yes', 'some', 'mixed');
+  const anyHashKey = (): bigint => (BigInt(choice.whole(0, 2 ** 32 - 1)) << 96n) + 7n;
+  const keys = Array.from({ length: choice.whole(1, 6) }, (_, key) => {
+    const partitionKey = choice.of('key', 'klé', '鍵') + key;
+    return {
+      partitionKey,
+      ...((explicit === 'yes' || (explicit === 'some' && key % 2 === 0)) && { explicitHashKey: anyHashKey() }),
+    };
+  });
+  if (explicit !== 'mixed') return () => choice.of(...keys);
+  const hashKeys = [anyHashKey(), anyHashKey(), bucketHashKey(keys[0]!.partitionKey, 2), undefined, undefined];
+  return () => {
+    const explicitHashKey = choice.of(...hashKeys);
+    return { ...choice.of(...keys), ...(explicitHashKey !== undefined && { explicitHashKey }) };
+  };
 }
 
 function optionsOf(choice: Choice, random: () => number): Schedule['options'] {
