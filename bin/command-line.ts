@@ -1,5 +1,6 @@
 import { EvenShardsError } from '../lib/core/foundation/errors';
 import { version } from '../package.json';
+import { cql } from './cql';
 import { UsageError } from './flags';
 import { local } from './local';
 import { InvalidInputError } from './local/sample/sample-error';
@@ -14,6 +15,7 @@ interface Command {
 
 /** Each command is a room of its own under bin. */
 const COMMANDS: Readonly<Record<string, Command>> = {
+  cql: { run: cql, summary: 'the CREATE TABLE of each Keyspaces table of an app' },
   local: { run: local, summary: 'run a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda' },
   plan: { run: plan, summary: 'how many shards a stream or an index needs, why, and what they cost' },
   reshard: { run: reshard, summary: 'which deployments take an index from its shard counts to others' },

@@ -8,6 +8,8 @@ export const LOCAL_REGION = 'us-east-1';
 export interface EmulatedType {
   readonly nameProperty: string;
   readonly longestName: number;
+  /** What stands between the parts of a generated name. @default a hyphen */
+  readonly separator?: string;
   /** The part of the ARN before the name, from the service on. */
   readonly arnPrefix: (environment: string) => string;
   /** What `Fn::GetAtt` gives, by attribute. */
@@ -43,6 +45,20 @@ export const EMULATED_TYPES: Readonly<Record<string, EmulatedType>> = {
   },
 };
 
+const CASSANDRA = {
+  longestName: 48,
+  separator: '_',
+  arnPrefix: (environment: string) => `cassandra:${environment}:/keyspace/`,
+  attributes: {},
+};
+
+/** The types whose names are known: those of Amazon Keyspaces, too, which have no emulator. */
+export const NAMED_TYPES: Readonly<Record<string, EmulatedType>> = {
+  ...EMULATED_TYPES,
+  'AWS::Cassandra::Keyspace': { ...CASSANDRA, nameProperty: 'KeyspaceName' },
+  'AWS::Cassandra::Table': { ...CASSANDRA, nameProperty: 'TableName' },
+};
+
 export function arnOf(type: EmulatedType, name: string): string {
   return `arn:aws:${type.arnPrefix(`${LOCAL_REGION}:${LOCAL_ACCOUNT}`)}${name}`;
 }
@@ -70,5 +86,5 @@ export function generatedName(type: EmulatedType, stack: NamedStack, logicalId: 
   const room = type.longestName - SUFFIX_LENGTH - 2;
   const stackRoom = Math.max(Math.floor(room / 2), room - logicalId.length);
   const stackPart = stack.name.slice(0, stackRoom);
-  return `${stackPart}-${logicalId.slice(0, room - stackPart.length)}-${suffix}`;
+  return [stackPart, logicalId.slice(0, room - stackPart.length), suffix].join(type.separator ?? '-');
 }

@@ -1,5 +1,5 @@
 import type { AssemblyStack } from './cloud-assembly';
-import { arnOf, EMULATED_TYPES, generatedName, LOCAL_ACCOUNT, LOCAL_REGION } from './emulated-types';
+import { arnOf, generatedName, LOCAL_ACCOUNT, LOCAL_REGION, NAMED_TYPES } from './emulated-types';
 import {
   conditionHolds,
   type Lookup,
@@ -105,7 +105,7 @@ export class StackScope implements Scope {
   }
 
   physicalName(logicalId: string): string {
-    const type = EMULATED_TYPES[this.declaredResources[logicalId]!.Type]!;
+    const type = NAMED_TYPES[this.declaredResources[logicalId]!.Type]!;
     const name = this.properties(logicalId, { [type.nameProperty]: true })[type.nameProperty];
     if (name === undefined) return generatedName(type, this.stack, logicalId);
     const text = scalarText(name);
@@ -130,7 +130,7 @@ export class StackScope implements Scope {
     const problem = this.notEmulated(logicalId);
     if (problem !== undefined) return { reason: problem };
     const { Type } = this.declaredResources[logicalId]!;
-    const type = EMULATED_TYPES[Type]!;
+    const type = NAMED_TYPES[Type]!;
     if (Object.hasOwn(type.attributes, attribute)) {
       return { value: type.attributes[attribute]!(arnOf(type, this.physicalName(logicalId))) };
     }
@@ -165,7 +165,7 @@ export class StackScope implements Scope {
   private notEmulated(logicalId: string): string | undefined {
     if (!Object.hasOwn(this.declaredResources, logicalId)) return `the template has no ${logicalId}`;
     const { Type } = this.declaredResources[logicalId]!;
-    return Object.hasOwn(EMULATED_TYPES, Type) ? undefined : `${logicalId} is an ${Type}, which is not emulated`;
+    return Object.hasOwn(NAMED_TYPES, Type) ? undefined : `${logicalId} is an ${Type}, which is not emulated`;
   }
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { arnOf, EMULATED_TYPES, generatedName } from '../../../../../bin/local/assembly/emulated-types';
+import { arnOf, generatedName, NAMED_TYPES } from '../../../../../bin/local/assembly/emulated-types';
 
 const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9]{0,127}$/);
 
-describe.each(Object.entries(EMULATED_TYPES))('a generated name of %s', (_, type) => {
+describe.each(Object.entries(NAMED_TYPES))('a generated name of %s', (_, type) => {
   test('is never longer than the service allows', () => {
     fc.assert(
       fc.property(name, name, (stack, logicalId) => {
@@ -25,7 +25,7 @@ describe.each(Object.entries(EMULATED_TYPES))('a generated name of %s', (_, type
 });
 
 test('names and ARNs read as CloudFormation writes them', () => {
-  const type = EMULATED_TYPES['AWS::Lambda::Function']!;
+  const type = NAMED_TYPES['AWS::Lambda::Function']!;
   expect(generatedName(type, { id: 'Orders', name: 'Orders' }, 'Writer1234')).toMatch(
     /^Orders-Writer1234-[0-9A-F]{12}$/,
   );

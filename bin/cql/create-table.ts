@@ -1,0 +1,58 @@
+/** The properties of an `AWS::Cassandra::Table` that its definition in CQL holds, resolved. */
+export interface CassandraTableProperties {
+  readonly KeyspaceName: string;
+  readonly TableName: string;
+  readonly PartitionKeyColumns: readonly CassandraColumn[];
+  readonly ClusteringKeyColumns?: readonly { readonly Column: CassandraColumn; readonly OrderBy?: string }[];
+  readonly RegularColumns?: readonly CassandraColumn[];
+  readonly DefaultTimeToLive?: number;
+}
+
+export interface CassandraColumn {
+  readonly ColumnName: string;
+  readonly ColumnType: string;
+}
+
+/** The statement that makes the table in any Cassandra: columns, key, order, and time to live. */
+export function createTable(table: CassandraTableProperties): string {
+  const { PartitionKeyColumns, ClusteringKeyColumns = [], RegularColumns = [], DefaultTimeToLive } = table;
+  const clustering = ClusteringKeyColumns.map(({ Column }) => Column);
+  const columns = [...PartitionKeyColumns, ...clustering, ...RegularColumns];
+  const key = [`(${names(PartitionKeyColumns)})`, ...clustering.map(({ ColumnName }) => identifier(ColumnName))];
+  const order = ClusteringKeyColumns.map(
+    ({ Column, OrderBy = 'ASC' }) => `${identifier(Column.ColumnName)} ${OrderBy}`,
+  );
+  const settings = [
+    ...(order.length > 0 ? [`CLUSTERING ORDER BY (${order.join(', ')})`] : []),
+    ...(DefaultTimeToLive ? [`default_time_to_live = ${DefaultTimeToLive}`] : []),
+  ];
+  return [
+    `CREATE TABLE IF NOT EXISTS ${identifier(table.KeyspaceName)}.${identifier(table.TableName)} (`,
+    ...columns.map(({ ColumnName, ColumnType }) => `  ${identifier(ColumnName)} ${ColumnType},`),
+    `  PRIMARY KEY (${key.join(', ')})`,
+    `)${settings.length > 0 ? ` WITH ${settings.join('\n  AND ')}` : ''};`,
+  ].join('\n');
+}
+
+/** The statement that makes a keyspace on a Cassandra of one node. */
+export function createKeyspace(name: string): string {
+  const replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}";
+  return `CREATE KEYSPACE IF NOT EXISTS ${identifier(name)} WITH replication = ${replication};`;
+}
+
+function names(columns: readonly CassandraColumn[]): string {
+  return columns.map(({ ColumnName }) => identifier(ColumnName)).join(', ');
+}
+
+/** As CQL writes a name: quoted, unless it is the same without quotes. */
+function identifier(name: string): string {
+  return /^[a-z][a-z0-9_]*$/.test(name) && !RESERVED.has(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Source: Apache Cassandra, CQL reference, appendix A: the words that are no names without quotes. */
+const RESERVED = new Set(
+  `add allow alter and apply asc authorize batch begin by columnfamily create default delete desc describe drop entries
+  execute from full grant if in index infinity insert into is keyspace limit materialized mbean mbeans modify nan norecursive
+  not null of on or order primary rename replace revoke schema select set table to token truncate unlogged unset update use
+  using view where with`.split(/\s+/),
+);

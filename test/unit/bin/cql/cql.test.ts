@@ -1,0 +1,66 @@
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnKeyspace } from 'aws-cdk-lib/aws-cassandra';
+import { cql } from '../../../../bin/cql';
+import { CqlType, ShardCounts, ShardedKeyspacesTable } from '../../../../lib';
+
+async function printed(app: App): Promise<string> {
+  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+  try {
+    await cql(['--app', app.synth().directory]);
+    return log.mock.calls.flat().join('\n');
+  } finally {
+    log.mockRestore();
+  }
+}
+
+test('prints the table of the document: a day spread over shards, in the order of the titles', async () => {
+  const app = new App();
+  const stack = new Stack(app, 'Blogs');
+  const keyspace = new CfnKeyspace(stack, 'Tracker', { keyspaceName: 'tracker' });
+  keyspace.applyRemovalPolicy(RemovalPolicy.RETAIN);
+  new ShardedKeyspacesTable(stack, 'Table', {
+    keyspaceName: keyspace.ref,
+    tableName: 'blogs',
+    partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
+    regularColumns: [{ name: 'description', cqlType: CqlType.INT }],
+    shardCounts: ShardCounts.uniform(200),
+    firstShard: 1,
+  });
+  expect(await printed(app)).toBe(
+    [
+      "CREATE KEYSPACE IF NOT EXISTS tracker WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};",
+      '',
+      '-- Blogs/Table',
+      'CREATE TABLE IF NOT EXISTS tracker.blogs (',
+      '  publish_date date,',
+      '  shard int,',
+      '  title text,',
+      '  description int,',
+      '  PRIMARY KEY ((publish_date, shard), title)',
+      ') WITH CLUSTERING ORDER BY (title ASC);',
+    ].join('\n'),
+  );
+});
+
+test('quotes names that are none without quotes, and names what CloudFormation would', async () => {
+  const app = new App();
+  const stack = new Stack(app, 'Stack');
+  const keyspace = new CfnKeyspace(stack, 'Keyspace');
+  new ShardedKeyspacesTable(stack, 'Table', {
+    keyspaceName: keyspace.ref,
+    tableName: 'Events',
+    partitionKey: [{ name: 'Day', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'order', cqlType: CqlType.INT }],
+    shardCounts: ShardCounts.uniform(2),
+  });
+  const text = await printed(app);
+  expect(text).toContain('PRIMARY KEY (("Day", shard), "order")');
+  expect(text).toMatch(/CREATE TABLE IF NOT EXISTS "Stack_Keyspace_[0-9A-F]{12}"\."Events" \(/);
+});
+
+test('says that an app has no such table', async () => {
+  const app = new App();
+  new Stack(app, 'Stack');
+  await expect(printed(app)).rejects.toThrow(/has no table of Amazon Keyspaces/);
+});
