@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const REPOSITORY = 'https://github.com/cdk-even-shards/cdk-even-shards';
+const SITE = 'https://cdk-even-shards.github.io/cdk-even-shards/';
 const OURS =
   /^https:\/\/(?:github\.com\/[^/]+\/[^/]+\/(?:blob|tree)|raw\.githubusercontent\.com\/[^/]+\/[^/]+)\/main\//;
 
@@ -36,7 +37,8 @@ const GUIDES = [
 export const sections = [
   { name: 'Start', documents: ['README.md', 'CHANGELOG.md'] },
   { name: 'Guides', documents: guides() },
-  { name: 'Reference', documents: ['API.md', ...markdownIn('docs/reference'), 'docs/glossary.md'] },
+  { name: 'Constructs', documents: ['dist/reference/README.md', ...markdownIn('dist/reference/constructs')] },
+  { name: 'Doors', documents: [...markdownIn('dist/reference').slice(1), 'docs/glossary.md'] },
   { name: 'Project', documents: ['CONTRIBUTING.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md', 'release/README.md'] },
   { name: 'Decisions', documents: markdownIn('docs/decisions') },
   { name: 'Examples', documents: examples() },
@@ -67,13 +69,16 @@ function markdownIn(folder) {
 function pageOf(document) {
   const text = readFileSync(join(ROOT, document), 'utf8');
   const [, title = document] = /^# (.+)$/m.exec(text) ?? [];
-  const address =
-    document === 'README.md' ? 'index.html' : document.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html');
+  const address = document
+    .replace(/^dist\//, '')
+    .replace(/README\.md$/, 'index.md')
+    .replace(/\.md$/, '.html');
   return { document, address, text, title: title.replaceAll(/<[^>]+>|`/g, '').trim() };
 }
 
 /** Where a link of a document leads on the site: to a page, to a picture, or to the file in the repository. */
 export function linkOn(document, link) {
+  if (link.startsWith(SITE)) return relativeTo(document, link.slice(SITE.length));
   if (/^[a-z]+:/i.test(link) && !OURS.test(link)) return link;
   const [path, anchor] = link.split('#');
   const suffix = anchor === undefined ? '' : `#${anchor}`;

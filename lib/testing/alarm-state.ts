@@ -1,5 +1,6 @@
 import type { Series } from './metric-math';
 
+/** The state of an alarm, as CloudWatch names it. */
 export type AlarmStateValue = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
 export type MissingDataTreatment = 'missing' | 'ignore' | 'breaching' | 'notBreaching';
 

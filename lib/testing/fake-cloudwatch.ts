@@ -9,6 +9,7 @@ import { type AlarmStateValue, alarmState } from './alarm-state';
 import type { MathRange, Series } from './metric-math';
 import { MetricSamples } from './metric-samples';
 
+/** How a `FakeCloudWatch` evaluates its alarms. */
 export interface FakeCloudWatchOptions {
   /**
    * How many periods before its evaluation periods an alarm reads, in case some have no value. AWS says only that it is

@@ -29,6 +29,7 @@ import type { VirtualClock } from './virtual-clock';
  */
 export type CallFate = 'answered' | 'failed' | 'throttled' | 'answer lost' | 'silent';
 
+/** The stream that a `FakeControlPlane` starts with, and how it answers. */
 export interface FakeControlPlaneOptions {
   clock: VirtualClock;
   streamName?: string;

@@ -46,6 +46,7 @@ export type RequestFate =
   | { appliedLateByMs: number }
   | { malformed: MalformedAnswer };
 
+/** The stream that a `FakeKinesis` starts with, and what happens to requests and records. */
 export interface FakeKinesisOptions extends FakeControlPlaneOptions {
   /** Asked for every entry in turn, before the shard's limits are. @default stored, if the shard's limits allow */
   entryFate?(entry: PutRecordsRequestEntry): EntryFate;

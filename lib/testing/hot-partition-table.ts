@@ -7,6 +7,7 @@ import { TokenBucket } from './token-bucket';
 const WRITE_UNITS_PER_SECOND = 1_000;
 const READ_UNITS_PER_SECOND = 3_000;
 
+/** The partitions of a table and of its index, and the clock that their limits follow. */
 export interface HotPartitionTableOptions {
   /** The time in milliseconds; it never goes back. */
   now(): number;

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../core/foundation/errors';
 
+/** The clock that limits of a service follow, and their scale. */
 export interface ServiceLimitsOptions {
   /** The time in milliseconds; it never goes back. */
   now(): number;

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
@@ -27,18 +26,6 @@ describe('the exports', () => {
     const others = doors.filter((name) => name !== `${NAME}/testing`).map(exportsOf);
     const union = (kind: 'values' | 'types') => [...new Set(others.flatMap((each) => each[kind]))].sort();
     expect(exportsOf(`${NAME}/core`)).toEqual({ values: union('values'), types: union('types') });
-  });
-
-  test('of every door have a page in the reference', () => {
-    for (const door of doors) {
-      const { values, types } = exportsOf(door);
-      const page = join(ROOT, 'docs/reference', `${door.slice(NAME.length + 1)}.md`);
-      expect({ page, exists: existsSync(page) }).toEqual({ page, exists: true });
-      const headings = [...readFileSync(page, 'utf8').matchAll(/^### (\w.*)$/gm)].map(([, text]) =>
-        text!.replaceAll('\\', '').replace('()', ''),
-      );
-      expect(headings.sort()).toEqual([...values, ...types].sort());
-    }
   });
 });
 

@@ -99,7 +99,7 @@ describe('the package', () => {
     const documents = filesOf(join(ROOT, 'docs')).map((file) => join('docs', file));
     expect(filesOf(installed).sort()).toEqual(
       [
-        ...['.jsii', 'API.md', 'LICENSE', 'README.md', 'package.json', ...documents],
+        ...['.jsii', 'LICENSE', 'README.md', 'package.json', ...documents],
         ...sources.flatMap((file) => [`dist/lib/${file}.js`, `dist/lib/${file}.d.ts`]),
         ...sources.filter((file) => /^(core|testing)\//.test(file)).map((file) => `dist/esm/${file}.js`),
         ...bundled.map(({ name }) => `dist/lambda/${name}/index.js`),

@@ -1,13 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import ts from 'typescript';
-import { anchorsOf } from '../support/anchors';
+import { brokenLinks, linksOf } from '../support/document-links';
 
 const root = join(__dirname, '..', '..');
-
-/** How a page that is read elsewhere names a file of this repository. */
-const OURS =
-  /^https:\/\/(github\.com\/cdk-even-shards\/cdk-even-shards\/(blob|tree)|raw\.githubusercontent\.com\/cdk-even-shards\/cdk-even-shards)\/main\//;
 
 /** What the compiler says of examples, each a file of its own beside the package, which it finds by its name. */
 function typeCheck(examples: readonly string[]): string[] {
@@ -42,7 +38,7 @@ describe('README', () => {
 });
 
 test('README has no link that leads nowhere from the pages of npm and PyPI', () => {
-  expect(linksOf('README.md').filter((link) => !link.startsWith('http'))).toEqual([]);
+  expect(linksOf(read('README.md')).filter((link) => !link.startsWith('http'))).toEqual([]);
 });
 
 describe('the documents', () => {
@@ -51,7 +47,7 @@ describe('the documents', () => {
     'CONTRIBUTING.md',
     'SECURITY.md',
     'release/README.md',
-    ...['docs/guides', 'docs/decisions', 'docs/reference'].flatMap(markdownIn),
+    ...['docs', 'docs/guides', 'docs/decisions'].flatMap(markdownIn),
   ];
 
   test('of the guides have examples that compile against the published package', () => {
@@ -59,12 +55,7 @@ describe('the documents', () => {
   }, 60_000);
 
   test.each(documents)('%s has links that lead somewhere', (document) => {
-    for (const link of linksOf(document)) {
-      const [path = '', anchor] = link.replace(OURS, '/').split('#');
-      const target = path === '' ? document : join(path.startsWith('/') ? '' : dirname(document), path);
-      expect({ link, exists: existsSync(join(root, target)) }).toEqual({ link, exists: true });
-      if (anchor !== undefined) expect(anchorsOf(readFileSync(join(root, target), 'utf8'))).toContain(anchor);
-    }
+    expect(brokenLinks(document, linksOf(read(document)))).toEqual([]);
   });
 });
 
@@ -74,15 +65,9 @@ function markdownIn(folder: string): string[] {
 }
 
 function examplesIn(document: string): string[] {
-  const text = readFileSync(join(root, document), 'utf8');
-  return [...text.matchAll(/^```m?ts\n(.*?)^```$/gms)].map(([, example]) => example!);
+  return [...read(document).matchAll(/^```m?ts\n(.*?)^```$/gms)].map(([, example]) => example!);
 }
 
-/** The links into this repository. */
-function linksOf(document: string): string[] {
-  const text = readFileSync(join(root, document), 'utf8');
-  const links = [...text.matchAll(/\]\(([^)]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
-    ([, inline, defined]) => inline ?? defined!,
-  );
-  return links.filter((link) => OURS.test(link) || !link.startsWith('http'));
+function read(document: string): string {
+  return readFileSync(join(root, document), 'utf8');
 }

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '../foundation/errors';
 import type { OutboxRowError } from './outbox-errors';
 import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-migrations';
 
+/** How an `OutboxRelay` reads its outbox, and what it tells of its work. */
 export interface OutboxRelayOptions {
   /**
    * The schema that the outbox is in.

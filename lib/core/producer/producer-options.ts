@@ -7,6 +7,7 @@ import type { StreamIdentity } from './put-records-client';
 import { MAX_REQUEST_RECORDS } from './shard-turns';
 import type { Aggregation } from './unit-former';
 
+/** The stream of an `OrderedProducer`, and its limits on memory, requests and time. */
 export interface OrderedProducerOptions {
   /** The stream's name. Exactly one of `streamName` and `streamArn` must be given. */
   streamName?: string;

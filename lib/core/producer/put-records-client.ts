@@ -8,6 +8,7 @@ export interface PutRecordsRequestEntry {
   ExplicitHashKey?: string;
 }
 
+/** A request to write records, as the SDK takes it. */
 export interface PutRecordsInput {
   StreamName?: string;
   StreamARN?: string;
@@ -22,6 +23,7 @@ export interface PutRecordsResultEntry {
   ErrorMessage?: string;
 }
 
+/** The part of Kinesis' answer to `PutRecords` that the producer reads. */
 export interface PutRecordsOutput {
   FailedRecordCount?: number;
   Records?: PutRecordsResultEntry[];
@@ -33,11 +35,13 @@ export interface PutRecordInput extends PutRecordsRequestEntry {
   SequenceNumberForOrdering?: string;
 }
 
+/** The part of Kinesis' answer to `PutRecord` that the producer reads. */
 export interface PutRecordOutput {
   SequenceNumber?: string;
   ShardId?: string;
 }
 
+/** A request for the shards of a stream, as the SDK takes it. */
 export interface ListShardsInput {
   StreamName?: string;
   StreamARN?: string;
@@ -52,11 +56,13 @@ export interface ShardDescription {
   SequenceNumberRange?: { EndingSequenceNumber?: string };
 }
 
+/** The part of Kinesis' answer to `ListShards` that the producer reads. */
 export interface ListShardsOutput {
   Shards?: ShardDescription[];
   NextToken?: string;
 }
 
+/** The part of Kinesis' answer to `DescribeStreamSummary` that the producer reads. */
 export interface DescribeStreamSummaryOutput {
   StreamDescriptionSummary?: { MaxRecordSizeInKiB?: number; RecordDistributionStrategy?: string };
 }

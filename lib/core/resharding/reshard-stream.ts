@@ -29,6 +29,7 @@ export interface ReshardProgress {
   readonly plan: readonly ReshardOperation[];
 }
 
+/** The stream to reshard, and the number of shards that it will have. */
 export interface ReshardTarget {
   readonly streamName: string;
   /** How many shards the stream will have, a whole number from 1 to 10,000. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../../package.json';
 import { alarmDescriptions } from '../../support/alarms/alarm-descriptions';
-import { anchorsOf } from '../../support/anchors';
+import { anchorsOf } from '../../support/document-links';
 
 const guides = join(__dirname, '..', '..', '..', 'docs', 'guides');
 

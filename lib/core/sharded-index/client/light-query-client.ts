@@ -54,6 +54,7 @@ export interface LightQueryTrace {
   error?: unknown;
 }
 
+/** What a light client of DynamoDB tells of its queries. */
 export interface LightQueryOptions {
   /**
    * Is called after every query, whether it succeeds or fails. Use it for tracing, because tracers that add middleware to

@@ -1,0 +1,111 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DeclarationReflection } from 'typedoc';
+import packageJson from '../../package.json';
+import { brokenLinks, linksOf, referenceLinksOf } from '../../test/support/document-links';
+import { type Assembly, constructPages } from './construct-pages';
+
+/**
+ * Builds the reference into dist/reference, from the docstrings: a page for each construct and a page for each door.
+ * Fails if a docstring is missing, or if a link leads nowhere.
+ */
+
+const OUT = 'dist/reference';
+const ENTRIES = 'dist/reference-entries';
+
+void main();
+
+async function main(): Promise<void> {
+  const assembly: Assembly = JSON.parse(readFileSync('.jsii', 'utf8'));
+  const entries = writeEntries(new Map([...constructEntries(assembly), ...doorEntries()]));
+  rmSync(OUT, { recursive: true, force: true });
+  const documented = await writePages(entries);
+  const pages = markdownIn(OUT).flatMap((page) => broken(page, linksOf));
+  const elsewhere = ['README.md', ...markdownIn('docs')].flatMap((document) => broken(document, referenceLinksOf));
+  const links = [...pages, ...elsewhere];
+  for (const link of links) console.error(`this link leads nowhere: ${link}`);
+  if (!documented || links.length > 0) process.exitCode = 1;
+}
+
+function broken(document: string, linksIn: (text: string) => string[]): string[] {
+  const links = linksIn(readFileSync(document, 'utf8'));
+  return brokenLinks(document, links, process.cwd()).map((link) => `${link} in ${document}`);
+}
+
+function markdownIn(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+  return names.map((name) => join(folder, name));
+}
+
+/** A module for each page of a construct, which exports its types alone. */
+function constructEntries(assembly: Assembly): [string, string][] {
+  return [...constructPages(assembly)].map(([page, { about, names }]) => [
+    `constructs/${page}`,
+    `/**\n * ${about}\n *\n * @module constructs/${page}\n */\nexport { ${names.join(', ')} } from '../../../lib';\n`,
+  ]);
+}
+
+/** Each door of the package but the first, which the constructs go through, and the union of the others. */
+function doorEntries(): [string, string][] {
+  const doors = Object.keys(packageJson.typesVersions['*']).filter((door) => door !== 'core');
+  return doors.map((door) => {
+    const source = packageJson.typesVersions['*'][door as 'producer'][0]!.replace('dist/', '').replace('.d.ts', '.ts');
+    return [door, source];
+  });
+}
+
+/** Writes the modules that do not exist yet, and returns the files to document. */
+function writeEntries(entries: ReadonlyMap<string, string>): string[] {
+  rmSync(ENTRIES, { recursive: true, force: true });
+  mkdirSync(join(ENTRIES, 'constructs'), { recursive: true });
+  const files = [...entries].map(([name, content]) => {
+    if (content.endsWith('.ts')) return content;
+    const file = join(ENTRIES, `${name}.ts`);
+    writeFileSync(file, content);
+    return file;
+  });
+  const tsconfig = { extends: '../../tsconfig.json', compilerOptions: { rootDir: '../..' }, files: absolute(files) };
+  writeFileSync(join(ENTRIES, 'tsconfig.json'), JSON.stringify(tsconfig));
+  return files;
+}
+
+function absolute(files: readonly string[]): string[] {
+  return files.map((file) => join(process.cwd(), file));
+}
+
+/** Whether every docstring was there, and every `@link` led somewhere. */
+async function writePages(entries: readonly string[]): Promise<boolean> {
+  const { Application, OptionDefaults } = await import('typedoc');
+  const app = await Application.bootstrapWithPlugins({
+    options: 'scripts/reference/typedoc.json',
+    tsconfig: join(ENTRIES, 'tsconfig.json'),
+    plugin: ['typedoc-plugin-markdown', './scripts/reference/parameter-names.mjs'],
+    entryPoints: [...entries],
+    blockTags: [...OptionDefaults.blockTags, '@stateful'],
+    excludeTags: ['@stateful'],
+    outputs: [{ name: 'markdown', path: OUT }],
+  });
+  const project = await app.convert();
+  if (project === undefined) return false;
+  app.validate(project);
+  await app.generateOutputs(project);
+  const missing = (project.children ?? []).flatMap(withoutDocstring);
+  for (const name of missing) console.error(`this has no docstring: ${name}`);
+  return missing.length === 0 && !app.logger.hasErrors() && !app.logger.hasWarnings();
+}
+
+/** The names of a page that have no docstring: of a door its exports, of a construct the members of its types as well. */
+function withoutDocstring(page: DeclarationReflection): string[] {
+  const types = (page.children ?? []).filter((each) => !each.isReference());
+  const members = page.name.startsWith('constructs/') ? types.flatMap(({ children }) => children ?? []) : [];
+  return [...types, ...members].filter((each) => !isDocumented(each)).map((each) => each.getFullName());
+}
+
+function isDocumented(declaration: DeclarationReflection): boolean {
+  const said = [declaration, ...(declaration.signatures ?? []), declaration.getSignature];
+  return (
+    declaration.name === 'constructor' ||
+    declaration.type?.type === 'reflection' ||
+    said.some((each) => each?.hasComment())
+  );
+}

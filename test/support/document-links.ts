@@ -1,0 +1,56 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const ROOT = join(__dirname, '..', '..');
+
+/** How a page that is read elsewhere names a file of this repository. */
+const OURS =
+  /^https:\/\/(github\.com\/cdk-even-shards\/cdk-even-shards\/(blob|tree)|raw\.githubusercontent\.com\/cdk-even-shards\/cdk-even-shards)\/main\//;
+
+/** The site's pages of the reference, which the repository does not hold. */
+const REFERENCE = /^https:\/\/cdk-even-shards\.github\.io\/cdk-even-shards\/reference\//;
+
+/** The links of a document into this repository, to pages that the repository holds. */
+export function linksOf(text: string): string[] {
+  return allLinks(text).filter((link) => OURS.test(link) || !link.startsWith('http'));
+}
+
+/** The links of a document to pages of the reference on the site. */
+export function referenceLinksOf(text: string): string[] {
+  return allLinks(text).filter((link) => REFERENCE.test(link));
+}
+
+/** The links of a document that lead nowhere. Those to the reference need it to be built. */
+export function brokenLinks(document: string, links: readonly string[], root = ROOT): string[] {
+  return links.filter((link) => {
+    const [path = '', anchor] = link
+      .replace(OURS, '/')
+      .replace(REFERENCE, '/dist/reference/')
+      .replace(/^(\/dist\/reference\/.*)\.html/, '$1.md')
+      .replace('/index.md', '/README.md')
+      .split('#');
+    const target = join(root, path === '' ? document : join(path.startsWith('/') ? '' : dirname(document), path));
+    return !existsSync(target) || (anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor));
+  });
+}
+
+/** The anchors that a page has: its own, and those of its headings, as GitHub names and numbers them. */
+export function anchorsOf(page: string): string[] {
+  const anchors = [...page.matchAll(/<a id="([^"]+)">/g)].map(([, anchor]) => anchor!);
+  const seen = new Map<string, number>();
+  for (const [, heading] of page.matchAll(/^#+ (.+)$/gm)) {
+    const name = heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-');
+    const earlier = seen.get(name) ?? 0;
+    seen.set(name, earlier + 1);
+    anchors.push(earlier === 0 ? name : `${name}-${earlier}`);
+  }
+  return anchors;
+}
+
+function allLinks(text: string): string[] {
+  const links = text.matchAll(/\]\(([^)]+)\)|^\[[^\]]+\]: (\S+)$/gm);
+  return [...links].map(([, inline, defined]) => inline ?? defined!);
+}
