@@ -2,9 +2,10 @@ import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { type Load, playLoad } from '../support/postgres/play-load';
 import { PostgresServer } from '../support/postgres/postgres-server';
 
-const WHOLE = { lost: [], foreign: [], repeated: [], disordered: [] };
+const WHOLE = { lost: [], foreign: [], disordered: [] };
+const LOAD = { writers: 8, transactionsOfEach: 120, keys: 40, longestPauseMs: 0, workers: 1, isDisturbed: false };
 
-describeOnPostgres('a relay beside writers that nothing disturbs', () => {
+describeOnPostgres('a relay beside writers', () => {
   let server: PostgresServer;
   let url: string;
 
@@ -15,18 +16,27 @@ describeOnPostgres('a relay beside writers that nothing disturbs', () => {
   afterAll(() => server?.stop());
 
   test.each([
-    ['without pauses', { seed: 1, writers: 8, transactionsOfEach: 150, keys: 40, longestPauseMs: 0 }],
+    ['without pauses', { ...LOAD, seed: 1 }],
     [
       'with pauses between the statements of a transaction',
-      { seed: 2, writers: 16, transactionsOfEach: 50, keys: 40, longestPauseMs: 8 },
+      { ...LOAD, seed: 2, writers: 16, transactionsOfEach: 60, longestPauseMs: 8 },
     ],
   ] satisfies [string, Load][])(
     'sends each committed row once, in the order of its key: %s',
     async (_, load) => {
       const { committed, ...report } = await playLoad(url, load);
-      expect(report).toEqual(WHOLE);
+      expect(report).toEqual({ ...WHOLE, repeated: [], disturbances: 0 });
       expect(committed).toBeGreaterThan(1_000);
     },
     120_000,
   );
+
+  test('sends each committed row, and copies only, while workers are killed and the keys divided', async () => {
+    const load = { ...LOAD, seed: 3, workers: 3, longestPauseMs: 10, isDisturbed: true };
+    const { committed, disturbances, repeated, ...report } = await playLoad(url, load);
+    expect(report).toEqual(WHOLE);
+    expect(committed).toBeGreaterThan(800);
+    expect(disturbances).toBeGreaterThan(5);
+    expect(repeated.length).toBeLessThan(committed);
+  }, 120_000);
 });

@@ -1,44 +1,53 @@
-import { type Client, Client as PgClient, Pool } from 'pg';
-import { deaggregate, OrderedProducer } from '../../../lib/core';
+import { type Client, Client as PgClient } from 'pg';
+import { deaggregate } from '../../../lib/core';
 import { systemClock } from '../../../lib/core/foundation/clock';
-import { migrateOutbox, OutboxRelay } from '../../../lib/core/outbox';
+import { migrateOutbox } from '../../../lib/core/outbox';
 import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import type { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { LoadWorker } from './load-worker';
 
 export interface Load {
   seed: number;
   writers: number;
   transactionsOfEach: number;
   keys: number;
-  /** The longest pause between two statements. */
+  /** The longest pause between two statements, but for one in a hundred, which is so much longer. */
   longestPauseMs: number;
+  /** How many workers relay. */
+  workers: number;
+  /** Whether workers are killed and started anew, told to end, lose their connections, and the keys are divided. */
+  isDisturbed: boolean;
 }
 
 export interface LoadReport {
   /** Rows whose transaction was committed. */
   committed: number;
+  /** How often a worker was killed, told to end, or lost its connection, or the keys were divided. */
+  disturbances: number;
   /** Rows that were committed and that the stream never got. */
   lost: string[];
   /** Rows of the stream that no committed transaction has put. */
   foreign: string[];
   /** Rows that the stream got more than once. */
   repeated: string[];
-  /** Keys whose rows the stream got in another order than that of their numbers. */
+  /** Keys whose rows the stream got in another order than that of their numbers, copies aside. */
   disordered: string[];
 }
 
 interface CommittedRow {
   key: string;
-  id: bigint;
   data: string;
 }
 
-const ENDS_WITHIN_MS = 60_000;
+const ENDS_WITHIN_MS = 120_000;
+const LONGEST_QUIET_MS = 400;
+const RELAY_APPLICATION = 'load relay';
+const DEADLOCK = '40P01';
 
 /**
- * Writes as applications do while a relay runs: several statements in a transaction, with pauses between them, some into
- * other tables, some behind a savepoint, some rolled back. Then compares what was committed with what the stream got.
+ * Writes as applications do while workers relay: several statements in a transaction, with pauses between them, some into
+ * other tables, some behind savepoints, some rolled back. Then compares what was committed with what the stream got.
  */
 export async function playLoad(url: string, load: Load): Promise<LoadReport> {
   const admin = await connected(url);
@@ -47,64 +56,114 @@ export async function playLoad(url: string, load: Load): Promise<LoadReport> {
   await admin.query('CREATE TABLE repositories (id bigint GENERATED ALWAYS AS IDENTITY, name text)');
 
   const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 2 });
-  const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
-  const pool = new Pool({ connectionString: url, max: 2 });
-  const abort = new AbortController();
-  const relaying = new OutboxRelay(pool, producer, { saveMs: 20, rotateMs: 200 }).run({ signal: abort.signal });
-  relaying.catch(() => {});
-
+  const start = (): LoadWorker => new LoadWorker(url, RELAY_APPLICATION, kinesis);
+  const workers = Array.from({ length: load.workers }, start);
+  const writing = { isOver: false };
+  const disturbing = load.isDisturbed ? disturb(admin, workers, start, load.seed, writing) : 0;
   const writers = Array.from({ length: load.writers }, (_, writer) => write(url, writer, load));
   const committed = (await Promise.all(writers)).flat();
-  const seen = (): string[] => kinesis.records().flatMap((record) => deaggregate(record).map(textOf));
+  writing.isOver = true;
+  const disturbances = await disturbing;
+
   const until = Date.now() + ENDS_WITHIN_MS;
   while ((await isWaiting(admin)) && Date.now() < until) await systemClock.sleep(20);
-  abort.abort();
-  await relaying;
-  await Promise.all([admin.end(), pool.end()]);
-  return reportOf(committed, seen());
+  for (const worker of workers) await worker.end();
+  await admin.end();
+  const seen = kinesis.records().flatMap((record) =>
+    deaggregate(record).map(({ data, sequence }) => ({
+      data: Buffer.from(data).toString(),
+      number: sequence!.sequenceNumber,
+    })),
+  );
+  return { disturbances, ...reportOf(committed, seen) };
+}
+
+/** Until the writers are done, something happens to a worker now and then. */
+async function disturb(
+  admin: Client,
+  workers: LoadWorker[],
+  start: () => LoadWorker,
+  seed: number,
+  writing: { isOver: boolean },
+): Promise<number> {
+  const random = seededRandom(seed + 500_000);
+  const below = (count: number): number => Math.floor(random() * count);
+  const events = [
+    async (index: number) => workers.splice(index, 1, start())[0]!.kill(),
+    async (index: number) => workers.splice(index, 1, start())[0]!.end(),
+    async () => {
+      const sessions = 'SELECT pid FROM pg_stat_activity WHERE application_name = $1 ORDER BY random() LIMIT 1';
+      await admin.query(`SELECT pg_terminate_backend(pid) FROM (${sessions}) one`, [RELAY_APPLICATION]);
+    },
+    async () => void (await admin.query('SELECT outbox.divide($1)', [1 + below(4)])),
+  ];
+  let disturbances = 0;
+  for (; !writing.isOver; disturbances++) {
+    await systemClock.sleep(random() * LONGEST_QUIET_MS);
+    await events[below(events.length)]!(below(workers.length));
+  }
+  return disturbances;
 }
 
 async function write(url: string, writer: number, load: Load): Promise<CommittedRow[]> {
   const random = seededRandom(load.seed * 1_000 + writer);
-  const below = (count: number): number => Math.floor(random() * count);
   const session = await connected(url);
   const committed: CommittedRow[] = [];
-  const pause = async (): Promise<void> => {
-    if (load.longestPauseMs > 0) await systemClock.sleep(random() * load.longestPauseMs);
-  };
   for (let transaction = 0; transaction < load.transactionsOfEach; transaction++) {
-    const rows: CommittedRow[] = [];
-    const keys = Array.from({ length: 1 + below(3) }, () => `key ${below(load.keys)}`).sort();
-    await session.query('BEGIN');
-    // Its first write gives the transaction its id, before the row has its number.
-    if (random() < 0.7) await session.query("INSERT INTO repositories (name) VALUES ('a repository')");
-    await pause();
-    const hasSavepoints = random() < 0.1;
-    for (const [index, key] of keys.entries()) {
-      const data = `${writer} ${transaction} ${index}`;
-      const isKept = !hasSavepoints || random() < 0.5;
-      if (hasSavepoints) await session.query('SAVEPOINT here');
-      const row = await put(session, key, data, random() < 0.7);
-      if (isKept) rows.push(row);
-      if (hasSavepoints) await session.query(isKept ? 'RELEASE here' : 'ROLLBACK TO here');
-      await pause();
-    }
-    const isCommitted = random() < 0.9;
-    await session.query(isCommitted ? 'COMMIT' : 'ROLLBACK');
-    if (isCommitted) committed.push(...rows);
+    const rows = await writeTransaction(session, `${writer} ${transaction}`, load, random).catch(async (error) => {
+      await session.query('ROLLBACK');
+      if (error.code !== DEADLOCK) throw error;
+      return [];
+    });
+    committed.push(...rows);
   }
   await session.end();
   return committed;
 }
 
-async function put(session: Client, key: string, data: string, isByFunction: boolean): Promise<CommittedRow> {
-  const { rows } = isByFunction
-    ? await session.query('SELECT outbox.put($1, $2::text) AS id', [key, data])
-    : await session.query('INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2) RETURNING id', [
-        key,
-        Buffer.from(data),
-      ]);
-  return { key, id: BigInt(rows[0].id), data };
+/** @returns the rows that were committed */
+async function writeTransaction(
+  session: Client,
+  name: string,
+  { keys: keyCount, longestPauseMs }: Load,
+  random: () => number,
+): Promise<CommittedRow[]> {
+  const below = (count: number): number => Math.floor(random() * count);
+  const pause = async (): Promise<void> => {
+    const ms = random() * longestPauseMs * (random() < 0.01 ? 100 : 1);
+    if (ms > 0) await systemClock.sleep(ms);
+  };
+  const puts = Array.from({ length: 1 + below(3) }, (_, index) => ({
+    key: `key ${below(keyCount)}`,
+    data: `${name} ${index}`,
+  }));
+  await session.query('BEGIN');
+  // Its first write gives the transaction its id, before the row has its number.
+  if (random() < 0.7) await session.query("INSERT INTO repositories (name) VALUES ('a repository')");
+  await pause();
+  const kept: CommittedRow[] = [];
+  const hasSavepoints = random() < 0.2;
+  const way = ['put', 'insert', 'put_all'][below(3)]!;
+  for (const rows of way === 'put_all' ? [puts] : puts.map((row) => [row])) {
+    const isKept = !hasSavepoints || random() < 0.5;
+    if (hasSavepoints) await session.query('SAVEPOINT here');
+    await put(session, way, rows);
+    await pause();
+    if (hasSavepoints) await session.query(isKept ? 'RELEASE here' : 'ROLLBACK TO here');
+    if (isKept) kept.push(...rows);
+    await pause();
+  }
+  const isCommitted = random() < 0.9;
+  await session.query(isCommitted ? 'COMMIT' : 'ROLLBACK');
+  return isCommitted ? kept : [];
+}
+
+async function put(session: Client, way: string, rows: readonly CommittedRow[]): Promise<void> {
+  const keys = rows.map(({ key }) => key);
+  const data = rows.map((row) => Buffer.from(row.data));
+  if (way === 'put_all') await session.query('SELECT outbox.put_all($1, $2)', [keys, data]);
+  else if (way === 'put') await session.query('SELECT outbox.put($1, $2)', [keys[0], data[0]]);
+  else await session.query('INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)', [keys[0], data[0]]);
 }
 
 async function isWaiting(admin: Client): Promise<boolean> {
@@ -114,28 +173,30 @@ async function isWaiting(admin: Client): Promise<boolean> {
   return rows[0].waiting > 0 || rows[0].seconds > 0;
 }
 
-function reportOf(committed: readonly CommittedRow[], seen: readonly string[]): LoadReport {
-  const rowOf = new Map(committed.map((row) => [row.data, row]));
-  const arrived = new Set(seen);
+function reportOf(
+  committed: readonly CommittedRow[],
+  seen: readonly { data: string; number: bigint }[],
+): Omit<LoadReport, 'disturbances'> {
+  const keyOf = new Map(committed.map(({ key, data }) => [data, key]));
+  const arrived = new Set<string>();
+  const repeated = new Set<string>();
   const lastOfKey = new Map<string, bigint>();
   const disordered = new Set<string>();
-  for (const data of arrived) {
-    const row = rowOf.get(data);
-    if (row === undefined) continue;
-    if ((lastOfKey.get(row.key) ?? 0n) > row.id) disordered.add(row.key);
-    lastOfKey.set(row.key, row.id);
+  for (const { data, number } of seen) {
+    if (arrived.has(data)) repeated.add(data);
+    const key = keyOf.get(data);
+    if (arrived.has(data) || key === undefined) continue;
+    arrived.add(data);
+    if ((lastOfKey.get(key) ?? 0n) > number) disordered.add(key);
+    lastOfKey.set(key, number);
   }
   return {
     committed: committed.length,
     lost: committed.filter(({ data }) => !arrived.has(data)).map(({ data }) => data),
-    foreign: [...arrived].filter((data) => !rowOf.has(data)),
-    repeated: seen.filter((data, index) => seen.indexOf(data) !== index),
+    foreign: seen.filter(({ data }) => !keyOf.has(data)).map(({ data }) => data),
+    repeated: [...repeated],
     disordered: [...disordered],
   };
-}
-
-function textOf({ data }: { data: Uint8Array }): string {
-  return Buffer.from(data).toString();
 }
 
 async function connected(url: string): Promise<Client> {

@@ -1,0 +1,43 @@
+import { Pool, type PoolClient } from 'pg';
+import { OrderedProducer } from '../../../lib/core';
+import { OutboxRelay } from '../../../lib/core/outbox';
+import type { FakeKinesis } from '../../../lib/testing/fake-kinesis';
+
+/** A relay with connections of its own. It can be killed, as a process is. */
+export class LoadWorker {
+  private readonly ending = new AbortController();
+  private readonly sessions = new Set<PoolClient>();
+  private readonly pool: Pool;
+  private readonly producer: OrderedProducer;
+  private readonly running: Promise<unknown>;
+  private isDead = false;
+
+  constructor(url: string, application: string, kinesis: FakeKinesis) {
+    this.pool = new Pool({ connectionString: url, max: 2, application_name: application });
+    this.pool.on('error', () => {});
+    this.pool.on('connect', (session) => this.sessions.add(session));
+    this.pool.on('remove', (session) => this.sessions.delete(session));
+    this.producer = new OrderedProducer(
+      { putRecords: (input) => (this.isDead ? new Promise(() => {}) : kinesis.putRecords(input)) },
+      { streamName: 'Events', aggregation: true },
+    );
+    const settings = { saveMs: 20, rotateMs: 200, leaseMs: 100, onReconnect: () => {} };
+    this.running = new OutboxRelay(this.pool, this.producer, settings).run({ signal: this.ending.signal });
+    this.running.catch(() => {});
+  }
+
+  /** Sends nothing more, hears nothing more, and its sessions end. */
+  kill(): void {
+    this.isDead = true;
+    this.ending.abort();
+    for (const session of this.sessions) session.connection.stream.destroy();
+  }
+
+  /** Ends as it does when its process is told to. @throws what the relay has failed with */
+  async end(): Promise<void> {
+    this.ending.abort();
+    await this.running;
+    await this.producer.close();
+    await this.pool.end();
+  }
+}
