@@ -3,6 +3,8 @@ import { OrderedProducer } from '../../../lib/core';
 import { OutboxRelay } from '../../../lib/core/outbox';
 import type { FakeKinesis } from '../../../lib/testing/fake-kinesis';
 
+const ADMIN_SHUTDOWN = '57P01';
+
 /** A relay with connections of its own. It can be killed, as a process is. */
 export class LoadWorker {
   private readonly ending = new AbortController();
@@ -21,9 +23,19 @@ export class LoadWorker {
       { putRecords: (input) => (this.isDead ? new Promise(() => {}) : kinesis.putRecords(input)) },
       { streamName: 'Events', aggregation: true },
     );
-    const settings = { saveMs: 20, rotateMs: 200, leaseMs: 100, onReconnect: () => {} };
-    this.running = new OutboxRelay(this.pool, this.producer, settings).run({ signal: this.ending.signal });
+    this.running = this.run();
     this.running.catch(() => {});
+  }
+
+  /** A relay that does not come as far as its work ends, and whoever supervises it starts it again. */
+  private async run(): Promise<void> {
+    const settings = { saveMs: 20, rotateMs: 200, leaseMs: 100, onReconnect: () => {} };
+    while (!this.ending.signal.aborted) {
+      const relay = new OutboxRelay(this.pool, this.producer, settings);
+      await relay.run({ signal: this.ending.signal }).catch((error) => {
+        if (error.code !== ADMIN_SHUTDOWN) throw error;
+      });
+    }
   }
 
   /** Sends nothing more, hears nothing more, and its sessions end. */
