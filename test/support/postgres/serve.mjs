@@ -23,6 +23,7 @@ const server = new EmbeddedPostgres({
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: 100,
+    max_prepared_transactions: 20,
     shared_buffers: '128MB',
     fsync: 'off',
     full_page_writes: 'off',

@@ -7,6 +7,7 @@ import { Patience } from '../../../../lib/core/outbox/patience';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { describeOnPostgres } from '../../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../../support/postgres/postgres-server';
+import type { ModelTransaction } from './model-transactions';
 import { OutboxModel } from './outbox-model';
 
 const SEEDS = 30;
@@ -65,7 +66,7 @@ describeOnPostgres('the model of an outbox', () => {
     };
   }
 
-  function modelSide(model: OutboxModel, transactions: Map<number, number>): Side {
+  function modelSide(model: OutboxModel, transactions: Map<number, ModelTransaction>): Side {
     const sessionOf = (session: string): PostgresClient => ({
       query: async (query) => model.query(session, query),
       on: () => {},
@@ -74,7 +75,8 @@ describeOnPostgres('the model of an outbox', () => {
     return {
       workers: Array.from({ length: WORKERS }, (_, worker) => workerOn(sessionOf(`worker ${worker}`))),
       put: async (writer, key, data) => {
-        transactions.set(writer, model.put(transactions.get(writer), key, data));
+        if (!transactions.has(writer)) transactions.set(writer, model.transactions.begin());
+        model.put(transactions.get(writer)!, key, data);
       },
       end: async (writer, ends) => {
         model.end(transactions.get(writer)!, ends);
@@ -104,7 +106,7 @@ describeOnPostgres('the model of an outbox', () => {
       await admin.query('UPDATE outbox.range SET fence = 0');
       const buckets = await bucketsOf(admin);
       const model = new OutboxModel({ ranges: RANGES, bucketOf: (key) => buckets.get(key)! });
-      const transactions = new Map<number, number>();
+      const transactions = new Map<number, ModelTransaction>();
       const sides = [await realSide(), modelSide(model, transactions)];
       const random = seededRandom(seed);
       for (const { workers } of sides) for (const { database } of workers) await database.join(30_000);
@@ -150,7 +152,12 @@ interface Call {
   on(side: Side): Promise<unknown>;
 }
 
-function draw(random: () => number, model: OutboxModel, transactions: ReadonlyMap<number, number>, data: string): Call {
+function draw(
+  random: () => number,
+  model: OutboxModel,
+  transactions: ReadonlyMap<number, ModelTransaction>,
+  data: string,
+): Call {
   const below = (count: number): number => Math.floor(random() * count);
   const [writer, worker, key] = [below(WRITERS), below(WORKERS), KEYS[below(KEYS.length)]!];
   const [ofRange, ofRow, maxRows, ends] = [
@@ -174,7 +181,7 @@ function draw(random: () => number, model: OutboxModel, transactions: ReadonlyMa
     on: async (side) => act(side).then(() => undefined),
   });
   const calls: Call[] = [
-    model.isLocked(key, transactions.get(writer))
+    model.transactions.isLocked(key, transactions.get(writer))
       ? silently('waits', async () => {})
       : silently('puts', (side) => side.put(writer, key, data)),
     transactions.has(writer) ? silently(ends, (side) => side.end(writer, ends)) : silently('idles', async () => {}),

@@ -1,15 +1,5 @@
 import { OUTBOX_SCHEMA_VERSION, type PostgresQuery } from '../../../../lib/core/outbox';
-
-/** A row of the table `message`, or of `parked` and `rejected`, which have some more columns. */
-export interface ModelRow {
-  readonly id: number;
-  readonly xid: number;
-  readonly slot: number;
-  readonly bucket: number;
-  readonly key: string;
-  readonly data: string;
-  tries: number;
-}
+import { type ModelRow, type ModelTransaction, ModelTransactions, type WrongRule } from './model-transactions';
 
 interface Range {
   readonly number: number;
@@ -47,6 +37,12 @@ export interface OutboxModelOptions {
   ranges?: number;
   /** @default 0 for every key */
   bucketOf?(key: string): number;
+  /** The id of the first transaction. @default 10 */
+  nextXid?: number;
+  /** Whether what the relay writes takes ids, too, as it does in Postgres. @default false: there are fewer states */
+  relayTakesIds?: boolean;
+  /** What is wrong on purpose. */
+  wrong?: WrongRule;
   /** Hears of each row that is removed from where it would be sent again. */
   onRemoved?(row: ModelRow): void;
   /** Hears of each row that is given up. */
@@ -57,8 +53,7 @@ const BUCKETS = 4_096;
 const MEMBER = 'member';
 
 /**
- * The outbox's schema in a Postgres, as far as the relay asks for it: each statement is one transaction, at one moment. What
- * the relay itself writes takes no transaction id here, so that a snapshot changes only with what writers do.
+ * The outbox's schema in a Postgres, as far as the relay asks for it: each statement is one transaction, at one moment.
  */
 export class OutboxModel {
   messages: ModelRow[] = [];
@@ -66,32 +61,27 @@ export class OutboxModel {
   rejected: ModelRow[] = [];
   /** The data of each key, in the order of the commits. */
   readonly committed = new Map<string, string[]>();
-  /** Grows with each transaction that begins or ends. */
-  writes = 0;
   slot = 0;
+  readonly transactions: ModelTransactions;
   /** Runs ask the same texts over and over. */
   private static readonly known = new Map<string, Statement>();
   private ranges: Range[];
   /** Each session's locks, and how often it has each. */
   private readonly locks = new Map<string, Map<string | number, number>>();
-  /** The rows of the transactions in progress. */
-  private readonly open = new Map<number, ModelRow[]>();
   /** Whether the statement concerns a range only if nobody has taken it over since. */
   private isFenced = true;
-  private nextXid = 10;
-  private latestCompletedXid = 9;
   private nextId = 1;
 
   constructor(private readonly options: OutboxModelOptions = {}) {
     this.ranges = divided(options.ranges ?? 1);
+    this.transactions = new ModelTransactions(options.nextXid ?? 10, options.wrong);
   }
 
   /** All that any answer depends on. */
   get state(): unknown {
-    const { messages, parked, rejected, committed, slot, ranges, locks, open, nextXid, latestCompletedXid, nextId } =
-      this;
+    const { messages, parked, rejected, committed, slot, ranges, locks, transactions, nextId } = this;
     const held = [...locks].map(([session, own]) => [session, [...own].sort()]).sort();
-    return [messages, parked, rejected, committed, slot, ranges, held, open, nextXid, latestCompletedXid, nextId];
+    return [messages, parked, rejected, committed, slot, ranges, held, transactions.state, nextId];
   }
 
   /** The rows of its tables, without what says who wrote them. */
@@ -100,31 +90,17 @@ export class OutboxModel {
     return [messages, parked, rejected, ranges.map(({ fence: _, ...range }) => range)];
   }
 
-  /** A transaction puts a row. It takes its id with its first row. */
-  put(xid: number | undefined, key: string, data: string): number {
-    const own = xid ?? this.begin();
+  /** A transaction puts a row. */
+  put(transaction: ModelTransaction, key: string, data: string): void {
+    const xid = this.transactions.idOf(transaction);
     const bucket = this.options.bucketOf?.(key) ?? 0;
-    const row = { id: this.nextId++, xid: own, slot: this.slot, bucket, key, data, tries: 0 };
-    this.open.set(own, [...(this.open.get(own) ?? []), row]);
-    return own;
+    const row = { id: this.nextId++, xid, slot: this.slot, bucket, key, data, tries: 0 };
+    this.transactions.write(transaction);
+    transaction.levels.at(-1)!.rows.push(row);
   }
 
-  private begin(): number {
-    this.writes += 1;
-    return this.nextXid++;
-  }
-
-  /** Whether another transaction in progress has rows of the key, for which a put would wait. */
-  isLocked(key: string, xid: number | undefined): boolean {
-    return [...this.open].some(([other, rows]) => other !== xid && rows.some((row) => row.key === key));
-  }
-
-  end(xid: number, ends: 'commit' | 'rollback'): void {
-    const rows = this.open.get(xid) ?? [];
-    this.open.delete(xid);
-    this.latestCompletedXid = Math.max(this.latestCompletedXid, xid);
-    this.writes += 1;
-    if (ends === 'rollback') return;
+  end(transaction: ModelTransaction, ends: 'commit' | 'rollback'): void {
+    const rows = this.transactions.end(transaction, ends);
     this.messages = [...this.messages, ...rows].sort((a, b) => a.id - b.id);
     for (const { key, data } of rows) this.committed.set(key, [...(this.committed.get(key) ?? []), data]);
   }
@@ -195,9 +171,15 @@ export class OutboxModel {
   parkFirst(rows: number): void {
     const parked = this.messages.slice(0, rows);
     const range = this.ranges[0]!;
-    const position = { to: this.snapshot, afterId: `${parked.at(-1)?.id ?? 0}` };
+    const position = { to: this.transactions.snapshot, afterId: `${parked.at(-1)?.id ?? 0}` };
     if (parked.length > 0) this.ranges = [{ ...range, ...position }];
     this.parked = parked.map((row) => ({ ...row }));
+  }
+
+  /** The position that is saved. */
+  position(number: number): { from: string; to: string | null; afterId: string } {
+    const { from, to, afterId } = this.ranges.find((range) => range.number === number)!;
+    return { from, to, afterId };
   }
 
   /** An administrator divides the keys anew. */
@@ -214,6 +196,7 @@ export class OutboxModel {
     const range = this.ranges.find((each) => each.number === number);
     if (range === undefined) return [];
     range.fence += 1;
+    if (this.options.relayTakesIds) this.transactions.writeAlone();
     return [
       {
         first_bucket: range.firstBucket,
@@ -248,7 +231,7 @@ export class OutboxModel {
 
   look(from: string, number: number, fence: string): object[] {
     if (this.rangeOf(number, fence) === undefined) return [];
-    const { snapshot } = this;
+    const { snapshot } = this.transactions;
     const { xmax, xip } = snapshotOf(from);
     const last = snapshotOf(snapshot).xmax;
     const first = this.messages.find(({ xid }) => xid >= xmax && xid < last);
@@ -256,13 +239,6 @@ export class OutboxModel {
     return [
       { snapshot, first_id: first === undefined ? null : `${first.id}`, has_rows: first !== undefined || hasLateRows },
     ];
-  }
-
-  /** As Postgres has it: `xmax` is one past the latest id that has completed, and running ids at or above it are not listed. */
-  private get snapshot(): string {
-    const xmax = this.latestCompletedXid + 1;
-    const xip = [...this.open.keys()].filter((xid) => xid < xmax).sort((a, b) => a - b);
-    return `${xip[0] ?? xmax}:${xmax}:${xip.join()}`;
   }
 
   window([from, to, firstId, afterId, first, last, maxRows, maxBytes]: [
@@ -287,6 +263,7 @@ export class OutboxModel {
   save([number, fence, from, to, afterId]: [number, string, string, string | null, string]): number {
     const range = this.rangeOf(number, fence);
     if (range === undefined) return 0;
+    if (this.options.relayTakesIds) this.transactions.writeAlone();
     Object.assign(range, { from, to, afterId });
     return 1;
   }
@@ -361,7 +338,7 @@ export class OutboxModel {
       .map((other) => (this.slot + other) % 3)
       .filter((slot) => {
         const own = this.messages.filter((row) => row.slot === slot);
-        const isWritten = [...this.open.values()].flat().some((row) => row.slot === slot);
+        const isWritten = this.transactions.rows.some((row) => row.slot === slot);
         const isUnrelayed = this.ranges.some(({ from }) => own.some(({ xid }) => !isVisible(xid, from)));
         return own.length > 0 && !isWritten && !isUnrelayed;
       });

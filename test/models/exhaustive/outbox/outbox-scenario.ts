@@ -11,7 +11,8 @@ import { stateText } from '../heard';
 import { memoryText } from '../memory';
 import { StreamInSteps } from '../producer/stream-in-steps';
 import type { Footprint, World } from '../world';
-import { type ModelRow, OutboxModel } from './outbox-model';
+import type { ModelRow, ModelTransaction } from './model-transactions';
+import { OutboxModel } from './outbox-model';
 import { LEASE_MS, POLL_MS, RETRY_MS, RelayClock, SAVE_MS, STATEMENT_TIMEOUT_MS } from './relay-clock';
 
 export interface OutboxBounds {
@@ -43,7 +44,12 @@ export interface OutboxBounds {
   faults: number | readonly string[];
 }
 
-/** What a writer puts in one transaction, row by row, each named by its key and its number, and how it ends. */
+/** What a transaction does besides putting rows: the first gives it an id, if it has none. */
+const ACTS = ['writes elsewhere', 'sets a savepoint', 'rolls back to its savepoint', 'releases its savepoint'] as const;
+
+type Act = (typeof ACTS)[number];
+
+/** What a writer does in one transaction, row by row, each named by its key and its number, and how it ends. */
 export interface Writer {
   /** What it has put when the workers start. */
   readonly begun?: readonly string[];
@@ -75,7 +81,7 @@ class Outbox {
   readonly workers: Worker[] = [];
   failure?: Error;
   private readonly streams: StreamInSteps[] = [];
-  private readonly transactions = new Map<number, number>();
+  private readonly transactions = new Map<number, ModelTransaction>();
   private firstHasLocked = false;
   private readonly waitingForTheFirst: (() => void)[] = [];
 
@@ -147,7 +153,8 @@ class Outbox {
   private async write(number: number, { rows, ends }: Writer): Promise<void> {
     const name = `writer ${number + 1}`;
     for (const row of rows) {
-      await this.untilFree(number, row);
+      if (isAct(row)) await this.world.answer(`${name} ${row}`, { writes: [name, 'transactions'] });
+      else await this.untilFree(number, row);
       this.put(number, row);
     }
     await this.world.answer(`${name} ends`, { writes: [name, 'numbers', 'transactions', 'messages'] });
@@ -159,9 +166,9 @@ class Outbox {
   private async untilFree(number: number, row: string): Promise<void> {
     const name = `writer ${number + 1}`;
     // The first row of a transaction gives it its id.
-    const begins = this.transactions.has(number) ? [] : ['transactions'];
+    const begins = this.hasId(number) ? [] : ['transactions'];
     do await this.world.answer(`${name} puts ${row}`, { writes: [name, 'numbers', ...begins] });
-    while (this.model.isLocked(row[0]!, this.transactions.get(number)) && (await this.anotherEnds()));
+    while (this.model.transactions.isLocked(row[0]!, this.transactions.get(number)) && (await this.anotherEnds()));
   }
 
   private async anotherEnds(): Promise<true> {
@@ -171,13 +178,31 @@ class Outbox {
 
   private waiting: (() => void)[] = [];
 
+  private hasId(number: number): boolean {
+    return this.transactions.get(number)?.levels.every(({ xid }) => xid !== undefined) ?? false;
+  }
+
   private put(number: number, row: string): void {
-    this.transactions.set(number, this.model.put(this.transactions.get(number), row[0]!, row));
+    const { transactions } = this.model;
+    const own = this.transactions.get(number) ?? transactions.begin();
+    this.transactions.set(number, own);
+    if (!isAct(row)) this.model.put(own, row[0]!, row);
+    else if (row === 'writes elsewhere') transactions.write(own);
+    else if (row === 'sets a savepoint') transactions.savepoint(own);
+    else if (row === 'releases its savepoint') transactions.release(own);
+    else this.rollBack(own);
     this.changed();
+  }
+
+  /** Gives the locks of its rows back, too. */
+  private rollBack(own: ModelTransaction): void {
+    this.model.transactions.rollBack(own);
+    for (const resolve of this.waiting.splice(0)) resolve();
   }
 
   private end(number: number, ends: 'commit' | 'rollback'): void {
     this.model.end(this.transactions.get(number)!, ends);
+    this.transactions.delete(number);
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 
@@ -307,7 +332,7 @@ class Worker {
         reads: this.reads,
         rotates: bounds.rotates === true,
         looksInVain: bounds.isRedundant === true,
-        writes: () => model.writes,
+        writes: () => model.transactions.writes,
         leasesShowNews: () => model.isUnbalanced(name, this.heldRanges) || (bounds.rotates === true && model.canRotate),
       },
       () => this.goOn(),
@@ -555,6 +580,10 @@ function codesOf(answer: unknown): unknown {
 
 function base64(data: Uint8Array): string {
   return Buffer.from(data).toString('base64');
+}
+
+function isAct(word: string): word is Act {
+  return ACTS.some((act) => act === word);
 }
 
 function promise(isKept: boolean, words: string): void {

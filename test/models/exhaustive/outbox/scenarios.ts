@@ -46,6 +46,26 @@ export function outboxScenarios(faults: number): Scenario[] {
       windowRows: 1,
       faults: 0,
     },
+    'a lower number is committed last': {
+      ...base,
+      workers: 1,
+      writers: [
+        { begun: ['writes elsewhere'], ...committed('a2') },
+        { begun: ['b1'], ...committed() },
+      ],
+      ended: 0,
+      faults: 0,
+    },
+    'a savepoint is rolled back': {
+      ...base,
+      workers: 1,
+      writers: [
+        { begun: ['a1', 'sets a savepoint'], ...committed('b2', 'rolls back to its savepoint') },
+        committed('sets a savepoint', 'b3', 'releases its savepoint', 'c4'),
+      ],
+      ended: 0,
+      faults: 0,
+    },
     'one row, slots are emptied': { ...oneRow, workers: 1, rowsOfAKey: 1, rotates: true, fates: ['crashes'] },
     'slots are emptied': {
       ...base,

@@ -1,0 +1,273 @@
+import type { Client } from 'pg';
+import { systemClock } from '../../../../lib/core/foundation/clock';
+import { migrateOutbox, type PostgresClient } from '../../../../lib/core/outbox';
+import { Connection } from '../../../../lib/core/outbox/connection';
+import { type HeldRange, OutboxDatabase } from '../../../../lib/core/outbox/outbox-database';
+import { Patience } from '../../../../lib/core/outbox/patience';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { describeOnPostgres } from '../../../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../../../support/postgres/postgres-server';
+import type { ModelTransaction, WrongRule } from './model-transactions';
+import { OutboxModel } from './outbox-model';
+
+const SEEDS = 25;
+const STEPS = 150;
+const SESSIONS = 5;
+const KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+const WINDOW = { maxRows: 3, maxBytes: 1_000 };
+
+type Act =
+  | 'writes elsewhere'
+  | 'puts'
+  | 'inserts'
+  | 'sets a savepoint'
+  | 'rolls back to its savepoint'
+  | 'releases its savepoint'
+  | 'is prepared'
+  | 'commits'
+  | 'rolls back';
+
+interface Step {
+  readonly session: number;
+  readonly act: Act;
+  readonly key: string;
+  readonly data: string;
+}
+
+/** Where transactions run, and how a relay looks there. */
+interface Side {
+  readonly database: OutboxDatabase;
+  act(step: Step): Promise<void>;
+  snapshot(): Promise<string>;
+  position(): Promise<unknown>;
+}
+
+/** A relay that looks, reads, and saves, and is never in the middle of anything. */
+class Reader {
+  readonly read: string[] = [];
+  private highest = 0n;
+  private range?: HeldRange;
+
+  constructor(
+    private readonly side: Side,
+    /** As the first version of the outbox had it: no row below the highest number that was seen is looked for. */
+    private readonly hasBound: boolean,
+  ) {}
+
+  async look(): Promise<unknown> {
+    const { database } = this.side;
+    this.range ??= (await database.claim([]))!;
+    const { from } = this.range.position;
+    const look = (await database.look(this.range, from))!;
+    if (!look.hasRows) return look;
+    const bound = this.hasBound ? this.highest : 0n;
+    const batch = { from, to: look.to, firstId: look.firstId > bound ? look.firstId : bound + 1n };
+    const rows: string[] = [];
+    for (let afterId = 0n, isLast = false; !isLast; ) {
+      const window = await database.readWindow(this.range, batch, { afterId, ...WINDOW });
+      rows.push(...window.rows.map(({ id, data }) => `${id} ${Buffer.from(data)}`));
+      afterId = window.rows.at(-1)?.id ?? afterId;
+      if (afterId > this.highest) this.highest = afterId;
+      isLast = window.isLast;
+    }
+    this.range.position.from = look.to;
+    await database.save(this.range, this.range.position);
+    this.read.push(...rows);
+    return [look, rows, await this.side.position()];
+  }
+}
+
+describeOnPostgres('the transactions of the model', () => {
+  let server: PostgresServer;
+  let admin: Client;
+  let url: string;
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    url = await server.createDatabase('model');
+    admin = await server.connect(url);
+    // It takes transaction ids when it likes.
+    await admin.query('ALTER SYSTEM SET autovacuum = off');
+    await admin.query('SELECT pg_reload_conf()');
+    await admin.query('CREATE TABLE elsewhere (data text)');
+  }, 60_000);
+  afterAll(async () => {
+    await admin?.end();
+    await server?.stop();
+  });
+
+  /** @returns what the two sides say of a step, where they say different things, and what was committed and read */
+  async function play(seed: number, { wrong, hasBound = false }: { wrong?: WrongRule; hasBound?: boolean } = {}) {
+    await admin.query('DROP SCHEMA IF EXISTS outbox CASCADE');
+    await migrateOutbox(admin);
+    const clients = await Promise.all(Array.from({ length: SESSIONS + 1 }, () => server.connect(url)));
+    const { rows } = await admin.query('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xmax');
+    const model = new OutboxModel({ nextXid: Number(rows[0].xmax), relayTakesIds: true, wrong });
+    const transactions = new Map<number, ModelTransaction>();
+    const sides = [realSide(admin, clients), modelSide(model, transactions)];
+    const readers = sides.map((side) => new Reader(side, hasBound));
+    const random = seededRandom(seed);
+    const done = new Set<string>();
+    try {
+      for (let step = 0; step < STEPS; step++) {
+        const next = drawStep(random, model, transactions, `row ${step}`);
+        done.add(next?.act ?? 'looks');
+        if (next !== undefined) for (const side of sides) await side.act(next);
+        const said = async (index: number): Promise<unknown> => [
+          next === undefined ? await readers[index]!.look() : next.act,
+          await sides[index]!.snapshot(),
+        ];
+        const [real, modelled] = [await said(0), await said(1)];
+        if (JSON.stringify(real, inText) !== JSON.stringify(modelled, inText))
+          return { differ: { seed, step, real, modelled }, done };
+      }
+      for (const session of transactions.keys()) {
+        for (const side of sides) await side.act({ session, act: 'commits', key: '', data: '' });
+      }
+      for (const reader of readers) await reader.look();
+      const committed = [...model.committed.values()].flat().sort();
+      const read = readers.map((reader) => reader.read.map((row) => row.slice(row.indexOf(' ') + 1)).sort());
+      return { committed, read, done };
+    } finally {
+      const { rows: prepared } = await admin.query('SELECT gid FROM pg_prepared_xacts');
+      for (const { gid } of prepared) await admin.query(`ROLLBACK PREPARED '${gid}'`);
+      await Promise.all(clients.map((client) => client.end()));
+    }
+  }
+
+  test(`have the ids and the snapshots of real ones: ${SEEDS} random sequences of ${STEPS} steps`, async () => {
+    const acts = new Set<string>();
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const { differ, committed, read, done } = await play(seed);
+      for (const act of done) acts.add(act);
+      expect(differ).toBeUndefined();
+      // Each row that was committed was read once.
+      expect(read).toEqual([committed, committed]);
+    }
+    expect(acts.size).toBe(10);
+  }, 300_000);
+
+  test('lose rows to a bound by number, as real ones do', async () => {
+    let lost = 0;
+    for (let seed = 0; seed < 10; seed++) {
+      const { differ, committed, read } = await play(seed, { hasBound: true });
+      expect(differ).toBeUndefined();
+      expect(read![0]).toEqual(read![1]);
+      lost += committed!.length - read![0]!.length;
+    }
+    expect(lost).toBeGreaterThan(0);
+  }, 120_000);
+
+  test.each(['xmax is the next id', 'savepoints have no ids'] as const)(
+    'are told from wrong ones: %s',
+    async (wrong) => {
+      const differing = [];
+      for (let seed = 0; seed < 5; seed++) differing.push((await play(seed, { wrong })).differ !== undefined);
+      expect(differing).toContain(true);
+    },
+    60_000,
+  );
+});
+
+function realSide(admin: Client, clients: readonly Client[]): Side {
+  const open = new Set<number>();
+  const prepared = new Set<number>();
+  const texts: Record<Act, string> = {
+    'writes elsewhere': "INSERT INTO elsewhere VALUES ('a row')",
+    puts: 'SELECT outbox.put($1, $2)',
+    inserts: 'INSERT INTO outbox.message (partition_key, data) VALUES ($1, $2)',
+    'sets a savepoint': 'SAVEPOINT here',
+    'rolls back to its savepoint': 'ROLLBACK TO here',
+    'releases its savepoint': 'RELEASE here',
+    'is prepared': 'PREPARE TRANSACTION',
+    commits: 'COMMIT',
+    'rolls back': 'ROLLBACK',
+  };
+  return {
+    database: databaseOn(clients[SESSIONS] as PostgresClient),
+    act: async ({ session, act, key, data }) => {
+      const client = clients[session]!;
+      const isEnd = act === 'commits' || act === 'rolls back';
+      if (act === 'is prepared') {
+        prepared.add(session);
+        await client.query(`PREPARE TRANSACTION 'session ${session}'`);
+      } else if (isEnd && prepared.delete(session)) {
+        await client.query(`${texts[act]} PREPARED 'session ${session}'`);
+      } else {
+        if (!open.has(session)) await client.query('BEGIN');
+        open.add(session);
+        await client.query(texts[act], act === 'puts' || act === 'inserts' ? [key, Buffer.from(data)] : []);
+      }
+      if (isEnd) open.delete(session);
+    },
+    snapshot: async () => (await admin.query('SELECT pg_current_snapshot()::text AS s')).rows[0].s,
+    position: async () =>
+      (
+        await admin.query(
+          'SELECT batch_from::text AS from, batch_to::text AS to, after_id::text AS "afterId" FROM outbox.range',
+        )
+      ).rows[0],
+  };
+}
+
+function modelSide(model: OutboxModel, open: Map<number, ModelTransaction>): Side {
+  const { transactions } = model;
+  return {
+    database: databaseOn({
+      query: async (query) => model.query('relay', query),
+      on: () => {},
+      removeListener: () => {},
+    }),
+    act: async ({ session, act, key, data }) => {
+      const own = open.get(session) ?? transactions.begin();
+      open.set(session, own);
+      if (act === 'writes elsewhere') transactions.write(own);
+      else if (act === 'puts' || act === 'inserts') model.put(own, key, data);
+      else if (act === 'sets a savepoint') transactions.savepoint(own);
+      else if (act === 'rolls back to its savepoint') transactions.rollBack(own);
+      else if (act === 'releases its savepoint') transactions.release(own);
+      else if (act !== 'is prepared') {
+        model.end(own, act === 'commits' ? 'commit' : 'rollback');
+        open.delete(session);
+      }
+    },
+    snapshot: async () => transactions.snapshot,
+    position: async () => model.position(1),
+  };
+}
+
+function databaseOn(client: PostgresClient): OutboxDatabase {
+  return new OutboxDatabase(new Connection(client, new Patience(systemClock, 30_000)), 'outbox');
+}
+
+const prepared = new WeakSet<ModelTransaction>();
+
+/** What a session does next; undefined if the relay looks. */
+function drawStep(
+  random: () => number,
+  model: OutboxModel,
+  transactions: ReadonlyMap<number, ModelTransaction>,
+  data: string,
+): Step | undefined {
+  const oneOf = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]!;
+  const [session, key] = [Math.floor(random() * SESSIONS), oneOf(KEYS)];
+  if (random() < 0.15) return undefined;
+  const own = transactions.get(session);
+  const isFree = !model.transactions.isLocked(key, own);
+  const writes: Act[] = isFree ? ['writes elsewhere', 'puts', 'inserts', 'puts'] : ['writes elsewhere'];
+  const inside: Act[] = (own?.levels.length ?? 1) > 1 ? ['rolls back to its savepoint', 'releases its savepoint'] : [];
+  const ends: Act[] = ['commits', 'rolls back'];
+  const acts =
+    own === undefined
+      ? writes
+      : prepared.has(own)
+        ? ends
+        : [...writes, 'sets a savepoint' as const, ...inside, ...inside, ...ends, 'is prepared' as const];
+  const act = oneOf(acts);
+  if (act === 'is prepared') prepared.add(own!);
+  return { session, act, key, data };
+}
+
+function inText(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}` : value;
+}
