@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Duration, RemovalPolicy, type ResourceEnvironment, Stack, Token } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, type ResourceEnvironment, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as events from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -10,8 +13,11 @@ import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { Construct, type IConstruct } from 'constructs';
 import { withDefaults } from '../construct/blueprint';
 import { constructField } from '../construct/construct-field';
+import { given } from '../construct/given';
+import { familyMetric, type MetricFamily } from '../construct/metric-definition';
 import { refuseToken } from '../construct/refuse-token';
 import { EvenShardsError, InvalidArgumentError } from '../core/foundation/errors';
+import { FUNCTION_NAME_DIMENSION } from '../core/foundation/function-metrics';
 
 /**
  * A function that ships inside this library, of this app or imported: to invoke it, to watch it, and to grant it what it
@@ -33,6 +39,17 @@ export interface IBundledFunction extends lambda.IFunctionRef, iam.IGrantable, e
    * @param grantee the role, function or other principal that invokes
    */
   grantInvoke(grantee: iam.IGrantable): iam.Grant;
+
+  /**
+   * Any metric that the function writes of its work, by its name: the guide to monitoring lists them.
+   *
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
+   *
+   * @param metricName its name in CloudWatch
+   * @param props statistic, period and looks
+   */
+  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
 /** How a function that ships inside this library runs, wherever it runs. The names are those of `lambda.FunctionOptions`. */
@@ -177,6 +194,9 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
   /** The function: to invoke it or to grant its invocation. */
   public abstract readonly function: lambda.IFunction;
 
+  /** What it writes of its work. @internal */
+  protected abstract readonly _metrics: MetricFamily;
+
   /** The ARN of the function. */
   public get functionArn(): string {
     return this.function.functionArn;
@@ -215,6 +235,30 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
   public grantInvoke(grantee: iam.IGrantable): iam.Grant {
     return this.function.grantInvoke(grantee);
   }
+
+  /**
+   * Any metric that the function writes of its work, by its name: the guide to monitoring lists them.
+   *
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
+   *
+   * @param metricName its name in CloudWatch
+   * @param props statistic, period and looks
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    const { account, region } = this.env;
+    return familyMetric(
+      this._metrics,
+      metricName,
+      { [FUNCTION_NAME_DIMENSION]: this.functionName },
+      { account: ifKnown(account), region: ifKnown(region), ...props },
+    );
+  }
+}
+
+/** CDK takes a metric without them for one of the account and region of the dashboard or the alarm. */
+function ifKnown(text: string): string | undefined {
+  return Token.isUnresolved(text) ? undefined : text;
 }
 
 /** What a construct says of its function. */
@@ -222,7 +266,8 @@ interface BundledFunction {
   /** The folder of the bundle below `dist/lambda`. */
   readonly bundle: string;
   readonly description: string;
-  readonly environment: Record<string, string>;
+  /** Numbers may be tokens. What is undefined, the function is not told. */
+  readonly environment: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Unless the options have another. */
   readonly timeout: Duration;
   /** Unless the options have another. */
@@ -260,7 +305,7 @@ export function addBundledFunction(
         role,
         logGroup,
         loggingFormat: lambda.LoggingFormat.JSON,
-        environment,
+        environment: asText(environment),
         timeout: options.timeout,
         memorySize: options.memorySize,
         functionName: options.functionName,
@@ -283,6 +328,31 @@ export function addBundledFunction(
   );
   if (added.isBoundToVpc) role.addToPrincipalPolicy(networkInterfaces());
   return added;
+}
+
+function asText(environment: BundledFunction['environment']): Record<string, string> {
+  const told = Object.entries(environment).filter(([, value]) => value !== undefined);
+  const text = (value: unknown) => (typeof value === 'number' ? Tokenization.stringifyNumber(value) : String(value));
+  return Object.fromEntries(told.map(([name, value]) => [name, text(value)]));
+}
+
+/** What invokes a function of ours now and then. */
+interface Schedule {
+  readonly description: string;
+  readonly schedule: events.Schedule;
+  /** How often an invocation that Lambda has not taken is tried again. */
+  readonly retryAttempts?: number;
+}
+
+/** Has a function invoked on a schedule, with an empty event. */
+export function runOnSchedule(
+  scope: Construct,
+  target: lambda.IFunction,
+  { description, schedule, retryAttempts }: Schedule,
+): void {
+  const event = events.RuleTargetInput.fromObject({});
+  const targets = [new LambdaFunction(target, given({ event, retryAttempts }))];
+  new events.Rule(scope, 'Schedule', { description, schedule, targets });
 }
 
 /** A log group for a function of ours, and for it alone. */

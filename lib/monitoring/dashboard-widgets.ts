@@ -1,6 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
+import { OUTBOX_METRICS, PRODUCER_METRICS, QUERY_METRICS } from '../core/foundation/function-metrics';
 import type { IQueryFunction } from '../function/query-function';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
@@ -243,20 +244,24 @@ export function producerWidgets(producer: IOrderedProducerFunction, alarms: Prod
       graph(
         'Records',
         [
-          producer.metricUserRecordsReceived({ label: 'received', period }),
-          producer.metricUserRecordsPut({ label: 'put', period }),
+          producer.metric(PRODUCER_METRICS.userRecordsReceived, { label: 'received', period }),
+          producer.metric(PRODUCER_METRICS.userRecordsPut, { label: 'put', period }),
         ],
         {
-          right: [producer.metricUserRecordsFailed({ label: 'given up', period })],
+          right: [producer.metric(PRODUCER_METRICS.userRecordsFailed, { label: 'given up', period })],
           rightAnnotations: lines(alarms.failures, 'alarm of records given up'),
         },
       ),
-      graph('Sent again', [producer.metricAllErrors({ label: 'entries that were not taken', period })], {
-        right: [producer.metricRetriesPerRecord({ label: 'retries a record', period })],
-      }),
+      graph(
+        'Sent again',
+        [producer.metric(PRODUCER_METRICS.allErrors, { label: 'entries that were not taken', period })],
+        {
+          right: [producer.metric(PRODUCER_METRICS.retriesPerRecord, { label: 'retries a record', period })],
+        },
+      ),
       graph('Time of a request, in milliseconds', [
-        producer.metricRequestTime({ statistic: cloudwatch.Stats.p(50), label: 'median', period }),
-        producer.metricRequestTime({ label: '99th percentile', period }),
+        producer.metric(PRODUCER_METRICS.requestTime, { statistic: cloudwatch.Stats.p(50), label: 'median', period }),
+        producer.metric(PRODUCER_METRICS.requestTime, { label: '99th percentile', period }),
       ]),
     ],
   ];
@@ -266,17 +271,21 @@ export function outboxWidgets(relay: IOutboxRelayFunction, alarms: OutboxAlarms)
   const period = REPORTING_PERIOD;
   return [
     [
-      graph('How long rows wait, in seconds', [relay.metricWaitingSeconds({ label: 'the oldest row', period })], {
-        leftAnnotations: lines(alarms.lag),
-      }),
+      graph(
+        'How long rows wait, in seconds',
+        [relay.metric(OUTBOX_METRICS.waitingSeconds, { label: 'the oldest row', period })],
+        {
+          leftAnnotations: lines(alarms.lag),
+        },
+      ),
       graph('Rows that wait', [
-        relay.metricWaitingRows({ label: 'all', period }),
-        relay.metricParkedRows({ label: 'parked with their key', period }),
+        relay.metric(OUTBOX_METRICS.waitingRows, { label: 'all', period }),
+        relay.metric(OUTBOX_METRICS.parkedRows, { label: 'parked with their key', period }),
       ]),
-      graph('Rows relayed', [relay.metricRelayedRows({ label: 'relayed', period })], {
+      graph('Rows relayed', [relay.metric(OUTBOX_METRICS.relayedRows, { label: 'relayed', period })], {
         right: [
-          relay.metricRejections({ label: 'rejections', period }),
-          relay.metricGivenUpRows({ label: 'given up', period }),
+          relay.metric(OUTBOX_METRICS.rejections, { label: 'rejections', period }),
+          relay.metric(OUTBOX_METRICS.givenUpRows, { label: 'given up', period }),
         ],
         rightAnnotations: lines(alarms.failures, 'alarm of rejections'),
       }),
@@ -289,16 +298,16 @@ export function queryWidgets(query: IQueryFunction): Rows {
   const duration = (statistic: string, label: string) => lambdaMetric(query, 'Duration', { statistic, label });
   return [
     [
-      graph('Pages', [query.metricPages({ label: 'pages', period })], {
+      graph('Pages', [query.metric(QUERY_METRICS.pages, { label: 'pages', period })], {
         right:
           query instanceof FanOutQueryFunctionBase
             ? [query.metricConsumedReadUnits({ label: 'read units', period })]
             : [],
       }),
       graph('A page takes', [
-        query.metricRequests({ label: 'requests', period }),
-        query.metricWaves({ label: 'waves of requests', period }),
-        query.metricOverRead({ label: 'items read for one', period }),
+        query.metric(QUERY_METRICS.requests, { label: 'requests', period }),
+        query.metric(QUERY_METRICS.waves, { label: 'waves of requests', period }),
+        query.metric(QUERY_METRICS.overRead, { label: 'items read for one', period }),
       ]),
       graph('Time of a page, in milliseconds', [
         duration(cloudwatch.Stats.p(50), 'median'),

@@ -3,6 +3,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../construct/construct-field';
 import { inUnit } from '../construct/token-unit';
+import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import { functionFailures } from './function-failures';
@@ -22,7 +23,7 @@ export function outboxLag(
   { maxLag = Duration.minutes(5) }: OutboxMonitoringOptions,
 ): AlarmDefinition {
   return {
-    metric: relay.metricWaitingSeconds({ period: REPORTING_PERIOD }),
+    metric: relay.metric(OUTBOX_METRICS.waitingSeconds, { period: REPORTING_PERIOD }),
     description:
       `Rows of the outbox that ${relay.functionName} relays wait for ${maxLag.toHumanString()} or more, or nothing ` +
       'relays them. If the function fails, its log says why. If rows are parked, see the columns partition_key and ' +
@@ -43,7 +44,7 @@ export function outboxFailures(
   { maxFailures = 0 }: OutboxMonitoringOptions,
 ): AlarmDefinition {
   return functionFailures(monitoring, relay, maxFailures, {
-    failed: relay.metricRejections({ period: REPORTING_PERIOD }),
+    failed: relay.metric(OUTBOX_METRICS.rejections, { period: REPORTING_PERIOD }),
     label: 'rows rejected and invocations failed',
     description:
       `The outbox relay ${relay.functionName} has rows that the stream does not take, or fails. Its log says why, in the ` +

@@ -1,5 +1,6 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
+import { PRODUCER_METRICS } from '../core/foundation/function-metrics';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
 import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import { functionFailures } from './function-failures';
@@ -17,7 +18,7 @@ export function producerFailures(
   { maxFailures = 0 }: ProducerMonitoringOptions,
 ): AlarmDefinition {
   return functionFailures(monitoring, producer, maxFailures, {
-    failed: producer.metricUserRecordsFailed({ period: REPORTING_PERIOD }),
+    failed: producer.metric(PRODUCER_METRICS.userRecordsFailed, { period: REPORTING_PERIOD }),
     label: 'records given up and invocations failed',
     description:
       `The producer ${producer.functionName} gives records up, or fails. Its log says why, in the lines "records failed" ` +

@@ -1,14 +1,13 @@
-import { Duration, type Size, Stack, Token, Tokenization } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration, type Size, Token } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import type { Construct } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import { constructField } from '../construct/construct-field';
-import { checkOwnEnvironment } from '../construct/own-environment';
-import { problemsOf } from '../construct/problems';
+import type { MetricFamily } from '../construct/metric-definition';
+import { inUnit } from '../construct/token-unit';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import {
   AGGREGATION,
@@ -17,6 +16,7 @@ import {
   DATABASE_PORT,
   DATABASE_SECRET_ARN,
   DATABASE_USER,
+  MAX_RECORD_BYTES,
   MAX_TRIES,
   OUTBOX_SCHEMA,
   STREAM_NAME,
@@ -27,81 +27,18 @@ import {
   type BaseBundledFunctionOptions,
   BundledFunctionBase,
   type IBundledFunction,
+  runOnSchedule,
 } from '../function/bundled-function';
-import { functionMetric } from '../function/function-metric';
+import { orderedStream, recordLimitBytes } from '../stream/stream-checks';
 import { StreamProduceGrants } from '../stream/stream-grants';
-import { checkRecordDistribution, maxRecordEnvironment } from '../stream/stream-properties';
 import type { OutboxRelayDatabase } from './outbox-relay-database';
+import { OUTBOX_RELAY_METRICS } from './outbox-relay-metrics';
 
 /**
  * The relay of an outbox, of this app or imported by `OutboxRelayFunction.fromFunctionArn`. Its metrics are in the namespace
- * `EvenShards`.
+ * `EvenShards`, such as `WaitingRows`.
  */
-export interface IOutboxRelayFunction extends IBundledFunction {
-  /**
-   * Any metric that the function writes, twice a minute, by its name.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param metricName its name, such as `WaitingRows`
-   * @param props statistic, period and looks
-   */
-  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Rows that wait to be relayed, those that were rolled back included.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricWaitingRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * The age of the oldest row that waits, in seconds.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricWaitingSeconds(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Rows that wait because their key does: a row of it was rejected, or it has many more rows than others.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricParkedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Rows that are in the stream.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricRelayedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * How often a row was rejected.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricRejections(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Rows that were moved to the table of the rejected rows.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricGivenUpRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-}
+export interface IOutboxRelayFunction extends IBundledFunction {}
 
 /**
  * What every relay of an outbox has, of this app or imported: the metrics that it writes of its work.
@@ -109,17 +46,8 @@ export interface IOutboxRelayFunction extends IBundledFunction {
  * @internal
  */
 abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IOutboxRelayFunction {
-  /**
-   * Any metric that the function writes, twice a minute, by its name.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param metricName its name, such as `WaitingRows`
-   * @param props statistic, period and looks
-   */
-  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return functionMetric(this, metricName, { statistic: cloudwatch.Stats.AVERAGE, ...props });
-  }
+  /** @internal */
+  protected readonly _metrics: MetricFamily = OUTBOX_RELAY_METRICS;
 
   /**
    * Rows that wait to be relayed, those that were rolled back included.
@@ -129,7 +57,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    * @param props statistic, period and looks
    */
   public metricWaitingRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(OUTBOX_METRICS.waitingRows, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+    return this.metric(OUTBOX_METRICS.waitingRows, props);
   }
 
   /**
@@ -140,7 +68,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    * @param props statistic, period and looks
    */
   public metricWaitingSeconds(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(OUTBOX_METRICS.waitingSeconds, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+    return this.metric(OUTBOX_METRICS.waitingSeconds, props);
   }
 
   /**
@@ -151,7 +79,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    * @param props statistic, period and looks
    */
   public metricParkedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(OUTBOX_METRICS.parkedRows, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+    return this.metric(OUTBOX_METRICS.parkedRows, props);
   }
 
   /**
@@ -162,7 +90,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    * @param props statistic, period and looks
    */
   public metricRelayedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(OUTBOX_METRICS.relayedRows, { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric(OUTBOX_METRICS.relayedRows, props);
   }
 
   /**
@@ -173,7 +101,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    * @param props statistic, period and looks
    */
   public metricRejections(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(OUTBOX_METRICS.rejections, { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric(OUTBOX_METRICS.rejections, props);
   }
 
   /**
@@ -184,7 +112,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    * @param props statistic, period and looks
    */
   public metricGivenUpRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(OUTBOX_METRICS.givenUpRows, { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric(OUTBOX_METRICS.givenUpRows, props);
   }
 }
 
@@ -323,13 +251,8 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
    */
   constructor(scope: Construct, id: string, props: OutboxRelayFunctionProps) {
     super(scope, id);
-    const { stream, database, maxTries, timeout = Duration.minutes(15) } = props;
-    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
-    const checkStream = () => checkRecordDistribution(constructField(this, 'stream'), stream);
-    checkStream();
-    this.node.addValidation({ validate: () => problemsOf(checkStream) });
-    this.checkTimeout(timeout);
-    this.checkTries(maxTries);
+    const settings = relaySettings(this, props);
+    const { stream, database } = settings;
     const securityGroups = props.securityGroups ?? [
       new ec2.SecurityGroup(this, 'SecurityGroup', { vpc: props.vpc, description: 'Relay of an outbox' }),
     ];
@@ -340,19 +263,19 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
         description: 'Relays an outbox in Postgres to a Kinesis stream, in order per partition key',
         environment: {
           [STREAM_NAME]: stream.streamRef.streamName,
-          [AGGREGATION]: String(props.aggregation ?? true),
+          [AGGREGATION]: settings.aggregation,
+          [MAX_RECORD_BYTES]: settings.maxRecordBytes,
           [DATABASE_HOST]: database.host,
           [DATABASE_PORT]: database.port,
           [DATABASE_NAME]: database.databaseName,
-          ...(database.secret && { [DATABASE_SECRET_ARN]: database.secret.secretArn }),
-          ...(database.iamUser && { [DATABASE_USER]: database.iamUser }),
-          ...(props.schema && { [OUTBOX_SCHEMA]: props.schema }),
-          ...(maxTries && { [MAX_TRIES]: Tokenization.stringifyNumber(maxTries) }),
-          ...maxRecordEnvironment(this, stream, props.maxRecordSize),
+          [DATABASE_SECRET_ARN]: database.secret?.secretArn,
+          [DATABASE_USER]: database.iamUser,
+          [OUTBOX_SCHEMA]: settings.schema,
+          [MAX_TRIES]: settings.maxTries,
           // The certificates of RDS; Node.js does not trust them by itself. Source: the Lambda developer guide, Node.js.
           NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem',
         },
-        timeout,
+        timeout: settings.timeout,
         memorySize: 512,
       },
       // An invocation that finds another at work is dropped, not kept for when it has ended: the next is a minute away.
@@ -360,22 +283,11 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
     );
     StreamProduceGrants.fromStream(stream).produce(this.function);
     database._allow(this.function);
-    new events.Rule(this, 'Schedule', {
+    runOnSchedule(this, this.function, {
       description: 'Keeps the relay of an outbox at work',
-      schedule: props.schedule ?? events.Schedule.rate(Duration.minutes(1)),
-      targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}), retryAttempts: 0 })],
+      schedule: settings.schedule,
+      retryAttempts: 0,
     });
-  }
-
-  private checkTimeout(timeout: Duration): void {
-    const seconds = timeout.toSeconds();
-    if (Token.isUnresolved(seconds) || (seconds >= 60 && seconds <= 900)) return;
-    throw new InvalidArgumentError(constructField(this, 'timeout'), `${seconds} s`, '1 to 15 minutes');
-  }
-
-  private checkTries(maxTries: number | undefined): void {
-    if (maxTries === undefined || Token.isUnresolved(maxTries) || (Number.isInteger(maxTries) && maxTries >= 1)) return;
-    throw new InvalidArgumentError(constructField(this, 'maxTries'), maxTries, 'a positive whole number');
   }
 }
 
@@ -387,4 +299,40 @@ class ImportedOutboxRelayFunction extends OutboxRelayFunctionBase {
     super(scope, id);
     this.function = lambda.Function.fromFunctionAttributes(this, 'Function', attributes);
   }
+}
+
+/** What a relay is built from: its properties with their defaults, none of them refused. */
+interface RelaySettings {
+  readonly stream: kinesis.IStreamRef;
+  readonly maxRecordBytes?: number;
+  readonly aggregation: boolean;
+  readonly database: OutboxRelayDatabase;
+  readonly schema?: string;
+  readonly maxTries?: number;
+  readonly timeout: Duration;
+  readonly schedule: events.Schedule;
+}
+
+function relaySettings(relay: IConstruct, props: OutboxRelayFunctionProps): RelaySettings {
+  return {
+    stream: orderedStream(relay, props.stream),
+    maxRecordBytes: recordLimitBytes(relay, props.stream, props.maxRecordSize),
+    aggregation: props.aggregation ?? true,
+    database: props.database,
+    schema: props.schema || undefined,
+    maxTries: knownTries(constructField(relay, 'maxTries'), props.maxTries),
+    timeout: knownTimeout(constructField(relay, 'timeout'), props.timeout ?? Duration.minutes(15)),
+    schedule: props.schedule ?? events.Schedule.rate(Duration.minutes(1)),
+  };
+}
+
+function knownTimeout(field: string, timeout: Duration): Duration {
+  const seconds = inUnit(field, timeout, 'Duration.seconds', () => timeout.toSeconds());
+  if (Token.isUnresolved(seconds) || (seconds >= 60 && seconds <= 900)) return timeout;
+  throw new InvalidArgumentError(field, `${seconds} s`, '1 to 15 minutes');
+}
+
+function knownTries(field: string, tries: number | undefined): number | undefined {
+  if (tries === undefined || Token.isUnresolved(tries) || (Number.isInteger(tries) && tries >= 1)) return tries;
+  throw new InvalidArgumentError(field, tries, 'a positive whole number');
 }

@@ -14,8 +14,8 @@ import { StreamReconciliation, type StreamReconciliationOptions } from './scalin
 import { StreamResharding } from './scaling/stream-resharding';
 import type { StreamReshardingProvider } from './scaling/stream-resharding-provider';
 import { adviseOnShards, type ExpectedStreamTraffic } from './stream-advice';
+import { maxRecordKibibytes } from './stream-checks';
 import { StreamProduceGrants, StreamReshardGrants } from './stream-grants';
-import { maxRecordKibibytes } from './stream-properties';
 
 /** Properties of a `UniformStream`. */
 export interface UniformStreamProps {

@@ -1,11 +1,11 @@
-import { Duration, type Size, Stack, Token, TokenComparison, Tokenization } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration, type Size, Stack, Token, TokenComparison } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import type { Construct } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
+import type { MetricFamily } from '../../construct/metric-definition';
 import { checkOwnEnvironment } from '../../construct/own-environment';
-import { problemsOf } from '../../construct/problems';
 import { refuseToken } from '../../construct/refuse-token';
 import { inUnit } from '../../construct/token-unit';
 import { InvalidArgumentError } from '../../core/foundation/errors';
@@ -14,6 +14,7 @@ import {
   ALLOCATE_HASH_KEYS,
   HASH_BUCKETS,
   LINGER_MS,
+  MAX_RECORD_BYTES,
   REGISTRY_FUNCTION_NAME,
   REQUEST_TIMEOUT_MS,
   SEQUENCE,
@@ -28,139 +29,20 @@ import {
   type BundledFunctionOptions,
   type IBundledFunction,
 } from '../../function/bundled-function';
-import { functionMetric } from '../../function/function-metric';
 import type { IHashKeyRegistry } from '../registry/hash-key-registry';
+import { orderedStream, recordLimitBytes } from '../stream-checks';
 import { StreamProduceGrants } from '../stream-grants';
-import { checkRecordDistribution, maxRecordEnvironment, resourceOf } from '../stream-properties';
+import { resourceOf } from '../stream-properties';
 import { UniformStream } from '../uniform-stream';
 import { ProducerFifoQueue, type ProducerFifoQueueOptions } from './producer-fifo-queue';
+import { ORDERED_PRODUCER_METRICS } from './producer-metrics';
 import { followTableStream, type ProducerTableStreamOptions } from './table-stream-source';
 
 /**
  * An ordered producer, of this app or imported by `OrderedProducerFunction.fromFunctionArn`. Its metrics are in the
- * namespace `EvenShards`, in the vocabulary of the Kinesis Producer Library.
+ * namespace `EvenShards`, in the vocabulary of the Kinesis Producer Library, such as `UserRecordsPut`.
  */
-export interface IOrderedProducerFunction extends IBundledFunction {
-  /**
-   * Any metric that the function writes, by its name.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param metricName its name, such as `UserRecordsPut`
-   * @param props statistic, period and looks
-   */
-  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Records that callers and event sources have handed over.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricUserRecordsReceived(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Records that are in the stream.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricUserRecordsPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Bytes of the records that are in the stream, before they are packed.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricUserRecordsDataPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Records that were given up: refused by Kinesis, still unsent when the time was up, or unreadable in the message
-   * of a queue or a table.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricUserRecordsFailed(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Records that were given up for one reason.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param reason the code of the error, such as `RECORD_REJECTED`, `OUT_OF_TIME` or `INVALID_EVENT`
-   * @param props statistic, period and looks
-   */
-  metricUserRecordsFailedByReason(reason: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Kinesis records that are in the stream: each is one user record, or one aggregate of several.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricKinesisRecordsPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Bytes of the Kinesis records that are in the stream.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricKinesisRecordsDataPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Entries of requests that Kinesis has not taken at once, throttled ones most of all. They are sent again.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricAllErrors(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * How often a record was sent again before it was in the stream.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricRetriesPerRecord(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * How long requests to Kinesis take, in milliseconds.
-   *
-   * 99th percentile over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricRequestTime(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * User records for each Kinesis record: 1 without aggregation.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricUserRecordsPerKinesisRecord(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Kinesis records for each request, of the 500 that a request takes.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricKinesisRecordsPerPutRecordsRequest(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-}
+export interface IOrderedProducerFunction extends IBundledFunction {}
 
 /**
  * What every ordered producer has, of this app or imported: the metrics that it writes of its work.
@@ -168,17 +50,8 @@ export interface IOrderedProducerFunction extends IBundledFunction {
  * @internal
  */
 abstract class OrderedProducerFunctionBase extends BundledFunctionBase implements IOrderedProducerFunction {
-  /**
-   * Any metric that the function writes, by its name.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param metricName its name, such as `UserRecordsPut`
-   * @param props statistic, period and looks
-   */
-  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return functionMetric(this, metricName, { statistic: cloudwatch.Stats.AVERAGE, ...props });
-  }
+  /** @internal */
+  protected readonly _metrics: MetricFamily = ORDERED_PRODUCER_METRICS;
 
   /**
    * Records that callers and event sources have handed over.
@@ -188,7 +61,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    * @param props statistic, period and looks
    */
   public metricUserRecordsReceived(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.userRecordsReceived, { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric(PRODUCER_METRICS.userRecordsReceived, props);
   }
 
   /**
@@ -199,18 +72,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    * @param props statistic, period and looks
    */
   public metricUserRecordsPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.userRecordsPut, { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Bytes of the records that are in the stream, before they are packed.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricUserRecordsDataPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.userRecordsDataPut, { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric(PRODUCER_METRICS.userRecordsPut, props);
   }
 
   /**
@@ -222,7 +84,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    * @param props statistic, period and looks
    */
   public metricUserRecordsFailed(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.userRecordsFailed, { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric(PRODUCER_METRICS.userRecordsFailed, props);
   }
 
   /**
@@ -234,30 +96,8 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    * @param props statistic, period and looks
    */
   public metricUserRecordsFailedByReason(reason: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    const metric = this.metric(PRODUCER_METRICS.failuresByReason, { statistic: cloudwatch.Stats.SUM, ...props });
+    const metric = this.metric(PRODUCER_METRICS.failuresByReason, props);
     return metric.with({ dimensionsMap: { ...metric.dimensions, [REASON_DIMENSION]: reason } });
-  }
-
-  /**
-   * Kinesis records that are in the stream: each is one user record, or one aggregate of several.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricKinesisRecordsPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.kinesisRecordsPut, { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Bytes of the Kinesis records that are in the stream.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricKinesisRecordsDataPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.kinesisRecordsDataPut, { statistic: cloudwatch.Stats.SUM, ...props });
   }
 
   /**
@@ -268,7 +108,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    * @param props statistic, period and looks
    */
   public metricAllErrors(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.allErrors, { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric(PRODUCER_METRICS.allErrors, props);
   }
 
   /**
@@ -279,7 +119,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    * @param props statistic, period and looks
    */
   public metricRetriesPerRecord(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.retriesPerRecord, { statistic: cloudwatch.Stats.AVERAGE, ...props });
+    return this.metric(PRODUCER_METRICS.retriesPerRecord, props);
   }
 
   /**
@@ -290,32 +130,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    * @param props statistic, period and looks
    */
   public metricRequestTime(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.requestTime, { statistic: cloudwatch.Stats.p(99), ...props });
-  }
-
-  /**
-   * User records for each Kinesis record: 1 without aggregation.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricUserRecordsPerKinesisRecord(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.userRecordsPerKinesisRecord, { statistic: cloudwatch.Stats.AVERAGE, ...props });
-  }
-
-  /**
-   * Kinesis records for each request, of the 500 that a request takes.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricKinesisRecordsPerPutRecordsRequest(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(PRODUCER_METRICS.kinesisRecordsPerPutRecordsRequest, {
-      statistic: cloudwatch.Stats.AVERAGE,
-      ...props,
-    });
+    return this.metric(PRODUCER_METRICS.requestTime, props);
   }
 }
 
@@ -497,46 +312,33 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
    */
   constructor(scope: Construct, id: string, props: OrderedProducerFunctionProps) {
     super(scope, id);
-    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', props.stream, Stack.of(this));
-    const checkStream = () => checkRecordDistribution(constructField(this, 'stream'), props.stream);
-    checkStream();
-    this.node.addValidation({ validate: () => problemsOf(checkStream) });
-    const registry = props.hashKeyRegistry;
-    if (registry !== undefined) {
-      const field = constructField(this, 'hashKeyRegistry');
-      checkOwnEnvironment(field, 'a registry', registry, Stack.of(this));
-      checkRegistry(field, registry, props.stream);
-    }
+    const settings = producerSettings(this, props);
+    const { stream, registry, allocatesHashKeys, lingerMs } = settings;
     this.function = addBundledFunction(
       this,
       {
         bundle: 'producer',
         description: 'Writes records to a Kinesis stream, in order per partition key',
         environment: {
-          [STREAM_NAME]: props.stream.streamRef.streamName,
-          ...packEnvironment(this, props),
-          ...(props.requestTimeout && {
-            [REQUEST_TIMEOUT_MS]: milliseconds(constructField(this, 'requestTimeout'), props.requestTimeout),
-          }),
-          ...(props.sequence && { [SEQUENCE]: 'true' }),
-          ...maxRecordEnvironment(this, props.stream, props.maxRecordSize),
-          ...(registry && {
-            [REGISTRY_FUNCTION_NAME]: registry.functionName,
-            [ALLOCATE_HASH_KEYS]: String(props.allocateHashKeys ?? true),
-          }),
+          [STREAM_NAME]: stream.streamRef.streamName,
+          [MAX_RECORD_BYTES]: settings.maxRecordBytes,
+          [AGGREGATION]: settings.aggregation,
+          [HASH_BUCKETS]: settings.hashBuckets,
+          [LINGER_MS]: lingerMs,
+          [REQUEST_TIMEOUT_MS]: settings.requestTimeoutMs,
+          [SEQUENCE]: settings.sequence,
+          [REGISTRY_FUNCTION_NAME]: registry?.functionName,
+          [ALLOCATE_HASH_KEYS]: registry && allocatesHashKeys,
         },
         timeout: Duration.minutes(1),
         memorySize: 512,
       },
       props,
     );
-    if (props.linger !== undefined) checkLinger(constructField(this, 'linger'), props.linger, this.function.timeout!);
-    StreamProduceGrants.fromStream(props.stream).produce(this.function);
-    if (registry !== undefined) this.useRegistry(registry, props.allocateHashKeys ?? true);
-  }
-
-  private useRegistry(registry: IHashKeyRegistry, allocates: boolean): void {
-    if (allocates) registry.grants.allocate(this.function);
+    checkLinger(constructField(this, 'linger'), lingerMs, this.function.timeout!);
+    StreamProduceGrants.fromStream(stream).produce(this.function);
+    if (registry === undefined) return;
+    if (allocatesHashKeys) registry.grants.allocate(this.function);
     else registry.grants.query(this.function);
     // The function invokes an alias of the registry, which nothing in its template refers to.
     this.function.node.addDependency(registry);
@@ -575,48 +377,86 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
   }
 }
 
-/** What the function is told of aggregation, and of the hash buckets that its stream has. */
-function packEnvironment(scope: Construct, props: OrderedProducerFunctionProps): Record<string, string> {
-  const { stream, packing, linger } = props;
-  const ofStream = stream instanceof UniformStream ? stream.hashBuckets : undefined;
-  const hashBuckets = props.hashBuckets ?? ofStream;
-  if (hashBuckets !== undefined) {
-    const field = constructField(scope, 'hashBuckets');
-    refuseToken(field, hashBuckets, 'a power of two');
-    checkHashBuckets(field, hashBuckets);
+/** An ordered producer that another app has. It adds nothing to the template. */
+class ImportedOrderedProducerFunction extends OrderedProducerFunctionBase {
+  public readonly function: lambda.IFunction;
+
+  constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {
+    super(scope, id);
+    this.function = lambda.Function.fromFunctionAttributes(this, 'Function', attributes);
   }
-  if (ofStream !== undefined && hashBuckets !== ofStream) {
-    const allowed = `absent, or the ${ofStream} of the stream`;
-    throw new InvalidArgumentError(constructField(scope, 'hashBuckets'), hashBuckets, allowed);
-  }
-  if (linger !== undefined && !packing) {
-    throw new InvalidArgumentError(constructField(scope, 'linger'), linger.toString(), 'absent without packing');
-  }
+}
+
+/** What a producer is built from: its properties with their defaults, none of them refused. Numbers may be tokens. */
+interface ProducerSettings {
+  readonly stream: kinesis.IStreamRef;
+  readonly maxRecordBytes?: number;
+  readonly aggregation?: 'true' | 'packed';
+  readonly hashBuckets?: number;
+  readonly lingerMs?: number;
+  readonly requestTimeoutMs?: number;
+  readonly sequence?: true;
+  readonly registry?: IHashKeyRegistry;
+  readonly allocatesHashKeys: boolean;
+}
+
+function producerSettings(producer: IConstruct, props: OrderedProducerFunctionProps): ProducerSettings {
+  const { stream, aggregation = false, packing = false, sequence = false, allocateHashKeys = true } = props;
   return {
-    ...((packing || props.aggregation) && { [AGGREGATION]: packing ? 'packed' : 'true' }),
-    ...(hashBuckets !== undefined && { [HASH_BUCKETS]: String(hashBuckets) }),
-    ...(linger !== undefined && { [LINGER_MS]: milliseconds(constructField(scope, 'linger'), linger) }),
+    stream: orderedStream(producer, stream),
+    maxRecordBytes: recordLimitBytes(producer, stream, props.maxRecordSize),
+    aggregation: packing ? 'packed' : aggregation ? 'true' : undefined,
+    hashBuckets: knownHashBuckets(constructField(producer, 'hashBuckets'), props.hashBuckets, stream),
+    lingerMs: knownLinger(constructField(producer, 'linger'), props.linger, packing),
+    requestTimeoutMs: milliseconds(constructField(producer, 'requestTimeout'), props.requestTimeout),
+    sequence: sequence || undefined,
+    registry: registryOf(producer, props.hashKeyRegistry, stream),
+    allocatesHashKeys: allocateHashKeys,
   };
 }
 
-/** A record that fills no pack would wait for longer than an invocation sends, and be reported as not sent each time. */
-function checkLinger(field: string, linger: Duration, timeout: Duration): void {
-  if (linger.isUnresolved() || timeout.isUnresolved()) return;
-  const mostMs = timeout.toMilliseconds() - PRODUCER_LAST_SEND_MS;
-  if (linger.toMilliseconds() < mostMs) return;
-  const allowed = `less than ${mostMs} ms, which is timeout less ${PRODUCER_LAST_SEND_MS} ms`;
-  throw new InvalidArgumentError(field, `${linger.toMilliseconds()} ms`, allowed);
+/** Those of the stream, if it says how many it has: all producers of a key must agree. */
+function knownHashBuckets(field: string, given: number | undefined, stream: kinesis.IStreamRef): number | undefined {
+  const ofStream = stream instanceof UniformStream ? stream.hashBuckets : undefined;
+  if (given === undefined) return ofStream;
+  refuseToken(field, given, 'a power of two');
+  checkHashBuckets(field, given);
+  if (ofStream === undefined || given === ofStream) return given;
+  throw new InvalidArgumentError(field, given, `absent, or the ${ofStream} of the stream`);
 }
 
-function milliseconds(field: string, duration: Duration): string {
-  return Tokenization.stringifyNumber(inUnit(field, duration, 'Duration.millis', () => duration.toMilliseconds()));
+function knownLinger(field: string, linger: Duration | undefined, packing: boolean): number | undefined {
+  if (linger === undefined || packing) return milliseconds(field, linger);
+  throw new InvalidArgumentError(field, linger.toString(), 'absent without packing');
+}
+
+function milliseconds(field: string, duration: Duration | undefined): number | undefined {
+  return duration && inUnit(field, duration, 'Duration.millis', () => duration.toMilliseconds());
+}
+
+/**
+ * A record that fills no pack would wait for longer than an invocation sends, and be reported as not sent each time. Only the
+ * function that is made knows its timeout: a blueprint may have chosen it.
+ */
+function checkLinger(field: string, lingerMs: number | undefined, timeout: Duration): void {
+  if (lingerMs === undefined || Token.isUnresolved(lingerMs) || timeout.isUnresolved()) return;
+  const mostMs = timeout.toMilliseconds() - PRODUCER_LAST_SEND_MS;
+  if (lingerMs < mostMs) return;
+  const allowed = `less than ${mostMs} ms, which is timeout less ${PRODUCER_LAST_SEND_MS} ms`;
+  throw new InvalidArgumentError(field, `${lingerMs} ms`, allowed);
 }
 
 /** Keys that are even on the shards of one stream say nothing of another's. */
-function checkRegistry(field: string, registry: IHashKeyRegistry, stream: kinesis.IStreamRef): void {
-  if (areDifferentStreams(registry.stream, stream)) {
-    throw new InvalidArgumentError(field, nameOf(registry.stream), `a registry of the stream ${nameOf(stream)}`);
-  }
+function registryOf(
+  producer: IConstruct,
+  registry: IHashKeyRegistry | undefined,
+  stream: kinesis.IStreamRef,
+): IHashKeyRegistry | undefined {
+  if (registry === undefined) return undefined;
+  const field = constructField(producer, 'hashKeyRegistry');
+  checkOwnEnvironment(field, 'a registry', registry, Stack.of(producer));
+  if (!areDifferentStreams(registry.stream, stream)) return registry;
+  throw new InvalidArgumentError(field, nameOf(registry.stream), `a registry of the stream ${nameOf(stream)}`);
 }
 
 /** Two resources differ, whatever they will be called; of an imported stream there is only what it was imported by. */
@@ -628,14 +468,4 @@ function areDifferentStreams(a: kinesis.IStreamRef, b: kinesis.IStreamRef): bool
 
 function nameOf({ streamRef: { streamName }, node }: kinesis.IStreamRef): string {
   return Token.isUnresolved(streamName) ? node.path : streamName;
-}
-
-/** An ordered producer that another app has. It adds nothing to the template. */
-class ImportedOrderedProducerFunction extends OrderedProducerFunctionBase {
-  public readonly function: lambda.IFunction;
-
-  constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {
-    super(scope, id);
-    this.function = lambda.Function.fromFunctionAttributes(this, 'Function', attributes);
-  }
 }

@@ -1,4 +1,4 @@
-import { Duration, type IResource, type RemovalPolicy, Resource, Stack, Token } from 'aws-cdk-lib';
+import { Duration, type IResource, type RemovalPolicy, Resource, Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
@@ -11,17 +11,15 @@ import type { Construct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
 import { constructField } from '../../construct/construct-field';
 import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/kms-actions';
-import { checkOwnEnvironment } from '../../construct/own-environment';
 import { recoveryUnlessChosen } from '../../construct/point-in-time-recovery';
-import { problemsOf } from '../../construct/problems';
 import { protectWhileRetained } from '../../construct/protect-while-retained';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../core/foundation/function-environment';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-aliases';
 import { REGISTRY_TABLE_KEY, REGISTRY_TABLE_TIME_TO_LIVE } from '../../core/registry/registry-table';
 import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
+import { orderedStream } from '../stream-checks';
 import { grantOnStream } from '../stream-grants';
-import { checkRecordDistribution } from '../stream-properties';
 import { HashKeyRegistryGrants } from './hash-key-registry-grants';
 
 /**
@@ -201,11 +199,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
    */
   constructor(scope: Construct, id: string, props: HashKeyRegistryProps) {
     super(scope, id);
-    const field = constructField(this, 'stream');
-    checkOwnEnvironment(field, 'a stream', props.stream, Stack.of(this));
-    checkRecordDistribution(field, props.stream);
-    this.node.addValidation({ validate: () => problemsOf(() => checkRecordDistribution(field, props.stream)) });
-    this.stream = props.stream;
+    this.stream = orderedStream(this, props.stream);
     this.table = new dynamodb.TableV2(
       this,
       'Table',

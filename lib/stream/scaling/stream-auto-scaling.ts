@@ -1,4 +1,4 @@
-import { Duration, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import { Duration, Token, Tokenization } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -9,7 +9,6 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
 import { readGuide } from '../../construct/guide-link';
-import { checkOwnEnvironment } from '../../construct/own-environment';
 import { refuseToken } from '../../construct/refuse-token';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import {
@@ -25,9 +24,9 @@ import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-
 import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../../core/resharding/thresholds';
 import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
 import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../shard-limits';
+import { provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
 import { streamShardMetric } from '../stream-metrics';
-import { checkProvisioned } from '../stream-properties';
 import { ownShardCount } from './shard-count-owner';
 
 /** Between which shard counts a stream is scaled, and by which load. */
@@ -117,8 +116,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
     super(scope, id);
     const { stream, minCapacity, maxCapacity, targetUtilizationPercent = DEFAULT_TARGET_UTILIZATION_PERCENT } = props;
     this.stream = stream;
-    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
-    checkProvisioned(constructField(this, 'stream'), stream);
+    provisionedStream(this, stream);
     this.checkBounds(minCapacity, maxCapacity);
     this.checkTarget(targetUtilizationPercent);
     ownShardCount(this, stream, undefined);

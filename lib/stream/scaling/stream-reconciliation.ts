@@ -1,4 +1,4 @@
-import { Duration, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import { Duration, Token, Tokenization } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -7,15 +7,14 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
-import { checkOwnEnvironment } from '../../construct/own-environment';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/foundation/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
 import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
+import { provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
 import { streamShardMetric } from '../stream-metrics';
-import { checkProvisioned } from '../stream-properties';
 import { ownShardCount } from './shard-count-owner';
 
 /** What a stream's reconciliation does, and when. */
@@ -92,8 +91,7 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
     super(scope, id);
     const { stream, shardCount, repair = false } = props;
     this.stream = stream;
-    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
-    checkProvisioned(constructField(this, 'stream'), stream);
+    provisionedStream(this, stream);
     if (repair && shardCount === undefined) {
       throw new InvalidArgumentError(
         constructField(this, 'repair'),

@@ -4,10 +4,10 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { Construct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
-import { checkOwnEnvironment } from '../../construct/own-environment';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
+import { provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
-import { checkProvisioned, streamProperties } from '../stream-properties';
+import { streamProperties } from '../stream-properties';
 import { ownShardCount } from './shard-count-owner';
 import { StreamReshardingProvider } from './stream-resharding-provider';
 
@@ -87,8 +87,7 @@ export class StreamResharding extends Construct {
     if (deployedShardCount !== undefined && !Token.isUnresolved(deployedShardCount)) {
       checkShardCount(constructField(this, 'deployedShardCount'), deployedShardCount, MAX_STREAM_SHARDS);
     }
-    checkOwnEnvironment(constructField(this, 'stream'), 'a stream', stream, Stack.of(this));
-    checkProvisioned(constructField(this, 'stream'), stream);
+    provisionedStream(this, stream);
     ownShardCount(this, stream, shardCount);
     const provider = props.provider ?? StreamReshardingProvider._of(this);
     const grant = StreamReshardGrants.fromStream(stream).reshard(provider.function);

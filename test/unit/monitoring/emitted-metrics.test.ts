@@ -21,6 +21,7 @@ import {
   StreamShardMetrics,
   UniformStream,
 } from '../../../lib';
+import type { MetricFamily } from '../../../lib/construct/metric-definition';
 import {
   OUTBOX_METRICS,
   PRODUCER_METRICS,
@@ -28,6 +29,9 @@ import {
   SHARD_COUNT_METRICS,
   STREAM_SHARD_METRICS,
 } from '../../../lib/core/foundation/function-metrics';
+import { QUERY_FUNCTION_METRICS } from '../../../lib/function/query-function';
+import { OUTBOX_RELAY_METRICS } from '../../../lib/outbox/outbox-relay-metrics';
+import { ORDERED_PRODUCER_METRICS } from '../../../lib/stream/producer/producer-metrics';
 import { RelayStack } from '../../support/stacks/relay-stack';
 
 const LAMBDA = join(__dirname, '..', '..', '..', 'lambda');
@@ -35,6 +39,7 @@ const LAMBDA = join(__dirname, '..', '..', '..', 'lambda');
 const app = new App();
 const stack = new Stack(app, 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
 const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+const producer = new OrderedProducerFunction(stack, 'Producer', { stream });
 const other = new UniformStream(stack, 'Other', { shardCount: 4 });
 const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
 const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
@@ -47,11 +52,15 @@ const blogs = new ShardedKeyspacesTable(stack, 'Blogs', {
 });
 
 /** The constructs around the functions that write metrics, by the folders of the functions. */
-const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; writes: string[] }> = {
+const WRITERS: Record<
+  string,
+  { construct: IConstruct; dimensions: string[]; writes: string[]; family?: MetricFamily }
+> = {
   producer: {
-    construct: new OrderedProducerFunction(stack, 'Producer', { stream }),
+    construct: producer,
     dimensions: ['FunctionName'],
     writes: Object.values(PRODUCER_METRICS),
+    family: ORDERED_PRODUCER_METRICS,
   },
   'query-fanout': {
     construct: new FanOutQueryFunction(stack, 'Query', { indexes: [index] }),
@@ -73,11 +82,13 @@ const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; wri
         stats: { shards: 1, requests: 1, waves: 1, rowsRead: 1, throttled: 0, hedged: 0 },
       }),
     ),
+    family: QUERY_FUNCTION_METRICS,
   },
   'outbox-relay': {
     construct: new RelayStack(app).relay,
     dimensions: ['FunctionName'],
     writes: Object.values(OUTBOX_METRICS),
+    family: OUTBOX_RELAY_METRICS,
   },
   'item-resharder': {
     construct: new IndexResharding(stack, 'Resharding', { index, readUnitsPerSecond: 100, writeUnitsPerSecond: 50 }),
@@ -152,15 +163,14 @@ function namesIn(construct: unknown, computed: readonly string[] = []): string[]
 }
 
 describe.each(Object.entries(WRITERS))('of lambda/%s', (_, { construct, dimensions, writes }) => {
-  test('each metric has a method of the construct, and each method has a metric', () => {
-    expect(namesIn(construct, ['Utilization'])).toEqual([...writes].sort());
+  test('each method is that of a metric which the function writes', () => {
+    expect(writes).toEqual(expect.arrayContaining(namesIn(construct, ['Utilization'])));
   });
 
-  test.each(writes)('%s is what its method gives, over 5 minutes, in the region of the construct', (metricName) => {
-    const reason = metricName === 'UserRecordsFailedByReason' ? ['OUT_OF_TIME'] : [];
-    const metric = methodsOf(construct)[`metric${metricName}`]!(...reason);
+  test.each(writes)('%s is had by its name, over 5 minutes, in the region of the construct', (metricName) => {
+    const metric = methodsOf(construct).metric!(metricName);
     expect(metric).toMatchObject({ namespace: 'EvenShards', metricName, region: 'eu-west-1' });
-    expect(Object.keys(metric.dimensions!)).toEqual([...dimensions, ...(reason.length > 0 ? ['Reason'] : [])]);
+    expect(Object.keys(metric.dimensions!)).toEqual(dimensions);
     expect(metric.period.toMinutes()).toBe(5);
   });
 
@@ -170,8 +180,37 @@ describe.each(Object.entries(WRITERS))('of lambda/%s', (_, { construct, dimensio
     const metric = methodsOf(construct).metric!(metricName, props);
     expect(metric).toMatchObject({ metricName, statistic: 'Maximum' });
     expect(metric.period.toMinutes()).toBe(1);
-    expect(methodsOf(construct).metric!(metricName).statistic).toBe('Average');
   });
+
+  test('the average is had of a metric that nobody knows', () => {
+    expect(methodsOf(construct).metric!('Unheard').statistic).toBe('Average');
+  });
+});
+
+describe.each(Object.entries(WRITERS).filter(([, { family }]) => family !== undefined))(
+  'the definitions of lambda/%s',
+  (_, { construct, dimensions, writes, family }) => {
+    const { namespace, metrics } = family!;
+
+    test('are of the metrics that the function writes, each of them', () => {
+      expect({ namespace, dimensions: family!.dimensions }).toEqual({ namespace: 'EvenShards', dimensions });
+      expect(Object.keys(metrics).sort()).toEqual([...writes].sort());
+    });
+
+    test.each(Object.entries(metrics))('choose the statistic of %s', (metricName, { statistic }) => {
+      expect(methodsOf(construct).metric!(metricName).statistic).toBe(statistic);
+    });
+
+    test.each(namesIn(construct))('are what the method of %s goes by', (metricName) => {
+      expect(methodsOf(construct)[`metric${metricName}`]!('any').statistic).toBe(metrics[metricName]!.statistic);
+    });
+  },
+);
+
+test('the records that failed for one reason are a metric with a dimension more', () => {
+  const metric = producer.metricUserRecordsFailedByReason('OUT_OF_TIME');
+  expect(metric.statistic).toBe('Sum');
+  expect(metric.dimensions).toMatchObject({ FunctionName: expect.anything(), Reason: 'OUT_OF_TIME' });
 });
 
 test.each([

@@ -1,0 +1,40 @@
+import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+
+/** A metric as data: what methods, dashboards, alarms and the tables of the guide to monitoring say of it. */
+export interface MetricDefinition {
+  /** What makes one value of those of a period, unless whoever asks chooses another. */
+  readonly statistic: string;
+  readonly unit: Unit;
+  /** What it counts or measures, for the guide. */
+  readonly says: string;
+}
+
+type Unit = 'Bytes' | 'Count' | 'Milliseconds' | 'Percent' | 'Seconds';
+
+/** Metrics that have their namespace and their dimensions in common, by their names in CloudWatch. */
+export interface MetricFamily {
+  readonly namespace: string;
+  readonly dimensions: readonly string[];
+  readonly metrics: Readonly<Record<string, MetricDefinition>>;
+}
+
+/** The period of every metric, unless whoever asks chooses another. */
+export const DEFAULT_PERIOD = Duration.minutes(5);
+
+const { SUM, AVERAGE, MINIMUM, MAXIMUM } = cloudwatch.Stats;
+export const sum = (unit: Unit, says: string): MetricDefinition => ({ statistic: SUM, unit, says });
+export const average = (unit: Unit, says: string): MetricDefinition => ({ statistic: AVERAGE, unit, says });
+export const minimum = (unit: Unit, says: string): MetricDefinition => ({ statistic: MINIMUM, unit, says });
+export const maximum = (unit: Unit, says: string): MetricDefinition => ({ statistic: MAXIMUM, unit, says });
+
+/** A metric by its name, with the statistic of its definition; the average of one that the family does not define. */
+export function familyMetric(
+  { namespace, metrics }: MetricFamily,
+  metricName: string,
+  dimensionsMap: Record<string, string>,
+  props?: cloudwatch.MetricOptions,
+): cloudwatch.Metric {
+  const statistic = metrics[metricName]?.statistic ?? AVERAGE;
+  return new cloudwatch.Metric({ namespace, metricName, dimensionsMap, statistic, period: DEFAULT_PERIOD, ...props });
+}
