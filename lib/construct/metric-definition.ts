@@ -28,13 +28,24 @@ export const average = (unit: Unit, says: string): MetricDefinition => ({ statis
 export const minimum = (unit: Unit, says: string): MetricDefinition => ({ statistic: MINIMUM, unit, says });
 export const maximum = (unit: Unit, says: string): MetricDefinition => ({ statistic: MAXIMUM, unit, says });
 
-/** A metric by its name, with the statistic of its definition; the average of one that the family does not define. */
+/** The statistic of a metric by its definition; the average of one that the family does not define. */
+export function statisticOf({ metrics }: MetricFamily, metricName: string): string {
+  return metrics[metricName]?.statistic ?? AVERAGE;
+}
+
+/** A metric by its name. */
 export function familyMetric(
-  { namespace, metrics }: MetricFamily,
+  family: MetricFamily,
   metricName: string,
   dimensionsMap: Record<string, string>,
   props?: cloudwatch.MetricOptions,
 ): cloudwatch.Metric {
-  const statistic = metrics[metricName]?.statistic ?? AVERAGE;
-  return new cloudwatch.Metric({ namespace, metricName, dimensionsMap, statistic, period: DEFAULT_PERIOD, ...props });
+  return new cloudwatch.Metric({
+    namespace: family.namespace,
+    metricName,
+    dimensionsMap,
+    statistic: statisticOf(family, metricName),
+    period: DEFAULT_PERIOD,
+    ...props,
+  });
 }

@@ -5,7 +5,7 @@ import { OUTBOX_METRICS, PRODUCER_METRICS, QUERY_METRICS } from '../core/foundat
 import type { IQueryFunction } from '../function/query-function';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
-import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream/shard-limits';
+import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream/stream-metrics';
 import type { ShardCountController } from '../table/adaptive/shard-count-controller';
 import type { DaxCluster } from '../table/dax-cluster';
 import type { IShardedIndex } from '../table/index/i-sharded-index';

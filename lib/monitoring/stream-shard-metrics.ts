@@ -1,6 +1,30 @@
-import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { DEFAULT_PERIOD, type MetricFamily, maximum, statisticOf, sum } from '../construct/metric-definition';
+
+/**
+ * What Kinesis writes of each shard. Source: the Kinesis developer guide, "Monitoring with CloudWatch", enhanced shard-level
+ * metrics.
+ */
+export const SHARD_METRICS = {
+  namespace: 'AWS/Kinesis',
+  dimensions: ['StreamName', 'ShardId'],
+  metrics: {
+    IncomingBytes: sum('Bytes', 'the records put into the shard, which takes 1 MB a second'),
+    IncomingRecords: sum('Count', 'records put into the shard, which takes 1,000 a second'),
+    OutgoingBytes: sum('Bytes', 'the records that `GetRecords` has read'),
+    OutgoingRecords: sum('Count', 'records that `GetRecords` has read'),
+    IteratorAgeMilliseconds: maximum(
+      'Milliseconds',
+      'how far the consumer that is furthest behind is behind the end of the shard, of those that call `GetRecords`',
+    ),
+    WriteProvisionedThroughputExceeded: sum('Count', 'records that the shard has refused, given more than it takes'),
+    ReadProvisionedThroughputExceeded: sum(
+      'Count',
+      'calls of `GetRecords` that the shard has refused, asked for too much',
+    ),
+  },
+} as const satisfies MetricFamily;
 
 /**
  * Metrics of the single shards of a stream, which the metrics of the whole stream hide: a line a shard, whichever shards
@@ -25,17 +49,17 @@ export class StreamShardMetrics {
   private constructor(private readonly stream: kinesis.IStream) {}
 
   /**
-   * Any metric that Kinesis writes of each shard, by its name.
+   * Any metric that Kinesis writes of each shard, by its name: the guide to monitoring lists them.
    *
-   * Average over 5 minutes by default.
+   * Over 5 minutes by default.
    *
-   * @param metricName its name, such as `IncomingBytes`
-   * @param statistic one of the names of CloudWatch
+   * @param metricName its name, such as `IteratorAgeMilliseconds`
+   * @param statistic one of the names of CloudWatch; by default the one that the guide has for the metric
    * @param props period and looks
    */
   public metric(
     metricName: string,
-    statistic: string = cloudwatch.Stats.AVERAGE,
+    statistic: string = statisticOf(SHARD_METRICS, metricName),
     props?: cloudwatch.MathExpressionOptions,
   ): cloudwatch.MathExpression {
     return expression((periodSeconds) => this.search(metricName, statistic, periodSeconds), props);
@@ -49,7 +73,7 @@ export class StreamShardMetrics {
    * @param props period and looks
    */
   public metricIncomingBytes(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
-    return this.metric('IncomingBytes', cloudwatch.Stats.SUM, props);
+    return this.metric('IncomingBytes', undefined, props);
   }
 
   /**
@@ -60,41 +84,7 @@ export class StreamShardMetrics {
    * @param props period and looks
    */
   public metricIncomingRecords(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
-    return this.metric('IncomingRecords', cloudwatch.Stats.SUM, props);
-  }
-
-  /**
-   * Bytes that `GetRecords` has read from each shard.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props period and looks
-   */
-  public metricOutgoingBytes(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
-    return this.metric('OutgoingBytes', cloudwatch.Stats.SUM, props);
-  }
-
-  /**
-   * Records that `GetRecords` has read from each shard.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props period and looks
-   */
-  public metricOutgoingRecords(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
-    return this.metric('OutgoingRecords', cloudwatch.Stats.SUM, props);
-  }
-
-  /**
-   * How far the consumer that is furthest behind is behind the end of each shard, in milliseconds, of those that call
-   * `GetRecords`.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props period and looks
-   */
-  public metricIteratorAgeMilliseconds(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
-    return this.metric('IteratorAgeMilliseconds', cloudwatch.Stats.MAXIMUM, props);
+    return this.metric('IncomingRecords', undefined, props);
   }
 
   /**
@@ -105,18 +95,7 @@ export class StreamShardMetrics {
    * @param props period and looks
    */
   public metricWriteProvisionedThroughputExceeded(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
-    return this.metric('WriteProvisionedThroughputExceeded', cloudwatch.Stats.SUM, props);
-  }
-
-  /**
-   * Calls of `GetRecords` that each shard has refused because it was asked for more than it gives.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props period and looks
-   */
-  public metricReadProvisionedThroughputExceeded(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
-    return this.metric('ReadProvisionedThroughputExceeded', cloudwatch.Stats.SUM, props);
+    return this.metric('WriteProvisionedThroughputExceeded', undefined, props);
   }
 
   /**
@@ -160,6 +139,6 @@ function expression(
   write: (periodSeconds: number) => string,
   props?: cloudwatch.MathExpressionOptions,
 ): cloudwatch.MathExpression {
-  const period = props?.period ?? Duration.minutes(5);
+  const period = props?.period ?? DEFAULT_PERIOD;
   return new cloudwatch.MathExpression({ expression: write(period.toSeconds()), usingMetrics: {}, ...props, period });
 }

@@ -6,6 +6,7 @@ import { checkOwnEnvironment } from '../construct/own-environment';
 import { problemsOf } from '../construct/problems';
 import { inUnit } from '../construct/token-unit';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
 import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';
 import { resourceOf, streamProperties } from './stream-properties';
 
@@ -38,8 +39,24 @@ export function provisionedStream(scope: IConstruct, stream: kinesis.IStreamRef)
 }
 
 /**
- * Throws an error with the code `INVALID_ARGUMENT` if the template says that the stream is in on-demand mode, in which
- * Kinesis chooses the shards. An imported stream passes; the functions look at it before they touch it.
+ * A number of shards, once it is known to be one that a stream can have. One that only the deployment knows passes.
+ *
+ * @throws InvalidShardCountError with the code `INVALID_SHARD_COUNT`
+ */
+export function possibleShardCount<Count extends number | undefined>(
+  scope: IConstruct,
+  property: string,
+  count: Count,
+): Count {
+  if (count !== undefined && !Token.isUnresolved(count)) {
+    checkShardCount(constructField(scope, property), count, MAX_STREAM_SHARDS);
+  }
+  return count;
+}
+
+/**
+ * In on-demand mode Kinesis chooses the shards. An imported stream has no template to look at and passes; the functions look
+ * at it before they touch it.
  */
 function checkProvisioned(field: string, stream: kinesis.IStreamRef): void {
   const mode = streamProperties(stream).StreamModeDetails?.StreamMode;
@@ -53,8 +70,7 @@ function checkProvisioned(field: string, stream: kinesis.IStreamRef): void {
 }
 
 /**
- * Throws an error with the code `INVALID_ARGUMENT` if the template says that Kinesis distributes the stream's records
- * itself.
+ * With another strategy Kinesis distributes the stream's records itself.
  *
  * An imported stream has no template to look at and passes. Kinesis then takes what the function sends and ignores its keys
  * (of a PutRecord it refuses `SequenceNumberForOrdering` alone); the producer looks at the stream, and stops.

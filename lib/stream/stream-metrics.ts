@@ -1,20 +1,49 @@
-import { Duration } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import { METRICS_NAMESPACE, STREAM_NAME_DIMENSION } from '../core/foundation/function-metrics';
+import { average, familyMetric, type MetricFamily, maximum, minimum } from '../construct/metric-definition';
+import { METRICS_NAMESPACE, STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../core/foundation/function-metrics';
+
+/**
+ * What one shard takes in a second. Source: the Kinesis developer guide, "Quotas and limits". Its "1 MB" is read as the
+ * smaller of what it may mean.
+ */
+export const SHARD_BYTES_PER_SECOND = 1_000_000;
+export const SHARD_RECORDS_PER_SECOND = 1_000;
+
+/** What the functions that scale and reconcile a stream write of its shards. */
+export const SHARDS_OF_STREAM_METRICS = {
+  namespace: METRICS_NAMESPACE,
+  dimensions: [STREAM_NAME_DIMENSION],
+  metrics: {
+    [STREAM_SHARD_METRICS.openShards]: average(
+      'Count',
+      'the open shards of the stream; while it is scaled, those it is about to have',
+    ),
+    [STREAM_SHARD_METRICS.skew]: average(
+      'Count',
+      'how many times the mean the widest shard holds of the hash keys: 1 is perfectly even, up to 1.05 counts as even',
+    ),
+    [STREAM_SHARD_METRICS.drift]: average(
+      'Count',
+      'how many splits, merges and updates it takes until the stream is as it should be: 0 without drift',
+    ),
+    [STREAM_SHARD_METRICS.updatesLeft]: minimum(
+      'Count',
+      'how many of the ten updates of its shard count the stream may still have in this 24 hours',
+    ),
+    [STREAM_SHARD_METRICS.highLoadAtMaximum]: maximum(
+      'Count',
+      '1 while the load is high and the stream has the most shards that it may have, else 0',
+    ),
+  },
+} as const satisfies MetricFamily;
 
 /** A metric of a stream's shards that one of this library's functions writes. */
 export function streamShardMetric(
   stream: kinesis.IStreamRef,
   metricName: string,
-  options?: cloudwatch.MetricOptions,
+  props?: cloudwatch.MetricOptions,
 ): cloudwatch.Metric {
-  return new cloudwatch.Metric({
-    namespace: METRICS_NAMESPACE,
-    metricName,
-    dimensionsMap: { [STREAM_NAME_DIMENSION]: stream.streamRef.streamName },
-    statistic: cloudwatch.Stats.AVERAGE,
-    period: Duration.minutes(5),
-    ...options,
-  }).attachTo(stream);
+  const dimensions = { [STREAM_NAME_DIMENSION]: stream.streamRef.streamName };
+  return familyMetric(SHARDS_OF_STREAM_METRICS, metricName, dimensions, props).attachTo(stream);
 }

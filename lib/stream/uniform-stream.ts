@@ -1,20 +1,19 @@
 import { type Duration, type RemovalPolicy, type Size, Token } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
-import type { Construct } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import { withDefaults } from '../construct/blueprint';
 import { constructField } from '../construct/construct-field';
 import { given } from '../construct/given';
 import { refuseToken } from '../construct/refuse-token';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
-import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './scaling/stream-auto-scaling';
 import { StreamReconciliation, type StreamReconciliationOptions } from './scaling/stream-reconciliation';
 import { StreamResharding } from './scaling/stream-resharding';
 import type { StreamReshardingProvider } from './scaling/stream-resharding-provider';
 import { adviseOnShards, type ExpectedStreamTraffic } from './stream-advice';
-import { maxRecordKibibytes } from './stream-checks';
+import { maxRecordKibibytes, possibleShardCount } from './stream-checks';
 import { StreamProduceGrants, StreamReshardGrants } from './stream-grants';
 
 /** Properties of a `UniformStream`. */
@@ -161,46 +160,23 @@ export class UniformStream extends kinesis.Stream {
    * @param props how many shards, and what else the stream is to be
    */
   constructor(scope: Construct, id: string, props: UniformStreamProps) {
-    super(
-      scope,
-      id,
-      withDefaults<kinesis.StreamProps>(
-        scope,
-        kinesis.Stream.PROPERTY_INJECTION_ID,
-        {
-          streamName: props.streamName,
-          streamMode: kinesis.StreamMode.PROVISIONED,
-          shardCount: props.deployedShardCount ?? props.shardCount,
-          retentionPeriod: props.retentionPeriod,
-          encryption: props.encryptionKey && kinesis.StreamEncryption.KMS,
-          encryptionKey: props.encryptionKey,
-          shardLevelMetrics: props.shardLevelMetrics && [...props.shardLevelMetrics].sort(),
-          removalPolicy: props.removalPolicy,
-        },
-        ({ encryptionKey }) => ({
-          encryption: encryptionKey ? kinesis.StreamEncryption.KMS : kinesis.StreamEncryption.MANAGED,
-        }),
-      ),
-    );
-    const { shardCount, deployedShardCount } = props;
-    this.checkCount('shardCount', shardCount);
-    if (deployedShardCount !== undefined) this.checkCount('deployedShardCount', deployedShardCount);
-    if (props.expectedTraffic) adviseOnShards(this, shardCount, props.expectedTraffic);
-    if (props.hashBuckets !== undefined) this.checkHashBuckets(props.hashBuckets, shardCount);
+    super(scope, id, propsOfStream(scope, props));
+    const { shardCount, deployedShardCount, provider, ...settings } = uniformStreamSettings(this, props);
     this.shardCount = shardCount;
-    this.hashBuckets = props.hashBuckets;
+    this.hashBuckets = settings.hashBuckets;
     this.maxRecordSize = props.maxRecordSize;
-    if (props.maxRecordSize !== undefined) this.limitRecords(props.maxRecordSize);
     this.produceGrants = StreamProduceGrants.fromStream(this);
     this.reshardGrants = StreamReshardGrants.fromStream(this);
-    if (deployedShardCount === undefined) {
-      this.checkNoProvider(props.reshardingProvider);
-      return;
+    if (settings.maxRecordKibibytes !== undefined) {
+      // The L2 of CDK has no such property yet.
+      (this.node.defaultChild as kinesis.CfnStream).maxRecordSizeInKiB = settings.maxRecordKibibytes;
     }
+    if (props.expectedTraffic) adviseOnShards(this, shardCount, props.expectedTraffic);
+    if (deployedShardCount === undefined) return;
     this.resharding = new StreamResharding(
       this,
       'Resharding',
-      given({ stream: this, shardCount, deployedShardCount, provider: props.reshardingProvider }),
+      given({ stream: this, shardCount, deployedShardCount, provider }),
     );
   }
 
@@ -245,26 +221,6 @@ export class UniformStream extends kinesis.Stream {
     return new StreamReconciliation(this, 'Reconciliation', { ...options, stream: this, shardCount });
   }
 
-  /** The L2 of CDK has no such property yet. */
-  private limitRecords(maxRecordSize: Size): void {
-    const field = constructField(this, 'maxRecordSize');
-    (this.node.defaultChild as kinesis.CfnStream).maxRecordSizeInKiB = maxRecordKibibytes(field, maxRecordSize);
-  }
-
-  private checkHashBuckets(hashBuckets: number, shardCount: number): void {
-    const field = constructField(this, 'hashBuckets');
-    refuseToken(field, hashBuckets, 'a power of two');
-    checkHashBuckets(field, hashBuckets);
-    if (Token.isUnresolved(shardCount) || hashBuckets >= 4 * shardCount) return;
-    throw new InvalidArgumentError(field, hashBuckets, `at least ${4 * shardCount}, four for each of the shards`);
-  }
-
-  private checkNoProvider(provider: StreamReshardingProvider | undefined): void {
-    if (provider === undefined) return;
-    const allowed = 'absent without a deployedShardCount: nothing else uses it';
-    throw new InvalidArgumentError(constructField(this, 'reshardingProvider'), provider.node.path, allowed);
-  }
-
   private checkBounds({ minCapacity, maxCapacity }: StreamAutoScalingOptions): void {
     if ([this.shardCount, minCapacity, maxCapacity].some(Token.isUnresolved) || minCapacity > maxCapacity) return;
     if (this.shardCount >= minCapacity && this.shardCount <= maxCapacity) return;
@@ -274,9 +230,59 @@ export class UniformStream extends kinesis.Stream {
       `from minCapacity, ${minCapacity}, to maxCapacity, ${maxCapacity}, for a stream that is scaled between them`,
     );
   }
+}
 
-  private checkCount(property: string, shardCount: number): void {
-    if (Token.isUnresolved(shardCount)) return;
-    checkShardCount(constructField(this, property), shardCount, MAX_STREAM_SHARDS);
+/** What `kinesis.Stream` makes of the properties, with defaults that a blueprint may replace. */
+function propsOfStream(scope: Construct, props: UniformStreamProps): kinesis.StreamProps {
+  return withDefaults<kinesis.StreamProps>(
+    scope,
+    kinesis.Stream.PROPERTY_INJECTION_ID,
+    {
+      streamName: props.streamName,
+      streamMode: kinesis.StreamMode.PROVISIONED,
+      shardCount: props.deployedShardCount ?? props.shardCount,
+      retentionPeriod: props.retentionPeriod,
+      encryption: props.encryptionKey && kinesis.StreamEncryption.KMS,
+      encryptionKey: props.encryptionKey,
+      shardLevelMetrics: props.shardLevelMetrics && [...props.shardLevelMetrics].sort(),
+      removalPolicy: props.removalPolicy,
+    },
+    ({ encryptionKey }) => ({
+      encryption: encryptionKey ? kinesis.StreamEncryption.KMS : kinesis.StreamEncryption.MANAGED,
+    }),
+  );
+}
+
+/** What this library adds to a stream is built from: the properties, none of them refused. The counts may be tokens. */
+interface UniformStreamSettings {
+  readonly shardCount: number;
+  readonly deployedShardCount?: number;
+  readonly provider?: StreamReshardingProvider;
+  readonly hashBuckets?: number;
+  readonly maxRecordKibibytes?: number;
+}
+
+function uniformStreamSettings(stream: IConstruct, props: UniformStreamProps): UniformStreamSettings {
+  const { deployedShardCount, maxRecordSize, reshardingProvider: provider } = props;
+  const shardCount = possibleShardCount(stream, 'shardCount', props.shardCount);
+  possibleShardCount(stream, 'deployedShardCount', deployedShardCount);
+  if (provider !== undefined && deployedShardCount === undefined) {
+    const allowed = 'absent without a deployedShardCount: nothing else uses it';
+    throw new InvalidArgumentError(constructField(stream, 'reshardingProvider'), provider.node.path, allowed);
   }
+  return {
+    shardCount,
+    deployedShardCount,
+    provider,
+    hashBuckets: knownHashBuckets(constructField(stream, 'hashBuckets'), props.hashBuckets, shardCount),
+    maxRecordKibibytes: maxRecordSize && maxRecordKibibytes(constructField(stream, 'maxRecordSize'), maxRecordSize),
+  };
+}
+
+function knownHashBuckets(field: string, hashBuckets: number | undefined, shardCount: number): number | undefined {
+  if (hashBuckets === undefined) return undefined;
+  refuseToken(field, hashBuckets, 'a power of two');
+  checkHashBuckets(field, hashBuckets);
+  if (Token.isUnresolved(shardCount) || hashBuckets >= 4 * shardCount) return hashBuckets;
+  throw new InvalidArgumentError(field, hashBuckets, `at least ${4 * shardCount}, four for each of the shards`);
 }

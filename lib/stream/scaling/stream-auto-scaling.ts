@@ -2,11 +2,10 @@ import { Duration, Token, Tokenization } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
 import { readGuide } from '../../construct/guide-link';
 import { refuseToken } from '../../construct/refuse-token';
@@ -20,13 +19,11 @@ import {
   SURGE_ALARM,
 } from '../../core/foundation/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
-import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
 import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../../core/resharding/thresholds';
-import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
-import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../shard-limits';
-import { provisionedStream } from '../stream-checks';
+import { addBundledFunction, type BundledFunctionOptions, runOnSchedule } from '../../function/bundled-function';
+import { possibleShardCount, provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
-import { streamShardMetric } from '../stream-metrics';
+import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND, streamShardMetric } from '../stream-metrics';
 import { ownShardCount } from './shard-count-owner';
 
 /** Between which shard counts a stream is scaled, and by which load. */
@@ -72,6 +69,8 @@ export interface StreamAutoScalingProps extends StreamAutoScalingOptions {
 
 const DEFAULT_TARGET_UTILIZATION_PERCENT = 70;
 
+const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
+
 /**
  * Gives a stream more shards when its load grows, and fewer when it has long been low.
  *
@@ -114,44 +113,14 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
    */
   constructor(scope: Construct, id: string, props: StreamAutoScalingProps) {
     super(scope, id);
-    const { stream, minCapacity, maxCapacity, targetUtilizationPercent = DEFAULT_TARGET_UTILIZATION_PERCENT } = props;
+    const settings = scalingSettings(this, props);
+    const { stream } = settings;
     this.stream = stream;
-    provisionedStream(this, stream);
-    this.checkBounds(minCapacity, maxCapacity);
-    this.checkTarget(targetUtilizationPercent);
     ownShardCount(this, stream, undefined);
-
-    const threeOfSixMinutes = {
-      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-      evaluationPeriods: 6,
-      datapointsToAlarm: 3,
-      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
-    };
-    const most = Tokenization.stringifyNumber(maxCapacity);
-    const seeScaling = readGuide('resharding', 'scale-it-with-its-load');
-    const minutely = this.metricUtilization({ period: Duration.minutes(1) });
-    this.scaleOutAlarm = new cloudwatch.Alarm(this, 'ScaleOutAlarm', {
-      metric: minutely,
-      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} are used by more than ${targetUtilizationPercent} %: it is given more, up to ${most}.${seeScaling}`,
-      threshold: targetUtilizationPercent,
-      ...threeOfSixMinutes,
-    });
-    const surge = toTenth(targetUtilizationPercent + (100 - targetUtilizationPercent) * SURGE_FRACTION);
-    this.surgeAlarm = new cloudwatch.Alarm(this, 'SurgeAlarm', {
-      metric: minutely,
-      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} are used by more than ${surge} %: it is given twice as many, up to ${most}.${seeScaling}`,
-      threshold: surge,
-      ...threeOfSixMinutes,
-    });
-    const lowUtilisation = toTenth(targetUtilizationPercent * SCALE_IN_FRACTION);
-    this.scaleInAlarm = new cloudwatch.Alarm(this, 'ScaleInAlarm', {
-      metric: this.utilisationUnlessThrottled(Duration.minutes(5)),
-      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} were used by less than ${lowUtilisation} % for half an hour, and refused nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}.${seeScaling}`,
-      threshold: lowUtilisation,
-      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
-      evaluationPeriods: 6,
-      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
-    });
+    this.scaleOutAlarm = this.addBusyAlarm('ScaleOutAlarm', settings.targetPercent, 'more', settings);
+    this.surgeAlarm = this.addBusyAlarm('SurgeAlarm', settings.surgePercent, 'twice as many', settings);
+    this.scaleInAlarm = this.addIdleAlarm(settings);
+    const alarms = [this.surgeAlarm, this.scaleOutAlarm, this.scaleInAlarm];
     this.function = addBundledFunction(
       this,
       {
@@ -159,8 +128,8 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
         description: 'Gives a Kinesis stream the shards that its load needs',
         environment: {
           [STREAM_NAME]: stream.streamRef.streamName,
-          [MIN_SHARDS]: Tokenization.stringifyNumber(minCapacity),
-          [MAX_SHARDS]: Tokenization.stringifyNumber(maxCapacity),
+          [MIN_SHARDS]: settings.minCapacity,
+          [MAX_SHARDS]: settings.maxCapacity,
           [SURGE_ALARM]: this.surgeAlarm.alarmName,
           [SCALE_OUT_ALARM]: this.scaleOutAlarm.alarmName,
           [SCALE_IN_ALARM]: this.scaleInAlarm.alarmName,
@@ -175,12 +144,12 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
     iam.Grant.addToPrincipal({
       grantee: this.function,
       actions: ['cloudwatch:DescribeAlarms'],
-      resourceArns: [this.surgeAlarm, this.scaleOutAlarm, this.scaleInAlarm].map(({ alarmArn }) => alarmArn),
+      resourceArns: alarms.map(({ alarmArn }) => alarmArn),
     });
-    new events.Rule(this, 'Schedule', {
+    runOnSchedule(this, this.function, {
       description: 'Scales a Kinesis stream',
       schedule: events.Schedule.rate(Duration.minutes(1)),
-      targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}), retryAttempts: 0 })],
+      retryAttempts: 0,
     });
   }
 
@@ -190,9 +159,10 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   }
 
   /**
-   * Any metric that the function writes of the stream's shards, by its name.
+   * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
    *
-   * Average over 5 minutes by default.
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
    *
    * @param metricName its name, such as `OpenShards`
    * @param props statistic, period and looks
@@ -258,7 +228,43 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricShardCountUpdatesLeft(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(STREAM_SHARD_METRICS.updatesLeft, { statistic: cloudwatch.Stats.MINIMUM, ...props });
+    return this.metric(STREAM_SHARD_METRICS.updatesLeft, props);
+  }
+
+  /**
+   * 1 while the load is high and the stream has the most shards that it may have, else 0.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricHighLoadAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, props);
+  }
+
+  /** Raised when more than so much of the shards is used in three minutes of six. */
+  private addBusyAlarm(id: string, percent: number, given: string, { stream, maxCapacity }: ScalingSettings) {
+    return new cloudwatch.Alarm(this, id, {
+      metric: this.metricUtilization({ period: Duration.minutes(1) }),
+      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} are used by more than ${percent} %: it is given ${given}, up to ${Tokenization.stringifyNumber(maxCapacity)}.${SEE_GUIDE}`,
+      threshold: percent,
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: 6,
+      datapointsToAlarm: 3,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+    });
+  }
+
+  /** Raised when so little of the shards was used for half an hour that half of them would do. */
+  private addIdleAlarm({ stream, minCapacity, scaleInPercent }: ScalingSettings) {
+    return new cloudwatch.Alarm(this, 'ScaleInAlarm', {
+      metric: this.utilisationUnlessThrottled(Duration.minutes(5)),
+      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} were used by less than ${scaleInPercent} % for half an hour, and refused nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}.${SEE_GUIDE}`,
+      threshold: scaleInPercent,
+      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+      evaluationPeriods: 6,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+    });
   }
 
   /** Accepted bytes are not what a stream that throttles was asked for, so such a stream counts as fully used. */
@@ -279,17 +285,6 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
     });
   }
 
-  /**
-   * 1 while the load is high and the stream has the most shards that it may have, else 0.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricHighLoadAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
-  }
-
   /** The sum of a metric that Kinesis writes of the stream. */
   private sumOfStream(metricName: string, period: Duration): cloudwatch.Metric {
     return new cloudwatch.Metric({
@@ -300,26 +295,46 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
       period,
     });
   }
+}
 
-  private checkBounds(minCapacity: number, maxCapacity: number): void {
-    for (const [name, count] of Object.entries({ minCapacity, maxCapacity })) {
-      if (!Token.isUnresolved(count)) checkShardCount(constructField(this, name), count, MAX_STREAM_SHARDS);
-    }
-    if (Token.isUnresolved(minCapacity) || Token.isUnresolved(maxCapacity) || minCapacity <= maxCapacity) return;
-    throw new InvalidArgumentError(
-      constructField(this, 'minCapacity'),
-      minCapacity,
-      `at most maxCapacity, ${maxCapacity}`,
-    );
-  }
+/** What a scaling is built from: its properties with their defaults, none of them refused. The bounds may be tokens. */
+interface ScalingSettings {
+  readonly stream: kinesis.IStreamRef;
+  readonly minCapacity: number;
+  readonly maxCapacity: number;
+  readonly targetPercent: number;
+  readonly surgePercent: number;
+  readonly scaleInPercent: number;
+}
 
-  private checkTarget(targetUtilizationPercent: number): void {
-    const field = constructField(this, 'targetUtilizationPercent');
-    const allowed = 'a percentage of the capacity, more than 0 and at most 100';
-    refuseToken(field, targetUtilizationPercent, allowed);
-    if (targetUtilizationPercent > 0 && targetUtilizationPercent <= 100) return;
-    throw new InvalidArgumentError(field, targetUtilizationPercent, allowed);
+function scalingSettings(scaling: IConstruct, props: StreamAutoScalingProps): ScalingSettings {
+  const stream = provisionedStream(scaling, props.stream);
+  const minCapacity = possibleShardCount(scaling, 'minCapacity', props.minCapacity);
+  const maxCapacity = possibleShardCount(scaling, 'maxCapacity', props.maxCapacity);
+  if (![minCapacity, maxCapacity].some(Token.isUnresolved) && minCapacity > maxCapacity) {
+    const allowed = `at most maxCapacity, ${maxCapacity}`;
+    throw new InvalidArgumentError(constructField(scaling, 'minCapacity'), minCapacity, allowed);
   }
+  const targetPercent = knownPercent(
+    constructField(scaling, 'targetUtilizationPercent'),
+    props.targetUtilizationPercent ?? DEFAULT_TARGET_UTILIZATION_PERCENT,
+  );
+  const surgePercent = toTenth(targetPercent + (100 - targetPercent) * SURGE_FRACTION);
+  return {
+    stream,
+    minCapacity,
+    maxCapacity,
+    targetPercent,
+    surgePercent,
+    scaleInPercent: toTenth(targetPercent * SCALE_IN_FRACTION),
+  };
+}
+
+function knownPercent(field: string, percent: number): number {
+  const allowed = 'a percentage of the capacity, more than 0 and at most 100';
+  refuseToken(field, percent, allowed);
+  if (percent > 0 && percent <= 100) return percent;
+  throw new InvalidArgumentError(field, percent, allowed);
 }
 
 /** Rounded to a tenth: a threshold that people read. */

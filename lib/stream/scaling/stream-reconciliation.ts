@@ -1,18 +1,16 @@
-import { Duration, Token, Tokenization } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/foundation/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';
-import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
-import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
-import { provisionedStream } from '../stream-checks';
+import { addBundledFunction, type BundledFunctionOptions, runOnSchedule } from '../../function/bundled-function';
+import { possibleShardCount, provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
 import { streamShardMetric } from '../stream-metrics';
 import { ownShardCount } from './shard-count-owner';
@@ -89,30 +87,15 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
    */
   constructor(scope: Construct, id: string, props: StreamReconciliationProps) {
     super(scope, id);
-    const { stream, shardCount, repair = false } = props;
+    const { stream, shardCount, repair } = reconciliationSettings(this, props);
     this.stream = stream;
-    provisionedStream(this, stream);
-    if (repair && shardCount === undefined) {
-      throw new InvalidArgumentError(
-        constructField(this, 'repair'),
-        repair,
-        'false without a shardCount, which says what to repair the stream to',
-      );
-    }
-    if (shardCount !== undefined && !Token.isUnresolved(shardCount)) {
-      checkShardCount(constructField(this, 'shardCount'), shardCount, MAX_STREAM_SHARDS);
-    }
     if (shardCount !== undefined) ownShardCount(this, stream, shardCount);
     this.function = addBundledFunction(
       this,
       {
         bundle: 'stream-reconciler',
         description: "Reports or repairs the drift of a Kinesis stream's shards",
-        environment: {
-          [STREAM_NAME]: stream.streamRef.streamName,
-          [REPAIR]: String(repair),
-          ...(shardCount !== undefined && { [SHARD_COUNT]: Tokenization.stringifyNumber(shardCount) }),
-        },
+        environment: { [STREAM_NAME]: stream.streamRef.streamName, [REPAIR]: repair, [SHARD_COUNT]: shardCount },
         timeout: Duration.minutes(15),
         memorySize: 256,
       },
@@ -121,10 +104,9 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
     const grants = StreamReshardGrants.fromStream(stream);
     if (shardCount === undefined) grants.inspect(this.function);
     else grants.reshard(this.function);
-    new events.Rule(this, 'Schedule', {
+    runOnSchedule(this, this.function, {
       description: "Looks for drift of a Kinesis stream's shards",
       schedule: props.schedule ?? events.Schedule.rate(Duration.hours(1)),
-      targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}) })],
     });
   }
 
@@ -134,11 +116,12 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
   }
 
   /**
-   * Any metric that the function writes of the stream's shards, by its name.
+   * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
    *
-   * Average over 5 minutes by default.
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
    *
-   * @param metricName its name, such as `Skew`
+   * @param metricName its name, such as `Drift`
    * @param props statistic, period and looks
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
@@ -155,26 +138,20 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
   public metricSkew(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(STREAM_SHARD_METRICS.skew, props);
   }
+}
 
-  /**
-   * How many splits, merges and updates it takes until the stream is as it should be: 0 without drift.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricDrift(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(STREAM_SHARD_METRICS.drift, props);
-  }
+/** What a reconciliation is built from: its properties with their defaults, none of them refused. */
+interface ReconciliationSettings {
+  readonly stream: kinesis.IStreamRef;
+  readonly shardCount?: number;
+  readonly repair: boolean;
+}
 
-  /**
-   * How many shards were open at the last look.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricOpenShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(STREAM_SHARD_METRICS.openShards, props);
-  }
+function reconciliationSettings(scope: IConstruct, props: StreamReconciliationProps): ReconciliationSettings {
+  const { repair = false } = props;
+  const stream = provisionedStream(scope, props.stream);
+  const shardCount = possibleShardCount(scope, 'shardCount', props.shardCount);
+  if (!repair || shardCount !== undefined) return { stream, shardCount, repair };
+  const allowed = 'false without a shardCount, which says what to repair the stream to';
+  throw new InvalidArgumentError(constructField(scope, 'repair'), repair, allowed);
 }

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import { CustomResource, Lazy, Stack, Token } from 'aws-cdk-lib';
+import { CustomResource, Lazy, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { Construct } from 'constructs';
-import { constructField } from '../../construct/construct-field';
-import { checkShardCount, MAX_STREAM_SHARDS } from '../../core/foundation/shard-count';
-import { provisionedStream } from '../stream-checks';
+import { possibleShardCount, provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
 import { streamProperties } from '../stream-properties';
 import { ownShardCount } from './shard-count-owner';
@@ -80,14 +78,9 @@ export class StreamResharding extends Construct {
    */
   constructor(scope: Construct, id: string, props: StreamReshardingProps) {
     super(scope, id);
-    const { stream, shardCount, deployedShardCount } = props;
-    if (!Token.isUnresolved(shardCount)) {
-      checkShardCount(constructField(this, 'shardCount'), shardCount, MAX_STREAM_SHARDS);
-    }
-    if (deployedShardCount !== undefined && !Token.isUnresolved(deployedShardCount)) {
-      checkShardCount(constructField(this, 'deployedShardCount'), deployedShardCount, MAX_STREAM_SHARDS);
-    }
-    provisionedStream(this, stream);
+    const stream = provisionedStream(this, props.stream);
+    const shardCount = possibleShardCount(this, 'shardCount', props.shardCount);
+    const deployedShardCount = possibleShardCount(this, 'deployedShardCount', props.deployedShardCount);
     ownShardCount(this, stream, shardCount);
     const provider = props.provider ?? StreamReshardingProvider._of(this);
     const grant = StreamReshardGrants.fromStream(stream).reshard(provider.function);

@@ -113,8 +113,8 @@ describe('StreamReconciliation', () => {
 
     const metrics = [
       reconciliation.metricSkew(),
-      reconciliation.metricDrift({ statistic: 'Maximum', period: Duration.hours(1) }),
-      reconciliation.metricOpenShards(),
+      reconciliation.metric('Drift', { statistic: 'Maximum', period: Duration.hours(1) }),
+      reconciliation.metric('OpenShards'),
     ];
     expect(metrics).toMatchObject([
       { namespace: 'EvenShards', metricName: 'Skew', statistic: 'Average' },
