@@ -4,12 +4,12 @@
 //     npm run exhaustive -- --reached
 //     npm run exhaustive -- --mutants [--at-most 100] [--update] [words of a rule]
 //
-// With --update it writes how far each scenario came into test/models/exhaustive/reached.json, and the table of the decision from
+// With --update it writes how far each scenario came into test/models/exhaustive/reached.json, and the table of the README beside it from
 // that. With --reached it only compares the two.
 //
 // With --mutants it breaks the library in one place after another, as test/models/exhaustive/mutants.json says, and expects the
 // named scenario to find the named promise broken, after as many schedules as the list says. The places are replaced while
-// esbuild reads them: no file is touched. The table of the decision must be that of the list. --at-most leaves out what
+// esbuild reads them: no file is touched. The table of the README must be that of the list. --at-most leaves out what
 // takes more schedules, and --update writes the schedules into the list and the table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ const REACHED_TABLE = /^\| scenarios \|.*\n(?:\|.*\n)+/m;
 const words = positionals.join(' ');
 const LIST = 'test/models/exhaustive/mutants.json';
 const REACHED = 'test/models/exhaustive/reached.json';
-const DECISION = 'docs/decisions/0029-every-schedule-up-to-a-bound.md';
+const TABLES = 'test/models/exhaustive/README.md';
 const folder = mkdtempSync(join(tmpdir(), 'exhaustive-'));
 try {
   const isAsExpected = values.reached ? holdReached() : await (values.mutants ? killMutants() : exploreAll());
@@ -67,18 +67,18 @@ function noteReached(name, came) {
   const reached = { ...JSON.parse(readFileSync(REACHED, 'utf8')), [name]: came };
   // As the formatter writes large numbers.
   writeFileSync(REACHED, `${JSON.stringify(reached, null, 2).replaceAll('e+', 'e')}\n`);
-  const decision = readFileSync(DECISION, 'utf8');
+  const tables = readFileSync(TABLES, 'utf8');
   writeFileSync(
-    DECISION,
-    decision.replace(REACHED_TABLE, () => reachedTable(reached)),
+    TABLES,
+    tables.replace(REACHED_TABLE, () => reachedTable(reached)),
   );
 }
 
-/** Whether the table of the decision is that of the list. */
+/** Whether the table of the README is that of the list. */
 function holdReached() {
-  const [table] = readFileSync(DECISION, 'utf8').match(REACHED_TABLE);
+  const [table] = readFileSync(TABLES, 'utf8').match(REACHED_TABLE);
   const isRight = table === reachedTable(JSON.parse(readFileSync(REACHED, 'utf8')));
-  console.log(isRight ? '0 wrong' : `the table of ${DECISION} is not that of ${REACHED}: run it with --update`);
+  console.log(isRight ? '0 wrong' : `the table of ${TABLES} is not that of ${REACHED}: run it with --update`);
   return isRight;
 }
 
@@ -125,17 +125,17 @@ async function killMutants() {
     );
   }
   const table = tableOf(mutants);
-  const decision = readFileSync(DECISION, 'utf8');
-  const [before] = decision.match(/^\| rule \|.*\n(?:\|.*\n)+/m);
+  const tables = readFileSync(TABLES, 'utf8');
+  const [before] = tables.match(/^\| rule \|.*\n(?:\|.*\n)+/m);
   if (values.update) {
     writeFileSync(LIST, `${JSON.stringify(mutants, null, 2)}\n`);
     writeFileSync(
-      DECISION,
-      decision.replace(before, () => table),
+      TABLES,
+      tables.replace(before, () => table),
     );
   } else if (before !== table) {
     wrong += 1;
-    console.log(`the table of ${DECISION} is not that of ${LIST}: run it with --update`);
+    console.log(`the table of ${TABLES} is not that of ${LIST}: run it with --update`);
   }
   console.log(`${wrong} wrong`);
   return wrong === 0;

@@ -28,7 +28,7 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
   'adaptive-counts.md': {
     byCommand: ['a step to 8,000 writes a second', 'On 16 partitions'],
     byOthers: ['show 64 % of hot partitions', '$0.03 for a million writes', 'more than 1 KB', 'at most 80 characters'],
-    ofExamples: ['the readers ask 8 shards', 'Decision 0040', 'Decision 0039', 'devops-agent#94'],
+    ofExamples: ['the readers ask 8 shards', 'Decision 0039', 'Decision 0039', 'devops-agent#94'],
   },
   'consuming.md': {
     byTest: ['After 150,000 keys'],
@@ -108,7 +108,7 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
       '621 bytes for each buffered record, of which 256',
       'aiokpl 0.2.0',
     ],
-    ofExamples: ['In case 4', 'and 1 / (share', 'Decision [0024', '[0015'],
+    ofExamples: ['In case 4', 'and 1 / (share', 'Decision [0009', '[0015'],
   },
   'other-languages.md': {
     byTest: ['of rule 4', 'from 10^21 on', 'below 10^-6', 'from 0 to count - 1', 'the first 8 bytes'],
