@@ -1,5 +1,5 @@
 import { writeGuideTable } from '../support/guide-table';
-import { adaptiveRow, countsOf, HEADER, WRITES } from './adaptive/adaptive-table';
+import { adaptiveRow, countsOf, HEADER, WRITES } from '../support/tables/adaptive-table';
 
 /**
  * What counts that raise themselves do to writes and pages, against fixed counts that are too low, right and too high. It

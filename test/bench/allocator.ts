@@ -1,4 +1,4 @@
-import { benchEvenness } from './allocator/evenness';
+import { benchEvenness } from '../support/tables/evenness';
 import { benchNextKey } from './allocator/next-key';
 import { benchRestarts } from './allocator/restarts';
 

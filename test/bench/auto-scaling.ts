@@ -1,6 +1,6 @@
 import { LOAD_SHAPES } from '../support/fakes/load-shapes';
 import { writeGuideTable } from '../support/guide-table';
-import { HEADER, scalingRow } from './auto-scaling/scaling-table';
+import { HEADER, scalingRow } from '../support/tables/scaling-table';
 
 /**
  * A year of loads, minute by minute: what a stream costs that is scaled, against one with a fixed count at the peak, one

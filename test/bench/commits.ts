@@ -1,7 +1,7 @@
 import { plan } from '../../bin/plan';
 import { simulate } from '../../bin/simulate';
 import { writeGuideBlock } from '../support/guide-table';
-import { COMMIT_COMMANDS, fenced } from './commits/commands';
+import { COMMIT_COMMANDS, fenced } from '../support/tables/commit-commands';
 
 /**
  * Prints what the planner and the simulator say of the commits of 43 repositories, and writes it into the guide.

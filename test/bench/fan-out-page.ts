@@ -8,8 +8,8 @@ import {
   type QueryClient,
   type ShardedIndexConfig,
 } from '../../lib/core';
+import { STUB, serveQueries, startQueryStub } from '../support/fakes/query-stub';
 import { writeGuideTable } from '../support/guide-table';
-import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
 
 /**
  * Wall time and CPU time of one ordered page over N shards, by who asks the shards: against a stub in another process

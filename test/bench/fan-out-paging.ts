@@ -2,7 +2,7 @@ import { type DynamoDbItem, FanOutHistory, fanOutItems, fanOutQuery, type Sharde
 import { seededRandom } from '../../lib/testing/seeded-random';
 import { FakeIndex } from '../support/fakes/fake-index';
 import { writeGuideTable } from '../support/guide-table';
-import { timeIndex } from './fan-out/time-index';
+import { timeIndex } from '../support/tables/fan-out/time-index';
 
 /**
  * Items per second and memory of reading a whole index in order: in pages, each thrown away before the next, against

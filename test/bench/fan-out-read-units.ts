@@ -1,6 +1,6 @@
 import { writeGuideTable } from '../support/guide-table';
-import { FIRST_WAVE_HEADER, FIRST_WAVES, firstWaveRow } from './fan-out/first-wave-table';
-import { type PageCost, pageCost } from './fan-out/page-cost';
+import { FIRST_WAVE_HEADER, FIRST_WAVES, firstWaveRow } from '../support/tables/fan-out/first-wave-table';
+import { type PageCost, pageCost } from '../support/tables/fan-out/page-cost';
 import {
   COMBINATIONS,
   GROUP_HEADER,
@@ -12,7 +12,7 @@ import {
   SITUATION_HEADER,
   SITUATIONS,
   situationRow,
-} from './fan-out/read-units-tables';
+} from '../support/tables/fan-out/read-units-tables';
 
 /**
  * What an ordered page costs: read units, requests and waves, against the floor, which is the least that any page can

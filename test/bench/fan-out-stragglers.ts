@@ -1,5 +1,5 @@
 import { writeGuideTable } from '../support/guide-table';
-import { STRAGGLER_CASES, STRAGGLERS_HEADER, stragglersRow } from './fan-out/stragglers-table';
+import { STRAGGLER_CASES, STRAGGLERS_HEADER, stragglersRow } from '../support/tables/fan-out/stragglers-table';
 
 /**
  * How long a page waits for its slowest shard, with and without hedging, on a virtual clock. It writes the table of the

@@ -1,5 +1,5 @@
 import { writeGuideTable } from '../support/guide-table';
-import { TIE_CASES, TIES_HEADER, tiesRow } from './fan-out/ties-table';
+import { TIE_CASES, TIES_HEADER, tiesRow } from '../support/tables/fan-out/ties-table';
 
 /**
  * What paging through 10,000 items of one day costs. The index is in memory and charges as DynamoDB does, so the numbers

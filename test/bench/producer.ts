@@ -1,8 +1,8 @@
-import { benchFiveProducers } from './producer/five-producers';
-import { benchHotKey } from './producer/hot-key';
-import { benchManyKeys } from './producer/many-keys';
+import { benchFiveProducers } from '../support/tables/producer/five-producers';
+import { benchHotKey } from '../support/tables/producer/hot-key';
+import { benchManyKeys } from '../support/tables/producer/many-keys';
+import { benchPacks } from '../support/tables/producer/packs';
 import { benchMemory } from './producer/memory';
-import { benchPacks } from './producer/packs';
 import { benchProcessorTime } from './producer/processor-time';
 import { benchPublishedFigure } from './producer/published-figure';
 

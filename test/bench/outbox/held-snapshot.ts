@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { OrderedProducer } from '../../../lib/core';
 import { OutboxRelay } from '../../../lib/core/outbox';
-import { rounded } from '../producer/table';
+import { rounded } from '../../support/tables/producer/table';
 import { pause } from './approaches';
 import { fillArticleTable } from './backlog';
 import { writeTable } from './guide';

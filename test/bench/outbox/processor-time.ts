@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Client } from 'pg';
 import { OrderedProducer } from '../../../lib/core';
 import { OutboxRelay } from '../../../lib/core/outbox';
-import { rounded } from '../producer/table';
+import { rounded } from '../../support/tables/producer/table';
 import { pause } from './approaches';
 import { fillOutbox } from './backlog';
 import { writeTable } from './guide';

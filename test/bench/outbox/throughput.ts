@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { rounded } from '../producer/table';
+import { rounded } from '../../support/tables/producer/table';
 import { type Approach, articleCycle, skipLocked } from './approaches';
 import { fillArticleTable, fillOutbox } from './backlog';
 import { writeTable } from './guide';

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { rounded } from '../producer/table';
+import { rounded } from '../../support/tables/producer/table';
 import { writeTable } from './guide';
 
 const CALLS = 3_000;

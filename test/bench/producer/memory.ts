@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { OrderedProducer, type ProducerRecord, type PutRecordsInput } from '../../../lib/core';
-import { printTable, rounded } from './table';
+import { printTable, rounded } from '../../support/tables/producer/table';
 
 const RECORDS = 1_000_000;
 const RECORD_BYTES = 1_024;

@@ -6,8 +6,8 @@ import {
 } from '../../../lib/core';
 import { systemClock } from '../../../lib/core/foundation/clock';
 import { writeGuideTable } from '../../support/guide-table';
-import { unorderedBatches } from './baselines';
-import { rounded } from './table';
+import { unorderedBatches } from '../../support/tables/producer/baselines';
+import { rounded } from '../../support/tables/producer/table';
 
 const RECORDS = 200_000;
 const ROUNDS = 5;

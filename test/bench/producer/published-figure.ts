@@ -7,7 +7,7 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { startKinesisEmulator } from '../../../bin/local/emulators/kinesis-emulator';
 import { OrderedProducer, type OrderedProducerOptions } from '../../../lib/core';
 import { writeGuideTable } from '../../support/guide-table';
-import { printTable, rounded } from './table';
+import { printTable, rounded } from '../../support/tables/producer/table';
 
 /** The scenario. Source: aiokpl's benchmarks/bench_throughput.py, and the page of its results, version 0.2. */
 const RECORDS = 20_000;

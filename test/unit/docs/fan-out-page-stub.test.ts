@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { HttpResponse } from '@smithy/core/protocols';
 import { fanOutQuery, lightQueryClient, type ShardedIndexConfig } from '../../../lib/core';
-import { answerTo } from '../../bench/fan-out-page/query-stub';
+import { answerTo } from '../../support/fakes/query-stub';
 
 test('the stub of `npm run bench fan-out-page` answers as DynamoDB does, for both clients', async () => {
   const config: ShardedIndexConfig = {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { cellsAbove, evennessRow, SHARDS } from '../../bench/allocator/evenness';
+import { cellsAbove, evennessRow, SHARDS } from '../../support/tables/evenness';
 
 /** The tables that `npm run bench allocator` writes into its guide. Tests do not time: of what takes time they hold the ratios. */
 

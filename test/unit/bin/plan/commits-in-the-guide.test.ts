@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { plan } from '../../../../bin/plan';
 import { simulate } from '../../../../bin/simulate';
-import { COMMIT_COMMANDS, fenced } from '../../../bench/commits/commands';
 import { printed } from '../../../support/command';
+import { COMMIT_COMMANDS, fenced } from '../../../support/tables/commit-commands';
 
 const commits = join(__dirname, '../../../../../shared/data/commits.ndjson.gz');
 const guide = readFileSync(join(__dirname, '../../../../docs/guides/planning.md'), 'utf8');

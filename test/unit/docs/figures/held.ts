@@ -15,8 +15,8 @@ import { SCALE_OUT_PAUSE_MS } from '../../../../lib/core/resharding/scaling-poli
 import { MAX_SKEW, SCALE_IN_FRACTION, SURGE_FRACTION } from '../../../../lib/core/resharding/thresholds';
 import { DAILY_UPDATES } from '../../../../lib/core/resharding/update-history';
 import { engines, peerDependencies } from '../../../../package.json';
-import { COMBINATIONS } from '../../../bench/fan-out/read-units-tables';
 import { LOAD_SHAPES } from '../../../support/fakes/load-shapes';
+import { COMBINATIONS } from '../../../support/tables/fan-out/read-units-tables';
 import { declared } from './declared';
 
 /** The figures of each guide, with as many words as say which they are, from the constants and the computations that decide them. */
@@ -30,6 +30,7 @@ const core = (file: string, name: string) => declared(`lib/core/${file}.ts`, nam
 const lambda = (file: string, name: string) => declared(`lambda/${file}.ts`, name);
 const construct = (file: string, name: string) => declared(`lib/${file}.ts`, name);
 const bench = (file: string, name: string) => declared(`test/bench/${file}.ts`, name);
+const table = (file: string, name: string) => declared(`test/support/tables/${file}.ts`, name);
 
 /** How often a count grows until it is there, if metrics show only that its shards take no more. */
 function stepsUncounted(from: number, to: number): number {
@@ -122,10 +123,10 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `fewer than ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} other items`,
     `The default of both is ${core('foundation/fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
     `Over all ${COMBINATIONS.length} combinations of ${range(COMBINATIONS.map(({ shards }) => shards))} shards, limits of ${range(COMBINATIONS.map(({ limit }) => limit))} and items of ${range(COMBINATIONS.map(({ bytes }) => bytes))} bytes`,
-    `Runs: ${bench('fan-out/page-cost', 'RUN')} consecutive items`,
-    `pages through ${n(bench('fan-out/ties-table', 'ITEMS'))} items of one day (${bench('fan-out/ties-table', 'ITEM_BYTES')} bytes, ${bench('fan-out/ties-table', 'SHARDS')} shards, pages of ${bench('fan-out/ties-table', 'LIMIT')})`,
-    `Reading the index once costs ${Math.floor((bench('fan-out/ties-table', 'ITEMS') * bench('fan-out/ties-table', 'ITEM_BYTES')) / bench('fan-out/ties-table', 'UNIT_BYTES'))} units`,
-    `half a unit for each shard and page is ${n(pageUnits(bench('fan-out/ties-table', 'SHARDS')) * (bench('fan-out/ties-table', 'ITEMS') / bench('fan-out/ties-table', 'LIMIT') + 1))}:`,
+    `Runs: ${table('fan-out/page-cost', 'RUN')} consecutive items`,
+    `pages through ${n(table('fan-out/ties-table', 'ITEMS'))} items of one day (${table('fan-out/ties-table', 'ITEM_BYTES')} bytes, ${table('fan-out/ties-table', 'SHARDS')} shards, pages of ${table('fan-out/ties-table', 'LIMIT')})`,
+    `Reading the index once costs ${Math.floor((table('fan-out/ties-table', 'ITEMS') * table('fan-out/ties-table', 'ITEM_BYTES')) / table('fan-out/ties-table', 'UNIT_BYTES'))} units`,
+    `half a unit for each shard and page is ${n(pageUnits(table('fan-out/ties-table', 'SHARDS')) * (table('fan-out/ties-table', 'ITEMS') / table('fan-out/ties-table', 'LIMIT') + 1))}:`,
     `from 0, from n times ${n(core('foundation/shard-count', 'MAX_INDEX_SHARDS'))}`,
     `five items from each of 20 shards for a page of 25, would cost ${Math.round((20 * 2.5) / ((25 * 4_000) / 8_192))} times the floor`,
     `each further wave costs at most ${1 + core('foundation/fan-out/wave-plan', 'AHEAD')} times the floor`,
@@ -135,9 +136,9 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `1 to ${declared('test/support/fakes/fan-out-model.ts', 'mostShards')} shards`,
     `items of up to ${declared('test/support/fakes/fan-out-model.ts', 'MOST_PADDING') / 1_000} kB`,
     `up to ${declared('test/support/plays/play-on-dynalite.ts', 'mostShards')} shards and ${declared('test/support/plays/play-on-dynalite.ts', 'mostItems')} items`,
-    `runs ${n(bench('fan-out/stragglers-table', 'PAGES'))} pages of a model`,
-    `in which ${percent(bench('fan-out/stragglers-table', 'SLOW_SHARE'))} of the answers are late`,
-    `late with a probability of ${percent(bench('fan-out/stragglers-table', 'SLOW_SHARE'))} too: with 200 shards, both answers of some shard are late on ${percent(Number((1 - (1 - bench('fan-out/stragglers-table', 'SLOW_SHARE') ** 2) ** 200).toFixed(2)))} of the pages`,
+    `runs ${n(table('fan-out/stragglers-table', 'PAGES'))} pages of a model`,
+    `in which ${percent(table('fan-out/stragglers-table', 'SLOW_SHARE'))} of the answers are late`,
+    `late with a probability of ${percent(table('fan-out/stragglers-table', 'SLOW_SHARE'))} too: with 200 shards, both answers of some shard are late on ${percent(Number((1 - (1 - table('fan-out/stragglers-table', 'SLOW_SHARE') ** 2) ** 200).toFixed(2)))} of the pages`,
     `plays ${n(declared('test/models/core/sharded-index/query/fan-out-model.test.ts', 'CASES'))} random cases`,
     `${declared('test/models/fan-out-on-dynalite.test.ts', 'CASES')} in \`npm run test:models\``,
   ],
@@ -193,7 +194,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `${n(bench('producer/published-figure', 'PUBLISHED_PER_SECOND'))} records a second for this scenario: ${n(bench('producer/published-figure', 'RECORDS'))} records of ${bench('producer/published-figure', 'RECORD_BYTES')} bytes and ${bench('producer/published-figure', 'KEYS')} keys`,
     `Medians of ${bench('producer/published-figure', 'ROUNDS')} rounds`,
     `for ${n(bench('producer/processor-time', 'RECORDS'))} records of 100 bytes, as medians of ${bench('producer/processor-time', 'ROUNDS')} rounds`,
-    `on ${bench('producer/five-producers', 'SHARDS')} shards. They are offered 200 % of the capacity for ${bench('producer/five-producers', 'OVERLOAD_SECONDS')} seconds, and then 50 %`,
+    `on ${table('producer/five-producers', 'SHARDS')} shards. They are offered 200 % of the capacity for ${table('producer/five-producers', 'OVERLOAD_SECONDS')} seconds, and then 50 %`,
     `The first key of Zipf's law has ${Math.floor(100 * zipfShare(10_000))} to ${Math.floor(100 * zipfShare(500))} % of all records`,
     `the ${core('producer/producer-options', 'maxBufferedRecords') / 500} records a key that the buffer holds`,
     `${n(bench('producer/memory', 'RECORDS'))} records of ${bench('producer/memory', 'RECORD_BYTES') / 1_024} KiB went through a budget of 64 MiB`,

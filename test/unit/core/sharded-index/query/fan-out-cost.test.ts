@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FanOutHistory, fanOutQuery, type QueryClient } from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
-import { type Layout, pageCost } from '../../../../bench/fan-out/page-cost';
-import { timeIndex } from '../../../../bench/fan-out/time-index';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { randomRuns } from '../../../../support/random-runs';
+import { type Layout, pageCost } from '../../../../support/tables/fan-out/page-cost';
+import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
 /** The combinations of the bench that cost most, and two of small items. */
 const COMBINATIONS = [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_SHARD_LIMITS } from '../../../lib/testing';
-import { hotKeyRows } from '../../bench/producer/hot-key';
+import { hotKeyRows } from '../../support/tables/producer/hot-key';
 
 const guide = readFileSync(join(__dirname, '../../../docs/guides/ordered-producer.md'), 'utf8');
 

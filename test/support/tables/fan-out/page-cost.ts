@@ -1,6 +1,6 @@
-import { type DynamoDbItem, FanOutHistory, fanOutQuery } from '../../../lib/core';
-import { seededRandom } from '../../../lib/testing/seeded-random';
-import { FakeIndex } from '../../support/fakes/fake-index';
+import { type DynamoDbItem, FanOutHistory, fanOutQuery } from '../../../../lib/core';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { FakeIndex } from '../../fakes/fake-index';
 import { timeIndex } from './time-index';
 
 /** How the items lie in the shards. */

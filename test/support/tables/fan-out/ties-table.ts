@@ -1,5 +1,5 @@
-import { type DynamoDbItem, type FanOutRequest, fanOutQuery, type ShardedIndexConfig } from '../../../lib/core';
-import { FakeIndex } from '../../support/fakes/fake-index';
+import { type DynamoDbItem, type FanOutRequest, fanOutQuery, type ShardedIndexConfig } from '../../../../lib/core';
+import { FakeIndex } from '../../fakes/fake-index';
 
 const DAY = '2026-11-21';
 const UNIT_BYTES = 8_192;

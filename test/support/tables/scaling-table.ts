@@ -1,8 +1,8 @@
 import type { ScalingSituation } from '../../../lib/core/resharding/scaling-policy';
 import { fewestShards, mostShards } from '../../../lib/core/resharding/shard-count-steps';
-import type { LoadShape } from '../../support/fakes/load-shapes';
-import { withNoise } from '../../support/fakes/load-shapes';
-import { plainWatch, simulateScaledStream } from '../../support/fakes/scaled-stream';
+import type { LoadShape } from '../fakes/load-shapes';
+import { withNoise } from '../fakes/load-shapes';
+import { plainWatch, simulateScaledStream } from '../fakes/scaled-stream';
 
 /** The table of the guide to resharding is of a year. */
 export const DAYS = 365;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { fiveProducersRows } from '../../bench/producer/five-producers';
-import { MANY_KEYS, manyKeysRow } from '../../bench/producer/many-keys';
-import { PACKS_TABLES, packsRows } from '../../bench/producer/packs';
+import { fiveProducersRows } from '../../support/tables/producer/five-producers';
+import { MANY_KEYS, manyKeysRow } from '../../support/tables/producer/many-keys';
+import { PACKS_TABLES, packsRows } from '../../support/tables/producer/packs';
 
 /**
  * The tables that `npm run bench producer` writes into its guide. Rows whose time is simulated are computed again, as many as take

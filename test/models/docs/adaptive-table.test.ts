@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { adaptiveRow, countsOf, WRITES } from '../../bench/adaptive/adaptive-table';
+import { adaptiveRow, countsOf, WRITES } from '../../support/tables/adaptive-table';
 
 const text = readFileSync('docs/guides/adaptive-counts.md', 'utf8');
 

@@ -1,8 +1,8 @@
-import { OrderedProducer, type ProducerRecord } from '../../../lib/core';
-import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
-import { SERVICE_SHARD_LIMITS, type ShardLimits } from '../../../lib/testing/shard-token-bucket';
-import { VirtualClock } from '../../../lib/testing/virtual-clock';
-import { writeGuideTable } from '../../support/guide-table';
+import { OrderedProducer, type ProducerRecord } from '../../../../lib/core';
+import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
+import { SERVICE_SHARD_LIMITS, type ShardLimits } from '../../../../lib/testing/shard-token-bucket';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { writeGuideTable } from '../../guide-table';
 import { cycle, putRecordChain } from './baselines';
 import { printTable, rounded } from './table';
 

@@ -6,7 +6,7 @@ import {
   shardIndexOf,
   uniformRanges,
 } from '../../../lib/core';
-import { writeGuideTable } from '../../support/guide-table';
+import { writeGuideTable } from '../guide-table';
 
 export const SHARDS = [2, 3, 6, 10, 16, 24, 64];
 

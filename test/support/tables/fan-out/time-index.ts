@@ -1,4 +1,4 @@
-import type { ShardedIndexConfig } from '../../../lib/core';
+import type { ShardedIndexConfig } from '../../../../lib/core';
 
 /** An index by time over a whole table, in so many shards. */
 export function timeIndex(shards: number): ShardedIndexConfig {

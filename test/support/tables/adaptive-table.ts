@@ -1,5 +1,5 @@
-import { type AdaptiveIndexOptions, type Signal, simulateAdaptiveIndex } from '../../support/fakes/adaptive-index';
-import { pageCost } from '../fan-out/page-cost';
+import { type AdaptiveIndexOptions, type Signal, simulateAdaptiveIndex } from '../fakes/adaptive-index';
+import { pageCost } from './fan-out/page-cost';
 
 export const HEADER = [
   'writes',

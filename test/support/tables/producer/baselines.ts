@@ -1,6 +1,6 @@
-import { backoffMs } from '../../../lib/core/foundation/backoff';
-import type { Clock, ProducerRecord, PutRecordsClient, PutRecordsRequestEntry } from '../../../lib/core/producer';
-import type { FakeKinesis } from '../../../lib/testing/fake-kinesis';
+import { backoffMs } from '../../../../lib/core/foundation/backoff';
+import type { Clock, ProducerRecord, PutRecordsClient, PutRecordsRequestEntry } from '../../../../lib/core/producer';
+import type { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
 
 const STREAM = { StreamName: 'Events' };
 

@@ -1,11 +1,11 @@
-import { OrderedProducer, type OrderedProducerOptions, type ProducerRecord } from '../../../lib/core';
-import { LIST_PRICES } from '../../../lib/core/planning';
-import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
-import { seededRandom } from '../../../lib/testing/seeded-random';
-import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
-import { VirtualClock } from '../../../lib/testing/virtual-clock';
-import { between } from '../../support/fakes/round-trip-times';
-import { writeGuideTable } from '../../support/guide-table';
+import { OrderedProducer, type OrderedProducerOptions, type ProducerRecord } from '../../../../lib/core';
+import { LIST_PRICES } from '../../../../lib/core/planning';
+import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { SERVICE_SHARD_LIMITS } from '../../../../lib/testing/shard-token-bucket';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { between } from '../../fakes/round-trip-times';
+import { writeGuideTable } from '../../guide-table';
 import { printTable, rounded } from './table';
 
 const SHARDS = 64;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { scalingRow } from '../../bench/auto-scaling/scaling-table';
 import { LOAD_SHAPES } from '../../support/fakes/load-shapes';
+import { scalingRow } from '../../support/tables/scaling-table';
 
 const guide = readFileSync('docs/guides/resharding.md', 'utf8');
 

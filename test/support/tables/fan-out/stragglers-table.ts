@@ -1,7 +1,7 @@
-import { FanOutHistory, fanOutQuery, type QueryClient } from '../../../lib/core';
-import { seededRandom } from '../../../lib/testing/seeded-random';
-import { VirtualClock } from '../../../lib/testing/virtual-clock';
-import { FakeIndex } from '../../support/fakes/fake-index';
+import { FanOutHistory, fanOutQuery, type QueryClient } from '../../../../lib/core';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { FakeIndex } from '../../fakes/fake-index';
 import { timeIndex } from './time-index';
 
 const PAGES = 2_000;

@@ -1,10 +1,10 @@
-import { OrderedProducer, type ProducerRecord } from '../../../lib/core';
-import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
-import { seededRandom } from '../../../lib/testing/seeded-random';
-import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
-import { VirtualClock } from '../../../lib/testing/virtual-clock';
-import { between } from '../../support/fakes/round-trip-times';
-import { writeGuideTable } from '../../support/guide-table';
+import { OrderedProducer, type ProducerRecord } from '../../../../lib/core';
+import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { SERVICE_SHARD_LIMITS } from '../../../../lib/testing/shard-token-bucket';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { between } from '../../fakes/round-trip-times';
+import { writeGuideTable } from '../../guide-table';
 import { rounded } from './table';
 
 const PRODUCERS = 5;

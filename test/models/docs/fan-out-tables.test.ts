@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { FEW_OF_EACH, FIRST_WAVES, firstWaveRow } from '../../bench/fan-out/first-wave-table';
-import { type PageCost, pageCost } from '../../bench/fan-out/page-cost';
-import { overFloor, pageRow, SHOWN, SITUATIONS } from '../../bench/fan-out/read-units-tables';
-import { STRAGGLER_CASES, stragglersRow } from '../../bench/fan-out/stragglers-table';
-import { TIE_CASES, tiesRow } from '../../bench/fan-out/ties-table';
+import { FEW_OF_EACH, FIRST_WAVES, firstWaveRow } from '../../support/tables/fan-out/first-wave-table';
+import { type PageCost, pageCost } from '../../support/tables/fan-out/page-cost';
+import { overFloor, pageRow, SHOWN, SITUATIONS } from '../../support/tables/fan-out/read-units-tables';
+import { STRAGGLER_CASES, stragglersRow } from '../../support/tables/fan-out/stragglers-table';
+import { TIE_CASES, tiesRow } from '../../support/tables/fan-out/ties-table';
 
 /** Every table of numbers in the guide is what its bench computes. All cells of all tables would take minutes. */
 
