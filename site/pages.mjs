@@ -39,7 +39,10 @@ export const sections = [
   { name: 'Guides', documents: guides() },
   { name: 'Constructs', documents: ['dist/reference/README.md', ...markdownIn('dist/reference/constructs')] },
   { name: 'Doors', documents: [...markdownIn('dist/reference').slice(1), 'docs/glossary.md'] },
-  { name: 'Project', documents: ['CONTRIBUTING.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md', 'release/README.md'] },
+  {
+    name: 'Project',
+    documents: ['docs/architecture.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md', 'release/README.md'],
+  },
   { name: 'Decisions', documents: markdownIn('docs/decisions') },
   { name: 'Examples', documents: examples() },
 ].map(({ name, documents }) => ({ name, pages: documents.map(pageOf) }));
