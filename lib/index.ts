@@ -1,21 +1,34 @@
 export type { BaseBundledFunctionOptions, BundledFunctionOptions, IBundledFunction } from './function/bundled-function';
 export type { IQueryFunction } from './function/query-function';
 export { CqlType } from './keyspaces/cql-type';
-export type { IKeyspacesQueryFunction } from './keyspaces/i-keyspaces-query-function';
-export type { IShardedKeyspacesTable } from './keyspaces/i-sharded-keyspaces-table';
-export type { IShardedKeyspacesTableRef } from './keyspaces/i-sharded-keyspaces-table-ref';
-export { KeyspacesBilling, type KeyspacesProvisionedThroughput } from './keyspaces/keyspaces-billing';
-export { type KeyspacesAutoscaledCapacityOptions, KeyspacesCapacity } from './keyspaces/keyspaces-capacity';
-export { KeyspacesChangeView } from './keyspaces/keyspaces-change-view';
-export { ClusteringOrder, type KeyspacesClusteringColumn, type KeyspacesColumn } from './keyspaces/keyspaces-column';
-export { KeyspacesQueryFunction, type KeyspacesQueryFunctionProps } from './keyspaces/keyspaces-query-function';
-export type { KeyspacesTableBindingOptions } from './keyspaces/keyspaces-table-binding-options';
+export {
+  type KeyspacesAutoscaledCapacityOptions,
+  KeyspacesBilling,
+  KeyspacesCapacity,
+  type KeyspacesProvisionedThroughput,
+} from './keyspaces/keyspaces-billing';
+export type { IKeyspacesFanOutQueryFunction } from './keyspaces/keyspaces-fan-out-query-function';
+export {
+  KeyspacesFanOutQueryFunction,
+  type KeyspacesFanOutQueryFunctionProps,
+} from './keyspaces/keyspaces-fan-out-query-function';
+export type {
+  IShardedKeyspacesTable,
+  KeyspacesTableBindingOptions,
+  ShardedKeyspacesTableAttributes,
+} from './keyspaces/sharded-keyspaces-table';
 export { ShardedKeyspacesTable } from './keyspaces/sharded-keyspaces-table';
-export type { ShardedKeyspacesTableAttributes } from './keyspaces/sharded-keyspaces-table-attributes';
-export { ShardedKeyspacesTableBase } from './keyspaces/sharded-keyspaces-table-base';
 export { ShardedKeyspacesTableGrants } from './keyspaces/sharded-keyspaces-table-grants';
-export type { ShardedKeyspacesTableOptions } from './keyspaces/sharded-keyspaces-table-options';
-export type { ShardedKeyspacesTableProps } from './keyspaces/sharded-keyspaces-table-props';
+export type {
+  ShardedKeyspacesTableOptions,
+  ShardedKeyspacesTableProps,
+} from './keyspaces/sharded-keyspaces-table-options';
+export {
+  ClusteringOrder,
+  KeyspacesChangeView,
+  type KeyspacesClusteringColumn,
+  type KeyspacesColumn,
+} from './keyspaces/sharded-keyspaces-table-options';
 export type { ConsumerAlarms } from './monitoring/consumer-alarms';
 export type { DaxAlarms } from './monitoring/dax-alarms';
 export type { IndexAlarms } from './monitoring/index-alarms';
@@ -75,31 +88,29 @@ export {
 export type { ExpectedStreamTraffic } from './stream/stream-advice';
 export { StreamProduceGrants, StreamReshardGrants } from './stream/stream-grants';
 export { UniformStream, type UniformStreamProps } from './stream/uniform-stream';
-export { ShardCountController, type ShardCountControllerProps } from './table/adaptive/shard-count-controller';
+export {
+  AdaptiveShardCountController,
+  type AdaptiveShardCountControllerProps,
+} from './table/adaptive/adaptive-shard-count-controller';
 export { DaxCluster, type DaxClusterProps } from './table/dax-cluster';
-export type { AdaptiveShardCountsOptions } from './table/index/adaptive-shard-counts-options';
-export type { BaseShardedIndexOptions } from './table/index/base-sharded-index-options';
-export type { ExpectedIndexTraffic } from './table/index/expected-index-traffic';
-export type { IShardedIndex } from './table/index/i-sharded-index';
-export type { IShardedIndexRef } from './table/index/i-sharded-index-ref';
-export { KeyLayout } from './table/index/key-layout';
+export type { AdaptiveShardCountsOptions } from './table/index/shard-counts';
 export { ShardCounts } from './table/index/shard-counts';
+export type { IShardedIndex, ShardedIndexAttributes, ShardedIndexBindingOptions } from './table/index/sharded-index';
 export { ShardedIndex } from './table/index/sharded-index';
-export type { ShardedIndexAttributes } from './table/index/sharded-index-attributes';
-export { ShardedIndexBase } from './table/index/sharded-index-base';
-export type { ShardedIndexBindingOptions } from './table/index/sharded-index-binding-options';
 export { ShardedIndexGrants } from './table/index/sharded-index-grants';
-export type { ShardedIndexOptions } from './table/index/sharded-index-options';
-export { ShardingStrategy } from './table/index/sharding-strategy';
-export type { IKeyShardedTable } from './table/key-sharded/i-key-sharded-table';
+export type {
+  BaseShardedIndexOptions,
+  ExpectedIndexTraffic,
+  ShardedIndexOptions,
+} from './table/index/sharded-index-options';
+export { KeyLayout, ShardingStrategy } from './table/index/sharded-index-options';
+export type { IKeyShardedTable, KeyShardedTableAttributes } from './table/key-sharded/key-sharded-table';
 export { KeyShardedTable, type KeyShardedTableProps } from './table/key-sharded/key-sharded-table';
-export type { KeyShardedTableAttributes } from './table/key-sharded/key-sharded-table-attributes';
 export { KeyShardedTableGrants } from './table/key-sharded/key-sharded-table-grants';
-export type { KeyShardingOptions } from './table/key-sharded/key-sharding-options';
-export { IndexResharding, type IndexReshardingProps } from './table/movers/index-resharding';
-export { ItemVersion } from './table/movers/item-version';
-export type { ReshardingOptions } from './table/movers/resharding-options';
-export { TableResharding, type TableReshardingProps } from './table/movers/table-resharding';
+export type { KeyShardingOptions } from './table/key-sharded/key-sharding-settings';
+export { IndexItemMover, type IndexItemMoverProps } from './table/movers/index-item-mover';
+export type { ItemMoverOptions } from './table/movers/item-mover';
+export { ItemVersion, TableItemMover, type TableItemMoverProps } from './table/movers/table-item-mover';
+export type { IFanOutQueryFunction } from './table/query/fan-out-query-function';
 export { FanOutQueryFunction, type FanOutQueryFunctionProps } from './table/query/fan-out-query-function';
-export type { IFanOutQueryFunction } from './table/query/i-fan-out-query-function';
 export { ShardedTable, type ShardedTableProps } from './table/sharded-table';

@@ -9,7 +9,7 @@ const {
   HashKeyRegistry,
   KeyLayout,
   OrderedProducerFunction,
-  ShardCountController,
+  AdaptiveShardCountController,
   ShardCounts,
   ShardedTable,
   UniformStream,
@@ -28,5 +28,5 @@ const byStatus = jobs.addShardedIndex({
   shardCounts: ShardCounts.adaptive({ maximum: 16 }),
 });
 new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus] });
-new ShardCountController(stack, 'Controller', { index: byStatus });
+new AdaptiveShardCountController(stack, 'Controller', { index: byStatus });
 stack.node.root.synth();

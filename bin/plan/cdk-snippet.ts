@@ -124,7 +124,7 @@ const INDEX: Snippet<[name: string, valueAttribute: string | undefined, plan: In
 const ADAPTIVE_INDEX: Snippet<[maximum: number]> = {
   typescript: (maximum) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
-    "import { ShardCountController, ShardCounts, ShardedTable } from 'cdk-even-shards';",
+    "import { AdaptiveShardCountController, ShardCounts, ShardedTable } from 'cdk-even-shards';",
     '',
     "const table = new ShardedTable(this, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });",
     'const index = table.addShardedIndex({',
@@ -133,11 +133,11 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number]> = {
     "  sortKey: { name: 'createdAt', type: AttributeType.STRING },",
     `  shardCounts: ShardCounts.adaptive({ maximum: ${maximum} }),`,
     '});',
-    "new ShardCountController(this, 'Controller', { index });",
+    "new AdaptiveShardCountController(this, 'Controller', { index });",
   ],
   python: (maximum) => [
     'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
-    'from cdk_even_shards import ShardCountController, ShardCounts, ShardedTable',
+    'from cdk_even_shards import AdaptiveShardCountController, ShardCounts, ShardedTable',
     '',
     'table = ShardedTable(self, "Table", partition_key=Attribute(name="id", type=AttributeType.STRING))',
     'index = table.add_sharded_index(',
@@ -146,7 +146,7 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number]> = {
     '    sort_key=Attribute(name="createdAt", type=AttributeType.STRING),',
     `    shard_counts=ShardCounts.adaptive(maximum=${maximum}),`,
     ')',
-    'ShardCountController(self, "Controller", index=index)',
+    'AdaptiveShardCountController(self, "Controller", index=index)',
   ],
   java: (maximum) => [
     'import io.github.cdkevenshards.*;',
@@ -161,7 +161,7 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number]> = {
     '    .sortKey(Attribute.builder().name("createdAt").type(AttributeType.STRING).build())',
     `    .shardCounts(ShardCounts.adaptive(AdaptiveShardCountsOptions.builder().maximum(${maximum}).build()))`,
     '    .build());',
-    'ShardCountController.Builder.create(this, "Controller").index(index).build();',
+    'AdaptiveShardCountController.Builder.create(this, "Controller").index(index).build();',
   ],
 };
 

@@ -30,7 +30,7 @@ function besidesDeployments(steps: readonly Step[]): keyof typeof COMPLETE | und
 /** What the step besides the deployments waits for. */
 const COMPLETE = {
   drain: 'and when drained shards hold no item, because each was written again, has expired, or was deleted.',
-  backfill: 'and when reshardItems, or IndexResharding, has gone over the whole table.',
+  backfill: 'and when reshardItems, or IndexItemMover, has gone over the whole table.',
   move: 'and when reshardItems has gone over the whole table and has refused no item.',
 };
 

@@ -1,7 +1,13 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { FanOutQueryFunction, KeyLayout, ShardCountController, ShardCounts, ShardedTable } from 'cdk-even-shards';
+import {
+  AdaptiveShardCountController,
+  FanOutQueryFunction,
+  KeyLayout,
+  ShardCounts,
+  ShardedTable,
+} from 'cdk-even-shards';
 import type { Construct } from 'constructs';
 
 export interface AdaptiveOrdersProps extends StackProps {
@@ -28,6 +34,6 @@ export class AdaptiveOrdersStack extends Stack {
     });
     byStatus.bindWriter(placeOrders);
     new FanOutQueryFunction(this, 'Query', { indexes: [byStatus] });
-    new ShardCountController(this, 'Controller', { index: byStatus });
+    new AdaptiveShardCountController(this, 'Controller', { index: byStatus });
   }
 }

@@ -1,12 +1,12 @@
 import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnKeyspace } from 'aws-cdk-lib/aws-cassandra';
-import { CqlType, KeyspacesQueryFunction, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';
+import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';
 import type { Construct } from 'constructs';
 
 /** Blogs by the day they are published, each day spread over 200 partitions, and a function that reads a day in order. */
 export class BlogsStack extends Stack {
   readonly blogs: ShardedKeyspacesTable;
-  readonly query: KeyspacesQueryFunction;
+  readonly query: KeyspacesFanOutQueryFunction;
 
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);
@@ -21,6 +21,6 @@ export class BlogsStack extends Stack {
       shardCounts: ShardCounts.uniform(200),
       firstShard: 1,
     });
-    this.query = new KeyspacesQueryFunction(this, 'Query', { tables: [this.blogs] });
+    this.query = new KeyspacesFanOutQueryFunction(this, 'Query', { tables: [this.blogs] });
   }
 }

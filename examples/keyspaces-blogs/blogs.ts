@@ -2,10 +2,10 @@ import type { Client } from 'cassandra-driver';
 import {
   type FanOutSelectPage,
   fanOutSelect,
+  KEYSPACES_WRITE_OPTIONS,
   type ShardedKeyspacesConfig,
   selectRow,
   shardColumns,
-  WRITE_OPTIONS,
 } from 'cdk-even-shards/keyspaces';
 
 export interface Blog {
@@ -29,7 +29,11 @@ export class Blogs {
   async publish(blog: Blog): Promise<void> {
     const { shard } = shardColumns(this.table, blog);
     const statement = 'INSERT INTO tracker.blogs (publish_date, shard, title, description) VALUES (?, ?, ?, ?)';
-    await this.client.execute(statement, [blog.publish_date, shard, blog.title, blog.description], WRITE_OPTIONS);
+    await this.client.execute(
+      statement,
+      [blog.publish_date, shard, blog.title, blog.description],
+      KEYSPACES_WRITE_OPTIONS,
+    );
   }
 
   /** One blog, with one SELECT. */

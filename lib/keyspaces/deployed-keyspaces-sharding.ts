@@ -2,9 +2,8 @@ import type { CfnResource } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { readGuide } from '../construct/guide-link';
 import { calculatedFromColumns, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
-import { warnOfChangedSettings } from '../table/deployed/changed-settings';
+import { warnOfChangedSettings, warnOfSkippedStep } from '../table/deployed/deployed-changes';
 import { deployedMetadata } from '../table/deployed/deployed-metadata';
-import { warnOfSkippedStep } from '../table/deployed/deployed-shard-counts';
 
 /** The key of the metadata of a table that says how it is sharded. */
 const KEYSPACES_SHARDING = 'EvenShards::KeyspacesSharding';

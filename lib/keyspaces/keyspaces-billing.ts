@@ -1,5 +1,6 @@
+import { Token } from 'aws-cdk-lib';
 import type * as cassandra from 'aws-cdk-lib/aws-cassandra';
-import type { KeyspacesCapacity } from './keyspaces-capacity';
+import { InvalidArgumentError } from '../core/foundation/errors';
 
 /** Capacity that is paid for whether it is used or not. */
 export interface KeyspacesProvisionedThroughput {
@@ -44,4 +45,85 @@ export class KeyspacesBilling {
   private constructor(props: Pick<cassandra.CfnTableProps, 'billingMode' | 'autoScalingSpecifications'>) {
     this._props = props;
   }
+}
+
+/** How provisioned capacity follows the traffic. */
+export interface KeyspacesAutoscaledCapacityOptions {
+  /**
+   * The fewest capacity units a second.
+   *
+   * @default 1
+   */
+  readonly minCapacity?: number;
+
+  /** The most capacity units a second. */
+  readonly maxCapacity: number;
+
+  /**
+   * How much of the capacity is to be used, in percent, 20 to 90.
+   *
+   * @default 70
+   */
+  readonly targetUtilizationPercent?: number;
+}
+
+/** Source: the CloudFormation reference, AWS::Cassandra::Table TargetTrackingScalingPolicyConfiguration. */
+const LEAST_UTILIZATION = 20;
+const MOST_UTILIZATION = 90;
+
+/** The read or the write capacity of a table that is billed by provisioned capacity. */
+export class KeyspacesCapacity {
+  /**
+   * The same capacity at all times.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` unless it is a whole number of at least 1.
+   *
+   * @param capacityUnits capacity units a second
+   */
+  public static constant(capacityUnits: number): KeyspacesCapacity {
+    checkUnits('capacityUnits', capacityUnits);
+    return new KeyspacesCapacity(capacityUnits, undefined);
+  }
+
+  /**
+   * A capacity that Application Auto Scaling keeps in proportion to the traffic, beginning with the minimum.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` for a bound that is no whole number of at least 1, a minimum above
+   * the maximum, or a utilization outside 20 to 90 percent.
+   *
+   * @param options bounds and target
+   */
+  public static autoscaled(options: KeyspacesAutoscaledCapacityOptions): KeyspacesCapacity {
+    const { minCapacity = 1, maxCapacity, targetUtilizationPercent = 70 } = options;
+    checkUnits('minCapacity', minCapacity);
+    checkUnits('maxCapacity', maxCapacity);
+    if (![minCapacity, maxCapacity].some(Token.isUnresolved) && minCapacity > maxCapacity) {
+      throw new InvalidArgumentError('minCapacity', minCapacity, `at most maxCapacity, which is ${maxCapacity}`);
+    }
+    const isPercentage = targetUtilizationPercent >= LEAST_UTILIZATION && targetUtilizationPercent <= MOST_UTILIZATION;
+    if (!Token.isUnresolved(targetUtilizationPercent) && !isPercentage) {
+      const allowed = `a percentage from ${LEAST_UTILIZATION} to ${MOST_UTILIZATION}`;
+      throw new InvalidArgumentError('targetUtilizationPercent', targetUtilizationPercent, allowed);
+    }
+    return new KeyspacesCapacity(minCapacity, {
+      minimumUnits: minCapacity,
+      maximumUnits: maxCapacity,
+      scalingPolicy: { targetTrackingScalingPolicyConfiguration: { targetValue: targetUtilizationPercent } },
+    });
+  }
+
+  /** @internal */
+  public readonly _units: number;
+  /** @internal */
+  public readonly _autoScaling: cassandra.CfnTable.AutoScalingSettingProperty | undefined;
+
+  private constructor(units: number, autoScaling: cassandra.CfnTable.AutoScalingSettingProperty | undefined) {
+    this._units = units;
+    this._autoScaling = autoScaling;
+  }
+}
+
+function checkUnits(field: string, units: number): void {
+  if (Token.isUnresolved(units) || (Number.isInteger(units) && units >= 1)) return;
+  throw new InvalidArgumentError(field, units, 'a whole number of at least 1');
 }

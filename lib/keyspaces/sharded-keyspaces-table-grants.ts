@@ -1,6 +1,12 @@
-import { Stack } from 'aws-cdk-lib';
+import { type IResource, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type { IShardedKeyspacesTableRef } from './i-sharded-keyspaces-table-ref';
+import type * as kms from 'aws-cdk-lib/aws-kms';
+
+/** What permissions on a table need to know of it. */
+interface GrantedTable extends IResource {
+  readonly tableArn: string;
+  readonly encryptionKey?: kms.IKey;
+}
 
 /**
  * The tables that a driver reads of its own accord when it connects, and when it looks up a table's columns.
@@ -13,18 +19,14 @@ const DRIVER_TABLES = {
   system_schema_mcs: ['columns', 'keyspaces', 'tables', 'types'],
 } as const;
 
-/** The least permissions that work with a sharded table needs. */
+/** The least permissions that work with a sharded table needs. A table has them as its `grants`. */
 export class ShardedKeyspacesTableGrants {
-  /**
-   * Permissions on one table.
-   *
-   * @param table the table
-   */
-  public static fromTable(table: IShardedKeyspacesTableRef): ShardedKeyspacesTableGrants {
+  /** @internal */
+  public static _of(table: GrantedTable): ShardedKeyspacesTableGrants {
     return new ShardedKeyspacesTableGrants(table);
   }
 
-  private constructor(private readonly table: IShardedKeyspacesTableRef) {}
+  private constructor(private readonly table: GrantedTable) {}
 
   /**
    * Allows `cassandra:Select` on exactly this table and on the system tables that drivers read, and `kms:Decrypt` on the

@@ -1,16 +1,219 @@
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, type IResource, RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
 import * as cassandra from 'aws-cdk-lib/aws-cassandra';
+import type * as iam from 'aws-cdk-lib/aws-iam';
+import type * as kms from 'aws-cdk-lib/aws-kms';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../construct/construct-field';
-import { InvalidArgumentError } from '../core/foundation/errors';
+import { checkOwnEnvironment } from '../construct/own-environment';
+import { refuseToken } from '../construct/refuse-token';
+import { InvalidArgumentError, InvalidShardCountError } from '../core/foundation/errors';
+import { checkShardedKeyspacesConfig, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
+import { bindConfig } from '../function/bind-config';
+import { requireShardCounts } from '../table/index/shard-counts';
+import { ShardingStrategy } from '../table/index/sharded-index-options';
 import { CqlType } from './cql-type';
 import { describeSharding, warnOfKeyspacesChange } from './deployed-keyspaces-sharding';
-import type { IShardedKeyspacesTable } from './i-sharded-keyspaces-table';
 import { KeyspacesBilling } from './keyspaces-billing';
-import type { KeyspacesColumn } from './keyspaces-column';
-import type { ShardedKeyspacesTableAttributes } from './sharded-keyspaces-table-attributes';
-import { ShardedKeyspacesTableBase } from './sharded-keyspaces-table-base';
-import type { ShardedKeyspacesTableProps } from './sharded-keyspaces-table-props';
+import { keyspacesTableArn, ShardedKeyspacesTableGrants } from './sharded-keyspaces-table-grants';
+import type {
+  KeyspacesColumn,
+  ShardedKeyspacesTableOptions,
+  ShardedKeyspacesTableProps,
+} from './sharded-keyspaces-table-options';
+
+/** A Cassandra table whose partition key values are spread over several shards each. */
+export interface IShardedKeyspacesTable extends IResource {
+  /** The name of the keyspace. */
+  readonly keyspaceName: string;
+
+  /** The name of the table. */
+  readonly tableName: string;
+
+  /** The ARN of the table: `arn:aws:cassandra:region:account:/keyspace/<keyspace>/table/<table>`. */
+  readonly tableArn: string;
+
+  /** The key of yours that the table is encrypted with, if it is one. */
+  readonly encryptionKey?: kms.IKey;
+
+  /** Permissions for whatever works with the table. */
+  readonly grants: ShardedKeyspacesTableGrants;
+
+  /**
+   * Lets a function write rows: it gets the table's configuration as an environment variable, for `shardColumns` of
+   * `cdk-even-shards/keyspaces`, and may modify the table.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   * variable holds another table or what you have set yourself, or if the function is known to be in another account or
+   * region than the table.
+   *
+   * @param writer the function that writes
+   * @param binding how the function is told
+   */
+  bindWriter(writer: lambda.Function, binding?: KeyspacesTableBindingOptions): iam.Grant;
+
+  /**
+   * Lets a function read rows by itself: it gets the table's configuration as an environment variable, for `fanOutSelect`
+   * and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does.
+   *
+   * @param reader the function that reads
+   * @param binding how the function is told
+   */
+  bindReader(reader: lambda.Function, binding?: KeyspacesTableBindingOptions): iam.Grant;
+
+  /**
+   * Everything that an application must know to write to the table and to read it, as JSON: hand the parsed object
+   * (`ShardedKeyspacesConfig`) to `shardColumns`, `selectRow` and `fanOutSelect` of `cdk-even-shards/keyspaces`.
+   */
+  toConfigJson(): string;
+}
+
+/** How a function is told about a sharded table. */
+export interface KeyspacesTableBindingOptions {
+  /**
+   * The environment variable that gets the table's configuration as JSON: letters, digits and underscores, starting with a
+   * letter.
+   *
+   * @default - the table's name in capitals, such as `BLOGS` for `blogs`
+   */
+  readonly environmentVariable?: string;
+}
+
+/** A sharded Cassandra table that exists, in the account and region of the stack. */
+export interface ShardedKeyspacesTableAttributes extends ShardedKeyspacesTableOptions {
+  /**
+   * The names of the columns that are no part of the key, regular and static.
+   *
+   * @default - none: queries return key columns alone
+   */
+  readonly columnNames?: string[];
+
+  /**
+   * The key of yours that the table is encrypted with.
+   *
+   * @default - a key that AWS owns
+   */
+  readonly encryptionKey?: kms.IKey;
+}
+
+/**
+ * What created and imported tables have in common.
+ *
+ * @internal
+ */
+abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKeyspacesTable {
+  /** The name of the keyspace. */
+  public readonly keyspaceName: string;
+  /** The name of the table. */
+  public readonly tableName: string;
+  /** The ARN of the table: `arn:aws:cassandra:region:account:/keyspace/<keyspace>/table/<table>`. */
+  public readonly tableArn: string;
+  /** The key of yours that the table is encrypted with, if it is one. */
+  public readonly encryptionKey?: kms.IKey;
+  /** Permissions for whatever works with the table. */
+  public readonly grants: ShardedKeyspacesTableGrants;
+
+  /** @internal */
+  public readonly _config: ShardedKeyspacesConfig;
+
+  /**
+   * @param scope the construct to add the table to
+   * @param id the table's name within the scope
+   * @param options what the table is
+   * @param columnNames the columns that are no part of its key
+   * @param encryptionKey the key of yours that it is encrypted with
+   */
+  protected constructor(
+    scope: Construct,
+    id: string,
+    options: ShardedKeyspacesTableOptions,
+    columnNames: string[],
+    encryptionKey?: kms.IKey,
+  ) {
+    super(scope, id);
+    const { keyspaceName, tableName } = options;
+    this._config = tableConfig(constructField(this, ''), options, columnNames);
+    this.keyspaceName = keyspaceName;
+    this.tableName = tableName;
+    this.tableArn = keyspacesTableArn(this.stack, keyspaceName, tableName);
+    this.encryptionKey = encryptionKey;
+    this.grants = ShardedKeyspacesTableGrants._of(this);
+  }
+
+  /**
+   * Lets a function write rows: it gets the table's configuration as an environment variable, for `shardColumns` of
+   * `cdk-even-shards/keyspaces`, and may modify the table.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   * variable holds another table or what you have set yourself, or if the function is known to be in another account or
+   * region than the table.
+   *
+   * @param writer the function that writes
+   * @param binding how the function is told
+   */
+  public bindWriter(writer: lambda.Function, binding: KeyspacesTableBindingOptions = {}): iam.Grant {
+    this.bind('bindWriter', writer, binding);
+    return this.grants.modifyRows(writer);
+  }
+
+  /**
+   * Lets a function read rows by itself: it gets the table's configuration as an environment variable, for `fanOutSelect`
+   * and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does.
+   *
+   * @param reader the function that reads
+   * @param binding how the function is told
+   */
+  public bindReader(reader: lambda.Function, binding: KeyspacesTableBindingOptions = {}): iam.Grant {
+    this.bind('bindReader', reader, binding);
+    return this.grants.selectRows(reader);
+  }
+
+  /**
+   * Everything that an application must know to write to the table and to read it, as JSON: hand the parsed object
+   * (`ShardedKeyspacesConfig`) to `shardColumns`, `selectRow` and `fanOutSelect` of `cdk-even-shards/keyspaces`.
+   */
+  public toConfigJson(): string {
+    return this.stack.toJsonString(this._config);
+  }
+
+  private bind(method: string, bound: lambda.Function, { environmentVariable }: KeyspacesTableBindingOptions): void {
+    const { tableName: name, _config: config } = this;
+    checkOwnEnvironment(constructField(bound, method), `the table ${name}`, this, Stack.of(bound));
+    bindConfig({ name, config, json: this.toConfigJson() }, bound, environmentVariable);
+  }
+}
+
+/** What functions and applications read of a table, its defaults filled in, and checked. */
+function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, columns: string[]): ShardedKeyspacesConfig {
+  refuseToken(`${prefix}firstShard`, options.firstShard, 'a whole number');
+  requireShardCounts(`${prefix}shardCounts`, options.shardCounts);
+  if (options.shardCounts._maximum !== undefined) {
+    const allowed = 'fixed: a table of Amazon Keyspaces does not say which partition is throttled';
+    throw new InvalidShardCountError(`${prefix}shardCounts`, 'ShardCounts.adaptive', allowed);
+  }
+  const config = {
+    keyspaceName: options.keyspaceName,
+    tableName: options.tableName,
+    partitionKey: options.partitionKey.map(({ name, cqlType }) => ({ name, type: cqlType.cql })),
+    shardColumn: options.shardColumn ?? 'shard',
+    firstShard: options.firstShard ?? 0,
+    clusteringColumns: options.clusteringColumns.map(({ name, cqlType, order }) => ({
+      name,
+      type: cqlType.cql,
+      order: order ?? 'ASC',
+    })),
+    columns,
+    shards: options.shardCounts._config,
+    strategy: options.strategy ?? ShardingStrategy.CALCULATED,
+    ...(options.calculatedFrom && { calculatedFrom: options.calculatedFrom }),
+  } as ShardedKeyspacesConfig;
+  checkShardedKeyspacesConfig(config, prefix);
+  return config;
+}
 
 /**
  * A table of Amazon Keyspaces (for Apache Cassandra) that spreads each of its partition key values over several shards: a
@@ -18,7 +221,7 @@ import type { ShardedKeyspacesTableProps } from './sharded-keyspaces-table-props
  *
  * It is `PRIMARY KEY ((publish_date, shard), title)` where it would have been `PRIMARY KEY ((publish_date), title)`. Write
  * to it with `shardColumns` of `cdk-even-shards/keyspaces`, read it back with `selectRow` and `fanOutSelect`, or from
- * anywhere with a `KeyspacesQueryFunction`.
+ * anywhere with a `KeyspacesFanOutQueryFunction`.
  *
  * The table is billed on demand, can be restored to a point in time, and is retained when it leaves the stack, unless its
  * properties say otherwise. Its key cannot change; its shard counts can, as `ShardCounts` says.

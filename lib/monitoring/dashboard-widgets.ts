@@ -6,11 +6,11 @@ import type { IQueryFunction } from '../function/query-function';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
 import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream/stream-metrics';
-import type { ShardCountController } from '../table/adaptive/shard-count-controller';
+import type { AdaptiveShardCountController } from '../table/adaptive/adaptive-shard-count-controller';
 import type { DaxCluster } from '../table/dax-cluster';
-import type { IShardedIndex } from '../table/index/i-sharded-index';
-import type { IKeyShardedTable } from '../table/key-sharded/i-key-sharded-table';
-import { FanOutQueryFunctionBase } from '../table/query/fan-out-query-function-base';
+import type { IShardedIndex } from '../table/index/sharded-index';
+import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
+import { FanOutQueryFunctionBase } from '../table/query/fan-out-query-function';
 import { REPORTING_PERIOD } from './alarm-definition';
 import type { ConsumerAlarms } from './consumer-alarms';
 import type { DaxAlarms } from './dax-alarms';
@@ -219,7 +219,7 @@ export function daxWidgets(cluster: DaxCluster, alarms: DaxAlarms): Rows {
   ];
 }
 
-export function shardCountWidgets(controller: ShardCountController | undefined, alarms: IndexAlarms): Rows {
+export function shardCountWidgets(controller: AdaptiveShardCountController | undefined, alarms: IndexAlarms): Rows {
   if (controller === undefined) return [];
   const period = REPORTING_PERIOD;
   return [

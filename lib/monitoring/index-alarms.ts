@@ -1,7 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import type { ShardCountController } from '../table/adaptive/shard-count-controller';
-import type { IShardedIndex } from '../table/index/i-sharded-index';
+import type { AdaptiveShardCountController } from '../table/adaptive/adaptive-shard-count-controller';
+import type { IShardedIndex } from '../table/index/sharded-index';
 import {
   type AlarmDefinition,
   type AlarmDefinitions,
@@ -50,7 +50,7 @@ export function writeThrottlesOfIndex(
 
 export function shardCountAlarms(
   index: IShardedIndex,
-  controller: ShardCountController,
+  controller: AdaptiveShardCountController,
 ): AlarmDefinitions<Pick<IndexAlarms, 'valuesAtMaximum' | 'controllerStopped'>> {
   const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
   const ofIndex = `of the index ${index.indexName} of the table ${index.table.tableName}`;

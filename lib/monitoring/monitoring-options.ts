@@ -1,7 +1,7 @@
 import type { Duration } from 'aws-cdk-lib';
 import type { StreamAutoScaling } from '../stream/scaling/stream-auto-scaling';
 import type { StreamReconciliation } from '../stream/scaling/stream-reconciliation';
-import type { ShardCountController } from '../table/adaptive/shard-count-controller';
+import type { AdaptiveShardCountController } from '../table/adaptive/adaptive-shard-count-controller';
 
 /** What is watched of a stream. */
 export interface StreamMonitoringOptions {
@@ -120,7 +120,7 @@ export interface IndexMonitoringOptions {
    *
    * @default - nothing is watched of counts
    */
-  readonly shardCountController?: ShardCountController;
+  readonly shardCountController?: AdaptiveShardCountController;
 }
 
 /** What is watched of a table that is sharded by its own key. */

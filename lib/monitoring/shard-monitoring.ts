@@ -11,8 +11,8 @@ import type { IQueryFunction } from '../function/query-function';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
 import type { DaxCluster } from '../table/dax-cluster';
-import type { IShardedIndex } from '../table/index/i-sharded-index';
-import type { IKeyShardedTable } from '../table/key-sharded/i-key-sharded-table';
+import type { IShardedIndex } from '../table/index/sharded-index';
+import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
 import type { AlarmDefinition, AlarmDefinitions } from './alarm-definition';
 import { type ConsumerAlarms, consumerBehind } from './consumer-alarms';
 import {

@@ -1,6 +1,6 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import type { IKeyShardedTable } from '../table/key-sharded/i-key-sharded-table';
+import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
 import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import type { TableMonitoringOptions } from './monitoring-options';
 import { refusedByPartition } from './refused-by-partition';

@@ -7,13 +7,11 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct/construct-field';
-import { TABLE_WRITE_KEY_ACTIONS } from '../construct/kms-actions';
 import { checkOwnEnvironment } from '../construct/own-environment';
 import { refuseToken } from '../construct/refuse-token';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { bindConfig } from '../function/bind-config';
-import type { IShardedIndex } from './index/i-sharded-index';
-import type { ShardedIndexBindingOptions } from './index/sharded-index-binding-options';
+import type { IShardedIndex, ShardedIndexBindingOptions } from './index/sharded-index';
 
 /** Properties of a `DaxCluster`. */
 export interface DaxClusterProps {
@@ -67,26 +65,18 @@ export interface DaxClusterProps {
   readonly nodes?: number;
 
   /**
-   * How old a page may be: for how long a node answers the same query from its query cache. No write changes that cache.
+   * How old a page may be: for how long a node answers the same query from its query cache.
    *
    * @default - 5 minutes
    */
   readonly queryTimeToLive?: Duration;
 
   /**
-   * How old an item may be that is got by its key, if it was written past the cluster.
+   * How old an item may be that is got by its key.
    *
    * @default - 5 minutes
    */
   readonly itemTimeToLive?: Duration;
-
-  /**
-   * Whether items of the `tables` may be written through the cluster, so that `get` finds them as they were written. Queries
-   * do not: see `queryTimeToLive`.
-   *
-   * @default false
-   */
-  readonly allowWrites?: boolean;
 }
 
 /** Source: the DynamoDB developer guide, "DAX cluster components": one primary node and up to ten read replicas. */
@@ -97,20 +87,21 @@ const ENCRYPTED_PORT = 9111;
 
 /** Source: the DynamoDB developer guide, "DAX access control", without `Scan`, which no fan-out query sends. */
 const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
-const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
 
 /**
  * A cluster of Amazon DynamoDB Accelerator (DAX) in front of sharded indexes and tables: for single items, and values, that are read
  * more often than their partition allows, where several applications share a cache. A cache in the memory of each application is
  * cheaper: `cache` of `FanOutQueryFunction`, and `cachedQueryClient`.
  *
- * Bind it to your functions, and give `fanOutQuery` of `cdk-even-shards/core` a `DaxDocument` of `@amazon-dax-sdk/lib-dax`.
+ * Bind it to your functions, and give `fanOutQuery` of `cdk-even-shards/sharded-index` a `DaxDocument` of
+ * `@amazon-dax-sdk/lib-dax`. Writes go to DynamoDB, past the cluster: it answers with the earlier item, or page, until its time to live
+ * is over.
  *
  * It is encrypted at rest and in transit. Its role may read exactly the indexes and tables that it is given. It is billed by the hour
  * and node.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if it is to take writes and has no
- * tables, if a number or a duration is out of its bounds, or if a table is known to be in another account or region.
+ * Throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if a number or a duration is out of its
+ * bounds, or if a table is known to be in another account or region.
  */
 export class DaxCluster extends Construct implements ec2.IConnectable {
   /** The ARN of the cluster. */
@@ -128,8 +119,6 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
   /** The network connections of the nodes. */
   public readonly connections: ec2.Connections;
 
-  private readonly allowWrites: boolean;
-
   /**
    * A cluster with a role, a subnet group, a parameter group and a security group of its own.
    *
@@ -139,13 +128,9 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    */
   constructor(scope: Construct, id: string, props: DaxClusterProps) {
     super(scope, id);
-    const { indexes = [], tables = [], vpc, nodes = 3, allowWrites = false } = props;
+    const { indexes = [], tables = [], vpc, nodes = 3 } = props;
     if (indexes.length + tables.length === 0) {
       throw new InvalidArgumentError(constructField(this, 'indexes'), indexes, 'at least one sharded index or table');
-    }
-    if (allowWrites && tables.length === 0) {
-      const allowed = 'false without tables: an index is written by way of its table';
-      throw new InvalidArgumentError(constructField(this, 'allowWrites'), allowWrites, allowed);
     }
     if (!Token.isUnresolved(nodes) && !(Number.isInteger(nodes) && nodes >= 1 && nodes <= MAX_NODES)) {
       throw new InvalidArgumentError(constructField(this, 'nodes'), nodes, `a whole number from 1 to ${MAX_NODES}`);
@@ -153,17 +138,14 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
     for (const table of [...tables, ...indexes.map((index) => index.table)]) {
       checkOwnEnvironment(constructField(this, 'tables'), 'a table', table, Stack.of(this));
     }
-    this.allowWrites = allowWrites;
     this.role = new iam.Role(this, 'Role', {
       assumedBy: new iam.ServicePrincipal('dax.amazonaws.com'),
       description: 'What a cluster of DAX asks DynamoDB with',
     });
-    for (const table of tables) {
-      this.allowOn(table, [table.tableArn], [...READS, ...(allowWrites ? WRITES : [])]);
-    }
+    for (const table of tables) this.allowOn(table, READS);
     for (const index of indexes) {
       index.grants.query(this.role);
-      if (!tables.includes(index.table)) this.allowOn(index.table, [index.table.tableArn], ['DescribeTable']);
+      if (!tables.includes(index.table)) this.allowOn(index.table, ['DescribeTable']);
     }
     const description = 'The nodes of a cluster of DAX';
     const { securityGroups = [new ec2.SecurityGroup(this, 'SecurityGroup', { vpc, description })] } = props;
@@ -223,19 +205,11 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * @param grantee the role, function or other principal that reads
    */
   public grantRead(grantee: iam.IGrantable): iam.Grant {
-    return this.grant(grantee, ['GetItem', 'BatchGetItem', 'Query']);
-  }
-
-  /**
-   * Allows to put, update, delete and check items through exactly this cluster, also in batches and in transactions.
-   *
-   * Throws an error with the code `INVALID_ARGUMENT` unless the cluster was created with `allowWrites`.
-   *
-   * @param grantee the role, function or other principal that writes
-   */
-  public grantWrite(grantee: iam.IGrantable): iam.Grant {
-    if (this.allowWrites) return this.grant(grantee, WRITES);
-    throw new InvalidArgumentError(constructField(this, 'allowWrites'), false, 'true for a cluster that takes writes');
+    return iam.Grant.addToPrincipal({
+      grantee,
+      actions: ['dax:GetItem', 'dax:BatchGetItem', 'dax:Query'],
+      resourceArns: [this.clusterArn],
+    });
   }
 
   /**
@@ -368,19 +342,14 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
     }).attachTo(this);
   }
 
-  private grant(grantee: iam.IGrantable, actions: string[]): iam.Grant {
-    return iam.Grant.addToPrincipal({
-      grantee,
-      actions: actions.map((action) => `dax:${action}`),
-      resourceArns: [this.clusterArn],
-    });
-  }
-
-  private allowOn(table: dynamodb.ITableV2, resources: string[], actions: string[]): void {
+  private allowOn(table: dynamodb.ITableV2, actions: string[]): void {
     this.role.addToPolicy(
-      new iam.PolicyStatement({ actions: actions.map((action) => `dynamodb:${action}`), resources }),
+      new iam.PolicyStatement({
+        actions: actions.map((action) => `dynamodb:${action}`),
+        resources: [table.tableArn],
+      }),
     );
-    table.encryptionKey?.grant(this.role, ...(this.allowWrites ? TABLE_WRITE_KEY_ACTIONS : ['kms:Decrypt']));
+    table.encryptionKey?.grant(this.role, 'kms:Decrypt');
   }
 
   private milliseconds(property: string, timeToLive: Duration = Duration.minutes(5)): string {

@@ -1,19 +1,17 @@
-import { Token } from 'aws-cdk-lib';
+import { Lazy, Stack, Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../construct/blueprint';
 import { given } from '../construct/given';
 import { recoveryUnlessChosen } from '../construct/point-in-time-recovery';
-import type { ShardedIndexConfig } from '../core/sharded-index/config/sharded-index-config';
-import { addShardCountTable, type KeepOptions } from './adaptive/shard-count-table';
+import { protectWhileRetained } from '../construct/protect-while-retained';
+import { COUNT_TABLE_EXPIRY, COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from '../core/adaptive-counts/shard-count-table';
 import { warnOfIndexChange } from './deployed/deployed-sharding';
-import { type DescribedIndex, describeIndexes } from './deployed/index-metadata';
+import { type DescribedIndex, describeIndexes } from './deployed/sharding-metadata';
 import { adviseOnIndexShards } from './index/index-advice';
-import { indexConfig } from './index/index-config';
-import { specifyInsights } from './index/index-insights';
 import { ShardedIndex } from './index/sharded-index';
-import { checkShardedIndex } from './index/sharded-index-checks';
 import type { ShardedIndexOptions } from './index/sharded-index-options';
+import { shardedIndexSettings } from './index/sharded-index-settings';
 
 /**
  * Properties of a `ShardedTable`: those of `dynamodb.TableV2`. Two defaults differ, and the documentation that is inherited
@@ -71,23 +69,29 @@ export class ShardedTable extends dynamodb.TableV2 {
    * which is encrypted, retained and protected as this table is, and can be restored to a point in time.
    *
    * Throws an error with the code `INVALID_INDEX_CONFIG` if the properties contradict each other, the table or its
-   * other indexes, and `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have.
+   * other indexes, `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have, and
+   * `INVALID_SHARD_COUNT` if there are no `shardCounts`, where no type checker sees it.
    *
    * @param props what to shard, by how much and in which order
    */
   public addShardedIndex(props: ShardedIndexOptions): ShardedIndex {
-    const countTable = this.countTableFor(props);
-    const config = indexConfig(this.tableName, this.tableKey, props, countTable?.tableName);
-    checkShardedIndex(this, props, config, {
-      shardedIndexes: this.shardedIndexes.map((index) => index.config),
-      keyAttributes: this.keyAttributes(),
-    });
+    const settings = shardedIndexSettings(
+      {
+        table: this,
+        tableKey: this.tableKey,
+        shardedIndexes: this.shardedIndexes.map((index) => index.config),
+        keyAttributes: this.keyAttributes(),
+        shardCountTable: () => this.addedShardCountTable(),
+      },
+      props,
+    );
+    const { config, shardCountTable } = settings;
     if (props.expectedTraffic) adviseOnIndexShards(this, config, props.expectedTraffic);
     this.addGlobalSecondaryIndex(
       given({
-        indexName: props.indexName,
-        partitionKeys: partitionKeys(config, props.valueAttribute),
-        sortKeys: [...(props.sortKey ? [props.sortKey] : []), ...(props.tieBreakers ?? [])],
+        indexName: config.indexName,
+        partitionKeys: [...settings.partitionKeys],
+        sortKeys: [...settings.sortKeys],
         projectionType: props.projectionType,
         nonKeyAttributes: props.nonKeyAttributes && [...props.nonKeyAttributes].sort(),
         readCapacity: props.readCapacity,
@@ -97,18 +101,17 @@ export class ShardedTable extends dynamodb.TableV2 {
         warmThroughput: props.warmThroughput,
       }),
     );
-    const described = { config, ...(countTable && { countTable: identityOf(countTable) }) };
+    const described = { config, ...(shardCountTable && { countTable: identityOf(shardCountTable) }) };
     this.shardedIndexes.push(described);
     const resource = this.node.defaultChild as dynamodb.CfnGlobalTable;
     describeIndexes(resource, this.shardedIndexes);
     const { contributorInsightsSpecification: insights } = props;
-    if (insights !== undefined) specifyInsights(resource, props.indexName, insights);
+    if (insights !== undefined) specifyInsights(resource, config.indexName, insights);
     warnOfIndexChange(this, described);
-    return ShardedIndex._of(this, config, countTable);
+    return ShardedIndex._of(this, settings);
   }
 
-  private countTableFor({ shardCounts, shardCountTable }: ShardedIndexOptions): dynamodb.ITableV2 | undefined {
-    if (shardCounts._maximum === undefined || shardCountTable !== undefined) return shardCountTable;
+  private addedShardCountTable(): dynamodb.TableV2 {
     this.shardCountTable ??= addShardCountTable(this, this.keep);
     return this.shardCountTable;
   }
@@ -126,16 +129,63 @@ function identityOf({ tableName, node }: dynamodb.ITableV2): string {
   return Token.isUnresolved(tableName) ? node.path : tableName;
 }
 
-function partitionKeys({ keyLayout, shardAttribute: name }: ShardedIndexConfig, value?: dynamodb.Attribute) {
-  if (value === undefined) return [{ name, type: dynamodb.AttributeType.NUMBER }];
-  return keyLayout === 'single-attribute'
-    ? [{ name, type: dynamodb.AttributeType.STRING }]
-    : [value, { name, type: dynamodb.AttributeType.NUMBER }];
-}
-
 function defaults(props: ShardedTableProps): Partial<ShardedTableProps> {
   return {
     ...recoveryUnlessChosen(props),
     ...(props.contributorInsights === undefined && { contributorInsightsSpecification: THROTTLED_KEYS }),
   };
+}
+
+/** How a table of counts is kept: as the table whose indexes it is for. */
+type KeepOptions = Pick<dynamodb.TablePropsV2, 'encryption' | 'removalPolicy' | 'deletionProtection'>;
+
+/** Adds the table that holds how far the values of the adaptive indexes of a table have grown. */
+function addShardCountTable(scope: Construct, keep: KeepOptions): dynamodb.TableV2 {
+  const table = new dynamodb.TableV2(
+    scope,
+    'ShardCounts',
+    withDefaults<dynamodb.TablePropsV2>(
+      scope,
+      dynamodb.TableV2.PROPERTY_INJECTION_ID,
+      {
+        partitionKey: { name: COUNT_TABLE_INDEX, type: dynamodb.AttributeType.STRING },
+        sortKey: { name: COUNT_TABLE_VALUE, type: dynamodb.AttributeType.STRING },
+        // Only reports of throttled writes have it.
+        timeToLiveAttribute: COUNT_TABLE_EXPIRY,
+        ...keep,
+      },
+      recoveryUnlessChosen,
+    ),
+  );
+  if (keep.deletionProtection === undefined) protectWhileRetained(table);
+  return table;
+}
+
+/**
+ * Has CloudWatch name keys of one index in the region of the table. TableV2 gives all indexes what the table has, and takes
+ * another choice for replicas alone.
+ */
+function specifyInsights(
+  table: dynamodb.CfnGlobalTable,
+  indexName: string,
+  { enabled, mode }: dynamodb.ContributorInsightsSpecification,
+): void {
+  const stack = Stack.of(table);
+  const { replicas } = table;
+  table.replicas = Lazy.any({
+    produce: () => {
+      const resolved: dynamodb.CfnGlobalTable.ReplicaSpecificationProperty[] = stack.resolve(replicas);
+      const own = JSON.stringify(stack.resolve(stack.region));
+      return resolved.map((replica) => (JSON.stringify(replica.region) === own ? withInsights(replica) : replica));
+    },
+  });
+
+  function withInsights(replica: dynamodb.CfnGlobalTable.ReplicaSpecificationProperty) {
+    const indexes =
+      replica.globalSecondaryIndexes as dynamodb.CfnGlobalTable.ReplicaGlobalSecondaryIndexSpecificationProperty[];
+    const globalSecondaryIndexes = indexes.map((index) =>
+      index.indexName === indexName ? { ...index, contributorInsightsSpecification: { enabled, mode } } : index,
+    );
+    return { ...replica, globalSecondaryIndexes };
+  }
 }

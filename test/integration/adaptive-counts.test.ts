@@ -30,7 +30,7 @@ import {
 import { adaptiveConfig } from '../support/fakes/adaptive-config';
 import { createTable } from '../support/sharded-tables';
 
-/** The table of counts on dynalite with the AWS SDK, and the function of IndexResharding that would be deployed. */
+/** The table of counts on dynalite with the AWS SDK, and the function of IndexItemMover that would be deployed. */
 
 const COUNTS = adaptiveConfig.adaptive!.tableName;
 const INDEX_KEY = { S: `${adaptiveConfig.tableName}/${adaptiveConfig.indexName}` };
@@ -46,8 +46,8 @@ const GROWN: Record<string, AttributeValue> = {
   reason: { S: 'to see' },
 };
 
-const RESHARDER = {
-  path: 'Test/Resharder',
+const MOVER = {
+  path: 'Test/Mover',
   name: 'resharder',
   arn: 'arn:aws:lambda:us-east-1:000000000000:function:resharder',
   runtime: 'nodejs24.x',
@@ -160,14 +160,14 @@ test('10,000 values that have grown are read over several pages, and each by its
   expect(await store.readCount('value 07777')).toMatchObject({ read: 4 + (7_777 % 60) });
 }, 120_000);
 
-describe('the function of IndexResharding for an index whose counts grow', () => {
+describe('the function of IndexItemMover for an index whose counts grow', () => {
   const ORDERS = 150;
   const why = { value: 'open', reason: 'to see', changedBy: 'a test' };
 
   /** What the function answers that is started now: it has no copy of the counts yet. */
   const reshard = async (resumePoint?: string): Promise<{ moved: number; itemsScanned: number; refused: number }> => {
     const { endpoint } = emulator;
-    const definition = { ...RESHARDER, codeDirectory: join(process.cwd(), 'dist/lambda/item-resharder') };
+    const definition = { ...MOVER, codeDirectory: join(process.cwd(), 'dist/lambda/item-mover') };
     const environment = lambdaEnvironment(definition, { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
     const functions = new FunctionPool(definition, environment, () => {});
     const event = { segment: 0, totalSegments: 1, request: {}, ...(resumePoint !== undefined && { resumePoint }) };

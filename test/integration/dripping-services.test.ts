@@ -20,7 +20,7 @@ const STREAM = { [STREAM_NAME]: 'events' };
 test.concurrent.each<[string, Record<string, string>, object]>([
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'get', owners: ['a'] }],
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'plan' }],
-  ['shard-count-controller', { [INDEX]: JSON.stringify(adaptiveConfig) }, {}],
+  ['adaptive-shard-count-controller', { [INDEX]: JSON.stringify(adaptiveConfig) }, {}],
   ['stream-reconciler', STREAM, {}],
   [
     'stream-resharder',

@@ -53,7 +53,7 @@ beforeAll(async () => {
   const environments = {
     producer: { [STREAM_NAME]: 'events', [REGISTRY_FUNCTION_NAME]: 'registry' },
     'query-fanout': { [INDEXES]: JSON.stringify({ byStatus: index }) },
-    'keyspaces-query': { [TABLES]: JSON.stringify({ t: table }) },
+    'keyspaces-query-fanout': { [TABLES]: JSON.stringify({ t: table }) },
     'hash-key-registry': { [STREAM_NAME]: 'events', [REGISTRY_TABLE_NAME]: 'registry' },
   };
   await Promise.all(
@@ -122,10 +122,14 @@ test.each<[string, string, unknown]>([
     },
   ],
   ['query-fanout', 'a query that the table refuses', { index: 'byStatus', value: CANARY, ...select }],
-  ['keyspaces-query', 'an unknown table', { table: LARGE }],
-  ['keyspaces-query', 'a bad value', { table: 't', value: { author: { LARGE } } }],
-  ['keyspaces-query', 'a bad condition', { table: 't', value: { author: 'a' }, where: { digest: { eq: LARGE } } }],
-  ['keyspaces-query', 'a bad cursor', { table: 't', value: { author: 'a' }, cursor: LARGE }],
+  ['keyspaces-query-fanout', 'an unknown table', { table: LARGE }],
+  ['keyspaces-query-fanout', 'a bad value', { table: 't', value: { author: { LARGE } } }],
+  [
+    'keyspaces-query-fanout',
+    'a bad condition',
+    { table: 't', value: { author: 'a' }, where: { digest: { eq: LARGE } } },
+  ],
+  ['keyspaces-query-fanout', 'a bad cursor', { table: 't', value: { author: 'a' }, cursor: LARGE }],
   ['hash-key-registry', 'an unknown action', { action: LARGE }],
   ['hash-key-registry', 'a bad owner', { action: 'get', owners: [LARGE] }],
   ['hash-key-registry', 'a bad weight', { action: 'allocate', owners: [{ owner: CANARY, weight: LARGE }] }],

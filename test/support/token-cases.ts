@@ -6,19 +6,19 @@ import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
+  AdaptiveShardCountController,
   CqlType,
   DaxCluster,
   FanOutQueryFunction,
   HashKeyRegistry,
-  IndexResharding,
+  IndexItemMover,
   ItemVersion,
   KeyspacesBilling,
   KeyspacesCapacity,
-  KeyspacesQueryFunction,
+  KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
   OutboxRelayDatabase,
   OutboxRelayFunction,
-  ShardCountController,
   ShardCounts,
   ShardedKeyspacesTable,
   type ShardedKeyspacesTableProps,
@@ -29,7 +29,7 @@ import {
   StreamReconciliation,
   StreamResharding,
   StreamReshardingProvider,
-  TableResharding,
+  TableItemMover,
   UniformStream,
 } from '../../lib';
 import { invoiceTable } from './fakes/invoice-table';
@@ -109,15 +109,15 @@ function relay(stack: Stack, settings: object = {}): OutboxRelayFunction {
   return new OutboxRelayFunction(stack, 'Relay', { stream: imported(stack), database, vpc, ...settings });
 }
 
-function resharding(stack: Stack, settings: object): IndexResharding {
+function resharding(stack: Stack, settings: object): IndexItemMover {
   const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
-  return new IndexResharding(stack, 'It', { index: index(stack, ShardCounts.uniform(2)), ...budgets, ...settings });
+  return new IndexItemMover(stack, 'It', { index: index(stack, ShardCounts.uniform(2)), ...budgets, ...settings });
 }
 
-function tableResharding(stack: Stack, settings: object): TableResharding {
+function tableItemMover(stack: Stack, settings: object): TableItemMover {
   const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
   const table = invoiceTable(stack);
-  return new TableResharding(stack, 'It', { table, itemVersion: ItemVersion.none(), ...budgets, ...settings });
+  return new TableItemMover(stack, 'It', { table, itemVersion: ItemVersion.none(), ...budgets, ...settings });
 }
 
 function dax(stack: Stack, settings: object): DaxCluster {
@@ -137,16 +137,17 @@ const functions: [string, (stack: Stack, settings: object) => unknown, declaredB
     (stack, settings) => new HashKeyRegistry(stack, 'It', { stream: imported(stack), ...settings }),
   ],
   ['FanOutQueryFunctionProps', query],
-  ['IndexReshardingProps', resharding, 'ReshardingOptions'],
-  ['TableReshardingProps', tableResharding, 'ReshardingOptions'],
+  ['IndexItemMoverProps', resharding, 'ItemMoverOptions'],
+  ['TableItemMoverProps', tableItemMover, 'ItemMoverOptions'],
   [
-    'ShardCountControllerProps',
+    'AdaptiveShardCountControllerProps',
     (stack, settings) =>
-      new ShardCountController(stack, 'It', { index: index(stack, ShardCounts.adaptive()), ...settings }),
+      new AdaptiveShardCountController(stack, 'It', { index: index(stack, ShardCounts.adaptive()), ...settings }),
   ],
   [
-    'KeyspacesQueryFunctionProps',
-    (stack, settings) => new KeyspacesQueryFunction(stack, 'It', { tables: [keyspacesTable(stack)], ...settings }),
+    'KeyspacesFanOutQueryFunctionProps',
+    (stack, settings) =>
+      new KeyspacesFanOutQueryFunction(stack, 'It', { tables: [keyspacesTable(stack)], ...settings }),
   ],
   [
     'StreamAutoScalingOptions',
@@ -251,13 +252,13 @@ export const tokenCases: TokenCase[] = [
       'targetUtilizationPercent must be a percentage of the capacity, more than 0 and at most 100, known at synthesis, ' +
       'got a token',
   },
-  ...[resharding, tableResharding].flatMap((make) => [
+  ...[resharding, tableItemMover].flatMap((make) => [
     ...['readUnitsPerSecond', 'writeUnitsPerSecond', 'maxConcurrency', 'toleratedFailureCount'].map((property) => ({
-      name: `ReshardingOptions.${property} of ${make.name}`,
+      name: `ItemMoverOptions.${property} of ${make.name}`,
       give: (stack: Stack) => make(stack, { [property]: token() }),
     })),
     {
-      name: `ReshardingOptions.segments of ${make.name}`,
+      name: `ItemMoverOptions.segments of ${make.name}`,
       give: (stack: Stack) => make(stack, { segments: token() }),
       refusal: 'segments must be a whole number from 1 to 256, known at synthesis, got a token',
     },

@@ -72,7 +72,7 @@ const ANSWER_MS = 1_000;
 const KEPT_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Tells a `ShardCountController` of the writes of each value that its index has throttled, a minute after the fact and
+ * Tells a `AdaptiveShardCountController` of the writes of each value that its index has throttled, a minute after the fact and
  * exactly. Metrics tell of them later, and of some not at all.
  *
  * Send each write of a single item through `watch`:

@@ -45,7 +45,7 @@ export const CONSISTENCY_LEVELS: Record<ReadConsistency, number> = { LOCAL_QUORU
  * The options to write a row with, which every driver of Node takes: prepared; at `LOCAL_QUORUM`, the only level at which
  * Amazon Keyspaces writes; and idempotent, because a row whose shard is already chosen can be written again.
  */
-export const WRITE_OPTIONS: Readonly<Pick<StatementOptions, 'prepare' | 'consistency' | 'isIdempotent'>> = {
+export const KEYSPACES_WRITE_OPTIONS: Readonly<Pick<StatementOptions, 'prepare' | 'consistency' | 'isIdempotent'>> = {
   prepare: true,
   consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM,
   isIdempotent: true,

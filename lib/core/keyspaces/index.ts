@@ -14,10 +14,10 @@ export type { FanOutOrder, IndexShards, ShardCount } from '../sharded-index';
 export {
   type CqlClient,
   type CqlRow,
+  KEYSPACES_WRITE_OPTIONS,
   type ReadConsistency,
   type StatementOptions,
   type StatementResult,
-  WRITE_OPTIONS,
 } from './cql-client';
 export type { CqlKeyType } from './cql-key-type';
 export {

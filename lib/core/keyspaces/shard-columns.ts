@@ -15,7 +15,7 @@ import { joinedText, partitionValues, shardsOfValue } from './shards-of-value';
  *
  *     const { shard } = shardColumns(config, blog);
  *     await client.execute('INSERT INTO tracker.blogs (publish_date, shard, title) VALUES (?, ?, ?)',
- *       [blog.publish_date, shard, blog.title], WRITE_OPTIONS);
+ *       [blog.publish_date, shard, blog.title], KEYSPACES_WRITE_OPTIONS);
  *
  * A calculated shard is that of `calculatedShard`, of the text of the column: dates as "2020-07-09", timestamps as
  * "2020-07-09T08:30:00.000Z", whole numbers in digits, UUIDs in small letters, `blob` in base64. Several columns have "#"

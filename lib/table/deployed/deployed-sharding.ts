@@ -2,16 +2,15 @@ import { Annotations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
-import { type Setting, warnOfChangedSettings } from './changed-settings';
+import { type Setting, warnOfChangedSettings, warnOfSkippedStep, warnOfSkippedTableStep } from './deployed-changes';
 import { deployedMetadata } from './deployed-metadata';
-import { warnOfSkippedStep, warnOfSkippedTableStep } from './deployed-shard-counts';
 import {
   type DescribedIndex,
   type IndexMetadata,
   KEY_SHARDING,
   type KeyShardingMetadata,
   SHARDED_INDEXES,
-} from './index-metadata';
+} from './sharding-metadata';
 
 /** Warns of what a deployment would change in an index so that readers miss items of it, or so that it fails. */
 export function warnOfIndexChange(table: IConstruct, index: DescribedIndex): void {

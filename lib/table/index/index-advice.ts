@@ -9,8 +9,8 @@ import {
   type ShardedTableConfig,
   shardCountOf,
 } from '../../core/sharded-index/config/sharded-index-config';
-import type { ExpectedIndexTraffic } from './expected-index-traffic';
-import { sortedByKey } from './sorted-by-key';
+import { sortedByKey } from './shard-counts';
+import type { ExpectedIndexTraffic } from './sharded-index-options';
 
 /**
  * Warns if an index, or a value of it, has fewer shards than its traffic is planned to need, and of what no number of

@@ -3,8 +3,32 @@ import { InvalidArgumentError, InvalidShardCountError } from '../../core/foundat
 import { checkShardCount, MAX_INDEX_SHARDS } from '../../core/foundation/shard-count';
 import type { IndexShards, ShardCount } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
-import type { AdaptiveShardCountsOptions } from './adaptive-shard-counts-options';
-import { sortedByKey } from './sorted-by-key';
+
+/** Options of `ShardCounts.adaptive`. */
+export interface AdaptiveShardCountsOptions {
+  /**
+   * How many shards a value has before it grows: a whole number from 1 to 10,000.
+   *
+   * @default 1
+   */
+  readonly initial?: number;
+
+  /**
+   * The counts of values that have more shards from the beginning, or that had fixed counts before: whole numbers from 1 to
+   * 10,000, by value.
+   *
+   * @default - every value has the initial count
+   */
+  readonly initialByValue?: { [value: string]: number };
+
+  /**
+   * The most shards that a value may grow to: a whole number from 1 to 10,000. A page asks every shard of its value, so
+   * this bounds what a page costs. A deployment can raise and lower it at any time; a value that has more shards keeps them.
+   *
+   * @default 64
+   */
+  readonly maximum?: number;
+}
 
 /** Each shard takes 1,000 write units a second, and a table 40,000 by its default quota. */
 const DEFAULT_MAXIMUM = 64;
@@ -171,6 +195,18 @@ function checkKnown(field: string, counts: readonly ShardCount[]): void {
   }
 }
 
+/**
+ * What is not typed can leave the counts out, or give a number.
+ *
+ * @throws InvalidShardCountError unless there are shard counts
+ */
+export function requireShardCounts(field: string, counts: unknown): asserts counts is ShardCounts {
+  if ((counts as Partial<ShardCounts> | undefined | null)?._config !== undefined) return;
+  const allowed =
+    'shard counts, such as ShardCounts.uniform(8): there is no default, for only the expected writes say how many';
+  throw new InvalidShardCountError(field, counts as number, allowed);
+}
+
 function shardCount(field: string, count: number): ShardCount {
   if (!Token.isUnresolved(count)) checkShardCount(field, count, MAX_INDEX_SHARDS);
   return { write: count, read: count };
@@ -186,5 +222,17 @@ function countsByValue(field: string, counts: { [value: string]: number }): Reco
       value,
       shardCount(`${field}[${JSON.stringify(value)}]`, count),
     ]),
+  );
+}
+
+/**
+ * The same map in the order of its keys: a map of another language arrives in another order on every run, which must not
+ * change a template. Keys compare by UTF-16 code unit, the same in every locale.
+ */
+export function sortedByKey<V>(map: { readonly [key: string]: V }): { [key: string]: V } {
+  return Object.fromEntries(
+    Object.keys(map)
+      .sort()
+      .map((key) => [key, map[key]!]),
   );
 }

@@ -5,7 +5,14 @@ import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/kms-actions';
 import { reportsKey } from '../../core/adaptive-counts/shard-count-table';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { grantOnTable, type TablePermission } from '../grant-on-table';
-import type { IShardedIndexRef } from './i-sharded-index-ref';
+
+/** What permissions on an index need to know of it. */
+interface GrantedIndex {
+  readonly table: dynamodb.ITableV2;
+  readonly indexName: string;
+  readonly indexArn: string;
+  readonly shardCountTable?: dynamodb.ITableV2;
+}
 
 /**
  * The least permissions that queries of a sharded index need, and writers of its items, which are the items of its table.
@@ -13,18 +20,16 @@ import type { IShardedIndexRef } from './i-sharded-index-ref';
  * The grants of `TableV2` allow more: `readData` also scans and reads of the table, its streams and all its indexes;
  * `writeData` also `DeleteItem`, `BatchWriteItem`, which deletes as well, and `DescribeTable`. Grant them besides if an
  * application uses them.
+ *
+ * An index has them as its `grants`.
  */
 export class ShardedIndexGrants {
-  /**
-   * Permissions on one index.
-   *
-   * @param index the index to query, or whose items are written
-   */
-  public static fromIndex(index: IShardedIndexRef): ShardedIndexGrants {
+  /** @internal */
+  public static _of(index: GrantedIndex): ShardedIndexGrants {
     return new ShardedIndexGrants(index);
   }
 
-  private constructor(private readonly index: IShardedIndexRef) {}
+  private constructor(private readonly index: GrantedIndex) {}
 
   /**
    * Allows `dynamodb:Query` on exactly this index, and `kms:Decrypt` on the table's customer-managed key if it has one. With

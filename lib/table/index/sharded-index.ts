@@ -1,20 +1,276 @@
-import { Stack } from 'aws-cdk-lib';
-import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import { Arn, ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../../construct/construct-field';
+import { checkOwnEnvironment } from '../../construct/own-environment';
 import type { ShardedIndexConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { bindConfig } from '../../function/bind-config';
-import type { IShardedIndex } from './i-sharded-index';
-import { indexConfig } from './index-config';
-import { checkIndexEnvironment } from './index-environment';
-import { replicaOf } from './replica-of';
-import type { ShardedIndexAttributes } from './sharded-index-attributes';
-import { ShardedIndexBase } from './sharded-index-base';
-import type { ShardedIndexBindingOptions } from './sharded-index-binding-options';
-import { checkShardedIndex, checkTableKey } from './sharded-index-checks';
 import { ShardedIndexGrants } from './sharded-index-grants';
+import type { BaseShardedIndexOptions } from './sharded-index-options';
+import { type ShardedIndexSettings, shardedIndexSettings } from './sharded-index-settings';
+
+/**
+ * A sharded index, of a `ShardedTable` of this app or imported by `ShardedIndex.fromShardedIndexAttributes`.
+ *
+ * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to the table, or
+ * that query it themselves.
+ */
+export interface IShardedIndex {
+  /** The table the index belongs to. */
+  readonly table: dynamodb.ITableV2;
+
+  /** The name of the index. */
+  readonly indexName: string;
+
+  /** The ARN of the index: `<table ARN>/index/<index name>`. */
+  readonly indexArn: string;
+
+  /** The table that holds the counts of the values that have grown. Undefined if the counts are fixed. */
+  readonly shardCountTable?: dynamodb.ITableV2;
+
+  /** Permissions for whatever queries this index or writes its items. */
+  readonly grants: ShardedIndexGrants;
+
+  /**
+   * Lets a function write items so that they appear in this index: the function gets the index's configuration as an
+   * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items
+   * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
+   * the variable holds another index or what you have set yourself, or if the function is known to be in another
+   * account or region than the table.
+   *
+   * @param writer the function that writes
+   * @param binding how the function is told
+   */
+  bindWriter(writer: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
+
+  /**
+   * Lets a function query this index by itself: the function gets the index's configuration as an environment variable,
+   * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. With adaptive counts it may also
+   * read them: see `AdaptiveIndex`. Anything that is not a Node.js function invokes a `FanOutQueryFunction` instead.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
+   * the variable holds another index or what you have set yourself, or if the function is known to be in another
+   * account or region than the table.
+   *
+   * @param reader the function that queries
+   * @param binding how the function is told
+   */
+  bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
+
+  /**
+   * Everything that an application must know to write to the index and to query it, as JSON: put it into an
+   * environment variable, and hand the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
+   * `cdk-even-shards/core`.
+   *
+   * The name of a table that the app creates is resolved when the stack is deployed.
+   */
+  toConfigJson(): string;
+
+  /**
+   * The same index of a replica of the table, in another region: for functions that run there.
+   *
+   * Throws what `TableV2.replica` throws for a table of this app that has no replica in the region.
+   *
+   * @param region the region of the replica
+   */
+  onReplica(region: string): IShardedIndex;
+
+  /**
+   * Any metric that DynamoDB writes of the index, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `WriteThrottleEvents`
+   * @param props statistic, period and looks
+   */
+  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Write units that the index has consumed.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricConsumedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Read units that queries of the index have consumed.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricConsumedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Write units a second that are provisioned for the index, of a table that is not billed on demand.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricProvisionedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Read units a second that are provisioned for the index, of a table that is not billed on demand.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricProvisionedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes to the index that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads of the index that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled because a partition of the index got more than the 1,000 units a second that it
+   * takes. They hold up the writes to the table.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads that were throttled because a partition of the index got more than the 3,000 units a second that it takes.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled because the index has consumed the write capacity that is provisioned for it.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWriteProvisionedThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads that were throttled because the index has consumed the read capacity that is provisioned for it.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricReadProvisionedThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled because the index has reached its `maxWriteRequestUnits`.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWriteMaxOnDemandThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads that were throttled because the index has reached its `maxReadRequestUnits`.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricReadMaxOnDemandThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled because of the quotas of the account.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWriteAccountLimitThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads that were throttled because of the quotas of the account.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricReadAccountLimitThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Write units consumed while the index is built from the items that the table has already. They are not part of
+   * the consumed write units.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricOnlineIndexConsumedWriteCapacity(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * How far the index is built, in percent.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricOnlineIndexPercentageProgress(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled while the index is built. They hold up the building, not the writes to the table.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricOnlineIndexThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+}
+
+/** How a function is told about a sharded index that it writes or queries. */
+export interface ShardedIndexBindingOptions {
+  /**
+   * The environment variable that holds the index's configuration, as JSON: letters, digits and underscores, starting
+   * with a letter.
+   *
+   * @default - the name of the index in capitals, such as BY_STATUS for `byStatus`
+   */
+  readonly environmentVariable?: string;
+}
+
+/** A sharded index that exists, as `ShardedIndex.fromShardedIndexAttributes` takes it: described as it was added. */
+export interface ShardedIndexAttributes extends BaseShardedIndexOptions {
+  /**
+   * The table the index belongs to, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or
+   * `fromTableAttributes`; import it with its `encryptionKey` if it has a customer-managed one. Functions and
+   * applications look it up by its name, in their own account and region.
+   */
+  readonly table: dynamodb.ITableV2;
+
+  /** The names of the attributes of the table's key: the partition key, then the sort key if the table has one. */
+  readonly tableKey: string[];
+}
 
 /**
  * A global secondary index whose values are spread over several shards each, made by `ShardedTable.addShardedIndex`.
@@ -22,7 +278,7 @@ import { ShardedIndexGrants } from './sharded-index-grants';
  * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to the table, or
  * that query it themselves.
  */
-export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
+export class ShardedIndex implements IShardedIndex {
   /**
    * Imports an index that exists: one of a table in another app, or one that was sharded by other means than
    * `ShardedTable.addShardedIndex`. Describe it as it is; nothing is created, changed or looked up.
@@ -33,20 +289,15 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
    * @param attributes the table, the key of the table, and the index
    */
   public static fromShardedIndexAttributes(attributes: ShardedIndexAttributes): IShardedIndex {
-    const { table, tableKey, shardCountTable } = attributes;
-    const config = indexConfig(table.tableName, tableKey, attributes, shardCountTable?.tableName);
-    checkTableKey(table, config);
-    checkShardedIndex(table, attributes, config);
-    return new ShardedIndex(table, config, shardCountTable);
+    const { table, tableKey, indexName } = attributes;
+    checkTableKey(constructField(table, `${indexName}.tableKey`), tableKey);
+    const nothingElseIsKnown = { shardedIndexes: [], keyAttributes: [], shardCountTable: () => undefined };
+    return new ShardedIndex(table, shardedIndexSettings({ table, tableKey, ...nothingElseIsKnown }, attributes));
   }
 
   /** @internal */
-  public static _of(
-    table: dynamodb.ITableV2,
-    config: ShardedIndexConfig,
-    shardCountTable?: dynamodb.ITableV2,
-  ): ShardedIndex {
-    return new ShardedIndex(table, config, shardCountTable);
+  public static _of(table: dynamodb.ITableV2, settings: ShardedIndexSettings): ShardedIndex {
+    return new ShardedIndex(table, settings);
   }
 
   /** The table the index belongs to. */
@@ -65,13 +316,12 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
 
   private readonly replicas: { [region: string]: ShardedIndex } = {};
 
-  private constructor(table: dynamodb.ITableV2, config: ShardedIndexConfig, shardCountTable?: dynamodb.ITableV2) {
-    super();
+  private constructor(table: dynamodb.ITableV2, { config, shardCountTable }: Bound) {
     this.table = table;
     this.shardCountTable = shardCountTable;
     this.indexName = config.indexName;
     this.indexArn = `${table.tableArn}/index/${config.indexName}`;
-    this.grants = ShardedIndexGrants.fromIndex(this);
+    this.grants = ShardedIndexGrants._of(this);
     this._config = config;
   }
 
@@ -88,12 +338,7 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
    * @param binding how the function is told
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
-    this.checkEnvironment('bindWriter', writer);
-    bindConfig(
-      { name: this.indexName, config: this._config, json: this.toConfigJson() },
-      writer,
-      binding.environmentVariable,
-    );
+    this.bind('bindWriter', writer, binding);
     return this.grants.write(writer);
   }
 
@@ -110,12 +355,7 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
    * @param binding how the function is told
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
-    this.checkEnvironment('bindReader', reader);
-    bindConfig(
-      { name: this.indexName, config: this._config, json: this.toConfigJson() },
-      reader,
-      binding.environmentVariable,
-    );
+    this.bind('bindReader', reader, binding);
     return this.grants.query(reader);
   }
 
@@ -146,11 +386,256 @@ export class ShardedIndex extends ShardedIndexBase implements IShardedIndex {
         'fixed for readers and writers in another region: adaptive counts have consistent reads in one region';
       throw new InvalidIndexConfigError(field, 'ShardCounts.adaptive', allowed);
     }
-    this.replicas[region] ??= new ShardedIndex(replicaOf(this.table, region), this._config);
+    this.replicas[region] ??= new ShardedIndex(replicaOf(this.table, region), { config: this._config });
     return this.replicas[region];
   }
 
-  private checkEnvironment(method: string, bound: lambda.Function): void {
-    checkIndexEnvironment(constructField(bound, method), `the index ${this.indexName}`, this, Stack.of(bound));
+  /**
+   * Any metric that DynamoDB writes of the index, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `WriteThrottleEvents`
+   * @param props statistic, period and looks
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return new cloudwatch.Metric({
+      namespace: 'AWS/DynamoDB',
+      metricName,
+      dimensionsMap: { TableName: this.table.tableName, GlobalSecondaryIndexName: this.indexName },
+      statistic: cloudwatch.Stats.AVERAGE,
+      period: Duration.minutes(5),
+      ...props,
+    }).attachTo(this.table);
   }
+
+  /**
+   * Write units that the index has consumed.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricConsumedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ConsumedWriteCapacityUnits', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Read units that queries of the index have consumed.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricConsumedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ConsumedReadCapacityUnits', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Write units a second that are provisioned for the index, of a table that is not billed on demand.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricProvisionedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ProvisionedWriteCapacityUnits', { statistic: cloudwatch.Stats.AVERAGE, ...props });
+  }
+
+  /**
+   * Read units a second that are provisioned for the index, of a table that is not billed on demand.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricProvisionedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ProvisionedReadCapacityUnits', { statistic: cloudwatch.Stats.AVERAGE, ...props });
+  }
+
+  /**
+   * Writes to the index that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('WriteThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Reads of the index that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ReadThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Writes that were throttled because a partition of the index got more than the 1,000 units a second that it
+   * takes. They hold up the writes to the table.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('WriteKeyRangeThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Reads that were throttled because a partition of the index got more than the 3,000 units a second that it takes.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ReadKeyRangeThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Writes that were throttled because the index has consumed the write capacity that is provisioned for it.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricWriteProvisionedThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('WriteProvisionedThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Reads that were throttled because the index has consumed the read capacity that is provisioned for it.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricReadProvisionedThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ReadProvisionedThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Writes that were throttled because the index has reached its `maxWriteRequestUnits`.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricWriteMaxOnDemandThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('WriteMaxOnDemandThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Reads that were throttled because the index has reached its `maxReadRequestUnits`.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricReadMaxOnDemandThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ReadMaxOnDemandThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Writes that were throttled because of the quotas of the account.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricWriteAccountLimitThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('WriteAccountLimitThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Reads that were throttled because of the quotas of the account.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricReadAccountLimitThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('ReadAccountLimitThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Write units consumed while the index is built from the items that the table has already. They are not part of
+   * the consumed write units.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricOnlineIndexConsumedWriteCapacity(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('OnlineIndexConsumedWriteCapacity', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * How far the index is built, in percent.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricOnlineIndexPercentageProgress(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('OnlineIndexPercentageProgress', { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+  }
+
+  /**
+   * Writes that were throttled while the index is built. They hold up the building, not the writes to the table.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricOnlineIndexThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('OnlineIndexThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  private bind(method: string, bound: lambda.Function, { environmentVariable }: ShardedIndexBindingOptions): void {
+    const { indexName: name, _config: config } = this;
+    checkIndexEnvironment(constructField(bound, method), `the index ${name}`, this, Stack.of(bound));
+    bindConfig({ name, config, json: this.toConfigJson() }, bound, environmentVariable);
+  }
+}
+
+/** What readers and writers of an index are told, and where they look for its counts. */
+type Bound = Pick<ShardedIndexSettings, 'config' | 'shardCountTable'>;
+
+/** Throws an error with the code `INVALID_ARGUMENT` unless an index, and its table of counts, are where its users are. */
+export function checkIndexEnvironment(
+  field: string,
+  what: string,
+  { table, shardCountTable }: IShardedIndex,
+  stack: Stack,
+): void {
+  checkOwnEnvironment(field, what, table, stack);
+  if (shardCountTable !== undefined)
+    checkOwnEnvironment(field, `the shardCountTable of ${what}`, shardCountTable, stack);
+}
+
+/** A table of this app knows its replicas and their keys; of an imported table, the ARN says where a replica is. */
+export function replicaOf(table: dynamodb.ITableV2, region: string): dynamodb.ITableV2 {
+  if (table instanceof dynamodb.TableV2) return table.replica(region);
+  const id = `Replica${region}`;
+  const known = table.node.tryFindChild(id) as dynamodb.ITableV2 | undefined;
+  if (known !== undefined) return known;
+  const components = Stack.of(table).splitArn(table.tableArn, ArnFormat.SLASH_RESOURCE_NAME);
+  return dynamodb.TableV2.fromTableArn(table, id, Arn.format({ ...components, region }));
+}
+
+/** An imported table's key is one, as DynamoDB has it. */
+function checkTableKey(field: string, tableKey: readonly string[]): void {
+  const named = tableKey.every((name) => name !== '');
+  if (named && (tableKey.length === 1 || (tableKey.length === 2 && tableKey[0] !== tableKey[1]))) return;
+  const allowed = 'the name of the partition key, then that of the sort key if the table has one';
+  throw new InvalidIndexConfigError(field, tableKey, allowed);
 }

@@ -11,14 +11,12 @@ import { grantOnTable } from '../grant-on-table';
  *
  * A permission is added to the grantee, and for a grantee of another account to the resource policy of the table as well.
  * Where neither is possible, synthesis warns; the id is `cdk-even-shards:KeyShardedTable.grantWithoutEffect`.
+ *
+ * A table has them as its `shardGrants`.
  */
 export class KeyShardedTableGrants {
-  /**
-   * Permissions on one table.
-   *
-   * @param table the table to query, or whose items are got and written
-   */
-  public static fromTable(table: dynamodb.ITableV2): KeyShardedTableGrants {
+  /** @internal */
+  public static _of(table: dynamodb.ITableV2): KeyShardedTableGrants {
     return new KeyShardedTableGrants(table);
   }
 

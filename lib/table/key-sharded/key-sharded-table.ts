@@ -1,23 +1,141 @@
-import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { Stack } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
 import { given } from '../../construct/given';
+import { checkOwnEnvironment } from '../../construct/own-environment';
+import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
+import { bindConfig } from '../../function/bind-config';
 import { warnOfTableChange } from '../deployed/deployed-sharding';
-import { describeKeySharding } from '../deployed/index-metadata';
-import type { ExpectedIndexTraffic } from '../index/expected-index-traffic';
+import { describeKeySharding } from '../deployed/sharding-metadata';
 import { adviseOnTableShards } from '../index/index-advice';
-import type { ShardedIndexBindingOptions } from '../index/sharded-index-binding-options';
+import { replicaOf, type ShardedIndexBindingOptions } from '../index/sharded-index';
+import type { ExpectedIndexTraffic } from '../index/sharded-index-options';
 import { ShardedTable, type ShardedTableProps } from '../sharded-table';
-import type { IKeyShardedTable } from './i-key-sharded-table';
-import type { KeyShardedTableAttributes } from './key-sharded-table-attributes';
-import type { KeyShardedTableGrants } from './key-sharded-table-grants';
-import { KeySharding } from './key-sharding';
-import { keyShardingConfig } from './key-sharding-config';
-import type { KeyShardingOptions } from './key-sharding-options';
+import { KeyShardedTableGrants } from './key-sharded-table-grants';
+import { type KeyShardingOptions, keyShardingConfig } from './key-sharding-settings';
+
+/**
+ * A table that is sharded by its own key: a `KeyShardedTable` of this app, a replica of one, or one that was imported by
+ * `KeyShardedTable.fromKeyShardedTableAttributes`.
+ *
+ * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to it, or that query it
+ * themselves.
+ */
+export interface IKeyShardedTable {
+  /** The table itself. */
+  readonly table: dynamodb.ITableV2;
+
+  /** What the event of a `FanOutQueryFunction` calls the table. */
+  readonly queryName: string;
+
+  /** Permissions for whatever queries this table, gets single items of it, or writes them. */
+  readonly shardGrants: KeyShardedTableGrants;
+
+  /**
+   * Lets a function write items of this table: it gets the configuration of the table as an environment variable, for
+   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/core`, and may get, put, update, delete and check
+   * single items of the table, and nothing else.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   * variable holds another table or what you have set yourself, or if the function is known to be in another account or
+   * region than the table.
+   *
+   * @param writer the function that writes
+   * @param binding how the function is told
+   */
+  bindWriter(writer: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
+
+  /**
+   * Lets a function query this table and get single items of it: it gets the configuration of the table as an environment
+   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/core`, and may query the table and get its items, and
+   * nothing else.
+   *
+   * Throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does.
+   *
+   * @param reader the function that queries
+   * @param binding how the function is told
+   */
+  bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
+
+  /**
+   * Everything that an application must know to write to this table and to query it, as JSON (`ShardedTableConfig` of
+   * `cdk-even-shards/core`). The name of a table that the app creates is resolved when the stack is deployed.
+   */
+  toConfigJson(): string;
+
+  /**
+   * The replica of the table in another region: for functions that run there. Transactions and conditions hold in one region
+   * of a global table only, so let all writers of an item run in one region.
+   *
+   * Throws what `TableV2.replica` throws for a table of this app that has no replica in the region.
+   *
+   * @param region the region of the replica
+   */
+  onReplica(region: string): IKeyShardedTable;
+
+  /**
+   * Writes to the table that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads of the table that were throttled, for whatever reason.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Writes that were throttled because a partition of the table got more than the 1,000 units a second that it takes.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Reads that were throttled because a partition of the table got more than the 3,000 units a second that it takes.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
+   */
+  metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+}
+
+/** A table that exists, as `KeyShardedTable.fromKeyShardedTableAttributes` takes it: described as it was created. */
+export interface KeyShardedTableAttributes extends KeyShardingOptions {
+  /**
+   * The table, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or `fromTableAttributes`; import it with its
+   * `encryptionKey` if it has a customer-managed one. Functions and applications look it up by its name, in their own account
+   * and region.
+   */
+  readonly table: dynamodb.ITableV2;
+
+  /** The names of the attributes of the table's key: the partition key, which is a string, then the sort key. */
+  readonly tableKey: string[];
+
+  /**
+   * What the event of a `FanOutQueryFunction` calls the table.
+   *
+   * @default - the id of the construct of the table
+   */
+  readonly queryName?: string;
+}
 
 /** Properties of a `KeyShardedTable`. */
 export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOptions {
@@ -195,5 +313,65 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    */
   public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.sharding.metricReadKeyRangeThroughputThrottleEvents(props);
+  }
+}
+
+/** What readers and writers of a table that is sharded by its own key are given, whether the app creates it or imports it. */
+class KeySharding implements IKeyShardedTable {
+  public readonly shardGrants: KeyShardedTableGrants;
+  private readonly replicas: { [region: string]: KeySharding } = {};
+
+  constructor(
+    public readonly table: dynamodb.ITableV2,
+    public readonly queryName: string,
+    private readonly config: ShardedTableConfig,
+  ) {
+    this.shardGrants = KeyShardedTableGrants._of(table);
+  }
+
+  public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
+    this.bind('bindWriter', writer, binding);
+    return this.shardGrants.item(writer).combine(this.shardGrants.write(writer));
+  }
+
+  public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
+    this.bind('bindReader', reader, binding);
+    return this.shardGrants.query(reader).combine(this.shardGrants.item(reader));
+  }
+
+  public toConfigJson(): string {
+    return this.table.stack.toJsonString(this.config);
+  }
+
+  public onReplica(region: string): IKeyShardedTable {
+    if (region === this.table.env.region) return this;
+    this.replicas[region] ??= new KeySharding(replicaOf(this.table, region), this.queryName, this.config);
+    return this.replicas[region];
+  }
+
+  public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sum('WriteThrottleEvents', props);
+  }
+
+  public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sum('ReadThrottleEvents', props);
+  }
+
+  public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sum('WriteKeyRangeThroughputThrottleEvents', props);
+  }
+
+  public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.sum('ReadKeyRangeThroughputThrottleEvents', props);
+  }
+
+  private sum(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.table.metric(metricName, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  private bind(method: string, bound: lambda.Function, { environmentVariable }: ShardedIndexBindingOptions): void {
+    const { table, queryName: name, config } = this;
+    checkOwnEnvironment(constructField(bound, method), `the table ${name}`, table, Stack.of(bound));
+    bindConfig({ name, config, json: this.toConfigJson() }, bound, environmentVariable);
   }
 }

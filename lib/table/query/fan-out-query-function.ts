@@ -1,19 +1,68 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
 import { checkOwnEnvironment } from '../../construct/own-environment';
 import { refuseToken } from '../../construct/refuse-token';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import { CACHE_MS, INDEXES, TABLES } from '../../core/foundation/function-environment';
+import { QUERY_METRICS } from '../../core/foundation/function-metrics';
 import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
 import { checkEnvironmentSize } from '../../function/environment-size';
-import type { IShardedIndex } from '../index/i-sharded-index';
-import { checkIndexEnvironment } from '../index/index-environment';
-import type { IKeyShardedTable } from '../key-sharded/i-key-sharded-table';
-import { FanOutQueryFunctionBase } from './fan-out-query-function-base';
-import type { IFanOutQueryFunction } from './i-fan-out-query-function';
-import { ImportedFanOutQueryFunction } from './imported-fan-out-query-function';
+import { type IQueryFunction, QueryFunctionBase } from '../../function/query-function';
+import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
+import type { IKeyShardedTable } from '../key-sharded/key-sharded-table';
+
+/** A function that queries sharded indexes, of this app or imported by `FanOutQueryFunction.fromFunctionArn`. */
+export interface IFanOutQueryFunction extends IQueryFunction {
+  /**
+   * Read units that pages have consumed.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricConsumedReadUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Pages and counts that came from the memory of a function with a `cache`.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  metricCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+}
+
+/**
+ * What every function has that queries sharded indexes, of this app or imported.
+ *
+ * @internal
+ */
+export abstract class FanOutQueryFunctionBase extends QueryFunctionBase implements IFanOutQueryFunction {
+  /**
+   * Read units that pages have consumed.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricConsumedReadUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(QUERY_METRICS.consumedReadUnits, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Pages and counts that came from the memory of a function with a `cache`.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(QUERY_METRICS.cacheHits, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+}
 
 /** Properties of a `FanOutQueryFunction`. */
 export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
@@ -180,4 +229,14 @@ function checkNames(field: string, what: string, names: readonly string[]): void
     names,
     `sharded ${what} with names that differ, use a function for each table whose index names repeat`,
   );
+}
+
+/** A function that queries sharded indexes that another app has. It adds nothing to the template. */
+export class ImportedFanOutQueryFunction extends FanOutQueryFunctionBase {
+  public readonly function: lambda.IFunction;
+
+  constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {
+    super(scope, id);
+    this.function = lambda.Function.fromFunctionAttributes(this, 'Function', attributes);
+  }
 }

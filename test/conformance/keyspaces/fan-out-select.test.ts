@@ -6,10 +6,10 @@ import {
   type CqlKeyType,
   type CqlRow,
   fanOutSelect,
+  KEYSPACES_WRITE_OPTIONS,
   type ShardedKeyspacesConfig,
   selectRow,
   shardColumns,
-  WRITE_OPTIONS,
 } from '../../../lib/core';
 import { CQL_KEY_TYPES, keyTypeOf } from '../../../lib/core/keyspaces/cql-key-type';
 import { columnNames } from '../../../lib/core/keyspaces/sharded-keyspaces-config';
@@ -87,7 +87,7 @@ async function insert(config: ShardedKeyspacesConfig, rows: readonly CqlRow[]): 
     client.execute(
       statement,
       names.map((name) => row[name]),
-      WRITE_OPTIONS,
+      KEYSPACES_WRITE_OPTIONS,
     );
   for (let start = 0; start < rows.length; start += BATCH) {
     await Promise.all(rows.slice(start, start + BATCH).map(write));
@@ -109,7 +109,7 @@ function modelTable(config: ShardedKeyspacesConfig): ModelTable {
           client.execute(
             statement,
             key.map((name) => row[name]),
-            WRITE_OPTIONS,
+            KEYSPACES_WRITE_OPTIONS,
           ),
         ),
       );
@@ -122,7 +122,7 @@ function modelTable(config: ShardedKeyspacesConfig): ModelTable {
           client.execute(
             statement,
             columns.map((name) => row[name] ?? 'static'),
-            WRITE_OPTIONS,
+            KEYSPACES_WRITE_OPTIONS,
           ),
         ),
       );

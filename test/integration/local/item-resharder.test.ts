@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { localClients } from '../../../bin/local/emulators/clients';
-import { IndexResharding, ItemVersion, KeyLayout, ShardCounts, ShardedTable, TableResharding } from '../../../lib';
+import { IndexItemMover, ItemVersion, KeyLayout, ShardCounts, ShardedTable, TableItemMover } from '../../../lib';
 import { invoiceTable } from '../../support/fakes/invoice-table';
 
 const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
@@ -30,9 +30,9 @@ describe('the functions that move items, in a local run', () => {
       keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
       shardCounts: ShardCounts.uniform(3),
     });
-    new IndexResharding(deployed, 'MoveOrders', { index, ...BUDGET });
+    new IndexItemMover(deployed, 'MoveOrders', { index, ...BUDGET });
     const table = invoiceTable(deployed, { shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5)) });
-    new TableResharding(deployed, 'MoveInvoices', { table, itemVersion: ItemVersion.none(), ...BUDGET });
+    new TableItemMover(deployed, 'MoveInvoices', { table, itemVersion: ItemVersion.none(), ...BUDGET });
     app.synth();
   });
 

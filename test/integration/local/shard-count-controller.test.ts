@@ -5,7 +5,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { runSample } from '../../../bin/local/sample';
-import { FanOutQueryFunction, KeyLayout, ShardCountController, ShardCounts, ShardedTable } from '../../../lib';
+import { AdaptiveShardCountController, FanOutQueryFunction, KeyLayout, ShardCounts, ShardedTable } from '../../../lib';
 import { DynamoDbShardCountStore, type ShardedIndexConfig } from '../../../lib/core';
 import { adaptiveConfig } from '../../support/fakes/adaptive-config';
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
     shardCounts: ShardCounts.adaptive({ maximum: 8 }),
   });
   new FanOutQueryFunction(deployed, 'Query', { indexes: [index] });
-  new ShardCountController(deployed, 'Controller', { index });
+  new AdaptiveShardCountController(deployed, 'Controller', { index });
   app.synth();
   stack = await startLocal({ app: directory, onFunctionLog: () => {} });
   const [counts, table] = ['Orders/ShardCounts', 'Orders'].map(

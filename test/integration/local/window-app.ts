@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import {
+  AdaptiveShardCountController,
   FanOutQueryFunction,
   HashKeyRegistry,
   KeyShardedTable,
   OrderedProducerFunction,
-  ShardCountController,
   ShardCounts,
   ShardedTable,
   UniformStream,
@@ -49,7 +49,7 @@ export function synthesizeWindowApp({ shardCount }: { shardCount: number }): str
     shardCounts: ShardCounts.uniform(3),
   });
   new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byTime, byTenant], tables: [sessions] });
-  new ShardCountController(stack, 'Controller', { index: byTenant });
+  new AdaptiveShardCountController(stack, 'Controller', { index: byTenant });
   app.synth();
   return directory;
 }

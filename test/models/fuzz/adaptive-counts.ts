@@ -262,7 +262,7 @@ function writeOutcome(dice: Dice): { isRefused: boolean; answer: unknown } {
 async function controller(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
   const config: ShardedIndexConfig = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 16 } };
-  const { aws, invoke } = await startFunction(fuzzCase, 'shard-count-controller', {
+  const { aws, invoke } = await startFunction(fuzzCase, 'adaptive-shard-count-controller', {
     [INDEX]: JSON.stringify(config),
   });
   const { isDamaged } = fillCounts(aws.counts, dice);

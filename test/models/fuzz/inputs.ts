@@ -7,7 +7,7 @@ import { readCloudAssembly } from '../../../bin/local/assembly/cloud-assembly';
 import { planDeployment } from '../../../bin/local/assembly/deployment-plan';
 import { plan } from '../../../bin/plan';
 import { readSample } from '../../../bin/traffic-sample';
-import { queryPage } from '../../../lambda/keyspaces-query/query-page';
+import { queryPage } from '../../../lambda/keyspaces-query-fanout/query-page';
 import {
   BalancedKeyAllocator,
   deaggregate,

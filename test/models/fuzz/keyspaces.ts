@@ -1,8 +1,8 @@
 import { Client } from 'cassandra-driver';
-import { clientOptions } from '../../../lambda/keyspaces-query/keyspaces-client';
-import type { QueryEvent } from '../../../lambda/keyspaces-query/query-event';
-import { queryPage } from '../../../lambda/keyspaces-query/query-page';
-import { SigV4AuthProvider } from '../../../lambda/keyspaces-query/sigv4-authenticator';
+import { clientOptions } from '../../../lambda/keyspaces-query-fanout/keyspaces-client';
+import type { QueryEvent } from '../../../lambda/keyspaces-query-fanout/query-event';
+import { queryPage } from '../../../lambda/keyspaces-query-fanout/query-page';
+import { SigV4AuthProvider } from '../../../lambda/keyspaces-query-fanout/sigv4-authenticator';
 import { loggable } from '../../../lambda/loggable';
 import { FanOutHistory, type ShardedKeyspacesConfig, shardColumns } from '../../../lib/core';
 import { FakeCassandra } from '../../support/fakes/fake-cassandra';

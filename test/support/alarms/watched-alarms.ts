@@ -4,8 +4,8 @@ import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
+  AdaptiveShardCountController,
   OrderedProducerFunction,
-  ShardCountController,
   ShardCounts,
   ShardedTable,
   ShardMonitoring,
@@ -34,7 +34,7 @@ export function watchedAlarms(): Map<string, AlarmProperties> {
     valueAttribute: { name: 'status', type: AttributeType.STRING },
     shardCounts: ShardCounts.adaptive(),
   });
-  const shardCountController = new ShardCountController(stack, 'Controller', { index });
+  const shardCountController = new AdaptiveShardCountController(stack, 'Controller', { index });
   const consumer = new lambda.Function(stack, 'Consumer', {
     runtime: lambda.Runtime.NODEJS_22_X,
     handler: 'index.handler',

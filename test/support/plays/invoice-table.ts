@@ -9,7 +9,7 @@ import { App } from 'aws-cdk-lib';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { InvoiceStack } from '../../../examples/invoice-table/invoice-stack';
 import { Invoices } from '../../../examples/invoice-table/invoices';
-import type { SegmentEvent } from '../../../lambda/item-resharder/segment-event';
+import type { SegmentEvent } from '../../../lambda/item-mover/segment-event';
 import {
   cachedQueryClient,
   type FanOutRequest,
@@ -298,7 +298,7 @@ export function describeInvoiceTable(
     });
 
     testIfTransactional(
-      'moves its items through the function of TableResharding, after it has counted them',
+      'moves its items through the function of TableItemMover, after it has counted them',
       async () => {
         const { tableName } = await filled();
         const environment = {
@@ -310,7 +310,7 @@ export function describeInvoiceTable(
         };
         const event = { segment: 0, totalSegments: 1, request: {} };
         const audit = { ...event, request: { mode: 'audit' } };
-        const answers = await invoke<SegmentEvent>('item-resharder', [audit, event, audit], environment);
+        const answers = await invoke<SegmentEvent>('item-mover', [audit, event, audit], environment);
         const [before, moving, after] = answers.map(({ totals }) => totals!);
         expect(before!.strays.misplaced).toBeGreaterThan(5);
         expect(moving).toMatchObject({ moved: before!.strays.misplaced, refused: 0, itemsScanned: 120 });

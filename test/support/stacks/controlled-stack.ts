@@ -1,6 +1,6 @@
 import { type App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { ShardCountController, ShardCounts, ShardedTable, ShardMonitoring } from '../../../lib';
+import { AdaptiveShardCountController, ShardCounts, ShardedTable, ShardMonitoring } from '../../../lib';
 
 /** An index whose counts grow by themselves, watched. */
 export class ControlledStack extends Stack {
@@ -8,7 +8,7 @@ export class ControlledStack extends Stack {
     super(app, 'Controlled', { env: { account: '111111111111', region: 'eu-west-1' } });
     const orders = new ShardedTable(this, 'Orders', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
     const index = orders.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.adaptive() });
-    const shardCountController = new ShardCountController(this, 'Controller', { index });
+    const shardCountController = new AdaptiveShardCountController(this, 'Controller', { index });
     new ShardMonitoring(this, 'Monitoring').addIndex(index, { shardCountController, writeThrottleAlarm: false });
   }
 }

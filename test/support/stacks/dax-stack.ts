@@ -20,6 +20,6 @@ export class DaxStack extends Stack {
       availabilityZones: ['eu-west-1a', 'eu-west-1b'],
       privateSubnetIds: ['subnet-1', 'subnet-2'],
     });
-    new DaxCluster(this, 'Cache', { vpc, tables: [table], indexes: [index], allowWrites: true });
+    new DaxCluster(this, 'Cache', { vpc, tables: [table], indexes: [index] });
   }
 }

@@ -7,7 +7,7 @@ import {
   KeyspacesBilling,
   KeyspacesCapacity,
   KeyspacesChangeView,
-  KeyspacesQueryFunction,
+  KeyspacesFanOutQueryFunction,
   ShardCounts,
   ShardedKeyspacesTable,
 } from '../../../lib';
@@ -38,6 +38,6 @@ export class KeyspacesStack extends BlogsStack {
         writeCapacity: KeyspacesCapacity.constant(10),
       }),
     });
-    new KeyspacesQueryFunction(this, 'QueryEvents', { tables: [events] });
+    new KeyspacesFanOutQueryFunction(this, 'QueryEvents', { tables: [events] });
   }
 }

@@ -1,13 +1,13 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { IndexResharding, type IndexReshardingProps, ShardCounts, ShardedTable } from '../../../lib';
+import { IndexItemMover, type IndexItemMoverProps, ShardCounts, ShardedTable } from '../../../lib';
 
 /** A stack that reshards an index of a table. */
 export function reshardingStack(
-  props: Partial<IndexReshardingProps> | ((stack: Stack) => Partial<IndexReshardingProps>) = {},
+  props: Partial<IndexItemMoverProps> | ((stack: Stack) => Partial<IndexItemMoverProps>) = {},
   app = new App(),
-): { stack: Stack; resharding: IndexResharding } {
+): { stack: Stack; resharding: IndexItemMover } {
   const stack = new Stack(app, 'Orders');
   const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
   const index = table.addShardedIndex({
@@ -15,7 +15,7 @@ export function reshardingStack(
     valueAttribute: { name: 'status', type: AttributeType.STRING },
     shardCounts: ShardCounts.uniform(4),
   });
-  const resharding = new IndexResharding(stack, 'Resharding', {
+  const resharding = new IndexItemMover(stack, 'Resharding', {
     index,
     readUnitsPerSecond: 100,
     writeUnitsPerSecond: 50,

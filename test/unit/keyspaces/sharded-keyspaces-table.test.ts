@@ -194,6 +194,12 @@ describe('permissions', () => {
 });
 
 describe('bad properties', () => {
+  test('are no shard counts, where no type checker asks for them', () => {
+    expect(() => stackWith({ shardCounts: undefined as never })).toThrow(
+      'Stack/Blogs: shardCounts must be shard counts, such as ShardCounts.uniform(8)',
+    );
+  });
+
   test.each<[string, Partial<ShardedKeyspacesTableProps>, string]>([
     [
       'a shard column that is also a clustering column',

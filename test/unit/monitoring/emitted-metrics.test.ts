@@ -4,16 +4,16 @@ import { App, Duration, Stack } from 'aws-cdk-lib';
 import type { MathExpression, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
-import { queryMetrics as keyspacesQueryMetrics } from '../../../lambda/keyspaces-query/query-metrics';
+import { queryMetrics as keyspacesQueryMetrics } from '../../../lambda/keyspaces-query-fanout/query-metrics';
 import { cacheHitMetrics, queryMetrics as fanOutQueryMetrics } from '../../../lambda/query-fanout/query-metrics';
 import {
+  AdaptiveShardCountController,
   CqlType,
   FanOutQueryFunction,
-  IndexResharding,
-  KeyspacesQueryFunction,
+  IndexItemMover,
+  KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
   OutboxRelayFunction,
-  ShardCountController,
   ShardCounts,
   ShardedIndex,
   ShardedKeyspacesTable,
@@ -75,8 +75,8 @@ const WRITERS: Record<
       }),
     }),
   },
-  'keyspaces-query': {
-    construct: new KeyspacesQueryFunction(stack, 'KeyspacesQuery', { tables: [blogs] }),
+  'keyspaces-query-fanout': {
+    construct: new KeyspacesFanOutQueryFunction(stack, 'KeyspacesQuery', { tables: [blogs] }),
     dimensions: ['FunctionName'],
     writes: Object.keys(
       keyspacesQueryMetrics({
@@ -92,13 +92,13 @@ const WRITERS: Record<
     writes: Object.values(OUTBOX_METRICS),
     family: OUTBOX_RELAY_METRICS,
   },
-  'item-resharder': {
-    construct: new IndexResharding(stack, 'Resharding', { index, readUnitsPerSecond: 100, writeUnitsPerSecond: 50 }),
+  'item-mover': {
+    construct: new IndexItemMover(stack, 'Resharding', { index, readUnitsPerSecond: 100, writeUnitsPerSecond: 50 }),
     dimensions: ['TableName', 'IndexName'],
     writes: Object.values(RESHARDING_METRICS),
   },
-  'shard-count-controller': {
-    construct: new ShardCountController(stack, 'Controller', {
+  'adaptive-shard-count-controller': {
+    construct: new AdaptiveShardCountController(stack, 'Controller', {
       index: table.addShardedIndex({ indexName: 'byHour', shardCounts: ShardCounts.adaptive() }),
     }),
     dimensions: ['TableName', 'IndexName'],
@@ -225,7 +225,7 @@ test('the records that failed for one reason are a metric with a dimension more'
 test.each([
   ['producer', OrderedProducerFunction],
   ['query-fanout', FanOutQueryFunction],
-  ['keyspaces-query', KeyspacesQueryFunction],
+  ['keyspaces-query-fanout', KeyspacesFanOutQueryFunction],
   ['outbox-relay', OutboxRelayFunction],
 ])('an imported construct around lambda/%s has the metrics of one of this app', (folder, { fromFunctionArn }) => {
   const functionArn = 'arn:aws:lambda:eu-west-1:111111111111:function:theirs';

@@ -1,9 +1,7 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
-import * as iam from 'aws-cdk-lib/aws-iam';
-import { Key } from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { DaxCluster, type DaxClusterProps, KeyLayout, ShardCounts, ShardedTable } from '../../../lib';
 import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
@@ -22,10 +20,9 @@ describe('DaxCluster', () => {
   });
 
   const invoices = () => invoiceTable(stack);
-  const jobs = (encryptionKey?: Key) => {
+  const jobs = () => {
     const table = new ShardedTable(stack, 'Jobs', {
       partitionKey: { name: 'jobId', type: AttributeType.STRING },
-      ...(encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
     });
     const index = table.addShardedIndex({
       indexName: 'byStatus',
@@ -119,19 +116,6 @@ describe('DaxCluster', () => {
     ]);
   });
 
-  test('may write the items of its tables only if it is told so, and use their key', () => {
-    const { table, index } = jobs(new Key(stack, 'Key'));
-    cluster({ tables: [table], indexes: [index], allowWrites: true });
-    const reads = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
-    const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
-    const [onTable, onKey, onIndex, ...others] = statements();
-    expect(onTable).toMatchObject({ Action: dynamo(...reads, ...writes), Resource: stack.resolve(table.tableArn) });
-    const keyActions = ['Decrypt', 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
-    expect(onKey).toMatchObject({ Action: keyActions.map((action) => `kms:${action}`) });
-    expect(onIndex).toMatchObject({ Action: 'dynamodb:Query', Resource: stack.resolve(index.indexArn) });
-    expect(others).toMatchObject([{ Action: 'kms:Decrypt' }]);
-  });
-
   const reader = (inNetwork = true) =>
     new lambda.Function(stack, 'Reader', {
       runtime: lambda.Runtime.NODEJS_22_X,
@@ -161,24 +145,6 @@ describe('DaxCluster', () => {
           {
             Effect: 'Allow',
             Action: ['dax:GetItem', 'dax:BatchGetItem', 'dax:Query'],
-            Resource: stack.resolve(cache.clusterArn),
-          },
-        ],
-      },
-    });
-  });
-
-  test('lets a role write through it if it takes writes', () => {
-    const role = new iam.Role(stack, 'Caller', { assumedBy: new iam.AccountRootPrincipal() });
-    const cache = cluster({ tables: [invoices()], allowWrites: true });
-    cache.grantWrite(role);
-    const actions = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
-    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: {
-        Statement: [
-          {
-            Effect: 'Allow',
-            Action: actions.map((action) => `dax:${action}`),
             Resource: stack.resolve(cache.clusterArn),
           },
         ],
@@ -228,19 +194,9 @@ describe('DaxCluster', () => {
       'tables must be a table of the account and region',
     ],
     [
-      'to write to no table',
-      () => cluster({ indexes: [jobs().index], allowWrites: true }),
-      'Cache: allowWrites must be false without tables: an index is written by way of its table',
-    ],
-    [
       'a function outside of the network',
       () => cluster({ tables: [invoices()] }).bindReader(reader(false)),
       'bindReader must be a function with a vpc',
-    ],
-    [
-      'to grant writes that its role may not send',
-      () => cluster({ tables: [invoices()] }).grantWrite(new iam.AccountRootPrincipal()),
-      'allowWrites must be true for a cluster that takes writes',
     ],
   ])('refuses %s', (_, act, message) => {
     expect(act).toThrow(InvalidArgumentError);

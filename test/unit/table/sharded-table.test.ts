@@ -12,6 +12,7 @@ import {
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { KeyLayout, ShardCounts, type ShardedIndexOptions, ShardedTable, ShardingStrategy } from '../../../lib';
+import { InvalidShardCountError } from '../../../lib/core/foundation/errors';
 import {
   InvalidIndexConfigError,
   InvalidIndexValueError,
@@ -540,6 +541,20 @@ describe('ShardedTable', () => {
         );
       },
     );
+
+    test.each([undefined, null, 8, {}])('asks for shard counts where no type checker does, given %j', (given) => {
+      const add = () => table.addShardedIndex({ indexName: 'byTime', shardCounts: given as never });
+
+      expect(add).toThrow(InvalidShardCountError);
+      expect(add).toThrow('EvenShards/Jobs: byTime.shardCounts must be shard counts, such as ShardCounts.uniform(8)');
+    });
+
+    test('adds no table of counts for an index that it refuses', () => {
+      const adaptive = ShardCounts.adaptive();
+      expect(() => table.addShardedIndex({ indexName: 'x', shardCounts: adaptive })).toThrow(InvalidIndexConfigError);
+
+      Template.fromStack(stack).resourceCountIs('AWS::DynamoDB::GlobalTable', 1);
+    });
 
     test('changes nothing when it fails', () => {
       expect(() => table.addShardedIndex({ indexName: 'x', shardCounts })).toThrow(InvalidIndexConfigError);

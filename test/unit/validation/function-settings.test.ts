@@ -9,18 +9,18 @@ import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
+  AdaptiveShardCountController,
   type BundledFunctionOptions,
   FanOutQueryFunction,
   HashKeyRegistry,
-  IndexResharding,
+  IndexItemMover,
   ItemVersion,
   OrderedProducerFunction,
-  ShardCountController,
   ShardCounts,
   ShardedTable,
   StreamResharding,
   StreamReshardingProvider,
-  TableResharding,
+  TableItemMover,
   UniformStream,
 } from '../../../lib';
 import { invoiceTable } from '../../support/fakes/invoice-table';
@@ -42,9 +42,9 @@ const constructs: [string, (stack: Stack, settings: Settings) => FunctionConstru
     (stack, settings) => new FanOutQueryFunction(stack, 'It', { indexes: [indexOf(stack)], ...settings }),
   ],
   [
-    'IndexResharding',
+    'IndexItemMover',
     (stack, settings) =>
-      new IndexResharding(stack, 'It', {
+      new IndexItemMover(stack, 'It', {
         index: indexOf(stack),
         readUnitsPerSecond: 100,
         writeUnitsPerSecond: 50,
@@ -52,9 +52,9 @@ const constructs: [string, (stack: Stack, settings: Settings) => FunctionConstru
       }),
   ],
   [
-    'TableResharding',
+    'TableItemMover',
     (stack, settings) =>
-      new TableResharding(stack, 'It', {
+      new TableItemMover(stack, 'It', {
         table: invoiceTable(stack),
         itemVersion: ItemVersion.none(),
         readUnitsPerSecond: 100,
@@ -63,9 +63,9 @@ const constructs: [string, (stack: Stack, settings: Settings) => FunctionConstru
       }),
   ],
   [
-    'ShardCountController',
+    'AdaptiveShardCountController',
     (stack, settings) =>
-      new ShardCountController(stack, 'It', { index: indexOf(stack, ShardCounts.adaptive()), ...settings }),
+      new AdaptiveShardCountController(stack, 'It', { index: indexOf(stack, ShardCounts.adaptive()), ...settings }),
   ],
   [
     'StreamAutoScaling',

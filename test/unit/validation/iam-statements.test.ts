@@ -13,24 +13,24 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import {
+  AdaptiveShardCountController,
   CqlType,
   DaxCluster,
   FanOutQueryFunction,
   HashKeyRegistry,
-  IndexResharding,
+  IndexItemMover,
   ItemVersion,
   KeyShardedTable,
   KeyspacesChangeView,
-  KeyspacesQueryFunction,
+  KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
   OutboxRelayDatabase,
   OutboxRelayFunction,
-  ShardCountController,
   ShardCounts,
   ShardedKeyspacesTable,
   ShardedTable,
   ShardMonitoring,
-  TableResharding,
+  TableItemMover,
   UniformStream,
 } from '../../../lib';
 import { invoiceTable } from '../../support/fakes/invoice-table';
@@ -139,14 +139,14 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   'a query with a key': (stack) =>
     new FanOutQueryFunction(stack, 'Query', { indexes: [jobsOf(stack, customerManaged(stack)).index] }),
   'a resharding of an index': (stack) =>
-    new IndexResharding(stack, 'Resharding', {
+    new IndexItemMover(stack, 'Resharding', {
       index: jobsOf(stack).index,
       readUnitsPerSecond: 100,
       writeUnitsPerSecond: 50,
       auditSchedule: Schedule.rate(Duration.days(1)),
     }),
   'a resharding of a table': (stack) => {
-    const resharding = new TableResharding(stack, 'Resharding', {
+    const resharding = new TableItemMover(stack, 'Resharding', {
       table: invoiceTable(stack),
       itemVersion: ItemVersion.none(),
       readUnitsPerSecond: 100,
@@ -155,7 +155,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     resharding.grantStartExecution(callerOf(stack, 'grantStartExecution'));
   },
   'a resharding with reports': (stack) => {
-    const resharding = new IndexResharding(stack, 'Resharding', {
+    const resharding = new IndexItemMover(stack, 'Resharding', {
       index: jobsOf(stack, customerManaged(stack)).index,
       readUnitsPerSecond: 100,
       writeUnitsPerSecond: 50,
@@ -164,7 +164,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     resharding.grantStartExecution(callerOf(stack, 'grantStartExecution'));
   },
   'a resharding with adaptive counts': (stack) =>
-    new IndexResharding(stack, 'Resharding', {
+    new IndexItemMover(stack, 'Resharding', {
       index: adaptiveOf(stack),
       readUnitsPerSecond: 100,
       writeUnitsPerSecond: 50,
@@ -253,7 +253,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     const functions = {
       OrderedProducerFunction: new OrderedProducerFunction(stack, 'Producer', { stream }),
       FanOutQueryFunction: new FanOutQueryFunction(stack, 'Query', { indexes: [jobsOf(stack).index] }),
-      KeyspacesQueryFunction: new KeyspacesQueryFunction(stack, 'Select', { tables: [blogsOf(stack)] }),
+      KeyspacesFanOutQueryFunction: new KeyspacesFanOutQueryFunction(stack, 'Select', { tables: [blogsOf(stack)] }),
       OutboxRelayFunction: new OutboxRelayFunction(stack, 'Relay', { stream, database, vpc }),
     };
     for (const [name, each] of Object.entries(functions)) each.grantInvoke(callerOf(stack, `grantInvoke${name}`));
@@ -261,16 +261,16 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   'a cluster of DAX': (stack) => {
     const { vpc } = networkOf(stack);
     const { table, index } = jobsOf(stack);
-    const cluster = new DaxCluster(stack, 'Cache', { vpc, indexes: [index], tables: [table], allowWrites: true });
+    const cluster = new DaxCluster(stack, 'Cache', { vpc, indexes: [index], tables: [table] });
     cluster.grantRead(callerOf(stack, 'grantRead'));
-    cluster.grantWrite(callerOf(stack, 'grantWrite'));
   },
   'a query with adaptive counts': (stack) => new FanOutQueryFunction(stack, 'Query', { indexes: [adaptiveOf(stack)] }),
   'a controller of shard counts': (stack) =>
-    new ShardCountController(stack, 'Controller', { index: adaptiveOf(stack) }),
-  'a query of Amazon Keyspaces': (stack) => new KeyspacesQueryFunction(stack, 'Query', { tables: [blogsOf(stack)] }),
+    new AdaptiveShardCountController(stack, 'Controller', { index: adaptiveOf(stack) }),
+  'a query of Amazon Keyspaces': (stack) =>
+    new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogsOf(stack)] }),
   'a query of Amazon Keyspaces with a key': (stack) =>
-    new KeyspacesQueryFunction(stack, 'Query', { tables: [blogsOf(stack, new Key(stack, 'Key'))] }),
+    new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogsOf(stack, new Key(stack, 'Key'))] }),
   'a relay with a role of IAM': (stack) => {
     const { vpc, cluster } = networkOf(stack);
     const database = OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });

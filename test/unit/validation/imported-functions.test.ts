@@ -17,7 +17,7 @@ import {
   FanOutQueryFunction,
   HashKeyRegistry,
   type IBundledFunction,
-  KeyspacesQueryFunction,
+  KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
   OutboxRelayDatabase,
   OutboxRelayFunction,
@@ -54,8 +54,8 @@ const classes: [string, FunctionClass, (stack: Stack) => IBundledFunction & { re
       },
     ],
     [
-      'KeyspacesQueryFunction',
-      KeyspacesQueryFunction,
+      'KeyspacesFanOutQueryFunction',
+      KeyspacesFanOutQueryFunction,
       (stack) => {
         const table = new ShardedKeyspacesTable(stack, 'Blogs', {
           keyspaceName: 'tracker',
@@ -64,7 +64,7 @@ const classes: [string, FunctionClass, (stack: Stack) => IBundledFunction & { re
           clusteringColumns: [{ name: 'id', cqlType: CqlType.TIMEUUID }],
           shardCounts: ShardCounts.uniform(4),
         });
-        return new KeyspacesQueryFunction(stack, 'It', { tables: [table], vpc: vpcOf(stack) });
+        return new KeyspacesFanOutQueryFunction(stack, 'It', { tables: [table], vpc: vpcOf(stack) });
       },
     ],
     [

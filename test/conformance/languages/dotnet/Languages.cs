@@ -132,12 +132,12 @@ var importedIndex = ShardedIndex.FromShardedIndexAttributes(new ShardedIndexAttr
     }),
     ShardCountTable = TableV2.FromTableName(stack, "Counts", "counts")
 });
-var indexGrants = ShardedIndexGrants.FromIndex(importedIndex);
+var indexGrants = importedIndex.Grants;
 indexGrants.Query(role);
 indexGrants.Write(role);
 indexGrants.ChangeShardCounts(role);
 indexGrants.ReportWrites(role);
-var controller = new ShardCountController(stack, "ShardCountController", new ShardCountControllerProps {
+var controller = new AdaptiveShardCountController(stack, "AdaptiveShardCountController", new AdaptiveShardCountControllerProps {
     Index = importedIndex,
     Timeout = Duration.Minutes(2),
     MemorySize = 512
@@ -149,18 +149,18 @@ controller.MetricMostShards();
 controller.Metric("ShardCountRaises");
 new CfnOutput(stack, "Config", new CfnOutputProps { Value = importedIndex.ToConfigJson() });
 new CfnOutput(stack, "ReplicaConfig", new CfnOutputProps { Value = byStatus.OnReplica("us-east-1").ToConfigJson() });
-var indexResharding = new IndexResharding(stack, "IndexResharding", new IndexReshardingProps {
+var indexItemMover = new IndexItemMover(stack, "IndexItemMover", new IndexItemMoverProps {
     Index = byTime,
     ReadUnitsPerSecond = 100,
     WriteUnitsPerSecond = 50
 });
-indexResharding.GrantStartExecution(role);
+indexItemMover.GrantStartExecution(role);
 var invoices = new KeyShardedTable(stack, "Invoices", new KeyShardedTableProps {
     PartitionKey = text("invoice"),
     SortKey = text("transaction"),
     ShardCounts = ShardCounts.Uniform(6).Since(ShardCounts.Uniform(5))
 });
-var invoiceGrants = KeyShardedTableGrants.FromTable(invoices);
+var invoiceGrants = invoices.ShardGrants;
 invoiceGrants.Item(role);
 invoiceGrants.Query(role);
 invoiceGrants.Write(role);
@@ -171,14 +171,14 @@ var importedInvoices = KeyShardedTable.FromKeyShardedTableAttributes(new KeyShar
     ShardCounts = ShardCounts.Uniform(5)
 });
 new CfnOutput(stack, "InvoicesConfig", new CfnOutputProps { Value = importedInvoices.ToConfigJson() });
-var tableResharding = new TableResharding(stack, "TableResharding", new TableReshardingProps {
+var tableItemMover = new TableItemMover(stack, "TableItemMover", new TableItemMoverProps {
     Table = invoices,
     ItemVersion = ItemVersion.Attribute("version"),
     ReadUnitsPerSecond = 100,
     WriteUnitsPerSecond = 50
 });
-tableResharding.GrantStartExecution(role);
-new TableResharding(stack, "ImportedTableResharding", new TableReshardingProps {
+tableItemMover.GrantStartExecution(role);
+new TableItemMover(stack, "ImportedTableItemMover", new TableItemMoverProps {
     Table = importedInvoices,
     ItemVersion = ItemVersion.None(),
     ReadUnitsPerSecond = 100,
@@ -227,13 +227,13 @@ var comments = ShardedKeyspacesTable.FromTableAttributes(stack, "Comments", new 
     ShardCounts = ShardCounts.Uniform(3)
 });
 new CfnOutput(stack, "CommentsConfig", new CfnOutputProps { Value = comments.ToConfigJson() });
-var rowGrants = ShardedKeyspacesTableGrants.FromTable(comments);
+var rowGrants = comments.Grants;
 rowGrants.ModifyRows(role);
 rowGrants.SelectRows(role);
-var rows = new KeyspacesQueryFunction(stack, "Rows", new KeyspacesQueryFunctionProps { Tables = new IShardedKeyspacesTable[] { posts, drafts, comments } });
+var rows = new KeyspacesFanOutQueryFunction(stack, "Rows", new KeyspacesFanOutQueryFunctionProps { Tables = new IShardedKeyspacesTable[] { posts, drafts, comments } });
 rows.GrantInvoke(application);
-KeyspacesQueryFunction.FromFunctionArn(stack, "ImportedRows", "arn:aws:lambda:eu-west-1:111111111111:function:rows").GrantInvoke(role);
-KeyspacesQueryFunction.FromFunctionAttributes(stack, "SameRows", new FunctionAttributes {
+KeyspacesFanOutQueryFunction.FromFunctionArn(stack, "ImportedRows", "arn:aws:lambda:eu-west-1:111111111111:function:rows").GrantInvoke(role);
+KeyspacesFanOutQueryFunction.FromFunctionAttributes(stack, "SameRows", new FunctionAttributes {
     FunctionArn = "arn:aws:lambda:eu-west-1:111111111111:function:same-rows",
     SameEnvironment = true
 }).GrantInvoke(role);
@@ -273,9 +273,8 @@ var relay = new OutboxRelayFunction(stack, "Relay", new OutboxRelayFunctionProps
     Database = OutboxRelayDatabase.FromCluster(cluster, new OutboxRelayDatabaseOptions { IamUser = "relay" }),
     Vpc = vpc
 });
-var daxCluster = new DaxCluster(stack, "DaxCluster", new DaxClusterProps { Tables = new ITableV2[] { invoices }, Vpc = vpc, AllowWrites = true });
+var daxCluster = new DaxCluster(stack, "DaxCluster", new DaxClusterProps { Tables = new ITableV2[] { invoices }, Vpc = vpc });
 daxCluster.GrantRead(role);
-daxCluster.GrantWrite(role);
 relay.GrantInvoke(role);
 new OutboxRelayFunction(stack, "InstanceRelay", new OutboxRelayFunctionProps {
     Stream = clicks,
@@ -305,7 +304,7 @@ monitoring.AddDeadLetterQueue(fifo.DeadLetterQueue, new DeadLetterQueueMonitorin
 monitoring.AddDeadLetterQueue(failed);
 monitoring.AddIndex(byStatus, new IndexMonitoringOptions {
     WriteThrottleAlarm = false,
-    ShardCountController = controller
+    AdaptiveShardCountController = controller
 });
 monitoring.AddQuery(query);
 monitoring.AddQuery(rows);
@@ -374,12 +373,12 @@ var metrics = new IMetric[] {
     byStatus.MetricWriteMaxOnDemandThroughputThrottleEvents(),
     byStatus.MetricWriteProvisionedThroughputThrottleEvents(),
     byStatus.MetricWriteThrottleEvents(),
-    indexResharding.Metric("Strays"),
-    indexResharding.MetricHiddenStrays(),
-    indexResharding.MetricItemsScanned(),
-    indexResharding.MetricMovedItems(),
-    indexResharding.MetricRefusedItems(),
-    indexResharding.MetricStrays(),
+    indexItemMover.Metric("Strays"),
+    indexItemMover.MetricHiddenStrays(),
+    indexItemMover.MetricItemsScanned(),
+    indexItemMover.MetricMovedItems(),
+    indexItemMover.MetricRefusedItems(),
+    indexItemMover.MetricStrays(),
     daxCluster.Metric("EvictedSize"),
     daxCluster.MetricQueryCacheHits(),
     daxCluster.MetricQueryCacheMisses(),
@@ -390,7 +389,7 @@ var metrics = new IMetric[] {
     daxCluster.MetricErrorRequestCount(),
     daxCluster.MetricEvictedSize(),
     daxCluster.MetricCacheMemoryUtilization(),
-    tableResharding.MetricStrays(),
+    tableItemMover.MetricStrays(),
     daxCluster.MetricCpuUtilization(),
     relay.Metric("ParkedRows"),
     relay.MetricGivenUpRows(),

@@ -183,12 +183,12 @@ func main() {
 		}),
 		ShardCountTable: awsdynamodb.TableV2_FromTableName(stack, jsii.String("Counts"), jsii.String("counts")),
 	})
-	indexGrants := shards.ShardedIndexGrants_FromIndex(importedIndex)
+	indexGrants := importedIndex.Grants()
 	indexGrants.Query(role)
 	indexGrants.Write(role)
 	indexGrants.ChangeShardCounts(role)
 	indexGrants.ReportWrites(role)
-	controller := shards.NewShardCountController(stack, jsii.String("ShardCountController"), &shards.ShardCountControllerProps{
+	controller := shards.NewAdaptiveShardCountController(stack, jsii.String("AdaptiveShardCountController"), &shards.AdaptiveShardCountControllerProps{
 		Index:      importedIndex,
 		Timeout:    awscdk.Duration_Minutes(jsii.Number(2)),
 		MemorySize: jsii.Number(512),
@@ -202,18 +202,18 @@ func main() {
 	awscdk.NewCfnOutput(stack, jsii.String("ReplicaConfig"), &awscdk.CfnOutputProps{
 		Value: byStatus.OnReplica(jsii.String("us-east-1")).ToConfigJson(),
 	})
-	indexResharding := shards.NewIndexResharding(stack, jsii.String("IndexResharding"), &shards.IndexReshardingProps{
+	indexItemMover := shards.NewIndexItemMover(stack, jsii.String("IndexItemMover"), &shards.IndexItemMoverProps{
 		Index:               byTime,
 		ReadUnitsPerSecond:  jsii.Number(100),
 		WriteUnitsPerSecond: jsii.Number(50),
 	})
-	indexResharding.GrantStartExecution(role)
+	indexItemMover.GrantStartExecution(role)
 	invoices := shards.NewKeyShardedTable(stack, jsii.String("Invoices"), &shards.KeyShardedTableProps{
 		PartitionKey: text("invoice"),
 		SortKey:      text("transaction"),
 		ShardCounts:  shards.ShardCounts_Uniform(jsii.Number(6)).Since(shards.ShardCounts_Uniform(jsii.Number(5))),
 	})
-	invoiceGrants := shards.KeyShardedTableGrants_FromTable(invoices)
+	invoiceGrants := invoices.ShardGrants()
 	invoiceGrants.Item(role)
 	invoiceGrants.Query(role)
 	invoiceGrants.Write(role)
@@ -224,14 +224,14 @@ func main() {
 		ShardCounts: shards.ShardCounts_Uniform(jsii.Number(5)),
 	})
 	awscdk.NewCfnOutput(stack, jsii.String("InvoicesConfig"), &awscdk.CfnOutputProps{Value: importedInvoices.ToConfigJson()})
-	tableResharding := shards.NewTableResharding(stack, jsii.String("TableResharding"), &shards.TableReshardingProps{
+	tableItemMover := shards.NewTableItemMover(stack, jsii.String("TableItemMover"), &shards.TableItemMoverProps{
 		Table:               invoices,
 		ItemVersion:         shards.ItemVersion_Attribute(jsii.String("version")),
 		ReadUnitsPerSecond:  jsii.Number(100),
 		WriteUnitsPerSecond: jsii.Number(50),
 	})
-	tableResharding.GrantStartExecution(role)
-	shards.NewTableResharding(stack, jsii.String("ImportedTableResharding"), &shards.TableReshardingProps{
+	tableItemMover.GrantStartExecution(role)
+	shards.NewTableItemMover(stack, jsii.String("ImportedTableItemMover"), &shards.TableItemMoverProps{
 		Table:               importedInvoices,
 		ItemVersion:         shards.ItemVersion_None(),
 		ReadUnitsPerSecond:  jsii.Number(100),
@@ -289,10 +289,10 @@ func main() {
 		ShardCounts:       shards.ShardCounts_Uniform(jsii.Number(3)),
 	})
 	awscdk.NewCfnOutput(stack, jsii.String("CommentsConfig"), &awscdk.CfnOutputProps{Value: comments.ToConfigJson()})
-	rowGrants := shards.ShardedKeyspacesTableGrants_FromTable(comments)
+	rowGrants := comments.Grants()
 	rowGrants.ModifyRows(role)
 	rowGrants.SelectRows(role)
-	rows := shards.NewKeyspacesQueryFunction(stack, jsii.String("Rows"), &shards.KeyspacesQueryFunctionProps{
+	rows := shards.NewKeyspacesFanOutQueryFunction(stack, jsii.String("Rows"), &shards.KeyspacesFanOutQueryFunctionProps{
 		Tables: &[]shards.IShardedKeyspacesTable{posts, drafts, comments},
 	})
 	rows.GrantInvoke(application)
@@ -342,10 +342,8 @@ func main() {
 	daxCluster := shards.NewDaxCluster(stack, jsii.String("DaxCluster"), &shards.DaxClusterProps{
 		Tables:      &[]awsdynamodb.ITableV2{invoices},
 		Vpc:         vpc,
-		AllowWrites: jsii.Bool(true),
 	})
 	daxCluster.GrantRead(role)
-	daxCluster.GrantWrite(role)
 	relay.GrantInvoke(role)
 	shards.NewOutboxRelayFunction(stack, jsii.String("InstanceRelay"), &shards.OutboxRelayFunctionProps{
 		Stream: clicks,
@@ -378,7 +376,7 @@ func main() {
 	monitoring.AddDeadLetterQueue(failed, nil)
 	monitoring.AddIndex(byStatus, &shards.IndexMonitoringOptions{
 		WriteThrottleAlarm:   jsii.Bool(false),
-		ShardCountController: controller,
+		AdaptiveShardCountController: controller,
 	})
 	monitoring.AddQuery(query)
 	monitoring.AddQuery(rows)
@@ -447,12 +445,12 @@ func main() {
 		byStatus.MetricWriteMaxOnDemandThroughputThrottleEvents(nil),
 		byStatus.MetricWriteProvisionedThroughputThrottleEvents(nil),
 		byStatus.MetricWriteThrottleEvents(nil),
-		indexResharding.Metric(jsii.String("Strays"), nil),
-		indexResharding.MetricHiddenStrays(nil),
-		indexResharding.MetricItemsScanned(nil),
-		indexResharding.MetricMovedItems(nil),
-		indexResharding.MetricRefusedItems(nil),
-		indexResharding.MetricStrays(nil),
+		indexItemMover.Metric(jsii.String("Strays"), nil),
+		indexItemMover.MetricHiddenStrays(nil),
+		indexItemMover.MetricItemsScanned(nil),
+		indexItemMover.MetricMovedItems(nil),
+		indexItemMover.MetricRefusedItems(nil),
+		indexItemMover.MetricStrays(nil),
 		daxCluster.Metric(jsii.String("EvictedSize"), nil),
 		daxCluster.MetricQueryCacheHits(nil),
 		daxCluster.MetricQueryCacheMisses(nil),
@@ -463,7 +461,7 @@ func main() {
 		daxCluster.MetricErrorRequestCount(nil),
 		daxCluster.MetricEvictedSize(nil),
 		daxCluster.MetricCacheMemoryUtilization(nil),
-		tableResharding.MetricStrays(nil),
+		tableItemMover.MetricStrays(nil),
 		daxCluster.MetricCpuUtilization(nil),
 		relay.Metric(jsii.String("ParkedRows"), nil),
 		relay.MetricGivenUpRows(nil),

@@ -143,13 +143,13 @@ imported_index = shards.ShardedIndex.from_sharded_index_attributes(
     shard_counts=shards.ShardCounts.adaptive(initial=1, initial_by_value={"new": 3}, maximum=32),
     shard_count_table=dynamodb.TableV2.from_table_name(stack, "Counts", "counts"),
 )
-index_grants = shards.ShardedIndexGrants.from_index(imported_index)
+index_grants = imported_index.grants
 index_grants.query(role)
 index_grants.write(role)
 index_grants.change_shard_counts(role)
 index_grants.report_writes(role)
-controller = shards.ShardCountController(
-    stack, "ShardCountController", index=imported_index, timeout=cdk.Duration.minutes(2), memory_size=512
+controller = shards.AdaptiveShardCountController(
+    stack, "AdaptiveShardCountController", index=imported_index, timeout=cdk.Duration.minutes(2), memory_size=512
 )
 controller.metric_shard_count_raises()
 controller.metric_throttled_values()
@@ -158,10 +158,10 @@ controller.metric_most_shards()
 controller.metric("ShardCountRaises")
 cdk.CfnOutput(stack, "Config", value=imported_index.to_config_json())
 cdk.CfnOutput(stack, "ReplicaConfig", value=by_status.on_replica("us-east-1").to_config_json())
-index_resharding = shards.IndexResharding(
-    stack, "IndexResharding", index=by_time, read_units_per_second=100, write_units_per_second=50
+index_item_mover = shards.IndexItemMover(
+    stack, "IndexItemMover", index=by_time, read_units_per_second=100, write_units_per_second=50
 )
-index_resharding.grant_start_execution(role)
+index_item_mover.grant_start_execution(role)
 invoices = shards.KeyShardedTable(
     stack,
     "Invoices",
@@ -169,7 +169,7 @@ invoices = shards.KeyShardedTable(
     sort_key=text("transaction"),
     shard_counts=shards.ShardCounts.uniform(6).since(shards.ShardCounts.uniform(5)),
 )
-invoice_grants = shards.KeyShardedTableGrants.from_table(invoices)
+invoice_grants = invoices.shard_grants
 invoice_grants.item(role)
 invoice_grants.query(role)
 invoice_grants.write(role)
@@ -180,18 +180,18 @@ imported_invoices = shards.KeyShardedTable.from_key_sharded_table_attributes(
     shard_counts=shards.ShardCounts.uniform(5),
 )
 cdk.CfnOutput(stack, "InvoicesConfig", value=imported_invoices.to_config_json())
-table_resharding = shards.TableResharding(
+table_item_mover = shards.TableItemMover(
     stack,
-    "TableResharding",
+    "TableItemMover",
     table=invoices,
     item_version=shards.ItemVersion.attribute("version"),
     read_units_per_second=100,
     write_units_per_second=50,
 )
-table_resharding.grant_start_execution(role)
-shards.TableResharding(
+table_item_mover.grant_start_execution(role)
+shards.TableItemMover(
     stack,
-    "ImportedTableResharding",
+    "ImportedTableItemMover",
     table=imported_invoices,
     item_version=shards.ItemVersion.none(),
     read_units_per_second=100,
@@ -255,15 +255,15 @@ comments = shards.ShardedKeyspacesTable.from_table_attributes(
     shard_counts=shards.ShardCounts.uniform(3),
 )
 cdk.CfnOutput(stack, "CommentsConfig", value=comments.to_config_json())
-row_grants = shards.ShardedKeyspacesTableGrants.from_table(comments)
+row_grants = comments.grants
 row_grants.modify_rows(role)
 row_grants.select_rows(role)
-rows = shards.KeyspacesQueryFunction(stack, "Rows", tables=[posts, drafts, comments])
+rows = shards.KeyspacesFanOutQueryFunction(stack, "Rows", tables=[posts, drafts, comments])
 rows.grant_invoke(application)
-shards.KeyspacesQueryFunction.from_function_arn(
+shards.KeyspacesFanOutQueryFunction.from_function_arn(
     stack, "ImportedRows", "arn:aws:lambda:eu-west-1:111111111111:function:rows"
 ).grant_invoke(role)
-shards.KeyspacesQueryFunction.from_function_attributes(
+shards.KeyspacesFanOutQueryFunction.from_function_attributes(
     stack,
     "SameRows",
     function_arn="arn:aws:lambda:eu-west-1:111111111111:function:same-rows",
@@ -310,9 +310,8 @@ relay = shards.OutboxRelayFunction(
     database=shards.OutboxRelayDatabase.from_cluster(cluster, iam_user="relay"),
     vpc=vpc,
 )
-dax_cluster = shards.DaxCluster(stack, "DaxCluster", tables=[invoices], vpc=vpc, allow_writes=True)
+dax_cluster = shards.DaxCluster(stack, "DaxCluster", tables=[invoices], vpc=vpc)
 dax_cluster.grant_read(role)
-dax_cluster.grant_write(role)
 relay.grant_invoke(role)
 shards.OutboxRelayFunction(
     stack,
@@ -416,12 +415,12 @@ metrics = [
     by_status.metric_write_max_on_demand_throughput_throttle_events(),
     by_status.metric_write_provisioned_throughput_throttle_events(),
     by_status.metric_write_throttle_events(),
-    index_resharding.metric("Strays"),
-    index_resharding.metric_hidden_strays(),
-    index_resharding.metric_items_scanned(),
-    index_resharding.metric_moved_items(),
-    index_resharding.metric_refused_items(),
-    index_resharding.metric_strays(),
+    index_item_mover.metric("Strays"),
+    index_item_mover.metric_hidden_strays(),
+    index_item_mover.metric_items_scanned(),
+    index_item_mover.metric_moved_items(),
+    index_item_mover.metric_refused_items(),
+    index_item_mover.metric_strays(),
     dax_cluster.metric("EvictedSize"),
     dax_cluster.metric_query_cache_hits(),
     dax_cluster.metric_query_cache_misses(),
@@ -432,7 +431,7 @@ metrics = [
     dax_cluster.metric_error_request_count(),
     dax_cluster.metric_evicted_size(),
     dax_cluster.metric_cache_memory_utilization(),
-    table_resharding.metric_strays(),
+    table_item_mover.metric_strays(),
     dax_cluster.metric_cpu_utilization(),
     relay.metric("ParkedRows"),
     relay.metric_given_up_rows(),

@@ -126,12 +126,12 @@ const importedIndex = shards.ShardedIndex.fromShardedIndexAttributes({
   shardCounts: shards.ShardCounts.adaptive({ initial: 1, initialByValue: { new: 3 }, maximum: 32 }),
   shardCountTable: dynamodb.TableV2.fromTableName(stack, 'Counts', 'counts'),
 });
-const indexGrants = shards.ShardedIndexGrants.fromIndex(importedIndex);
+const indexGrants = importedIndex.grants;
 indexGrants.query(role);
 indexGrants.write(role);
 indexGrants.changeShardCounts(role);
 indexGrants.reportWrites(role);
-const controller = new shards.ShardCountController(stack, 'ShardCountController', {
+const controller = new shards.AdaptiveShardCountController(stack, 'AdaptiveShardCountController', {
   index: importedIndex,
   timeout: cdk.Duration.minutes(2),
   memorySize: 512,
@@ -143,18 +143,18 @@ controller.metricMostShards();
 controller.metric('ShardCountRaises');
 new cdk.CfnOutput(stack, 'Config', { value: importedIndex.toConfigJson() });
 new cdk.CfnOutput(stack, 'ReplicaConfig', { value: byStatus.onReplica('us-east-1').toConfigJson() });
-const indexResharding = new shards.IndexResharding(stack, 'IndexResharding', {
+const indexItemMover = new shards.IndexItemMover(stack, 'IndexItemMover', {
   index: byTime,
   readUnitsPerSecond: 100,
   writeUnitsPerSecond: 50,
 });
-indexResharding.grantStartExecution(role);
+indexItemMover.grantStartExecution(role);
 const invoices = new shards.KeyShardedTable(stack, 'Invoices', {
   partitionKey: text('invoice'),
   sortKey: text('transaction'),
   shardCounts: shards.ShardCounts.uniform(6).since(shards.ShardCounts.uniform(5)),
 });
-const invoiceGrants = shards.KeyShardedTableGrants.fromTable(invoices);
+const invoiceGrants = invoices.shardGrants;
 invoiceGrants.item(role);
 invoiceGrants.query(role);
 invoiceGrants.write(role);
@@ -165,14 +165,14 @@ const importedInvoices = shards.KeyShardedTable.fromKeyShardedTableAttributes({
   shardCounts: shards.ShardCounts.uniform(5),
 });
 new cdk.CfnOutput(stack, 'InvoicesConfig', { value: importedInvoices.toConfigJson() });
-const tableResharding = new shards.TableResharding(stack, 'TableResharding', {
+const tableItemMover = new shards.TableItemMover(stack, 'TableItemMover', {
   table: invoices,
   itemVersion: shards.ItemVersion.attribute('version'),
   readUnitsPerSecond: 100,
   writeUnitsPerSecond: 50,
 });
-tableResharding.grantStartExecution(role);
-new shards.TableResharding(stack, 'ImportedTableResharding', {
+tableItemMover.grantStartExecution(role);
+new shards.TableItemMover(stack, 'ImportedTableItemMover', {
   table: importedInvoices,
   itemVersion: shards.ItemVersion.none(),
   readUnitsPerSecond: 100,
@@ -228,17 +228,17 @@ const comments = shards.ShardedKeyspacesTable.fromTableAttributes(stack, 'Commen
   shardCounts: shards.ShardCounts.uniform(3),
 });
 new cdk.CfnOutput(stack, 'CommentsConfig', { value: comments.toConfigJson() });
-const rowGrants = shards.ShardedKeyspacesTableGrants.fromTable(comments);
+const rowGrants = comments.grants;
 rowGrants.modifyRows(role);
 rowGrants.selectRows(role);
-const rows = new shards.KeyspacesQueryFunction(stack, 'Rows', { tables: [posts, drafts, comments] });
+const rows = new shards.KeyspacesFanOutQueryFunction(stack, 'Rows', { tables: [posts, drafts, comments] });
 rows.grantInvoke(application);
-shards.KeyspacesQueryFunction.fromFunctionArn(
+shards.KeyspacesFanOutQueryFunction.fromFunctionArn(
   stack,
   'ImportedRows',
   'arn:aws:lambda:eu-west-1:111111111111:function:rows',
 ).grantInvoke(role);
-shards.KeyspacesQueryFunction.fromFunctionAttributes(stack, 'SameRows', {
+shards.KeyspacesFanOutQueryFunction.fromFunctionAttributes(stack, 'SameRows', {
   functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:same-rows',
   sameEnvironment: true,
 }).grantInvoke(role);
@@ -278,9 +278,8 @@ const relay = new shards.OutboxRelayFunction(stack, 'Relay', {
   database: shards.OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' }),
   vpc,
 });
-const daxCluster = new shards.DaxCluster(stack, 'DaxCluster', { tables: [invoices], vpc, allowWrites: true });
+const daxCluster = new shards.DaxCluster(stack, 'DaxCluster', { tables: [invoices], vpc });
 daxCluster.grantRead(role);
-daxCluster.grantWrite(role);
 relay.grantInvoke(role);
 new shards.OutboxRelayFunction(stack, 'InstanceRelay', {
   stream: clicks,
@@ -380,12 +379,12 @@ const metrics: cloudwatch.IMetric[] = [
   byStatus.metricWriteMaxOnDemandThroughputThrottleEvents(),
   byStatus.metricWriteProvisionedThroughputThrottleEvents(),
   byStatus.metricWriteThrottleEvents(),
-  indexResharding.metric('Strays'),
-  indexResharding.metricHiddenStrays(),
-  indexResharding.metricItemsScanned(),
-  indexResharding.metricMovedItems(),
-  indexResharding.metricRefusedItems(),
-  indexResharding.metricStrays(),
+  indexItemMover.metric('Strays'),
+  indexItemMover.metricHiddenStrays(),
+  indexItemMover.metricItemsScanned(),
+  indexItemMover.metricMovedItems(),
+  indexItemMover.metricRefusedItems(),
+  indexItemMover.metricStrays(),
   daxCluster.metric('EvictedSize'),
   daxCluster.metricQueryCacheHits(),
   daxCluster.metricQueryCacheMisses(),
@@ -396,7 +395,7 @@ const metrics: cloudwatch.IMetric[] = [
   daxCluster.metricErrorRequestCount(),
   daxCluster.metricEvictedSize(),
   daxCluster.metricCacheMemoryUtilization(),
-  tableResharding.metricStrays(),
+  tableItemMover.metricStrays(),
   daxCluster.metricCpuUtilization(),
   relay.metric('ParkedRows'),
   relay.metricGivenUpRows(),

@@ -128,16 +128,20 @@ describe('even-shards plan', () => {
   });
 
   test.each([
-    ['typescript', "new ShardCountController(this, 'Controller', { index });", 'ShardCounts.adaptive({ maximum: 75 })'],
-    ['python', 'ShardCountController(self, "Controller", index=index)', 'ShardCounts.adaptive(maximum=75)'],
-    ['java', 'ShardCountController.Builder.create(this, "Controller").index(index).build();', '.maximum(75)'],
+    [
+      'typescript',
+      "new AdaptiveShardCountController(this, 'Controller', { index });",
+      'ShardCounts.adaptive({ maximum: 75 })',
+    ],
+    ['python', 'AdaptiveShardCountController(self, "Controller", index=index)', 'ShardCounts.adaptive(maximum=75)'],
+    ['java', 'AdaptiveShardCountController.Builder.create(this, "Controller").index(index).build();', '.maximum(75)'],
   ])('recommends adaptive counts where it is given no shares: %s', async (language, ...code) => {
     const args = ['index', '--writes-per-second', '5000', '--language', language];
     const report = await printed(plan, ...args);
     for (const line of ['whose shares you do not know', ...code]) expect(report).toContain(line);
     const known = await printed(plan, ...args, '--share', 'a=70', '--share', 'b=30');
-    expect(known).not.toContain('ShardCountController');
-    expect(await printed(plan, 'index', '--writes-per-second', '0')).not.toContain('ShardCountController');
+    expect(known).not.toContain('AdaptiveShardCountController');
+    expect(await printed(plan, 'index', '--writes-per-second', '0')).not.toContain('AdaptiveShardCountController');
   });
 
   test('prints every price with two decimals, its currency, and its date', async () => {

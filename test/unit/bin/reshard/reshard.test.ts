@@ -72,7 +72,7 @@ describe('even-shards reshard', () => {
         "   readers: shardCounts: ShardCounts.byValue({ 'shipped': 4 }, 1)",
         '',
         'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
-        'and when reshardItems, or IndexResharding, has gone over the whole table.',
+        'and when reshardItems, or IndexItemMover, has gone over the whole table.',
       ].join('\n'),
     );
     expect(JSON.parse(await printed('--adopt', '--to', '3', '--json'))).toEqual(

@@ -96,13 +96,13 @@ const hot = planHotItem({ readsPerSecond: 50_000, itemKb: 5, caches: 40 });
 export const HELD: Readonly<Record<string, readonly string[]>> = {
   'adaptive-counts.md': [
     `every ${seconds(REFRESH_AFTER_MS)} seconds in each busy process`,
-    `about ${Math.round(centsOfAMonth({ memoryGib: construct('table/adaptive/shard-count-controller', 'memorySize') / 1_024, runSeconds: 0.15 }))} cents a month for ${n(Math.floor((30 * 1_440) / 1_000) * 1_000)} invocations of 0.15 s`,
+    `about ${Math.round(centsOfAMonth({ memoryGib: construct('table/adaptive/adaptive-shard-count-controller', 'memorySize') / 1_024, runSeconds: 0.15 }))} cents a month for ${n(Math.floor((30 * 1_440) / 1_000) * 1_000)} invocations of 0.15 s`,
     `used by ${percent(TARGET_UTILISATION)};`,
     `at most ${percent(TARGET_UTILISATION)} of one shard keeps one`,
     `One step takes ${seconds(OUTLIVED_AFTER_MS)} seconds`,
     `the ${core('adaptive-counts/write-reporter', 'MOST_REPORTS')} values that were refused most`,
     `needs ${['', 'one', 'two', 'three', 'four', 'five'][stepsUncounted(1, 15)]} of them from 1 shard to 15`,
-    `name ${lambda('shard-count-controller/read-insights', 'MOST_CONTRIBUTORS')} keys at most`,
+    `name ${lambda('adaptive-shard-count-controller/read-insights', 'MOST_CONTRIBUTORS')} keys at most`,
     `take ${n(PARTITION_WRITE_UNITS)} write units each`,
     `A page has 25 items of 1 KB`,
     `answers after ${seconds(OUTLIVED_AFTER_MS)} seconds`,
@@ -163,7 +163,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   ],
   'keyspaces.md': [
     `takes ${n(PARTITION_WRITE_UNITS)} write units and ${n(PARTITION_READ_UNITS)} read units a second`,
-    `TLS on port ${lambda('keyspaces-query/keyspaces-client', 'PORT')}`,
+    `TLS on port ${lambda('keyspaces-query-fanout/keyspaces-client', 'PORT')}`,
     `compares ${declared('test/conformance/keyspaces/fan-out-select.test.ts', 'FAN_OUT_CASES')} random queries`,
   ],
   'limits.md': [

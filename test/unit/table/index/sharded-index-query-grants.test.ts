@@ -3,7 +3,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
-import { ShardCounts, type ShardedIndex, ShardedIndexGrants, ShardedTable } from '../../../../lib';
+import { ShardCounts, type ShardedIndex, ShardedTable } from '../../../../lib';
 
 describe('ShardedIndexGrants', () => {
   let stack: Stack;
@@ -43,7 +43,7 @@ describe('ShardedIndexGrants', () => {
     const key = new kms.Key(stack, 'Key');
     const index = addIndex(key);
 
-    ShardedIndexGrants.fromIndex(index).query(grantee);
+    index.grants.query(grantee);
 
     expectStatements([
       { Effect: 'Allow', Action: 'dynamodb:Query', Resource: stack.resolve(index.indexArn) },

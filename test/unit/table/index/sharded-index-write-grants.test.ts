@@ -3,7 +3,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
-import { ShardCounts, ShardedIndexGrants, ShardedTable } from '../../../../lib';
+import { ShardCounts, ShardedTable } from '../../../../lib';
 
 describe('ShardedIndexGrants', () => {
   const jobId = { name: 'jobId', type: AttributeType.STRING };
@@ -42,7 +42,7 @@ describe('ShardedIndexGrants', () => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: jobId, encryption });
     const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
 
-    ShardedIndexGrants.fromIndex(index).write(grantee);
+    index.grants.write(grantee);
 
     expectStatements([
       Match.objectLike({ Action: ['dynamodb:PutItem', 'dynamodb:UpdateItem'] }),

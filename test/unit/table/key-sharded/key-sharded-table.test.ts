@@ -30,6 +30,12 @@ describe('KeyShardedTable', () => {
     return JSON.parse(parts.map((part: unknown) => (typeof part === 'string' ? part : 'invoices')).join(separator));
   }
 
+  test('asks for shard counts where no type checker does', () => {
+    expect(() => invoices({ shardCounts: undefined })).toThrow(
+      'EvenShards/Invoices: shardCounts must be shard counts, such as ShardCounts.uniform(8)',
+    );
+  });
+
   test('has its key and the defaults of every sharded table', () => {
     invoices();
     Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {

@@ -183,12 +183,12 @@ public final class Languages {
                 .build()))
             .shardCountTable(TableV2.fromTableName(stack, "Counts", "counts"))
             .build());
-        var indexGrants = ShardedIndexGrants.fromIndex(importedIndex);
+        var indexGrants = importedIndex.getGrants();
         indexGrants.query(role);
         indexGrants.write(role);
         indexGrants.changeShardCounts(role);
         indexGrants.reportWrites(role);
-        var controller = new ShardCountController(stack, "ShardCountController", ShardCountControllerProps.builder()
+        var controller = new AdaptiveShardCountController(stack, "AdaptiveShardCountController", AdaptiveShardCountControllerProps.builder()
             .index(importedIndex)
             .timeout(Duration.minutes(2))
             .memorySize(512)
@@ -202,18 +202,18 @@ public final class Languages {
         new CfnOutput(stack, "ReplicaConfig", CfnOutputProps.builder()
             .value(byStatus.onReplica("us-east-1").toConfigJson())
             .build());
-        var indexResharding = new IndexResharding(stack, "IndexResharding", IndexReshardingProps.builder()
+        var indexItemMover = new IndexItemMover(stack, "IndexItemMover", IndexItemMoverProps.builder()
             .index(byTime)
             .readUnitsPerSecond(100)
             .writeUnitsPerSecond(50)
             .build());
-        indexResharding.grantStartExecution(role);
+        indexItemMover.grantStartExecution(role);
         var invoices = new KeyShardedTable(stack, "Invoices", KeyShardedTableProps.builder()
             .partitionKey(text("invoice"))
             .sortKey(text("transaction"))
             .shardCounts(ShardCounts.uniform(6).since(ShardCounts.uniform(5)))
             .build());
-        var invoiceGrants = KeyShardedTableGrants.fromTable(invoices);
+        var invoiceGrants = invoices.getShardGrants();
         invoiceGrants.item(role);
         invoiceGrants.query(role);
         invoiceGrants.write(role);
@@ -227,14 +227,14 @@ public final class Languages {
             stack,
             "InvoicesConfig",
             CfnOutputProps.builder().value(importedInvoices.toConfigJson()).build());
-        var tableResharding = new TableResharding(stack, "TableResharding", TableReshardingProps.builder()
+        var tableItemMover = new TableItemMover(stack, "TableItemMover", TableItemMoverProps.builder()
             .table(invoices)
             .itemVersion(ItemVersion.attribute("version"))
             .readUnitsPerSecond(100)
             .writeUnitsPerSecond(50)
             .build());
-        tableResharding.grantStartExecution(role);
-        new TableResharding(stack, "ImportedTableResharding", TableReshardingProps.builder()
+        tableItemMover.grantStartExecution(role);
+        new TableItemMover(stack, "ImportedTableItemMover", TableItemMoverProps.builder()
             .table(importedInvoices)
             .itemVersion(ItemVersion.none())
             .readUnitsPerSecond(100)
@@ -287,17 +287,17 @@ public final class Languages {
             .shardCounts(ShardCounts.uniform(3))
             .build());
         new CfnOutput(stack, "CommentsConfig", CfnOutputProps.builder().value(comments.toConfigJson()).build());
-        var rowGrants = ShardedKeyspacesTableGrants.fromTable(comments);
+        var rowGrants = comments.getGrants();
         rowGrants.modifyRows(role);
         rowGrants.selectRows(role);
-        var rows = new KeyspacesQueryFunction(stack, "Rows", KeyspacesQueryFunctionProps.builder()
+        var rows = new KeyspacesFanOutQueryFunction(stack, "Rows", KeyspacesFanOutQueryFunctionProps.builder()
             .tables(List.of(posts, drafts, comments))
             .build());
         rows.grantInvoke(application);
-        KeyspacesQueryFunction
+        KeyspacesFanOutQueryFunction
             .fromFunctionArn(stack, "ImportedRows", "arn:aws:lambda:eu-west-1:111111111111:function:rows")
             .grantInvoke(role);
-        KeyspacesQueryFunction.fromFunctionAttributes(stack, "SameRows", FunctionAttributes.builder()
+        KeyspacesFanOutQueryFunction.fromFunctionAttributes(stack, "SameRows", FunctionAttributes.builder()
             .functionArn("arn:aws:lambda:eu-west-1:111111111111:function:same-rows")
             .sameEnvironment(true)
             .build()).grantInvoke(role);
@@ -340,10 +340,8 @@ public final class Languages {
         var daxCluster = new DaxCluster(stack, "DaxCluster", DaxClusterProps.builder()
             .tables(List.of(invoices))
             .vpc(vpc)
-            .allowWrites(true)
             .build());
         daxCluster.grantRead(role);
-        daxCluster.grantWrite(role);
         relay.grantInvoke(role);
         new OutboxRelayFunction(stack, "InstanceRelay", OutboxRelayFunctionProps.builder()
             .stream(clicks)
@@ -450,12 +448,12 @@ public final class Languages {
             byStatus.metricWriteMaxOnDemandThroughputThrottleEvents(),
             byStatus.metricWriteProvisionedThroughputThrottleEvents(),
             byStatus.metricWriteThrottleEvents(),
-            indexResharding.metric("Strays"),
-            indexResharding.metricHiddenStrays(),
-            indexResharding.metricItemsScanned(),
-            indexResharding.metricMovedItems(),
-            indexResharding.metricRefusedItems(),
-            indexResharding.metricStrays(),
+            indexItemMover.metric("Strays"),
+            indexItemMover.metricHiddenStrays(),
+            indexItemMover.metricItemsScanned(),
+            indexItemMover.metricMovedItems(),
+            indexItemMover.metricRefusedItems(),
+            indexItemMover.metricStrays(),
             daxCluster.metric("EvictedSize"),
             daxCluster.metricQueryCacheHits(),
             daxCluster.metricQueryCacheMisses(),
@@ -466,7 +464,7 @@ public final class Languages {
             daxCluster.metricErrorRequestCount(),
             daxCluster.metricEvictedSize(),
             daxCluster.metricCacheMemoryUtilization(),
-            tableResharding.metricStrays(),
+            tableItemMover.metricStrays(),
             daxCluster.metricCpuUtilization(),
             relay.metric("ParkedRows"),
             relay.metricGivenUpRows(),

@@ -1,0 +1,217 @@
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as events from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { constructField } from '../../construct/construct-field';
+import { readGuide } from '../../construct/guide-link';
+import { INDEX } from '../../core/foundation/function-environment';
+import { SHARD_COUNT_METRICS } from '../../core/foundation/function-metrics';
+import { addBundledFunction, type BundledFunctionOptions, checkLeastTimeout } from '../../function/bundled-function';
+import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
+import { storeMetric } from '../store-metric';
+
+/** Properties of a `AdaptiveShardCountController`. */
+export interface AdaptiveShardCountControllerProps extends BundledFunctionOptions {
+  /** The index, with `ShardCounts.adaptive`, of this app or imported, in the stack's own account and region. */
+  readonly index: IShardedIndex;
+
+  /**
+   * How long one invocation may take, from 2 to 15 minutes: a raise takes 45 seconds.
+   *
+   * @default - 3 minutes
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * Memory in MiB, and CPU in proportion to it.
+   *
+   * @default 256
+   */
+  readonly memorySize?: number;
+}
+
+const LEAST_TIMEOUT = Duration.minutes(2);
+
+/**
+ * Raises the shard counts of the values of an index that are throttled, as far as their writes need it: for an index with
+ * `ShardCounts.adaptive`.
+ *
+ * A function runs every minute. It goes by what writers report with a `WriteReporter`, and while the index is throttled also
+ * by its Contributor Insights. A value that was throttled for two minutes in a row gets as many shards as the writes that were wanted
+ * need, at least half as many more, never twice the need, and never more than the maximum of the index. A raise takes 45
+ * seconds, and readers and writers follow it without a deployment.
+ *
+ * Invoke the function with `{ "dryRun": true }` to see what it knows and would do, and with `{ "value": "open", "count": 8 }`
+ * to raise a count by hand.
+ *
+ * Without a throttled write it costs about 3 cents a month, and its alarm 20 cents. It may read and change counts, and read
+ * the Contributor Insights of the index, and nothing else.
+ *
+ * Throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed, and `INVALID_ARGUMENT` if the table
+ * is known to be in another account or region, or if the timeout is known to be less than 2 minutes.
+ */
+export class AdaptiveShardCountController extends Construct implements ec2.IConnectable {
+  /** The function that raises counts. */
+  public readonly function: lambda.Function;
+
+  /**
+   * In alarm while writes to the index were throttled in the last five minutes, for whatever reason: no reason to wake
+   * anybody. Its events tell the function to look at metrics.
+   */
+  public readonly throttledAlarm: cloudwatch.Alarm;
+
+  private readonly index: IShardedIndex;
+
+  /**
+   * An alarm, and a function with a role, a log group and two rules of its own.
+   *
+   * @param scope the construct to add it to, usually `this`
+   * @param id its name within the scope
+   * @param props the index
+   */
+  constructor(scope: Construct, id: string, props: AdaptiveShardCountControllerProps) {
+    super(scope, id);
+    const { index } = props;
+    this.index = index;
+    const { table, indexName } = index;
+    checkIndexEnvironment(constructField(this, 'index'), 'an index', index, Stack.of(this));
+    // In less time, readers would be told to ask more shards and writers never to use them.
+    checkLeastTimeout(this, props.timeout, LEAST_TIMEOUT, 'a raise takes 45 seconds');
+    this.function = addBundledFunction(
+      this,
+      {
+        bundle: 'adaptive-shard-count-controller',
+        description: 'Raises the shard counts of values of an index that are throttled',
+        environment: { [INDEX]: index.toConfigJson() },
+        timeout: Duration.minutes(3),
+        memorySize: 256,
+      },
+      // The next look is a minute away. An event of the alarm is worth another try, and a look more does no harm.
+      { ...props, maxEventAge: props.maxEventAge ?? Duration.minutes(5) },
+    );
+    index.grants.changeShardCounts(this.function);
+    this.grantInsights();
+    this.throttledAlarm = new cloudwatch.Alarm(this, 'ThrottledAlarm', {
+      // An alarm on a metric of DynamoDB keeps its state while there is no value, and there is none without a throttle.
+      metric: new cloudwatch.MathExpression({
+        expression: 'throttles + 0 * writes',
+        usingMetrics: {
+          throttles: index.metricWriteThrottleEvents({ period: Duration.minutes(1) }),
+          writes: index.metricConsumedWriteCapacityUnits({ period: Duration.minutes(1) }),
+        },
+        label: 'throttled writes',
+        period: Duration.minutes(1),
+      }),
+      alarmDescription:
+        `Writes to the index ${indexName} of the table ${table.tableName} are throttled: the controller of its shard counts ` +
+        `looks for the values that need more shards.${readGuide('adaptive-counts', 'what-the-controller-sees')}`,
+      threshold: 0,
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: 5,
+      datapointsToAlarm: 1,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+    });
+    new events.Rule(this, 'AlarmChange', {
+      description: 'Tells the controller of shard counts that an index is throttled',
+      eventPattern: {
+        source: ['aws.cloudwatch'],
+        detailType: ['CloudWatch Alarm State Change'],
+        resources: [this.throttledAlarm.alarmArn],
+      },
+      targets: [new LambdaFunction(this.function)],
+    });
+    new events.Rule(this, 'Schedule', {
+      description: 'Looks for values of an index that need more shards',
+      schedule: events.Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaFunction(this.function, { event: events.RuleTargetInput.fromObject({}), retryAttempts: 0 })],
+    });
+  }
+
+  /** The network connections of the function, if it runs in a VPC. */
+  public get connections(): ec2.Connections {
+    return this.function.connections;
+  }
+
+  /**
+   * Any metric of the index that the function writes, by its name.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param metricName its name, such as `ShardCountRaises`
+   * @param props statistic, period and looks
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return storeMetric(this, this.index, metricName, props);
+  }
+
+  /**
+   * Counts that were raised.
+   *
+   * Sum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricShardCountRaises(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(SHARD_COUNT_METRICS.raises, { statistic: cloudwatch.Stats.SUM, ...props });
+  }
+
+  /**
+   * Values of which throttled writes are known.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricThrottledValues(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(SHARD_COUNT_METRICS.throttledValues, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+  }
+
+  /**
+   * Values that need more shards than the maximum of the index.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricValuesAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+  }
+
+  /**
+   * The most shards of a value that is throttled, after a raise.
+   *
+   * Maximum over 5 minutes by default.
+   *
+   * @param props statistic, period and looks
+   */
+  public metricMostShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(SHARD_COUNT_METRICS.mostShards, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+  }
+
+  /** DynamoDB puts the time at which it made a rule into its name. */
+  private grantInsights(): void {
+    const { table, indexName, indexArn } = this.index;
+    iam.Grant.addToPrincipal({
+      grantee: this.function,
+      actions: ['dynamodb:DescribeContributorInsights'],
+      resourceArns: [table.tableArn, indexArn],
+    });
+    const rules = ['PKC', 'PKT'].map((kind) =>
+      Stack.of(this).formatArn({
+        service: 'cloudwatch',
+        resource: 'insight-rule',
+        resourceName: `DynamoDBContributorInsights-${kind}-${table.tableName}-${indexName}-*`,
+        arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+      }),
+    );
+    iam.Grant.addToPrincipal({
+      grantee: this.function,
+      actions: ['cloudwatch:GetInsightRuleReport'],
+      resourceArns: rules,
+    });
+  }
+}

@@ -1,0 +1,246 @@
+import { Token } from 'aws-cdk-lib';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type { IConstruct } from 'constructs';
+import { constructField } from '../../construct/construct-field';
+import { type ShardedIndexConfig, shardCountOf } from '../../core/sharded-index/config/sharded-index-config';
+import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
+import { requireShardCounts } from './shard-counts';
+import { type BaseShardedIndexOptions, KeyLayout, ShardingStrategy } from './sharded-index-options';
+
+/** Source: the DynamoDB API reference, GlobalSecondaryIndex: IndexName. */
+const INDEX_NAME = /^[a-zA-Z0-9_.-]{3,255}$/;
+
+/** Source: the DynamoDB developer guide, "Multi-attribute keys": up to four attributes in each key. */
+const MAX_SORT_ATTRIBUTES = 4;
+
+/** Source: the DynamoDB developer guide, "Naming rules": attributes of a secondary index's key, in UTF-8. */
+const MAX_KEY_ATTRIBUTE_BYTES = 255;
+
+/** What an index is: its defaults are filled in, and DynamoDB, writers and readers take it as it is. */
+export interface ShardedIndexSettings {
+  /** What functions and applications read of the index. */
+  readonly config: ShardedIndexConfig;
+  /** The attributes of its partition key, with their types. */
+  readonly partitionKeys: readonly dynamodb.Attribute[];
+  /** The attributes of its sort key, with their types. */
+  readonly sortKeys: readonly dynamodb.Attribute[];
+  /** The table that holds the counts of the values that have grown. Undefined: the counts are fixed. */
+  readonly shardCountTable?: dynamodb.ITableV2;
+}
+
+/** The table that an index belongs to, and what else is known of it. */
+export interface IndexedTable {
+  readonly table: IConstruct & Pick<dynamodb.ITableV2, 'tableName'>;
+  /** The names of the attributes of the table's key. */
+  readonly tableKey: readonly string[];
+  readonly shardedIndexes: readonly ShardedIndexConfig[];
+  /** The key attributes of the table and of all its indexes, sharded or not. */
+  readonly keyAttributes: readonly string[];
+  /** The table of counts for an index with adaptive counts that names none. */
+  shardCountTable(): dynamodb.ITableV2 | undefined;
+}
+
+/**
+ * What `options` say of an index of a table.
+ *
+ * @throws InvalidShardCountError unless there are shard counts
+ * @throws InvalidIndexConfigError if the options contradict each other or the table
+ * @throws InvalidIndexValueError if counts name a value that the value attribute cannot have
+ */
+export function shardedIndexSettings(indexed: IndexedTable, options: BaseShardedIndexOptions): ShardedIndexSettings {
+  const { table, tableKey } = indexed;
+  const { indexName, valueAttribute, sortKey, tieBreakers = [], shardCounts } = options;
+  requireShardCounts(constructField(table, `${indexName}.shardCounts`), shardCounts);
+  const sortKeys = [...(sortKey ? [sortKey] : []), ...tieBreakers];
+  const fixed: ShardedIndexConfig = {
+    tableName: table.tableName,
+    indexName,
+    tableKey: [...tableKey],
+    keyLayout: `${options.keyLayout ?? KeyLayout.MULTI_ATTRIBUTE}` as const,
+    valueAttribute: valueAttribute?.name,
+    shardAttribute: options.shardAttribute ?? `${indexName}Shard`,
+    sortKeyAttributes: sortKeys.map(({ name }) => name),
+    shards: shardCounts._config,
+    strategy: `${options.strategy ?? ShardingStrategy.CALCULATED}` as const,
+  };
+  const read: Read = { indexed, options, config: fixed, refuseIf: refusals(table) };
+  for (const check of [checkName, checkCounts, checkTieBreakers, checkOwnKey, checkShardAttribute]) check(read);
+  const shardCountTable = countTable(read);
+  return {
+    config: shardCountTable === undefined ? fixed : adaptive(fixed, shardCountTable, shardCounts._maximum!),
+    partitionKeys: partitionKeys(fixed, valueAttribute),
+    sortKeys,
+    ...(shardCountTable && { shardCountTable }),
+  };
+}
+
+/** Readers that know nothing of adaptive counts refuse version 2. */
+function adaptive(config: ShardedIndexConfig, { tableName }: dynamodb.ITableV2, maximum: number): ShardedIndexConfig {
+  return { version: 2, ...config, adaptive: { tableName, maximum } };
+}
+
+function partitionKeys({ keyLayout, shardAttribute: name }: ShardedIndexConfig, value?: dynamodb.Attribute) {
+  if (value === undefined) return [{ name, type: dynamodb.AttributeType.NUMBER }];
+  return keyLayout === 'single-attribute'
+    ? [{ name, type: dynamodb.AttributeType.STRING }]
+    : [value, { name, type: dynamodb.AttributeType.NUMBER }];
+}
+
+/** Options, and what they come to with fixed counts. */
+interface Read {
+  readonly indexed: IndexedTable;
+  readonly options: BaseShardedIndexOptions;
+  readonly config: ShardedIndexConfig;
+  readonly refuseIf: (wrong: boolean, property: string, received: unknown, allowed: string) => void;
+}
+
+function refusals(table: IConstruct): Read['refuseIf'] {
+  return (wrong, property, received, allowed) => {
+    if (wrong) throw new InvalidIndexConfigError(constructField(table, property), received, allowed);
+  };
+}
+
+function checkName({ indexed: { shardedIndexes }, config: { indexName }, refuseIf }: Read): void {
+  refuseIf(
+    typeof indexName !== 'string' || (!Token.isUnresolved(indexName) && !INDEX_NAME.test(indexName)),
+    'indexName',
+    indexName,
+    '3 to 255 characters of a-z, A-Z, 0-9, underscore, hyphen and dot',
+  );
+  refuseIf(
+    shardedIndexes.some((other) => other.indexName === indexName),
+    'indexName',
+    indexName,
+    'different from the names of all other indexes of the table',
+  );
+}
+
+function checkCounts({ indexed: { table }, options, config: { indexName, shards }, refuseIf }: Read): void {
+  const { valueAttribute: value, shardCounts, shardCountTable } = options;
+  const { byValue = {} } = shards;
+  refuseIf(
+    value?.type === dynamodb.AttributeType.BINARY,
+    `${indexName}.valueAttribute.type`,
+    value?.type,
+    'S (string) or N (number)',
+  );
+  refuseIf(
+    value === undefined && shards.byValue !== undefined,
+    `${indexName}.shardCounts`,
+    byValue,
+    'ShardCounts.uniform for an index without a valueAttribute, give it one to have counts by value',
+  );
+  for (const counted of Object.keys(byValue)) {
+    if (value?.type !== dynamodb.AttributeType.NUMBER || isNumber(counted)) continue;
+    const field = constructField(table, `${indexName}.shardCounts.byValue`);
+    const allowed = 'a finite number as JavaScript writes it, such as "7", for the value attribute is a number';
+    throw new InvalidIndexValueError(field, counted, allowed);
+  }
+  refuseIf(
+    [shards.default, ...Object.values(byValue)].some(({ since }) => since !== undefined),
+    `${indexName}.shardCounts`,
+    shards,
+    'counts without since, which is for tables that are sharded by their own key',
+  );
+  refuseIf(
+    shardCounts._maximum === undefined && shardCountTable !== undefined,
+    `${indexName}.shardCountTable`,
+    shardCountTable?.node.path,
+    'absent with fixed shardCounts, use ShardCounts.adaptive to have counts in a table',
+  );
+}
+
+function checkTieBreakers({ options, config, refuseIf }: Read): void {
+  const { sortKey, tieBreakers = [] } = options;
+  const refuse = (wrong: boolean, allowed: string) =>
+    refuseIf(wrong, `${config.indexName}.tieBreakers`, tieBreakers, allowed);
+  const hasSome = tieBreakers.length > 0;
+  refuse(hasSome && sortKey === undefined, 'absent without a sort key, whose ties they break');
+  refuse(
+    hasSome && config.keyLayout === 'single-attribute',
+    'absent in the single-attribute layout, use KeyLayout.MULTI_ATTRIBUTE to have them',
+  );
+  refuse(
+    config.sortKeyAttributes.length > MAX_SORT_ATTRIBUTES,
+    `at most ${MAX_SORT_ATTRIBUTES - 1} attributes, as DynamoDB allows ${MAX_SORT_ATTRIBUTES} in a sort key`,
+  );
+}
+
+function checkOwnKey({ indexed: { shardedIndexes }, options, config, refuseIf }: Read): void {
+  const { indexName } = config;
+  const ownKey = ownKeyOf(config);
+  refuseIf(
+    new Set(ownKey).size < ownKey.length,
+    `${indexName}.sortKey`,
+    ownKey,
+    'different from every other key attribute',
+  );
+  for (const { name, property } of keyProperties(options)) {
+    const other = shardedIndexes.find((index) => index.shardAttribute === name);
+    refuseIf(
+      other !== undefined,
+      `${indexName}.${property}`,
+      name,
+      `another attribute than the one that holds the shards of ${other?.indexName}`,
+    );
+  }
+}
+
+function checkShardAttribute({ indexed: { shardedIndexes, keyAttributes }, options, config, refuseIf }: Read): void {
+  const { shardAttribute, tableKey, indexName } = config;
+  const refuse = (wrong: boolean, allowed: string) =>
+    refuseIf(wrong, `${indexName}.shardAttribute`, shardAttribute, allowed);
+  const nameBytes = Buffer.byteLength(shardAttribute);
+  refuse(nameBytes < 1 || nameBytes > MAX_KEY_ATTRIBUTE_BYTES, `a name of 1 to ${MAX_KEY_ATTRIBUTE_BYTES} bytes`);
+  const sharing = shardedIndexes.find((other) => other.shardAttribute === shardAttribute);
+  refuse(
+    [...ownKeyOf(config), ...tableKey].includes(shardAttribute) ||
+      (sharing === undefined && keyAttributes.includes(shardAttribute)),
+    'an attribute of its own, not one of the key of the table or of an index',
+  );
+  refuse(
+    sharing !== undefined && (options.shardCounts._maximum !== undefined || !haveSameSharding(sharing, config)),
+    `another attribute than that of ${sharing?.indexName}, or have the same valueAttribute, keyLayout, fixed shardCounts and strategy`,
+  );
+}
+
+/** Last of all, for what is refused adds no table of counts. */
+function countTable({ indexed, options, config, refuseIf }: Read): dynamodb.ITableV2 | undefined {
+  if (options.shardCounts._maximum === undefined) return undefined;
+  const counts = options.shardCountTable ?? indexed.shardCountTable();
+  const allowed = 'the table of counts of an index that is imported with ShardCounts.adaptive';
+  refuseIf(counts === undefined, `${config.indexName}.shardCountTable`, undefined, allowed);
+  return counts;
+}
+
+function ownKeyOf({ valueAttribute, sortKeyAttributes }: ShardedIndexConfig): string[] {
+  return [valueAttribute, ...sortKeyAttributes].filter((name) => name !== undefined);
+}
+
+function keyProperties({ valueAttribute, sortKey, tieBreakers = [] }: BaseShardedIndexOptions) {
+  return [
+    ...(valueAttribute ? [{ name: valueAttribute.name, property: 'valueAttribute' }] : []),
+    ...(sortKey ? [{ name: sortKey.name, property: 'sortKey' }] : []),
+    ...tieBreakers.map(({ name }) => ({ name, property: 'tieBreakers' })),
+  ];
+}
+
+/** As writers and readers turn a number into text: "7", never "07". */
+function isNumber(text: string): boolean {
+  return Number.isFinite(Number(text)) && String(Number(text)) === text;
+}
+
+/** Whether writers put the same into the shard attributes of both. Fixed counts compare by what they mean for each value. */
+function haveSameSharding(a: ShardedIndexConfig, b: ShardedIndexConfig): boolean {
+  const values = [a, b].flatMap(({ shards }) => Object.keys(shards.byValue ?? {}));
+  return (
+    a.adaptive === undefined &&
+    a.keyLayout === b.keyLayout &&
+    a.valueAttribute === b.valueAttribute &&
+    a.strategy === b.strategy &&
+    [undefined, ...values].every((value) => {
+      const [ofA, ofB] = [shardCountOf(a, value), shardCountOf(b, value)];
+      return ofA.write === ofB.write && ofA.read === ofB.read;
+    })
+  );
+}

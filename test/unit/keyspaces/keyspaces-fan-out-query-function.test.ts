@@ -1,0 +1,60 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTable } from '../../../lib';
+import { InvalidArgumentError } from '../../../lib/core';
+
+function tableOf(stack: Stack, tableName: string, shards = ShardCounts.uniform(10)): ShardedKeyspacesTable {
+  return new ShardedKeyspacesTable(stack, tableName, {
+    keyspaceName: 'tracker',
+    tableName,
+    partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
+    shardCounts: shards,
+  });
+}
+
+describe('KeyspacesFanOutQueryFunction', () => {
+  test('has its tables in its environment, and may select from them', () => {
+    const stack = new Stack(new App(), 'Stack', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const tables = [tableOf(stack, 'posts'), tableOf(stack, 'blogs')];
+    new KeyspacesFanOutQueryFunction(stack, 'Query', { tables });
+    const template = Template.fromStack(stack);
+    const [query] = Object.values(template.findResources('AWS::Lambda::Function'));
+    expect(query!.Properties).toMatchObject({
+      Handler: 'index.handler',
+      Runtime: 'nodejs24.x',
+      Timeout: 30,
+      MemorySize: 1769,
+    });
+    const configs = JSON.parse(query!.Properties.Environment.Variables.EVEN_SHARDS_TABLES);
+    expect(Object.keys(configs)).toEqual(['blogs', 'posts']);
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([Match.objectLike({ Action: 'cassandra:Select', Resource: Match.objectLike({}) })]),
+      },
+    });
+    expect(JSON.stringify(template.findResources('AWS::IAM::Policy'))).not.toMatch(/"cassandra:(?!Select)/);
+  });
+
+  test('needs tables, of different names, whose configuration fits', () => {
+    const stack = new Stack(new App(), 'Stack');
+    const blogs = tableOf(stack, 'blogs');
+    expect(() => new KeyspacesFanOutQueryFunction(stack, 'None', { tables: [] })).toThrow('at least one sharded table');
+    const far = new Stack(new App(), 'Far', { env: { account: '111111111111', region: 'us-east-1' } });
+    const near = tableOf(
+      new Stack(new App(), 'Near', { env: { account: '111111111111', region: 'eu-west-1' } }),
+      'near',
+    );
+    expect(() => new KeyspacesFanOutQueryFunction(far, 'Near', { tables: [near] })).toThrow(
+      'Far/Near: tables.near must be a table of the account and region aws://111111111111/us-east-1',
+    );
+    expect(() => new KeyspacesFanOutQueryFunction(stack, 'Twice', { tables: [blogs, blogs] })).toThrow(
+      InvalidArgumentError,
+    );
+
+    const counts = Object.fromEntries(Array.from({ length: 200 }, (_, day) => [`day ${day}`, 5]));
+    const large = tableOf(stack, 'large', ShardCounts.byValue(counts, 1));
+    new KeyspacesFanOutQueryFunction(stack, 'Large', { tables: [large] });
+    expect(() => Template.fromStack(stack)).toThrow("Lambda's limit for environment variables: spread the tables");
+  });
+});

@@ -1,0 +1,51 @@
+import { readKnownWrites } from '../../../../lambda/adaptive-shard-count-controller/known-writes';
+import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
+
+const NOW = Date.UTC(2026, 10, 21, 12, 10);
+
+const report = (minute: string, value: string, admitted: unknown, throttled: unknown = '1') => ({
+  index: { S: 'orders/byStatus/reports' },
+  value: { S: `2026-11-21T12:${minute}=${value}` },
+  admitted: { N: admitted },
+  throttled: { N: throttled },
+});
+
+const known = (...answers: object[]) =>
+  readKnownWrites({ query: async () => answers.shift() as never }, adaptiveConfig, NOW);
+
+test('reads the reports of minutes that are over, of all pages, and the state of the alarm', async () => {
+  const pages = [
+    { Items: [report('05', 'open', '10'), report('10', 'open', '99')], LastEvaluatedKey: { value: { S: 'a' } } },
+    { Items: [report('06', 'open', '20'), { value: { S: 'alarm' }, state: { S: 'ALARM' } }] },
+  ];
+  const { reported, isAlarmed } = await known(...pages);
+  expect(reported).toMatchObject([{ value: 'open', minutes: [{ admitted: 10 }, { admitted: 20 }] }]);
+  expect(isAlarmed).toBe(true);
+});
+
+test.each([['-1'], ['1e400'], ['x'], [null], [5], [{}], [[]]])(
+  'overlooks a report of %j write units, which no writer has written',
+  async (amount) => {
+    const Items = [report('05', 'open', amount), report('05', 'open', '1', amount), report('06', 'paid', '2')];
+    expect((await known({ Items })).reported).toMatchObject([{ value: 'paid' }]);
+  },
+);
+
+test.each([[null], ['x'], [{}], [{ value: null }], [{ value: { S: 5 } }], [{ value: { S: ['alarm'] } }]])(
+  'overlooks an item that is none: %j',
+  async (item) => {
+    expect(await known({ Items: [item] })).toEqual({ reported: [], isAlarmed: false });
+  },
+);
+
+test('refuses a page that leads back, which it would read for ever', async () => {
+  const page = { Items: [], LastEvaluatedKey: { value: { S: 'a' } } };
+  await expect(known(page, page)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+});
+
+test.each([[{}], [{ Items: null }], [{ Items: {} }], [undefined]])(
+  'refuses an answer without items, which is none: %j',
+  async (answer) => {
+    await expect(known(answer as object)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
+  },
+);

@@ -1,0 +1,130 @@
+import { types } from 'cassandra-driver';
+import { plainRow } from '../../../../lambda/keyspaces-query-fanout/plain-row';
+import { queryMetrics } from '../../../../lambda/keyspaces-query-fanout/query-metrics';
+import { queryPage } from '../../../../lambda/keyspaces-query-fanout/query-page';
+import {
+  FanOutHistory,
+  InvalidArgumentError,
+  type ShardedKeyspacesConfig,
+  UnknownTableError,
+} from '../../../../lib/core';
+import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
+
+const config: ShardedKeyspacesConfig = {
+  keyspaceName: 'tracker',
+  tableName: 'blogs',
+  partitionKey: [{ name: 'author', type: 'blob' }],
+  shardColumn: 'shard',
+  firstShard: 0,
+  clusteringColumns: [{ name: 'digest', type: 'blob', order: 'ASC' }],
+  columns: ['body'],
+  shards: { default: { write: 4, read: 4 } },
+  strategy: 'random',
+};
+const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a, 'base64'), Buffer.from(b, 'base64'));
+const ann = Buffer.from('ann');
+const context = { getRemainingTimeInMillis: () => 30_000 };
+
+function environment(rows: number, body = 'text') {
+  const client = new FakeCassandra({
+    partitionKey: ['author', 'shard'],
+    clusteringColumns: [{ name: 'digest', order: 'ASC', compare }],
+  });
+  for (let number = 0; number < rows; number++) {
+    client.insert({ author: ann, shard: number % 4, digest: Buffer.from([number >> 8, number & 255]), body });
+  }
+  return { client, tables: { blogs: config }, history: new FanOutHistory() };
+}
+const event = { table: 'blogs', value: { author: ann.toString('base64') } };
+
+describe('a page of the function', () => {
+  test.each([10, 10_000])('refuses a condition of %d levels before it asks', async (levels) => {
+    const deep = JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+    const page = queryPage(environment(1), { ...event, where: { digest: { between: deep } } } as never, context);
+    await expect(page).rejects.toThrow(/where.digest.between must be a value, or a condition with values/);
+  });
+
+  test('has rows as plain JSON, their number, a cursor and what they cost', async () => {
+    const where = { digest: { gte: Buffer.from([0, 2]).toString('base64') } };
+    const { response, page } = await queryPage(environment(10), { ...event, where, limit: 3 }, context);
+    expect(response).toEqual({
+      rows: [2, 3, 4].map((number) => ({
+        author: ann.toString('base64'),
+        shard: number % 4,
+        digest: Buffer.from([0, number]).toString('base64'),
+        body: 'text',
+      })),
+      cursor: expect.any(String),
+      count: 3,
+      stats: expect.objectContaining({ shards: 4, requests: 4, rowsRead: expect.any(Number) }),
+    });
+    expect(queryMetrics(page)).toMatchObject({ Pages: 1, Requests: 4, ItemsReturned: 3, MissingShards: 0 });
+  });
+
+  test('never outgrows Lambda’s response, and goes on from its cursor', async () => {
+    const large = environment(10, 'x'.repeat(1_000_000));
+    const sizes: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const { response } = await queryPage(large, { ...event, cursor }, context);
+      expect(Buffer.byteLength(JSON.stringify(response))).toBeLessThan(6 * 1_024 * 1_024);
+      sizes.push(response.count);
+      cursor = response.cursor;
+    } while (cursor !== undefined);
+    expect(sizes).toEqual([5, 5]);
+  });
+
+  test.each<[object, string]>([
+    [[], 'event must be an object with table and a fan-out select'],
+    [{ ...event, table: 'posts' }, 'table must be one of blogs, got "posts"'],
+    [{ ...event, value: { author: 'a' } }, 'value.author must be padded base64, got "a"'],
+    [{ ...event, where: { digest: { between: ['AA==', '='] } } }, 'where.digest.between must be padded base64'],
+    [{ ...event, filter: 'x' }, 'request must be made of value, where, order'],
+  ])('is refused for %j before anything is asked', async (bad, message) => {
+    const asked = environment(1);
+    const page = queryPage(asked, bad as never, context);
+    await expect(page).rejects.toThrow(InvalidArgumentError);
+    await expect(page).rejects.toThrow(message);
+    expect(asked.client.sent).toHaveLength(0);
+  });
+
+  test('names the tables there are', async () => {
+    await expect(queryPage(environment(1), { ...event, table: 'x' }, context)).rejects.toThrow(UnknownTableError);
+  });
+});
+
+describe('plain JSON', () => {
+  test('loses nothing of what the driver reads', () => {
+    const row = {
+      small: 7n,
+      large: 9007199254740993n,
+      nan: Number.NaN,
+      missing: null,
+      date: types.LocalDate.fromString('2020-07-09'),
+      time: new Date('2020-07-09T08:30:00.001Z'),
+      id: types.Uuid.fromString('00000000-0000-4000-8000-000000000001'),
+      price: types.BigDecimal.fromString('10.50'),
+      // As Java and Python write 500, which the driver itself makes "5." of.
+      round: types.BigDecimal.fromBuffer(Buffer.from([255, 255, 255, 254, 5])),
+      bytes: Buffer.from([1, 2]),
+      tags: new Set(['a', 'b']),
+      counts: new Map([['a', 1n]]),
+      address: { street: 'x', number: 1 },
+    };
+    expect(plainRow(row)).toEqual({
+      small: 7,
+      large: '9007199254740993',
+      nan: 'NaN',
+      missing: null,
+      date: '2020-07-09',
+      time: '2020-07-09T08:30:00.001Z',
+      id: '00000000-0000-4000-8000-000000000001',
+      price: '10.50',
+      round: '5E2',
+      bytes: 'AQI=',
+      tags: ['a', 'b'],
+      counts: [['a', 1]],
+      address: { street: 'x', number: 1 },
+    });
+  });
+});

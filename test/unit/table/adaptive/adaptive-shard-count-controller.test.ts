@@ -1,0 +1,81 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { AdaptiveShardCountController, ShardCounts, ShardedTable, ShardMonitoring } from '../../../../lib';
+
+const ENV = { account: '111111111111', region: 'eu-west-1' };
+
+function stackWith(shardCounts = ShardCounts.adaptive()) {
+  const stack = new Stack(new App(), 'EvenShards', { env: ENV });
+  const table = new ShardedTable(stack, 'Orders', {
+    partitionKey: { name: 'orderId', type: AttributeType.STRING },
+    tableName: 'orders',
+  });
+  const index = table.addShardedIndex({
+    indexName: 'byStatus',
+    valueAttribute: { name: 'status', type: AttributeType.STRING },
+    shardCounts,
+  });
+  return { stack, index };
+}
+
+describe('a AdaptiveShardCountController', () => {
+  test('runs every minute, and when its alarm changes', () => {
+    const { stack, index } = stackWith();
+    const controller = new AdaptiveShardCountController(stack, 'Controller', { index });
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(1 minute)' });
+    template.hasResourceProperties('AWS::Events::Rule', {
+      EventPattern: {
+        source: ['aws.cloudwatch'],
+        'detail-type': ['CloudWatch Alarm State Change'],
+        resources: [stack.resolve(controller.throttledAlarm.alarmArn)],
+      },
+    });
+  });
+
+  test('refuses an index whose counts are fixed', () => {
+    const { stack, index } = stackWith(ShardCounts.uniform(4));
+    expect(() => new AdaptiveShardCountController(stack, 'Controller', { index })).toThrow(
+      /INVALID_INDEX_CONFIG.*ShardCounts\.adaptive/,
+    );
+  });
+
+  test.each([Duration.seconds(119), Duration.millis(1_500)])(
+    'refuses a time in which no count can be raised: %s',
+    (timeout) => {
+      const { stack, index } = stackWith();
+      expect(() => new AdaptiveShardCountController(stack, 'Controller', { index, timeout })).toThrow(
+        /INVALID_ARGUMENT.*timeout must be at least 2 minutes/,
+      );
+      expect(
+        () => new AdaptiveShardCountController(stack, 'Enough', { index, timeout: Duration.minutes(2) }),
+      ).not.toThrow();
+    },
+  );
+
+  test('is watched beside its index', () => {
+    const { stack, index } = stackWith();
+    const shardCountController = new AdaptiveShardCountController(stack, 'Controller', { index });
+    const alarms = new ShardMonitoring(stack, 'Monitoring').addIndex(index, { shardCountController });
+    expect(Object.keys(alarms).sort()).toEqual(['controllerStopped', 'valuesAtMaximum', 'writeThrottles']);
+    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      MetricName: 'ValuesAtMaximum',
+      AlarmDescription: {
+        'Fn::Join': [
+          '',
+          Match.arrayWith([
+            Match.stringLikeRegexp('Raise the maximum of its ShardCounts.adaptive.*#values-at-the-maximum$'),
+          ]),
+        ],
+      },
+    });
+  });
+});
+
+test('an index with fixed counts has no reports', () => {
+  const { stack, index } = stackWith(ShardCounts.uniform(4));
+  const writer = new Role(stack, 'Writer', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+  expect(() => index.grants.reportWrites(writer)).toThrow(/INVALID_INDEX_CONFIG/);
+});

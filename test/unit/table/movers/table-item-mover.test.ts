@@ -1,0 +1,85 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { ItemVersion, KeyShardedTable, ShardCounts, TableItemMover, type TableItemMoverProps } from '../../../../lib';
+import { InvalidArgumentError } from '../../../../lib/core';
+import { definitionOf, reshardingStack } from '../../../support/stacks/resharding-stack';
+
+function stackWith(props: Partial<TableItemMoverProps> = {}): { stack: Stack; resharding: TableItemMover } {
+  const stack = new Stack(new App(), 'Invoices');
+  const table = new KeyShardedTable(stack, 'Table', {
+    partitionKey: { name: 'InvoiceNumber', type: AttributeType.STRING },
+    sortKey: { name: 'ClientTransactionId', type: AttributeType.STRING },
+    shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5)),
+  });
+  const itemVersion = ItemVersion.attribute('changedAt');
+  const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
+  return { stack, resharding: new TableItemMover(stack, 'Resharding', { table, itemVersion, ...budgets, ...props }) };
+}
+
+const variablesOf = (stack: Stack) =>
+  Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function')).flatMap(
+    ({ Properties }) => Properties.Environment?.Variables ?? [],
+  )[0];
+
+test('a table is gone over by the state machine that goes over the table of an index', () => {
+  const segments = { segments: 3 };
+  const textOf = (stack: Stack) => JSON.stringify(definitionOf(stack));
+  const ofIndex = textOf(reshardingStack(segments).stack);
+  expect(textOf(stackWith(segments).stack)).toBe(
+    ofIndex.replace(
+      'Gives the items of a table their shards of an index',
+      'Takes the items of a table to their shards',
+    ),
+  );
+});
+
+test('the function knows the counts of the table, and which attribute every write changes', () => {
+  const variables = variablesOf(stackWith().stack);
+  expect(JSON.stringify(variables.EVEN_SHARDS_TABLE)).toMatch(/since\W+5\D/);
+  expect(variables).toMatchObject({ EVEN_SHARDS_VERSION_ATTRIBUTE: 'changedAt' });
+  expect(variables).not.toHaveProperty('EVEN_SHARDS_INDEX');
+  expect(variablesOf(stackWith({ itemVersion: ItemVersion.none() }).stack)).not.toHaveProperty(
+    'EVEN_SHARDS_VERSION_ATTRIBUTE',
+  );
+});
+
+test('the function may scan the table, and get, put, delete and check its items, and nothing else', () => {
+  const { stack } = stackWith();
+  const statements = Object.values(Template.fromStack(stack).findResources('AWS::IAM::Policy')).flatMap(
+    ({ Properties }) => Properties.PolicyDocument.Statement as { Action: string | string[] }[],
+  );
+  const actions = ['Scan', 'GetItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'];
+  expect(statements.filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:'))).toEqual([
+    {
+      Action: actions.map((action) => `dynamodb:${action}`),
+      Effect: 'Allow',
+      Resource: { 'Fn::GetAtt': [expect.stringMatching(/^Table/), 'Arn'] },
+    },
+  ]);
+});
+
+test('an audit is started on its schedule, and only counts', () => {
+  const { stack } = stackWith({ auditSchedule: Schedule.rate(Duration.days(1)) });
+  Template.fromStack(stack).hasResourceProperties('AWS::Events::Rule', {
+    Description: 'Counts the items of a table that are in wrong shards',
+    Targets: [Match.objectLike({ Input: '{"mode":"audit"}' })],
+  });
+});
+
+test('metrics are of the table', () => {
+  const { stack, resharding } = stackWith();
+  expect(stack.resolve(resharding.metricHiddenStrays().toMetricConfig().metricStat)).toMatchObject({
+    metricName: 'HiddenStrays',
+    dimensions: [{ name: 'TableName', value: { Ref: expect.stringMatching(/^Table/) } }],
+  });
+});
+
+test.each(['', 7 as never])('refuses %p as the name of a version', (name) => {
+  expect(() => ItemVersion.attribute(name)).toThrow(InvalidArgumentError);
+});
+
+test('refuses a budget of 0, as the resharding of an index does', () => {
+  expect(() => stackWith({ writeUnitsPerSecond: 0 })).toThrow('writeUnitsPerSecond must be a number of units a second');
+});
