@@ -9,9 +9,9 @@ const ROOT = join(__dirname, '../../..');
  */
 const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'bin/local/window/load.ts': 'CloudWatch and DynamoDB Streams are asked from a time on',
+  'lambda/adaptive-shard-count-controller/index.ts': 'writers report minutes of the day',
   'lambda/keyspaces-query-fanout/sigv4-authenticator.ts': 'a signature has the time',
   'lambda/producer/hash-key-owners.ts': 'a frozen function ages by it, if the clock says less',
-  'lambda/adaptive-shard-count-controller/index.ts': 'writers report minutes of the day',
   'lambda/stream-reconciler/index.ts': 'a stream carries times in tags',
   'lambda/stream-resharder/index.ts': 'no other clock goes on from one invocation to the next',
   'lambda/stream-scaler/index.ts': 'a stream carries times in tags',
