@@ -1,7 +1,7 @@
 import { App, Duration } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { dashboardBody } from '../../support/readable-template';
 import { RelayStack } from '../../support/stacks/relay-stack';
-import { dashboardBody } from '../../support/template-without-assets';
 
 describe('ShardMonitoring of the relay of an outbox', () => {
   let stack: RelayStack;

@@ -15,8 +15,12 @@ import {
   StreamConsumerMetrics,
   UniformStream,
 } from '../../../lib';
+import { monitoringReport } from '../../support/monitoring-report';
+import { dashboardBody, type Widget } from '../../support/readable-template';
+import { CachedStack } from '../../support/stacks/cached-stack';
+import { ControlledStack } from '../../support/stacks/controlled-stack';
+import { RelayStack } from '../../support/stacks/relay-stack';
 import { WatchedStack } from '../../support/stacks/watched-stack';
-import { dashboardBody, type Widget, withoutAssets } from '../../support/template-without-assets';
 
 /** What the only dashboard shows. */
 function widgets(stack: Stack): Widget[] {
@@ -443,16 +447,19 @@ describe('ShardMonitoring', () => {
 
     expect(monitoring.alarms).toHaveLength(4);
   });
+});
 
-  test('alone, is this template', () => {
-    const monitoring = new ShardMonitoring(stack, 'Monitoring');
-    monitoring.addStream(stream);
-    monitoring.addIndex(index);
+describe('what it watches, for a reviewer', () => {
+  const app = new App();
+  const relay = new RelayStack(app);
+  relay.monitoring.addOutbox(relay.relay);
 
-    expect(withoutAssets(Template.fromStack(stack))).toMatchSnapshot();
-  });
-
-  test('of everything together, is this template', () => {
-    expect(withoutAssets(Template.fromStack(new WatchedStack(new App())))).toMatchSnapshot();
+  test.each([
+    ['streams, functions, an index and a queue', new WatchedStack(app)],
+    ['an index whose counts are adaptive', new ControlledStack(app)],
+    ['a table behind a cache', new CachedStack(app)],
+    ['an outbox', relay],
+  ])('of %s, is this', (_, stack) => {
+    expect(monitoringReport(Template.fromStack(stack))).toMatchSnapshot();
   });
 });

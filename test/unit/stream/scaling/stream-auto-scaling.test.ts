@@ -3,7 +3,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { StreamAutoScaling, UniformStream } from '../../../../lib';
 import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/foundation/errors';
-import { withoutAssets } from '../../../support/template-without-assets';
+import { readableTemplate } from '../../../support/readable-template';
 
 describe('StreamAutoScaling', () => {
   let stack: Stack;
@@ -178,7 +178,7 @@ describe('StreamAutoScaling', () => {
   test('alone, is this template', () => {
     stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 
-    expect(withoutAssets(Template.fromStack(stack))).toMatchSnapshot();
+    expect(readableTemplate(Template.fromStack(stack))).toMatchSnapshot();
   });
 });
 

@@ -6,7 +6,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { StreamReconciliation, UniformStream } from '../../../../lib';
 import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/core/foundation/errors';
-import { withoutAssets } from '../../../support/template-without-assets';
+import { readableTemplate } from '../../../support/readable-template';
 
 describe('StreamReconciliation', () => {
   let stack: Stack;
@@ -126,6 +126,6 @@ describe('StreamReconciliation', () => {
   test('alone, is this template', () => {
     new UniformStream(stack, 'Events', { shardCount: 4 }).addReconciliation({ repair: true });
 
-    expect(withoutAssets(Template.fromStack(stack))).toMatchSnapshot();
+    expect(readableTemplate(Template.fromStack(stack))).toMatchSnapshot();
   });
 });
