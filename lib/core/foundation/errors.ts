@@ -100,11 +100,19 @@ const TOKEN = /[$#]\{Token\[[^\]]*\]\}|-1\.\d{10,16}e\+289/g;
 const MAX_DESCRIPTION_LENGTH = 100;
 const MAX_NAME_LENGTH = 400;
 
-/** A value as an error message shows it: readable, on one line, and short even if the input has a megabyte. */
+/**
+ * A value as an error message shows it: readable, on one line, and short even if the input has a megabyte. It asks no object
+ * to write itself: one of the Cassandra driver's numbers would write four hundred megabytes of zeros.
+ */
 export function describeValue(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, MAX_DESCRIPTION_LENGTH)) : textOf(value);
-  const length = typeof value === 'string' ? value.length : text.length;
-  return length > MAX_DESCRIPTION_LENGTH ? `${text.slice(0, MAX_DESCRIPTION_LENGTH)}… (${length} characters)` : text;
+  if (typeof value !== 'string') return cut(textOf(value, MAX_DESCRIPTION_LENGTH));
+  return cut(JSON.stringify(value.slice(0, MAX_DESCRIPTION_LENGTH)), value.length);
+}
+
+function cut(text: string, length = text.length): string {
+  if (length <= MAX_DESCRIPTION_LENGTH) return text;
+  const whole = length > text.length ? ` (${length} characters)` : '';
+  return `${text.slice(0, MAX_DESCRIPTION_LENGTH)}…${whole}`;
 }
 
 /** A name of the caller's as a message shows it. */
@@ -112,11 +120,43 @@ export function shortened(name: string): string {
   return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
-function textOf(value: unknown): string {
+/** Above this, a whole number takes more digits than a message has room for. */
+const LONGEST_NUMBER = 10n ** BigInt(MAX_DESCRIPTION_LENGTH);
+
+/** The text of a value, or somewhat more of it than there is room for. */
+function textOf(value: unknown, room: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, room + 1));
+  if (typeof value === 'bigint')
+    return -LONGEST_NUMBER < value && value < LONGEST_NUMBER ? `${value}` : 'a whole number of many digits';
+  if (typeof value === 'function') return `function ${value.name.slice(0, room)}`;
   if (typeof value !== 'object' || value === null) return String(value);
   try {
-    return JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner));
+    return objectText(value, room);
   } catch {
-    return 'an object that cannot be written as JSON';
+    return 'an object that cannot be read';
   }
+}
+
+function objectText(value: object, room: number): string {
+  if (value instanceof Date) return JSON.stringify(value);
+  if (value instanceof Uint8Array) return `${value.byteLength} bytes`;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) {
+    return `an object of the class ${String(value.constructor?.name ?? 'unknown').slice(0, room)}`;
+  }
+  const parts: string[] = [];
+  let left = room;
+  for (const [key, inner] of entriesOf(value)) {
+    if (left <= 0) break;
+    const text = textOf(inner, left);
+    parts.push(key === undefined ? text : `${JSON.stringify(key.slice(0, left))}:${text}`);
+    left -= parts.at(-1)!.length + 1;
+  }
+  return Array.isArray(value) ? `[${parts.join()}]` : `{${parts.join()}}`;
+}
+
+/** One after the other: to list the keys of an array first takes as long as the array. */
+function* entriesOf(value: object): Generator<[key: string | undefined, inner: unknown]> {
+  if (Array.isArray(value)) for (const inner of value) yield [undefined, inner];
+  else for (const key in value) yield [key, (value as Record<string, unknown>)[key]];
 }

@@ -29,7 +29,16 @@ export function compareValues({ type }: KeyColumn, a: ColumnValue, b: ColumnValu
   return keyTypeOf(type).compare(a.rank, b.rank);
 }
 
-/** The value as the driver takes it. */
-export function parameterOf({ type }: KeyColumn, { text }: ColumnValue): unknown {
-  return keyTypeOf(type).parameter(text);
+/** A value as a statement holds it: as a parameter, or, where the driver cannot send it, as its bytes. */
+export function operandOf({ type }: KeyColumn, { text }: ColumnValue): { parameter: unknown } | { literal: string } {
+  const keyType = keyTypeOf(type);
+  const bytes = keyType.bytes?.(text);
+  if (bytes === undefined) return { parameter: keyType.parameter(text) };
+  return { literal: `blobAs${type[0]!.toUpperCase()}${type.slice(1)}(0x${bytes.toString('hex')})` };
+}
+
+/** The text of a value that a person has written; undefined if the column's type has no such value. */
+export function textOfWritten({ type }: KeyColumn, written: string): string | undefined {
+  const keyType = keyTypeOf(type);
+  return keyType.textOfWritten === undefined ? keyType.textOf(written) : keyType.textOfWritten(written);
 }

@@ -1,4 +1,4 @@
-import { compareNumbers, plainDecimal } from '../foundation/decimal';
+import { compareDecimals, type DecimalValue, decimalOfText, decimalText } from './decimal-value';
 import { driverDecimal, driverInteger } from './driver-number';
 
 /** A CQL type that a key column of a sharded table can have. */
@@ -23,7 +23,7 @@ export type CqlKeyType =
   | 'varint';
 
 /** What the values of a type are compared by, once for each value. */
-export type KeyRank = number | bigint | string | Buffer;
+export type KeyRank = number | bigint | string | Buffer | DecimalValue;
 
 /** How the values of one CQL type are written, sent, and ordered. */
 export interface KeyType {
@@ -34,8 +34,15 @@ export interface KeyType {
    * another type. Shards are calculated from it, and cursors hold it.
    */
   textOf(value: unknown): string | undefined;
+  /**
+   * The one text of a value that a person has written, such as "1.50", "07" or "True"; undefined if it is none.
+   * @default as `textOf`
+   */
+  textOfWritten?(written: string): string | undefined;
   /** The value as every client of the driver takes it, whatever its encoding options are. */
   parameter(text: string): unknown;
+  /** The bytes of a value that the driver cannot send; undefined for the others. @default the driver can send each */
+  bytes?(text: string): Buffer | undefined;
   /** What `compare` compares. */
   rank(text: string): KeyRank;
   /** The order in which Cassandra keeps the values, ascending. */
@@ -73,10 +80,41 @@ function integerType(bits: number): KeyType {
   };
 }
 
+/** With more digits, the driver takes a time that grows with their square. */
+const MOST_DIGITS_SENT = 300;
+
+const isLong = (text: string): boolean => text.length > MOST_DIGITS_SENT;
+
+/** Source: the CQL binary protocol, section 6, varint: two's complement, the most significant byte first. */
+function bytesOfWhole(number: bigint): Buffer {
+  const hex = (number < 0n ? -number : number).toString(16);
+  const bits = 8n * BigInt((hex.length >> 1) + 1);
+  return Buffer.from(
+    BigInt.asUintN(Number(bits), number)
+      .toString(16)
+      .padStart(Number(bits) / 4, '0'),
+    'hex',
+  );
+}
+
+/** Source: the CQL binary protocol, section 6, decimal: the scale, and the number without it. */
+function decimalBytes({ sign, exponent, digits }: DecimalValue): Buffer {
+  const scale = Buffer.alloc(4);
+  scale.writeInt32BE(digits.length - exponent);
+  return Buffer.concat([scale, bytesOfWhole(BigInt(sign) * BigInt(digits))]);
+}
+
+function timestampBytes(milliseconds: bigint): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64BE(milliseconds);
+  return bytes;
+}
+
 const varint: KeyType = {
   allowed: 'a whole number',
   textOf: (value) => wholeNumber(value)?.toString(),
   parameter: same,
+  bytes: (text) => (isLong(text) ? bytesOfWhole(BigInt(text)) : undefined),
   rank: BigInt,
   compare: compareOrdered,
 };
@@ -88,21 +126,21 @@ function wholeNumber(value: unknown): bigint | undefined {
   const integer = driverInteger(value);
   if (integer !== undefined) return integer;
   const text = writtenOut(value);
-  return text !== undefined && /^[+-]?\d{1,1000}$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
+  return text !== undefined && /^[+-]?\d{1,160000}$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
 }
-
-/** Bounded, so that nobody has a number written out to a gigabyte of zeros. */
-const DECIMAL = /^[+-]?(?=\.?\d)\d{0,1000}(?:\.\d{0,1000})?(?:[eE][+-]?\d{1,3})?$/;
 
 const decimal: KeyType = {
   allowed: 'a decimal number, as a number or as text',
   textOf: (value) => {
     const text = typeof value === 'number' ? String(value) : (driverDecimal(value) ?? writtenOut(value) ?? '');
-    return DECIMAL.test(text) ? plainDecimal(text) : undefined;
+    const number = decimalOfText(text);
+    return number && decimalText(number);
   },
   parameter: same,
-  rank: same,
-  compare: (a, b) => compareNumbers(a as string, b as string),
+  // The driver takes no exponent.
+  bytes: (text) => (isLong(text) || text.includes('E') ? decimalBytes(decimalOfText(text)!) : undefined),
+  rank: (text) => decimalOfText(text)!,
+  compare: (a, b) => compareDecimals(a as DecimalValue, b as DecimalValue),
 };
 
 function floatingType(allowed: string, nearest: (value: number) => number): KeyType {
@@ -113,6 +151,11 @@ function floatingType(allowed: string, nearest: (value: number) => number): KeyT
       const number = nearest(value);
       return Object.is(number, -0) ? '-0' : String(number);
     },
+    textOfWritten(written) {
+      return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$|^NaN$|^-?Infinity$/.test(written)
+        ? this.textOf(Number(written))
+        : undefined;
+    },
     parameter: Number,
     rank: Number,
     compare: (a, b) => compareDoubles(a as number, b as number),
@@ -122,6 +165,7 @@ function floatingType(allowed: string, nearest: (value: number) => number): KeyT
 const boolean: KeyType = {
   allowed: 'true or false',
   textOf: (value) => (typeof value === 'boolean' ? String(value) : undefined),
+  textOfWritten: (written) => /^(?:true|false)$/i.exec(written)?.[0].toLowerCase(),
   parameter: (text) => text === 'true',
   rank: (text) => Number(text === 'true'),
   compare: compareOrdered,
@@ -130,20 +174,56 @@ const boolean: KeyType = {
 const blob: KeyType = {
   allowed: 'a Buffer or another Uint8Array',
   textOf: (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : undefined),
+  textOfWritten: (written) => {
+    if (/^0x(?:[0-9a-f]{2})*$/i.test(written)) return Buffer.from(written.slice(2), 'hex').toString('base64');
+    return Buffer.from(written, 'base64').toString('base64') === written ? written : undefined;
+  },
   parameter: (text) => Buffer.from(text, 'base64'),
   rank: (text) => Buffer.from(text, 'base64'),
   compare: compareBytes,
 };
 
+const DAY_MS = 86_400_000;
+
+/** Beyond the days of a `Date` the text of a day is their number since 1970, as the driver has it. */
+const DAYS = /^-?\d{9,10}$/;
+
+const dayOfTime = (time: Date): string | undefined => isoTime(time)?.split('T')[0];
+
+/** The driver's `LocalDate`. */
+interface DriverDate {
+  readonly date?: unknown;
+  /** The days since 1970, where no `Date` has them. */
+  readonly _value?: number | null;
+}
+
+function dayOf(value: unknown): string | undefined {
+  if (value instanceof Date) return dayOfTime(value);
+  const { date: day, _value }: DriverDate = Object(value);
+  if (day instanceof Date) return typeof _value === 'number' ? String(_value) : dayOfTime(day);
+  const text = writtenOut(value);
+  if (text === undefined) return undefined;
+  if (DAYS.test(text))
+    return Math.abs(Number(text)) <= 2 ** 31 && dayOfDays(Number(text)) === undefined ? text : undefined;
+  const [, sign = '', year, rest] = /^([+-]?)(\d{4,6})(-\d\d-\d\d)$/.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const iso = sign === '' && year.length === 4 ? text : `${sign || '+'}${year.padStart(6, '0')}${rest}`;
+  const found = dayOfTime(new Date(`${iso}T00:00:00Z`));
+  // The 30th of February is another day.
+  return found?.endsWith(rest!) ? found : undefined;
+}
+
+const dayOfDays = (days: number): string | undefined => dayOfTime(new Date(days * DAY_MS));
+
 const date: KeyType = {
   allowed: 'a date such as "2020-07-09", or a Date, whose day in UTC counts',
-  textOf: (value) => {
-    const text = value instanceof Date ? isoTime(value)?.slice(0, 10) : writtenOut(value);
-    if (text === undefined || !/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
-    return isoTime(new Date(`${text}T00:00:00Z`))?.slice(0, 10) === text ? text : undefined;
+  textOf: dayOf,
+  textOfWritten: (written) => {
+    const padded = written.replace(/-(\d)(?=-|$)/g, '-0$1');
+    return dayOf(padded);
   },
   parameter: same,
-  rank: (text) => Date.parse(text),
+  rank: (text) => (DAYS.test(text) ? Number(text) : Date.parse(text) / DAY_MS),
   compare: compareOrdered,
 };
 
@@ -159,16 +239,24 @@ const time: KeyType = {
   compare: compareOrdered,
 };
 
+/** Beyond the times of a `Date` the text of a time is its milliseconds since 1970. */
+const MILLISECONDS = /^-?\d{16,19}$/;
+
 const timestamp: KeyType = {
   allowed: 'a Date, milliseconds since 1970, or a time such as "2020-07-09T08:30:00.000Z"',
   textOf: (value) => {
     if (value instanceof Date) return isoTime(value);
-    if (typeof value === 'number') return Number.isInteger(value) ? isoTime(new Date(value)) : undefined;
+    const milliseconds = typeof value === 'string' && !MILLISECONDS.test(value) ? undefined : wholeNumber(value);
+    if (milliseconds !== undefined) {
+      const iso = isoTime(new Date(Number(milliseconds)));
+      return iso ?? (BigInt.asIntN(64, milliseconds) === milliseconds ? String(milliseconds) : undefined);
+    }
     const zoned = typeof value === 'string' && /^[+-]?\d{4,6}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(value);
     return zoned ? isoTime(new Date(value)) : undefined;
   },
   parameter: (text) => new Date(text),
-  rank: (text) => Date.parse(text),
+  bytes: (text) => (MILLISECONDS.test(text) ? timestampBytes(BigInt(text)) : undefined),
+  rank: (text) => (MILLISECONDS.test(text) ? BigInt(text) : Date.parse(text)),
   compare: compareOrdered,
 };
 

@@ -12,8 +12,8 @@ import type { FanOutSelectRequest } from './fan-out-select-request';
 import { type KeyedRow, rowOrder } from './keyed-row';
 import { decodeRowCursor, encodeRowCursor, type RowCursor } from './row-cursor';
 import { rowSelect } from './row-select';
-import { checkShardedKeyspacesConfig, columnNames, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
-import { shardsOfValue } from './shards-of-value';
+import { columnNames, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+import { checkOnce, shardsOfValue } from './shards-of-value';
 import { TableShardReader } from './table-shard-reader';
 
 /** What a query cost. Amazon Keyspaces says in CloudWatch alone how many read units it consumed. */
@@ -66,7 +66,7 @@ export async function fanOutSelect(
   options: FanOutSelectOptions = {},
 ): Promise<FanOutSelectPage> {
   checkCqlClient(client);
-  checkShardedKeyspacesConfig(config);
+  checkOnce(config);
   const select = rowSelect(config, request);
   const policy = readPolicy(options);
   checkPageBytes(options.maxPageBytes, 'rowBytes', options.rowBytes);

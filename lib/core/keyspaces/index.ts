@@ -33,6 +33,7 @@ export {
   InvalidTableConfigError,
   UnknownColumnError,
   UnknownTableError,
+  UnreadableRowError,
 } from './keyspaces-errors';
 export { type SelectRowOptions, selectRow } from './select-row';
 export { shardColumns } from './shard-columns';

@@ -1,6 +1,7 @@
 import type { TotalOrder } from '../foundation/fan-out/total-order';
 import { type ColumnValue, columnValue, compareValues } from './column-value';
 import type { CqlRow } from './cql-client';
+import { UnreadableRowError } from './keyspaces-errors';
 import type { RowSelect } from './row-select';
 import { incompleteRows } from './select-rows';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
@@ -17,15 +18,27 @@ export interface KeyedRow extends Keyed {
 /**
  * The row of an answer; undefined for a partition's static columns, which come as a row if it has no others.
  *
- * @throws IncompleteAnswerError for a row without what it is ordered by
+ * @throws IncompleteAnswerError for a row without what it is ordered by; UnreadableRowError for a value that its column's
+ *   type does not have
  */
-export function keyedRow({ clusteringColumns }: ShardedKeyspacesConfig, row: CqlRow): KeyedRow | undefined {
+export function keyedRow(config: ShardedKeyspacesConfig, shard: number, row: CqlRow): KeyedRow | undefined {
+  const { clusteringColumns } = config;
   if (Object(row)[clusteringColumns[0]!.name] === null) return undefined;
-  try {
-    return { row, key: clusteringColumns.map((column) => columnValue(`row.${column.name}`, column, row[column.name])) };
-  } catch (cause) {
-    throw incompleteRows({ cause });
-  }
+  const key = clusteringColumns.map((column) => {
+    const value = row[millisecondsOf(column.name)] ?? row[column.name];
+    if (value === undefined || value === null) throw incompleteRows();
+    try {
+      return columnValue(column.name, column, value);
+    } catch (cause) {
+      throw new UnreadableRowError(config, shard, column, { cause });
+    }
+  });
+  return { row, key };
+}
+
+/** What a statement calls the milliseconds of a timestamp that a `Date` cannot hold. */
+export function millisecondsOf(column: string): string {
+  return `${column} in milliseconds`;
 }
 
 /** 1 where a read meets the column's values from the least to the greatest, -1 the other way round. */

@@ -31,3 +31,22 @@ export class InvalidColumnValueError extends InvalidArgumentError {
 export class InvalidClusteringConditionError extends InvalidArgumentError {
   static override readonly code = 'INVALID_CLUSTERING_CONDITION';
 }
+
+/** A row with a value in its key that its column's type, as the configuration has it, does not have. */
+export class UnreadableRowError extends EvenShardsError {
+  constructor(
+    { keyspaceName, tableName }: { keyspaceName: string; tableName: string },
+    /** The shard that holds the row, as the shard column has it. */
+    readonly shard: number,
+    /** The column whose value cannot be read. */
+    readonly column: { name: string; type: string },
+    options?: ErrorOptions,
+  ) {
+    const where = `shard ${shard} of ${keyspaceName}.${tableName}`;
+    super(
+      'UNREADABLE_ROW',
+      `a row of ${where} has a value in column ${column.name} that is no ${column.type}`,
+      options,
+    );
+  }
+}

@@ -8,8 +8,8 @@ import { checkProjection, consistencyLevel } from './row-select';
 import { selectRows } from './select-rows';
 import { type Statement, selectStatement } from './select-statement';
 import { shardOfRow } from './shard-columns';
-import { checkShardedKeyspacesConfig, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
-import { partitionValues, shardsOfValue } from './shards-of-value';
+import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+import { checkOnce, partitionValues, shardsOfValue } from './shards-of-value';
 
 /** How to read one row. */
 export interface SelectRowOptions {
@@ -43,7 +43,7 @@ export async function selectRow(
   options: SelectRowOptions = {},
 ): Promise<CqlRow | undefined> {
   checkCqlClient(client);
-  checkShardedKeyspacesConfig(config);
+  checkOnce(config);
   if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
   const { consistency, projection, formerShardCounts = [] } = options;
   checkFormerCounts(formerShardCounts);

@@ -1,5 +1,5 @@
 import type { ValueRange } from './clustering-range';
-import { type ColumnValue, parameterOf } from './column-value';
+import { type ColumnValue, operandOf } from './column-value';
 import type { RowSelect } from './row-select';
 import type { ShardSegment } from './shard-segment';
 import { columnNames, type KeyColumn, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
@@ -22,8 +22,9 @@ export function selectStatement(
   const relations: string[] = [];
   const parameters: unknown[] = [];
   const add = (column: KeyColumn, operator: string, value: ColumnValue): void => {
-    relations.push(`${quoted(column.name)} ${operator} ?`);
-    parameters.push(parameterOf(column, value));
+    const operand = operandOf(column, value);
+    relations.push(`${quoted(column.name)} ${operator} ${'literal' in operand ? operand.literal : '?'}`);
+    if ('parameter' in operand) parameters.push(operand.parameter);
   };
   partitionKey.forEach((column, index) => {
     add(column, '=', select.partition[index]!);
@@ -51,6 +52,6 @@ function addRange({ lower, upper }: ValueRange, add: (operator: string, value: C
 }
 
 /** Quoted, so that no name is a keyword, and letters keep their case. */
-function quoted(name: string): string {
+export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

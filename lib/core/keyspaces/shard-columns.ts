@@ -3,12 +3,8 @@ import { InvalidArgumentError } from '../foundation/errors';
 import { randomShard } from '../foundation/random-shard';
 import { type ColumnValue, columnValue } from './column-value';
 import { InvalidColumnValueError } from './keyspaces-errors';
-import {
-  calculatedFromColumns,
-  checkShardedKeyspacesConfig,
-  type ShardedKeyspacesConfig,
-} from './sharded-keyspaces-config';
-import { joinedText, partitionValues, shardsOfValue } from './shards-of-value';
+import { calculatedFromColumns, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+import { checkOnce, joinedText, partitionValues, shardsOfValue } from './shards-of-value';
 
 /**
  * The column that a writer adds to a row so that readers find it:
@@ -25,7 +21,7 @@ import { joinedText, partitionValues, shardsOfValue } from './shards-of-value';
  * @throws InvalidColumnValueError if one of them is missing, and InvalidColumnValueError if one is none of its CQL type
  */
 export function shardColumns(config: ShardedKeyspacesConfig, row: object): Record<string, number> {
-  checkShardedKeyspacesConfig(config);
+  checkOnce(config);
   if (typeof row !== 'object' || row === null) throw new InvalidArgumentError('row', row, 'an object');
   const { write } = shardsOfValue(config, partitionValues('row', config, row));
   const shard = config.strategy === 'random' ? randomShard(write) : shardOfRow('row', config, row, write);

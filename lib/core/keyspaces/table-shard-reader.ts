@@ -1,13 +1,13 @@
 import type { ShardPage, ShardRead, ShardReader } from '../foundation/fan-out/shard-reader';
 import type { TotalOrder } from '../foundation/fan-out/total-order';
 import { type PageTrail, trailTo } from '../foundation/page-trail';
-import type { CqlClient } from './cql-client';
-import { compareKeys, type Keyed, type KeyedRow, keyedRow } from './keyed-row';
+import type { CqlClient, CqlRow } from './cql-client';
+import { compareKeys, type Keyed, type KeyedRow, keyedRow, millisecondsOf } from './keyed-row';
 import { rowBytes } from './row-bytes';
 import type { RowCursor } from './row-cursor';
 import type { RowSelect } from './row-select';
 import { selectRows } from './select-rows';
-import { type Statement, selectStatement } from './select-statement';
+import { quoted, type Statement, selectStatement } from './select-statement';
 import { type ShardSegment, segmentsBehind, segmentUpTo } from './shard-segment';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
@@ -63,17 +63,21 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     if (within === undefined && wanted === undefined) return NOTHING;
     const statement = within?.statement ?? selectStatement(config, select, this.shard, wanted!, columns);
     const fetchSize = Math.min(MOST_ROWS, limit + (from === undefined ? this.repeatedRows : 0));
-    const { rows, pageState } = await selectRows(client, statement, {
+    const options = {
       prepare: true,
       consistency: select.consistency,
       isIdempotent: true,
       fetchSize,
       ...(within && { pageState: within.trail.page }),
-    });
+    } as const;
+    let { rows, pageState } = await selectRows(client, statement, options);
+    if (rows.some((row) => this.hasTimeBeyondDates(row))) {
+      ({ rows, pageState } = await selectRows(client, withMilliseconds(statement, this.timestamps), options));
+    }
     const trail = pageState === undefined ? undefined : trailTo('SELECT', pageState, within?.trail);
     const inFront: ReadOn | undefined = wantedOf(segment + 1) && { segment: segment + 1 };
     return {
-      items: rows.flatMap((row) => keyedRow(config, row) ?? []).filter((row) => this.isBehindCursor(row)),
+      items: rows.flatMap((row) => keyedRow(config, this.shard, row) ?? []).filter((row) => this.isBehindCursor(row)),
       next: trail ? { segment, within: { statement, trail } } : inFront,
       itemsRead: rows.length,
       consumedReadUnits: 0,
@@ -87,12 +91,28 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     return cursor?.shard === this.shard && cursor.firstOfItsKind < config.clusteringColumns.length - 1 ? 1 : 0;
   }
 
+  private get timestamps(): string[] {
+    const { clusteringColumns } = this.query.config;
+    return clusteringColumns.filter(({ type }) => type === 'timestamp').map(({ name }) => name);
+  }
+
+  /** The driver makes an invalid `Date` of it, which does not say which time it is. */
+  private hasTimeBeyondDates(row: CqlRow): boolean {
+    return this.timestamps.some((name) => row[name] instanceof Date && Number.isNaN(row[name].getTime()));
+  }
+
   private isBehindCursor(row: KeyedRow): boolean {
     const { cursor, config, select, order } = this.query;
     if (cursor === undefined) return true;
     if (!select.shardByShard) return order.compare({ item: row, shard: this.shard }, cursor) > 0;
     return this.shard !== cursor.shard || compareKeys(config, select, row.key, cursor.item.key) > 0;
   }
+}
+
+/** The same statement, whose rows have the milliseconds of these columns, too. */
+function withMilliseconds({ query, parameters }: Statement, columns: readonly string[]): Statement {
+  const more = columns.map((name) => `toUnixTimestamp(${quoted(name)}) AS ${quoted(millisecondsOf(name))}`);
+  return { query: query.replace('SELECT ', () => `SELECT ${more.join(', ')}, `), parameters };
 }
 
 /** What is left of a shard: behind the cursor, all of it, or nothing. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client, policies, type types } from 'cassandra-driver';
+import { Client, policies, types } from 'cassandra-driver';
 import { ClusteringOrder, CqlType, ShardCounts, ShardingStrategy } from '../../../lib';
 import {
   type CqlClient,
@@ -144,15 +144,15 @@ describe('types', () => {
     bigint: () => bytes(8).readBigInt64BE().toString(),
     blob: () => bytes(1 + below(3)),
     boolean: () => random() < 0.5,
-    date: () => new Date(below(10_000) * 86_400_000 - 5_000 * 86_400_000).toISOString().slice(0, 10),
-    decimal: () => `${below(2_000) - 1_000}.${below(10_000)}`,
+    date: () => types.LocalDate.fromString(String(bytes(4).readInt32BE() >> below(20))),
+    decimal: () => new types.BigDecimal(below(2_000) - 1_000, [below(9), below(6_000) - 3_000, 400_000_000][below(3)]!),
     double: () => (random() < 0.1 ? 0 : bytes(8).readDoubleBE()),
     float: () => bytes(4).readFloatBE(),
     int: () => bytes(4).readInt32BE(),
     smallint: () => bytes(2).readInt16BE(),
     text: () => String.fromCodePoint(...Array.from({ length: below(4) }, () => 0x20 + below(0xd000))),
     time: () => `${String(below(24)).padStart(2, '0')}:00:00.${String(below(1e9)).padStart(9, '0')}`,
-    timestamp: () => new Date(below(4e12) - 2e12),
+    timestamp: () => new Date(Math.round((random() - 0.5) * 2 * 8.64e15)),
     timeuuid: () => uuid('1'),
     tinyint: () => bytes(1).readInt8(),
     uuid: () => uuid('1245'[below(4)]!),
@@ -181,6 +181,65 @@ describe('types', () => {
       for (const reader of [client, bigClient]) {
         const { rows } = await reader.execute(`SELECT created FROM tracker.type_${type} WHERE day = 'd' AND shard = 1`);
         expect(rows.map(({ created }) => textOf(created))).toEqual(expected);
+      }
+    },
+  );
+});
+
+describe('rows as other clients may write them', () => {
+  const ODD: [CqlKeyType, string[]][] = [
+    ['date', ["'-0044-03-15'", "'0000-01-01'", "'2020-07-09'", "'+12345-06-07'", '0', '4294967295']],
+    [
+      'timestamp',
+      ['-9223372036854775808', '-8640000000000001', '-1', '1594279800000', '8640000000000001', '9223372036854775807'],
+    ],
+    [
+      'decimal',
+      [
+        'blobAsDecimal(0xfffff830ff)',
+        'blobAsDecimal(0x000007d0ff)',
+        '0',
+        '1E-400000000',
+        '1E-2000',
+        '1.50',
+        '5E+2',
+        `1${'0'.repeat(3_000)}`,
+      ],
+    ],
+    ['varint', [`-${'9'.repeat(5_000)}`, '-1', '0', `${'9'.repeat(309)}`, `${'9'.repeat(5_000)}`]],
+    ['double', ['-Infinity', '-0.0', '0.0', '1E+300', 'Infinity', 'NaN']],
+    ['text', ["''", "'a'", "'\u{10ffff}'"]],
+  ];
+
+  test.each(ODD)(
+    '%s: come in the order of Cassandra, in pages of every size, forwards and backwards',
+    async (type, literals) => {
+      const config = { ...modelConfig({ clustering: [{ type, order: 'ASC' }] }, `odd_${type}`), columns: ['number'] };
+      await create(config, { number: CqlType.INT });
+      for (const [number, literal] of literals.entries()) {
+        const keys = `'d', ${config.firstShard}, ${literal}, ${number}`;
+        await client.execute(`INSERT INTO tracker.odd_${type} (day, shard, created, number) VALUES (${keys})`);
+      }
+      const { rows } = await client.execute(
+        `SELECT number FROM tracker.odd_${type} WHERE day = 'd' AND shard = ${config.firstShard}`,
+      );
+      const inOrder = rows.map(({ number }) => number);
+      expect(inOrder).toHaveLength(literals.length);
+      for (const order of ['ascending', 'descending'] as const) {
+        for (const limit of [1, 2, 100]) {
+          const numbers: number[] = [];
+          let cursor: string | undefined;
+          do {
+            const page = await fanOutSelect(client, config, { value: { day: 'd' }, order, limit, cursor });
+            numbers.push(...page.rows.map(({ number }) => number));
+            cursor = page.cursor;
+          } while (cursor !== undefined);
+          expect({ order, limit, numbers }).toEqual({
+            order,
+            limit,
+            numbers: order === 'ascending' ? inOrder : inOrder.toReversed(),
+          });
+        }
       }
     },
   );

@@ -291,7 +291,6 @@ describe('a failed read', () => {
     ['no rows', () => ({})],
     ['rows that are none', () => ({ rows: [undefined] })],
     ['rows without what they are ordered by', () => ({ rows: [{ shard: 0, minute: 1 }] })],
-    ['rows with a value of another type', () => ({ rows: [{ shard: 0, minute: 1, id: 'one' }] })],
     ['rows of which one is none', () => ({ rows: [null] })],
     ['a page that leads on to itself', (pageState) => ({ rows: [], pageState: pageState ?? 'on' })],
     ['pages that lead to one another', (pageState) => ({ rows: [], pageState: pageState === 'a' ? 'b' : 'a' })],
@@ -310,6 +309,19 @@ describe('a failed read', () => {
       message: expect.not.stringContaining('one'),
     });
     expect(asked).toBeGreaterThan(SHARDS);
+  });
+
+  test('is not sent again when a row has a value of another type, and ends with where the row is', async () => {
+    let asked = 0;
+    const execute = async () => {
+      asked += 1;
+      return { rows: [{ shard: 0, minute: 1, id: 'one' }] } as never;
+    };
+    await expect(fanOutSelect({ execute }, config, { value: { day } })).rejects.toMatchObject({
+      code: 'UNREADABLE_ROW',
+      message: expect.stringMatching(/a row of shard \d+ of \w+\.\w+ has a value in column id that is no \w+$/),
+    });
+    expect(asked).toBeLessThanOrEqual(SHARDS);
   });
 
   test('is sent again when the driver throws in place of rejecting, or answers without a promise', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { types } from 'cassandra-driver';
 import published from '../../../../docs/calculated-shard-vectors.json';
 import {
+  type CqlKeyType,
   InvalidArgumentError,
   InvalidColumnValueError,
   type ShardedKeyspacesConfig,
@@ -32,6 +33,43 @@ describe('shardColumns', () => {
   test.each(cases)('agrees with the published vector of %j over %d shards', (title, count, shard) => {
     const counted = { ...config, shards: { default: { write: count, read: count } } };
     expect(shardColumns(counted, { publish_date, title, version: 1 })).toEqual({ shard: 1 + shard });
+  });
+
+  test.each<[CqlKeyType, string, unknown]>([
+    ['uuid', 'AB000000-0000-4000-8000-000000000000', 'ab000000-0000-4000-8000-000000000000'],
+    ['timestamp', '2020-07-09T08:30:00Z', new Date('2020-07-09T08:30:00.000Z')],
+    ['decimal', '1.50', 1.5],
+    ['time', '08:30:00', '08:30:00.000'],
+    ['double', '1.0', 1],
+    ['int', '07', 7],
+    ['boolean', 'True', true],
+    ['date', '2020-7-9', new Date('2020-07-09')],
+  ])('takes the count of a %s that is written as %s for its value', (type, written, publish_date) => {
+    const counted: ShardedKeyspacesConfig = {
+      ...config,
+      partitionKey: [{ name: 'publish_date', type }],
+      shards: { default: { write: 1, read: 1 }, byValue: { [written]: { write: 50, read: 50 } } },
+    };
+    const shards = Array.from({ length: 300 }, (_, n) => shardColumns(counted, { publish_date, title: `t${n}` }).shard);
+    expect(new Set(shards).size).toBeGreaterThan(40);
+  });
+
+  test.each([
+    ['a value that its column does not have', { '2020-02-30': { write: 2, read: 2 } }, '2020-02-30'],
+    ['a value twice', { '2020-07-09': { write: 2, read: 2 }, '2020-7-9': { write: 3, read: 3 } }, '2020-7-9'],
+  ])('refuses a configuration that counts %s', (_, byValue, value) => {
+    const wrong = { ...config, shards: { ...config.shards, byValue } };
+    expect(() => shardColumns(wrong, { publish_date, title: 'a', version: 1 })).toThrow(
+      expect.objectContaining({ code: 'INVALID_TABLE_CONFIG', field: 'config.shards.byValue', value }),
+    );
+  });
+
+  test('freezes the configuration: its owner cannot change it under its readers and writers', () => {
+    const own = structuredClone(config);
+    shardColumns(own, { publish_date, title: 'a', version: 1 });
+    expect(() => {
+      own.shards.default.write = 1;
+    }).toThrow(TypeError);
   });
 
   test('writes to the shards of the row’s value', () => {

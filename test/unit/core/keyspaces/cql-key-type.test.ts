@@ -1,0 +1,96 @@
+import { types } from 'cassandra-driver';
+import fc from 'fast-check';
+import { describeValue } from '../../../../lib/core/foundation/errors';
+import { operandOf } from '../../../../lib/core/keyspaces/column-value';
+import { type CqlKeyType, keyTypeOf } from '../../../../lib/core/keyspaces/cql-key-type';
+
+// The driver's declaration knows numbers alone.
+const decimal = (unscaled: bigint, scale: number) =>
+  new types.BigDecimal(types.Integer.fromString(String(unscaled)) as never, scale);
+
+const dayOf = (days: number) => types.LocalDate.fromString(String(days));
+
+test('a decimal has one text, whatever its scale, and sorts by its value', () => {
+  const { textOf, rank, compare } = keyTypeOf('decimal');
+  const parts = fc.record({
+    unscaled: fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }),
+    scale: fc.integer({ min: -5_000, max: 5_000 }),
+  });
+  fc.assert(
+    fc.property(parts, fc.integer({ min: 0, max: 20 }), ({ unscaled, scale }, zeros) => {
+      const text = textOf(decimal(unscaled, scale))!;
+      expect(textOf(decimal(unscaled * 10n ** BigInt(zeros), scale + zeros))).toBe(text);
+      expect(textOf(text)).toBe(text);
+    }),
+  );
+  fc.assert(
+    fc.property(parts, parts, (a, b) => {
+      const [most] = [Math.max(a.scale, b.scale)];
+      const whole = ({ unscaled, scale }: typeof a) => unscaled * 10n ** BigInt(most - scale);
+      const difference = whole(a) - whole(b);
+      const [left, right] = [a, b].map(({ unscaled, scale }) => rank(textOf(decimal(unscaled, scale))!));
+      expect(Math.sign(compare(left!, right!))).toBe(difference === 0n ? 0 : difference > 0n ? 1 : -1);
+    }),
+  );
+});
+
+test('what the driver cannot send stands in the statement as the bytes that the driver reads it from', () => {
+  fc.assert(
+    fc.property(fc.bigInt(), fc.constantFrom(-(2 ** 31) + 400, -5_000, 5_000, 400_000_000), (unscaled, scale) => {
+      const { textOf } = keyTypeOf('decimal');
+      const text = textOf(decimal(unscaled, scale))!;
+      const operand = operandOf({ name: 'c', type: 'decimal' }, { text, rank: text });
+      if (!('literal' in operand)) return expect(unscaled).toBe(0n);
+      const [, hex] = /^blobAsDecimal\(0x([0-9a-f]+)\)$/.exec(operand.literal)!;
+      expect(textOf(types.BigDecimal.fromBuffer(Buffer.from(hex!, 'hex')))).toBe(text);
+    }),
+  );
+  const long = 10n ** 400n + 7n;
+  for (const number of [long, -long]) {
+    const operand = operandOf({ name: 'c', type: 'varint' }, { text: String(number), rank: number }) as {
+      literal: string;
+    };
+    const [, hex] = /^blobAsVarint\(0x([0-9a-f]+)\)$/.exec(operand.literal)!;
+    expect(keyTypeOf('varint').textOf(types.Integer.fromBuffer(Buffer.from(hex!, 'hex')))).toBe(String(number));
+  }
+});
+
+test('every day that CQL has is read, and sorts by its day', () => {
+  const { textOf, rank } = keyTypeOf('date');
+  fc.assert(
+    fc.property(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), (days) => {
+      const text = textOf(dayOf(days))!;
+      expect(rank(text)).toBe(days);
+      expect(textOf(text)).toBe(text);
+      expect(types.LocalDate.fromString(text).toBuffer()).toEqual(dayOf(days).toBuffer());
+    }),
+  );
+});
+
+test.each<[CqlKeyType, string, string | undefined]>([
+  ['uuid', 'AB000000-0000-4000-8000-000000000000', 'ab000000-0000-4000-8000-000000000000'],
+  ['timestamp', '2020-07-09T08:30:00Z', '2020-07-09T08:30:00.000Z'],
+  ['decimal', '1.50', '1.5'],
+  ['time', '08:30:00', '08:30:00.000000000'],
+  ['double', '1.0', '1'],
+  ['int', '07', '7'],
+  ['boolean', 'True', 'true'],
+  ['date', '2020-7-9', '2020-07-09'],
+  ['blob', '0xFF00', '/wA='],
+  ['int', '1.0', undefined],
+  ['date', '2020-02-30', undefined],
+  ['boolean', 'yes', undefined],
+  ['double', 'one', undefined],
+])('a %s that a person has written as %j is the text %j', (type, written, text) => {
+  const keyType = keyTypeOf(type);
+  expect(keyType.textOfWritten === undefined ? keyType.textOf(written) : keyType.textOfWritten(written)).toBe(text);
+});
+
+test.each([
+  ['the driver’s number with four hundred million zeros', decimal(1n, 400_000_000)],
+  ['a whole number of a million digits', 10n ** 1_000_000n],
+  ['a list of ten million', { list: new Array(10_000_000).fill('x'.repeat(100)) }],
+  ['an object that writes itself for ever', { toJSON: () => '0'.repeat(100_000_000) }],
+])('an error message shows no more than a line of %s', (_, value) => {
+  expect(describeValue(value).length).toBeLessThan(200);
+});
