@@ -24,6 +24,7 @@ export interface RegistryPutItemInput {
   ConditionExpression: string;
   ExpressionAttributeNames: Record<string, string>;
   ExpressionAttributeValues?: RegistryItem;
+  ReturnValuesOnConditionCheckFailure?: 'ALL_OLD';
 }
 
 /** The input of a Scan request, in the AWS SDK's terms. */
@@ -63,18 +64,11 @@ export class DynamoDbRegistryStore implements RegistryStore {
 
   async readHead(): Promise<RegistryHead | undefined> {
     const item = await this.read(HEAD_ID);
-    if (item === undefined) return undefined;
-    const recent = list<CompactEntry>(item.recent, 'the history in its head');
-    const commits = item.commits && list<string>(item.commits, 'the commits in its head');
-    return {
-      version: number(item.version, 'the version of its head'),
-      recent: recent.map(fromCompact),
-      ...(commits && { commits }),
-    };
+    return item && headOf(item);
   }
 
-  writeHead({ version, recent, commits }: RegistryHead, expected: number): Promise<boolean> {
-    return this.write(
+  async writeHead({ version, recent, commits }: RegistryHead, expected: number): Promise<RegistryHead | boolean> {
+    const refusal = await this.write(
       {
         [REGISTRY_TABLE_KEY]: { S: HEAD_ID },
         version: { N: String(version) },
@@ -83,7 +77,10 @@ export class DynamoDbRegistryStore implements RegistryStore {
       },
       expected === 0 ? 'attribute_not_exists(#version)' : '#version = :version',
       expected,
+      { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
     );
+    if (refusal === undefined) return true;
+    return refusal.item === undefined ? false : headOf(refusal.item);
   }
 
   async readEntry(owner: string): Promise<RegistryEntry | undefined> {
@@ -135,7 +132,13 @@ export class DynamoDbRegistryStore implements RegistryStore {
     return item as DynamoDbItem | undefined;
   }
 
-  private async write(item: DynamoDbItem, condition: string, version: number): Promise<boolean> {
+  /** Returns nothing if the item was written, and else what stands there, if the service says so. */
+  private async write(
+    item: DynamoDbItem,
+    condition: string,
+    version: number,
+    options: Pick<RegistryPutItemInput, 'ReturnValuesOnConditionCheckFailure'> = {},
+  ): Promise<{ item: DynamoDbItem | undefined } | undefined> {
     try {
       await this.client.putItem({
         TableName: this.tableName,
@@ -143,10 +146,12 @@ export class DynamoDbRegistryStore implements RegistryStore {
         ConditionExpression: condition,
         ExpressionAttributeNames: { '#version': 'version' },
         ...(condition.includes(':version') && { ExpressionAttributeValues: { ':version': { N: String(version) } } }),
+        ...options,
       });
-      return true;
+      return undefined;
     } catch (error) {
-      if ((error as Error).name === 'ConditionalCheckFailedException') return false;
+      const { name, Item: stored }: { name?: string; Item?: DynamoDbItem } = Object(error);
+      if (name === 'ConditionalCheckFailedException') return { item: stored };
       throw error;
     }
   }
@@ -165,6 +170,16 @@ function fromCompact(compact: CompactEntry): RegistryEntry {
     throw new CorruptRegistryError('an entry in its head');
   }
   return { owner, version: version!, weight, ...(hashKey !== null && { hashKey: hashKeyOf(hashKey) }) };
+}
+
+function headOf(item: DynamoDbItem): RegistryHead {
+  const recent = list<CompactEntry>(item.recent, 'the history in its head');
+  const commits = item.commits && list<string>(item.commits, 'the commits in its head');
+  return {
+    version: number(item.version, 'the version of its head'),
+    recent: recent.map(fromCompact),
+    ...(commits && { commits }),
+  };
 }
 
 function entryOf(item: DynamoDbItem): RegistryEntry {

@@ -4,6 +4,9 @@ import { BalancedKeyAllocator } from './balanced-key-allocator';
 import type { HashKeyOwner } from './hash-key-owner';
 import type { RegistryEntry } from './registry-store';
 
+/** What a commit says of one owner. */
+export type RegistryChange = Omit<RegistryEntry, 'version'>;
+
 /** All owners of a registry at one version. */
 export class RegistryState {
   private readonly byName = new Map<string, HashKeyOwner>();
@@ -38,7 +41,7 @@ export class RegistryState {
   }
 
   /** Applies one commit. All owners of the commit release their old keys before any of them takes a new one. */
-  apply(version: number, commit: readonly RegistryEntry[]): void {
+  apply(version: number, commit: readonly RegistryChange[]): void {
     for (const { owner } of commit) {
       const before = this.byName.get(owner);
       if (before === undefined) continue;
@@ -51,5 +54,12 @@ export class RegistryState {
       this.byName.set(owner, { owner, hashKey, weight });
     }
     this.currentVersion = version;
+  }
+
+  /** Makes changes that are not committed yet. Returns what takes them back. */
+  assume(changes: readonly RegistryChange[]): () => void {
+    const before = changes.map(({ owner }) => this.byName.get(owner) ?? { owner, weight: 1 });
+    this.apply(this.currentVersion, changes);
+    return () => this.apply(this.currentVersion, before);
   }
 }

@@ -31,8 +31,13 @@ export interface RegistryHead {
 export interface RegistryStore {
   /** Reads the head. Undefined before the first commit. */
   readHead(): Promise<RegistryHead | undefined>;
-  /** Writes the head if the stored version is `expected`, or if none is stored and `expected` is 0. False otherwise. */
-  writeHead(head: RegistryHead, expected: number): Promise<boolean>;
+  /**
+   * Writes the head if the stored version is `expected`, or if none is stored and `expected` is 0.
+   *
+   * @returns true if it was written. Otherwise the head that is stored, if the database returns it with the refusal; if not,
+   *   false, and the ledger reads it.
+   */
+  writeHead(head: RegistryHead, expected: number): Promise<RegistryHead | boolean>;
   /** Reads the owner's entry. Undefined if no entry of the owner is stored. */
   readEntry(owner: string): Promise<RegistryEntry | undefined>;
   /** Reads the entries of all owners. An entry that is written meanwhile may be read as it was before or after. */

@@ -78,7 +78,8 @@ async function run(what: LedgerWork, process: Process, before: readonly HashKeyO
   const ledger = new HashKeyLedger(process.store, { clock: process.clock, random: () => 0, maxEntries: 1 });
   const hasOneCommit = !('allocate' in what && what.allocate.length > 1) && !('rebalance' in what);
   process.remembers = () => {
-    const { state, settledVersion } = ledger as unknown as { state?: RegistryState; settledVersion: number };
+    const { commits } = ledger as unknown as { commits: { state?: RegistryState; settledVersion: number } };
+    const { state, settledVersion } = commits;
     const known = state && [state.version, [...state.owners.values()].sort(byOwner)];
     return [known, settledVersion, hasOneCommit || [...process.asked]];
   };

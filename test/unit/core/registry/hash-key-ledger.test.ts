@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {
   BalancedKeyAllocator,
+  HASH_KEY_SPACE,
   HashKeyLedger,
   type HashKeyOwner,
   type HashKeyRange,
@@ -137,6 +138,62 @@ describe('HashKeyLedger', () => {
     expect(await ledger.release(['a'])).toEqual([undefined]);
     expect(await restarted().list()).toEqual([b]);
     expect((await restarted().allocate([{ owner: 'c' }], ranges))[0]!.hashKey).toBe(a!.hashKey);
+  });
+
+  test('answers calls at once as if each had waited for the one before, in fewer commits', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), fc.integer({ min: 2, max: 8 }), async (seed, maxEntries) => {
+        const random = seededRandom(seed);
+        const keys = [0n, 1n, HASH_KEY_SPACE / 2n];
+        const some = (): string[] => names(6).filter(() => random() < 0.3);
+        const calls = Array.from({ length: 12 }, () => {
+          const [kind, owners, ranges] = [
+            random(),
+            some().slice(0, maxEntries),
+            uniformRanges(1 + Math.floor(random() * 3)),
+          ];
+          const [owner, fromHashKey, toHashKey] = [
+            names(6)[Math.floor(random() * 6)]!,
+            ...keys.toSorted(() => random() - 0.5),
+          ];
+          return (ledger: HashKeyLedger): Promise<unknown> => {
+            if (kind < 0.5)
+              return ledger.allocate(
+                owners.map((name) => ({ owner: name })),
+                ranges,
+              );
+            if (kind < 0.8) return ledger.release(owners);
+            return ledger.move({ owner, fromHashKey: fromHashKey!, toHashKey: toHashKey! });
+          };
+        });
+        const [together, alone] = [new FakeRegistryTable(), new FakeRegistryTable()];
+        const both = [together, alone].map((each) => new HashKeyLedger(each.store(schedule, 0), { maxEntries }));
+        const atOnce = await Promise.allSettled(calls.map((call) => call(both[0]!)));
+        const inTurn: PromiseSettledResult<unknown>[] = [];
+        for (const call of calls) inTurn.push(...(await Promise.allSettled([call(both[1]!)])));
+        expect(atOnce).toEqual(inTurn);
+        expect(await both[0]!.list()).toEqual(await both[1]!.list());
+        expect(together.heads.length).toBeLessThanOrEqual(alone.heads.length);
+      }),
+      { numRuns: randomRuns(200) },
+    );
+  });
+
+  test('gives 500 callers their owners in as many commits as have room for them', async () => {
+    const owners = await Promise.all(names(500).map((owner) => ledger.allocate([{ owner }], ranges)));
+    expect(table.heads).toHaveLength(5);
+    expect(ownersPerShard(owners.flat(), ranges)).toEqual([125, 125, 125, 125]);
+  });
+
+  test('fails the calls of a commit that fails, and no others', async () => {
+    const store = table.store(schedule, 0);
+    let writes = 0;
+    const writeHead: RegistryStore['writeHead'] = (head, expected) =>
+      ++writes === 1 ? Promise.reject(new Error('throttled')) : store.writeHead(head, expected);
+    const unlucky = new HashKeyLedger({ ...store, writeHead }, { maxEntries: 2 });
+    const calls = await Promise.allSettled(names(4).map((owner) => unlucky.allocate([{ owner }], ranges)));
+    expect(calls.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
+    expect((await restarted().list()).map(({ owner }) => owner)).toEqual(['owner-2', 'owner-3']);
   });
 
   test('lists owners by name', async () => {

@@ -22,11 +22,11 @@ type Fate = 'answered' | 'retried' | 'lost' | 'failed';
 
 /** A store behind an SDK that tries again: a head that was written is refused at the second attempt. */
 function behindAnSdk(store: RegistryStore, fate: () => Fate, written: RegistryHead[]): RegistryStore {
-  const writeHead = async (head: RegistryHead, expected: number): Promise<boolean> => {
+  const writeHead: RegistryStore['writeHead'] = async (head, expected) => {
     const what = fate();
     if (what === 'failed') throw new Error('failed');
     const isWritten = await store.writeHead(head, expected);
-    if (isWritten) written.push(head);
+    if (isWritten === true) written.push(head);
     if (what === 'lost') throw new Error('lost');
     return what === 'retried' ? store.writeHead(head, expected) : isWritten;
   };

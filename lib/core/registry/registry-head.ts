@@ -1,0 +1,66 @@
+import { CorruptRegistryError } from './registry-errors';
+import type { RegistryChange } from './registry-state';
+import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
+
+/** The ids of commits that the head holds: many more than come between a lost answer and the next look at the head. */
+const MAX_COMMIT_IDS = 64;
+
+/** The head, or that of version 0 before the first commit. */
+export async function readHead(store: RegistryStore): Promise<RegistryHead> {
+  const head = await store.readHead();
+  return head === undefined ? { version: 0, recent: [] } : checkedHead(head);
+}
+
+/** The head, if it is one that a ledger has written. Throws `CorruptRegistryError` if not. */
+export function checkedHead(head: RegistryHead): RegistryHead {
+  const { version, recent, commits } = head;
+  if (!Number.isSafeInteger(version) || version < 1) throw new CorruptRegistryError('the version of its head');
+  const isAscending = recent.every((entry, index) => index === 0 || recent[index - 1]!.version <= entry.version);
+  // A head without entries would stand for a commit that changed nothing.
+  if (!isAscending || recent.at(-1)?.version !== version) throw new CorruptRegistryError('the history in its head');
+  if (commits?.length === 0 || (commits?.length ?? 0) > version)
+    throw new CorruptRegistryError('the commits in its head');
+  return head;
+}
+
+/** The id of the commit of a version; undefined if the head does not have it. */
+export function idOfCommit({ version, commits = [] }: RegistryHead, wanted: number): string | undefined {
+  return commits[commits.length - 1 - (version - wanted)];
+}
+
+/** The head that commits changes under an id: with their entries, and as many of those before as there is room for. */
+export function headAfter(
+  { version: before, recent, commits = [] }: RegistryHead,
+  id: string,
+  changes: readonly RegistryChange[],
+  mostEntries: number,
+): RegistryHead {
+  const version = before + 1;
+  const own = changes.map((change) => ({ ...change, version }));
+  return {
+    version,
+    recent: latestCommits([...recent, ...own], mostEntries),
+    commits: [...commits, id].slice(-MAX_COMMIT_IDS),
+  };
+}
+
+/** Whether the head holds all commits since a version. A head before that version belongs to a restored table. */
+export function hasAllSince(head: RegistryHead, version: number): boolean {
+  if (head.version <= version) return head.version === version;
+  return head.recent[0]!.version <= version + 1;
+}
+
+/** The entries of the latest commits: whole commits, and as many as there is room for. */
+function latestCommits(all: readonly RegistryEntry[], most: number): RegistryEntry[] {
+  const cut = all[all.length - most - 1]?.version ?? 0;
+  return all.filter(({ version }) => version > cut);
+}
+
+/** The latest of the entries of each owner. */
+export function latest(entries: readonly RegistryEntry[]): RegistryEntry[] {
+  const byOwner = new Map<string, RegistryEntry>();
+  for (const entry of entries) {
+    if (entry.version >= (byOwner.get(entry.owner)?.version ?? 0)) byOwner.set(entry.owner, entry);
+  }
+  return [...byOwner.values()];
+}

@@ -1,0 +1,24 @@
+import { writeGuideTable } from '../support/guide-table';
+import { contentionRows } from './registry/contention';
+
+/**
+ * What it takes that callers of one registry allocate at once, in one process or in many. It writes the table of the guide.
+ *
+ *     npm run bench registry
+ */
+const HEADER = [
+  'ledgers',
+  'callers of each',
+  'new owners',
+  'commits',
+  'requests',
+  'time',
+  'with lost answers',
+  'calls that failed',
+];
+
+async function main(): Promise<void> {
+  writeGuideTable('docs/guides/hash-keys.md', 'npm run bench registry', HEADER, await contentionRows());
+}
+
+void main();
