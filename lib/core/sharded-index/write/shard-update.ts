@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../foundation/errors';
 import { checkShardedConfig, isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import { placeIn } from '../config/stored-place';
 import { shardAttributes, shardingAttributes } from './shard-attributes';
-import { changedAttributes, type UpdateClauses, updateClauses } from './update-clauses';
+import { changedAttributes, type UpdateAction, type UpdateClauses, updateClauses } from './update-clauses';
 import { checkPlaceholders, type WriteExpression } from './write-expression';
 
 /** The changes of an update that decide shards, or that need no expression. No attribute may be both set and removed. */
@@ -78,7 +78,8 @@ export function shardUpdate(
     const { valueAttribute, shardAttribute, strategy } = config;
     if (valueAttribute !== undefined && all.remove.has(valueAttribute)) {
       all.remove.add(shardAttribute);
-    } else if (valueAttribute === undefined && strategy === 'random') {
+    } else if (strategy === 'random' && (valueAttribute === undefined || config.tableKey.includes(valueAttribute))) {
+      // The value of an item never changes then, so its shard stays as well.
       Object.assign(setIfAbsent, shardAttributes(config, key));
     } else {
       Object.assign(all.set, shardAttributes(config, { ...set, ...key }));
@@ -166,10 +167,10 @@ function merged(
     }),
   ];
   const clauses = {
-    SET: [...assignments, ...own.SET],
-    REMOVE: [...remove.map(name), ...own.REMOVE],
-    ADD: own.ADD,
-    DELETE: own.DELETE,
+    SET: [...assignments, ...own.SET.map(textOf)],
+    REMOVE: [...remove.map(name), ...own.REMOVE.map(textOf)],
+    ADD: own.ADD.map(textOf),
+    DELETE: own.DELETE.map(textOf),
   };
   const {
     ConditionExpression,
@@ -188,4 +189,8 @@ function merged(
     ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
     ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
   };
+}
+
+function textOf({ text }: UpdateAction): string {
+  return text;
 }

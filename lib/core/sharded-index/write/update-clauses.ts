@@ -1,35 +1,35 @@
 import { InvalidArgumentError } from '../../foundation/errors';
 
+const KEYWORDS = ['SET', 'REMOVE', 'ADD', 'DELETE'] as const;
+
+type Keyword = (typeof KEYWORDS)[number];
+
+/** One action of a clause: the top-level attribute that it changes, or its placeholder, and the text of the action. */
+export interface UpdateAction {
+  attribute: string;
+  text: string;
+}
+
 /** The actions of an update expression, by keyword. */
-export type UpdateClauses = Record<'SET' | 'REMOVE' | 'ADD' | 'DELETE', string[]>;
-
-/** A keyword. No attribute can have its name without a placeholder: the four are reserved words of DynamoDB. */
-const KEYWORD = /(?<![#:.\w])(SET|REMOVE|ADD|DELETE)(?=\s)/gi;
-
-/** The top-level attribute, or its placeholder, that an action begins with. */
-const ATTRIBUTE = /^[^\s=.[]+/;
+export type UpdateClauses = Record<Keyword, UpdateAction[]>;
 
 /**
- * The clauses of an update expression.
+ * The clauses of an update expression, read by the grammar that DynamoDB documents. What that grammar does not have is refused:
+ * nobody could say which attributes it changes. Source: the DynamoDB developer guide, "Using update expressions".
  *
  * @throws InvalidArgumentError for a text that is no update expression, or that has a clause twice
  */
 export function updateClauses(expression = ''): UpdateClauses {
   const clauses: UpdateClauses = { SET: [], REMOVE: [], ADD: [], DELETE: [] };
-  const refuse = (): never => {
-    const allowed = 'SET, REMOVE, ADD and DELETE clauses, each once and with at least one action';
-    throw new InvalidArgumentError('expression.UpdateExpression', expression, allowed);
-  };
-  if (typeof expression !== 'string') refuse();
   if (expression === '') return clauses;
-  const [before, ...parts] = expression.split(KEYWORD);
-  if (before!.trim() !== '' || parts.length === 0) refuse();
-  for (let index = 0; index < parts.length; index += 2) {
-    const keyword = parts[index]!.toUpperCase() as keyof UpdateClauses;
-    const actions = commaSeparated(parts[index + 1]!);
-    if (clauses[keyword].length > 0 || !actions.every((action) => ATTRIBUTE.test(action))) refuse();
-    clauses[keyword] = actions;
-  }
+  const tokens = new Tokens(expression);
+  do {
+    const clause = clauses[tokens.keyword()];
+    if (clause.length > 0) tokens.refuse();
+    const action = clause === clauses.SET ? assignment : clause === clauses.REMOVE ? path : pathAndValue;
+    do clause.push(tokens.text(action));
+    while (tokens.skip(','));
+  } while (!tokens.atEnd);
   return clauses;
 }
 
@@ -37,21 +37,140 @@ export function updateClauses(expression = ''): UpdateClauses {
 export function changedAttributes(clauses: UpdateClauses, names: Record<string, string> = {}): string[] {
   return Object.values(clauses)
     .flat()
-    .map((action) => {
-      const attribute = ATTRIBUTE.exec(action)![0];
-      return attribute.startsWith('#') ? (names[attribute] ?? attribute) : attribute;
-    });
+    .map(({ attribute }) => names[attribute] ?? attribute);
 }
 
-/** The parts between the commas that stand in no parentheses. */
-function commaSeparated(text: string): string[] {
-  const parts = [''];
-  let depth = 0;
-  for (const character of text) {
-    if (character === '(') depth += 1;
-    if (character === ')') depth -= 1;
-    if (character === ',' && depth === 0) parts.push('');
-    else parts[parts.length - 1] += character;
+/** White space; a placeholder of a name or of a value; a name; an index of a list; a sign. */
+const TOKEN = /[ \t\r\n]+|([#:]\w+|[A-Za-z]\w*|\d+|[-=+,.()[\]])/y;
+const NAME = /^[#A-Za-z]/;
+const INDEX = /^\d/;
+
+/** Reads tokens from left to right. White space ends a token, and means nothing besides. */
+class Tokens {
+  private readonly tokens: { token: string; begin: number; end: number }[] = [];
+  private at = 0;
+
+  constructor(private readonly expression: string) {
+    if (typeof expression !== 'string') this.refuse();
+    let end = 0;
+    while (end < expression.length) {
+      TOKEN.lastIndex = end;
+      const match = TOKEN.exec(expression) ?? this.refuse();
+      if (match[1] !== undefined) this.tokens.push({ token: match[1], begin: end, end: TOKEN.lastIndex });
+      end = TOKEN.lastIndex;
+    }
   }
-  return parts.map((part) => part.trim());
+
+  get atEnd(): boolean {
+    return this.at === this.tokens.length;
+  }
+
+  /** Goes behind a token if it is the next one. */
+  skip(token: string): boolean {
+    const isNext = this.tokens[this.at]?.token === token;
+    if (isNext) this.at += 1;
+    return isNext;
+  }
+
+  expect(token: string): void {
+    if (!this.skip(token)) this.refuse();
+  }
+
+  keyword(): Keyword {
+    const keyword = this.next().toUpperCase() as Keyword;
+    return KEYWORDS.includes(keyword) ? keyword : this.refuse();
+  }
+
+  /** A name, or the placeholder of one. No name is a keyword: the four are reserved words of DynamoDB. */
+  name(): string {
+    const token = this.next();
+    return NAME.test(token) && !KEYWORDS.includes(token.toUpperCase() as Keyword) ? token : this.refuse();
+  }
+
+  /** The placeholder of a value. False if the next token is another one. */
+  skipValue(): boolean {
+    const isNext = this.tokens[this.at]?.token.startsWith(':') === true;
+    if (isNext) this.at += 1;
+    return isNext;
+  }
+
+  index(): void {
+    if (!INDEX.test(this.next())) this.refuse();
+  }
+
+  /** What a rule of the grammar reads. It returns the attribute that it begins with. */
+  text(rule: (tokens: Tokens) => string): UpdateAction {
+    const first = this.tokens[this.at];
+    const attribute = rule(this);
+    return { attribute, text: this.expression.slice(first!.begin, this.tokens[this.at - 1]!.end) };
+  }
+
+  refuse(): never {
+    const allowed =
+      'SET, REMOVE, ADD and DELETE clauses as DynamoDB documents them, each once and with at least one action';
+    throw new InvalidArgumentError('expression.UpdateExpression', this.expression, allowed);
+  }
+
+  private next(): string {
+    const next = this.tokens[this.at] ?? this.refuse();
+    this.at += 1;
+    return next.token;
+  }
+}
+
+/** Such as `#a.b[1]`. Returns the top-level attribute. */
+function path(tokens: Tokens): string {
+  const attribute = tokens.name();
+  pathFrom(tokens);
+  return attribute;
+}
+
+function pathFrom(tokens: Tokens): void {
+  for (;;) {
+    if (tokens.skip('.')) {
+      tokens.name();
+    } else if (tokens.skip('[')) {
+      tokens.index();
+      tokens.expect(']');
+    } else {
+      return;
+    }
+  }
+}
+
+function pathAndValue(tokens: Tokens): string {
+  const attribute = path(tokens);
+  if (!tokens.skipValue()) tokens.refuse();
+  return attribute;
+}
+
+/** Such as `version = if_not_exists(version, :zero) + :one`. */
+function assignment(tokens: Tokens): string {
+  const attribute = path(tokens);
+  tokens.expect('=');
+  sum(tokens);
+  return attribute;
+}
+
+function sum(tokens: Tokens): void {
+  operand(tokens);
+  if (tokens.skip('+') || tokens.skip('-')) operand(tokens);
+}
+
+/** A value, a path, a function of operands, or one of these in parentheses. */
+function operand(tokens: Tokens): void {
+  if (tokens.skipValue()) return;
+  if (tokens.skip('(')) {
+    sum(tokens);
+    tokens.expect(')');
+    return;
+  }
+  tokens.name();
+  if (!tokens.skip('(')) {
+    pathFrom(tokens);
+    return;
+  }
+  do operand(tokens);
+  while (tokens.skip(','));
+  tokens.expect(')');
 }

@@ -79,6 +79,21 @@ describe('shardUpdate', () => {
     expect(effectOf([one], { remove: ['owner'] })).toBe('SET byTimeShard = if_not_exists(byTimeShard, 0) REMOVE owner');
   });
 
+  test('draws no new shard for an update of something else where the value is part of the table key', () => {
+    const byCustomer: ShardedIndexConfig = {
+      ...byStatus,
+      tableKey: ['customer', 'jobId'],
+      valueAttribute: 'customer',
+      strategy: 'random',
+      shards: { default: { write: 1, read: 1 } },
+    };
+    const update = shardUpdate([byCustomer], { customer: 'c', jobId: 'j' }, { set: { owner: 'ann' } });
+    expect(update.UpdateExpression).toBe(
+      'SET #evenShards0 = :evenShards0, #evenShards1 = if_not_exists(#evenShards1, :evenShards1)',
+    );
+    expect(Object.values(update.ExpressionAttributeNames!)).toEqual(['owner', 'byStatusShard']);
+  });
+
   test('serves all indexes of a table at once', () => {
     expect(effectOf([byStatus, byTime], { set: { status: 'failed' } })).toBe(
       `SET status = "failed", byStatusShard = 0, byTimeShard = ${calculatedShard('job-1', 5)}`,
@@ -109,6 +124,37 @@ describe('shardUpdate', () => {
     const update = () => shardUpdate([byStatus], key, { set: { status: 'failed' } }, expression as never);
     expect(update).toThrow(InvalidArgumentError);
     expect(update).toThrow(message);
+  });
+
+  test.each([
+    'SET note = :n REMOVE#s',
+    'SET#s=:n',
+    'set note = :n\nremove #s.a[1]',
+    'ADD note :n,#s :n',
+    'REMOVE note,status',
+  ])('refuses the expression %j, which changes the value of an index', (UpdateExpression) => {
+    const expression = {
+      UpdateExpression,
+      ExpressionAttributeNames: { '#s': 'status' },
+      ExpressionAttributeValues: { ':n': 1 },
+    };
+    expect(() => shardUpdate([byStatus], key, {}, expression)).toThrow(
+      'expression.UpdateExpression must be clauses that leave keys, shards and values of indexes as they are',
+    );
+  });
+
+  test.each([
+    'SET note = :n, REMOVE owner',
+    'SET note :n',
+    'SET note = :n owner = :n',
+    'REMOVE note SET',
+    'ADD note',
+    'SET note = "text"',
+    'SET note = :n; REMOVE status',
+  ])('refuses the expression %j, which DynamoDB would refuse', (UpdateExpression) => {
+    expect(() => shardUpdate([byStatus], key, {}, { UpdateExpression })).toThrow(
+      'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses',
+    );
   });
 
   test('refuses a value that no index has, a key that is not whole, and a configuration that is none', () => {

@@ -1,0 +1,22 @@
+import { playUpdateExpressions } from '../support/plays/update-expressions';
+import { randomRuns, randomRunsTimeout } from '../support/random-runs';
+import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
+
+describeOnDynamoDbEmulators('the guard of shardUpdate', (emulator) => {
+  test(
+    'says of an update expression what the service does',
+    async () => {
+      const service = await emulator.start();
+      try {
+        const counts = await playUpdateExpressions(service.endpoint, randomRuns(1_500), 0);
+        console.info(`update expressions on ${emulator.name}`, counts);
+        expect(counts.decisive).toBeGreaterThan(0);
+        expect(counts.ran).toBeGreaterThan(0.9 * counts.ofGrammar);
+        expect(counts.othersRan).toBeGreaterThan(0);
+      } finally {
+        await service.stop();
+      }
+    },
+    randomRunsTimeout(300_000),
+  );
+});

@@ -1,0 +1,325 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { InvalidArgumentError, type ShardedIndexConfig, shardUpdate } from '../../../lib/core';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+
+const config: ShardedIndexConfig = {
+  tableName: 'Jobs',
+  indexName: 'byPhase',
+  tableKey: ['jobId'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'phase',
+  shardAttribute: 'phaseShard',
+  sortKeyAttributes: [],
+  shards: { default: { write: 5, read: 5 } },
+  strategy: 'calculated',
+};
+const DECISIVE = ['phase', 'phaseShard'];
+const Key = { jobId: 'job-1' };
+const ITEM = {
+  ...Key,
+  phase: 'open',
+  phaseShard: 'open#3',
+  jobNote: 'x',
+  jobTotal: 7,
+  jobTags: new Set(['a', 'b', 'c']),
+  jobLog: ['zero', 'one', { deep: ['a', 'b'] }],
+  jobMap: { inner: { more: 1 }, grid: [[1, 2], [3]] },
+};
+/** Placeholders of names. `#phase` stands for another attribute, and `#set` for one that decides the shard. */
+const NAMES: Record<string, string> = {
+  '#set': 'phase',
+  '#REMOVE': 'phaseShard',
+  '#phase': 'jobNote',
+  '#a': 'jobTotal',
+  '#log': 'jobLog',
+  '#m1': 'jobMap',
+  '#t_t': 'jobTags',
+  '#new': 'a name.with[1] signs',
+  '#in': 'inner',
+};
+const VALUES: Record<string, unknown> = {
+  ':one': 1,
+  ':text': 'text',
+  ':SET': new Set(['a', 'z']),
+  ':list': ['more'],
+  ':4': { deep: true },
+};
+
+interface Path {
+  tokens: string[];
+  attribute: string;
+  type: 'number' | 'set' | 'list' | 'text' | 'new';
+}
+
+/** Paths that no two of overlap. */
+const PATHS: readonly Path[][] = [
+  [
+    { tokens: ['phase'], attribute: 'phase', type: 'text' },
+    { tokens: ['#set'], attribute: 'phase', type: 'text' },
+  ],
+  [
+    { tokens: ['phaseShard'], attribute: 'phaseShard', type: 'text' },
+    { tokens: ['#REMOVE'], attribute: 'phaseShard', type: 'text' },
+  ],
+  [
+    { tokens: ['jobNote'], attribute: 'jobNote', type: 'text' },
+    { tokens: ['#phase'], attribute: 'jobNote', type: 'text' },
+  ],
+  [
+    { tokens: ['jobTotal'], attribute: 'jobTotal', type: 'number' },
+    { tokens: ['#a'], attribute: 'jobTotal', type: 'number' },
+  ],
+  [
+    { tokens: ['jobTags'], attribute: 'jobTags', type: 'set' },
+    { tokens: ['#t_t'], attribute: 'jobTags', type: 'set' },
+  ],
+  [
+    { tokens: ['jobLog'], attribute: 'jobLog', type: 'list' },
+    { tokens: ['#log', '[', '1', ']'], attribute: 'jobLog', type: 'text' },
+    { tokens: ['jobLog', '[', '2', ']', '.', 'deep', '[', '0', ']'], attribute: 'jobLog', type: 'text' },
+  ],
+  [
+    { tokens: ['#m1', '.', '#in', '.', 'more'], attribute: 'jobMap', type: 'number' },
+    { tokens: ['jobMap', '.', 'grid', '[', '0', ']', '[', '1', ']'], attribute: 'jobMap', type: 'number' },
+    { tokens: ['jobMap', '.', '#in'], attribute: 'jobMap', type: 'new' },
+  ],
+  [
+    { tokens: ['jobExtra'], attribute: 'jobExtra', type: 'new' },
+    { tokens: ['#new'], attribute: NAMES['#new']!, type: 'new' },
+  ],
+];
+
+/** What a run of the play has counted. */
+export interface GrammarCounts {
+  /** Expressions of the grammar, and those of them that the store ran. */
+  ofGrammar: number;
+  ran: number;
+  /** Expressions of the grammar that change what decides the shard. */
+  decisive: number;
+  /** Other texts, those of them that the store ran, and those of these that the guard refused all the same. */
+  others: number;
+  othersRan: number;
+  othersRefused: number;
+}
+
+/**
+ * Update expressions that are made by DynamoDB's documented grammar, and texts that differ from such a one by a token, on a
+ * service: what `shardUpdate` says of each is compared with what the service does to the item.
+ */
+export async function playUpdateExpressions(
+  endpoint: string,
+  cases: number,
+  firstSeed: number,
+): Promise<GrammarCounts> {
+  const dynamoDb = new DynamoDB({
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    endpoint,
+    maxAttempts: 1,
+  });
+  const documents = DynamoDBDocument.from(dynamoDb);
+  const TableName = `Expressions${firstSeed}`;
+  await dynamoDb.createTable({
+    TableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [{ AttributeName: 'jobId', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'jobId', KeyType: 'HASH' }],
+  });
+  while ((await dynamoDb.describeTable({ TableName })).Table?.TableStatus !== 'ACTIVE');
+
+  /** The item behind an update. Undefined if the service refuses the update. */
+  async function itemBehind(update: { UpdateExpression?: string }): Promise<Record<string, unknown> | undefined> {
+    await documents.put({ TableName, Item: ITEM });
+    try {
+      return (await documents.update({ TableName, Key, ...update, ReturnValues: 'ALL_NEW' } as never)).Attributes;
+    } catch (error) {
+      if ((error as Error).name === 'ValidationException') return undefined;
+      throw error;
+    }
+  }
+
+  const counts: GrammarCounts = { ofGrammar: 0, ran: 0, decisive: 0, others: 0, othersRan: 0, othersRefused: 0 };
+  try {
+    for (let seed = firstSeed; seed < firstSeed + cases; seed++) {
+      const random = seededRandom(seed);
+      const { tokens, attributes } = expressionOf(random);
+      const isDecisive = attributes.some((attribute) => DECISIVE.includes(attribute));
+      const expression = textOf(tokens, random);
+      const told = `seed ${seed}: ${JSON.stringify(expression)}`;
+      const guarded = guardedUpdate(expression);
+      const behind = await itemBehind(updateOf(expression));
+      counts.ofGrammar += 1;
+      if (isDecisive) counts.decisive += 1;
+      if (behind !== undefined) counts.ran += 1;
+      if ((guarded === undefined) !== isDecisive) throw new Error(`the guard is wrong about ${told}`);
+      if (guarded !== undefined && behind !== undefined && !isSame(await itemBehind(guarded), behind))
+        throw new Error(`the merged update does something else than ${told}`);
+
+      const other = textOf(mutated(tokens, random), random);
+      const ofOther = guardedUpdate(other);
+      const behindOther = await itemBehind(updateOf(other));
+      counts.others += 1;
+      if (behindOther === undefined) continue;
+      counts.othersRan += 1;
+      if (ofOther === undefined) counts.othersRefused += 1;
+      else if (DECISIVE.some((attribute) => !isSame(behindOther[attribute], ITEM[attribute as 'phase'])))
+        throw new Error(`the guard lets pass what changes the shard, seed ${seed}: ${JSON.stringify(other)}`);
+    }
+    return counts;
+  } finally {
+    dynamoDb.destroy();
+  }
+}
+
+/** Names and values as DynamoDB wants them: none that the expression does not use. */
+function updateOf(expression: string) {
+  const used = <V>(of: Record<string, V>) => Object.entries(of).filter(([name]) => isUsed(expression, name));
+  const names = used(NAMES);
+  const values = used(VALUES);
+  return {
+    UpdateExpression: expression,
+    ...(names.length > 0 && { ExpressionAttributeNames: Object.fromEntries(names) }),
+    ...(values.length > 0 && { ExpressionAttributeValues: Object.fromEntries(values) }),
+  };
+}
+
+function isUsed(expression: string, placeholder: string): boolean {
+  return new RegExp(`${placeholder}(?!\\w)`).test(expression);
+}
+
+function guardedUpdate(expression: string) {
+  try {
+    return shardUpdate([config], Key, {}, updateOf(expression));
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return undefined;
+    throw error;
+  }
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  const plain = (of: unknown) =>
+    JSON.stringify(of, (_, value) => {
+      if (value instanceof Set) return [...value].sort();
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+      return Object.fromEntries(Object.entries(value).sort(([x], [y]) => (x < y ? -1 : 1)));
+    });
+  return plain(a) === plain(b);
+}
+
+type Random = () => number;
+
+function expressionOf(random: Random): { tokens: string[]; attributes: string[] } {
+  const pick = <E>(from: readonly E[]): E => from[Math.floor(random() * from.length)]!;
+  const shuffled = <E>(from: readonly E[]): E[] =>
+    from
+      .map((each) => ({ each, at: random() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ each }) => each);
+  // What decides the shard is rarer, so that many expressions are allowed.
+  const targets = shuffled(PATHS.filter((_, index) => index > 1 || random() < 0.2)).map(pick);
+  const tokens: string[] = [];
+  const attributes: string[] = [];
+  for (const keyword of shuffled(['SET', 'REMOVE', 'ADD', 'DELETE'])) {
+    const fitting = targets.filter(({ type }) => {
+      if (keyword === 'ADD') return type === 'number' || type === 'set';
+      return keyword !== 'DELETE' || type === 'set';
+    });
+    const chosen = fitting.slice(0, Math.floor(random() * 3));
+    if (chosen.length === 0) continue;
+    tokens.push(caseOf(keyword, random));
+    for (const [index, path] of chosen.entries()) {
+      targets.splice(targets.indexOf(path), 1);
+      attributes.push(path.attribute);
+      if (index > 0) tokens.push(',');
+      tokens.push(...path.tokens);
+      if (keyword === 'SET') tokens.push('=', ...assigned(path, pick));
+      if (keyword === 'ADD') tokens.push(path.type === 'set' ? ':SET' : ':one');
+      if (keyword === 'DELETE') tokens.push(':SET');
+    }
+  }
+  return tokens.length === 0 ? expressionOf(random) : { tokens, attributes };
+}
+
+function assigned({ type, tokens }: Path, pick: <E>(from: readonly E[]) => E): string[] {
+  const known = type === 'number' ? tokens : ['jobTotal'];
+  const number = [['jobTotal'], ['#a'], [':one'], ['if_not_exists', '(', ...known, ',', ':one', ')']];
+  const numbers = [...number, [...pick(number), '+', ':one'], [...pick(number), '-', ...pick(number)]];
+  if (type === 'number') return pick(numbers);
+  const list = [['jobLog'], ['#log'], [':list'], ['if_not_exists', '(', 'jobMissing', ',', ':list', ')']];
+  const lists = [...list, ['list_append', '(', ...pick(list), ',', ...pick(list), ')']];
+  if (type === 'list') return pick(lists);
+  // dynalite ends where an element of a list becomes that list.
+  if (tokens.length > 1) return pick([[':text'], [':4'], ['jobNote'], ...numbers]);
+  return pick([[':text'], [':4'], ['jobNote'], ['jobLog', '[', '0', ']'], ['#m1', '.', '#in'], ...numbers, ...lists]);
+}
+
+function caseOf(keyword: string, random: Random): string {
+  return [...keyword].map((letter) => (random() < 0.5 ? letter : letter.toLowerCase())).join('');
+}
+
+const SPACES = ['', '', '', ' ', ' ', '\n', '\t', '\r\n', '  \n '];
+
+/** Tokens with white space between them, which two words need and others may have. */
+function textOf(tokens: readonly string[], random: Random): string {
+  let text = SPACES[Math.floor(random() * SPACES.length)]!;
+  for (const [index, token] of tokens.entries()) {
+    const space = SPACES[Math.floor(random() * SPACES.length)]!;
+    const isOneWord = index > 0 && /\w$/.test(tokens[index - 1]!) && /^\w/.test(token);
+    text += (index > 0 ? (isOneWord && space === '' ? ' ' : space) : '') + token;
+  }
+  return text + SPACES[Math.floor(random() * SPACES.length)]!;
+}
+
+const STRANGE = [
+  '(',
+  ')',
+  '+',
+  '-',
+  '=',
+  ',',
+  '.',
+  '[',
+  ']',
+  '0',
+  '01',
+  '1e3',
+  '\u00a0',
+  '\f',
+  '\v',
+  ';',
+  '/**/',
+  '--',
+  "'",
+  '"',
+  '_x',
+  'é',
+];
+
+/** A token more, a token less, two in another order, or one in place of another. */
+function mutated(tokens: readonly string[], random: Random): string[] {
+  const known = [
+    ...tokens,
+    ...STRANGE,
+    ...Object.keys(NAMES),
+    ...Object.keys(VALUES),
+    'SET',
+    'rEmove',
+    'phase',
+    'size',
+  ];
+  const result = [...tokens];
+  const at = Math.floor(random() * result.length);
+  const token = known[Math.floor(random() * known.length)]!;
+  const kind = Math.floor(random() * 5);
+  if (kind === 0) result.splice(at, 1);
+  else if (kind === 1) result.splice(at, 0, token);
+  else if (kind === 2) result.splice(at, 1, token);
+  else if (kind === 3) result.splice(at, 2, ...result.slice(at, at + 2).reverse());
+  else {
+    const operand = result.indexOf('=') + 1;
+    if (operand > 0) result.splice(operand, 1, '(', result[operand]!, ')');
+    else result.push(token);
+  }
+  return result;
+}
