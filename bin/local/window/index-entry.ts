@@ -1,4 +1,5 @@
 import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
+import { isBesideValue, storedPlace } from '../../../lib/core/sharded-index/config/stored-place';
 
 /** What a partition key of a sharded index, or of a table that is sharded by its own key, stands for. */
 export interface IndexEntry {
@@ -17,12 +18,14 @@ export function partitionOf(config: ShardedConfig): string[] {
 
 /** The value and the shard of a partition key, several attributes of which are joined by a space. */
 export function entryOf(config: ShardedConfig, key: string): IndexEntry {
-  if (config.valueAttribute === undefined) return { value: '', shard: Number(key) };
-  const isTable = config.indexName === undefined;
-  const separator = isTable ? config.separator : config.keyLayout === 'multi-attribute' ? ' ' : '#';
-  const at = key.lastIndexOf(separator);
-  const shard = Number(key.slice(at + separator.length)) - (isTable ? config.firstShard : 0);
-  return at > 0 && Number.isInteger(shard) && shard >= 0
-    ? { value: key.slice(0, at), shard }
-    : { value: key, shard: 0 };
+  const { firstShard = 0 } = config;
+  if (config.valueAttribute === undefined) return { value: '', shard: Number(key) - firstShard };
+  const place = isBesideValue(config) ? storedPlace(config, key) : pairOf(key, firstShard);
+  return place !== undefined && place.shard >= 0 ? place : { value: key, shard: 0 };
+}
+
+function pairOf(key: string, firstShard: number): IndexEntry | undefined {
+  const at = key.lastIndexOf(' ');
+  const shard = Number(key.slice(at + 1)) - firstShard;
+  return at > 0 && Number.isInteger(shard) ? { value: key.slice(0, at), shard } : undefined;
 }

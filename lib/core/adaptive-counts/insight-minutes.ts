@@ -89,7 +89,7 @@ export function insightMinutes(
 
 /** Undefined for keys that are not of this index, as far as the configuration tells. */
 function valueOfKey(
-  { keyLayout, valueAttribute }: ShardedIndexConfig,
+  { keyLayout, valueAttribute, separator = SHARD_SEPARATOR, shardPlacement }: ShardedIndexConfig,
   keys: readonly string[] | undefined,
 ): { value: string | undefined } | undefined {
   if (!Array.isArray(keys) || keys.some((key) => typeof key !== 'string')) return undefined;
@@ -97,7 +97,11 @@ function valueOfKey(
   const [first] = keys as [string];
   if (valueAttribute === undefined) return { value: undefined };
   if (keyLayout === 'multi-attribute') return { value: first };
-  const end = first.lastIndexOf(SHARD_SEPARATOR);
+  if (shardPlacement === 'prefix') {
+    const begin = first.indexOf(separator) + separator.length;
+    return begin >= separator.length && begin < first.length ? { value: first.slice(begin) } : undefined;
+  }
+  const end = first.lastIndexOf(separator);
   return end > 0 ? { value: first.slice(0, end) } : undefined;
 }
 

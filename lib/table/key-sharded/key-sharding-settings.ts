@@ -1,7 +1,8 @@
 import type { IConstruct } from 'constructs';
 import { constructField, inConstructTerms } from '../../construct/construct-field';
 import { refuseToken } from '../../construct/refuse-token';
-import { checkTableKey, type ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
+import { checkTableKey } from '../../core/sharded-index/config/check-sharded-config';
+import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { requireShardCounts, type ShardCounts } from '../index/shard-counts';
 import { ShardingStrategy } from '../index/sharded-index-options';

@@ -1,4 +1,5 @@
-import { checkIndexShards, type IndexShards, type ShardCount } from '../config/sharded-index-config';
+import { checkIndexShards } from '../config/check-sharded-config';
+import type { IndexShards, ShardCount } from '../config/sharded-index-config';
 import { CountsOnTheWay, checkTarget, countOf, type IndexShardTarget } from './shard-count-change';
 
 /**

@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig } from './sharded-index-config';
+import { storedPlace } from './stored-place';
 
 /**
  * A text for each item that two items of one table share only if they are the same item. In a table that is sharded by its
@@ -12,9 +13,9 @@ export function itemIdentity(config: ShardedConfig): (item: DynamoDbItem) => str
 }
 
 /** The value in the partition key of an item. */
-export function valueInKey({ shardAttribute, separator }: ShardedTableConfig, item: DynamoDbItem): string {
-  const key = keyText(item[shardAttribute]);
-  return key.slice(0, key.lastIndexOf(separator));
+export function valueInKey(config: ShardedTableConfig, item: DynamoDbItem): string {
+  const key = keyText(item[config.shardAttribute]);
+  return storedPlace(config, key)?.value ?? key;
 }
 
 /** The attributes that, with the value, tell the items of a table from one another, whatever their shard. */

@@ -1,6 +1,4 @@
-import { countOfValue, valueText } from '../../foundation/count-of-value';
-import { checkShardCount, MAX_INDEX_SHARDS } from '../../foundation/shard-count';
-import { InvalidIndexConfigError } from './sharded-index-errors';
+import { countOfValue } from '../../foundation/count-of-value';
 
 /** How many shards writers spread new items over, and how many shards readers ask. */
 export interface ShardCount {
@@ -57,11 +55,34 @@ interface ShardedKeyConfig {
   shards: IndexShards;
   /** `calculated`: attributes of the item decide the shard. `random`: each write draws a shard. */
   strategy: 'random' | 'calculated';
+  /**
+   * The number of the first shard, a whole number of at least 0. The others follow.
+   * @default 0
+   */
+  firstShard?: number;
+  /**
+   * What stands between the value and the shard, where one attribute holds both. It holds no digit.
+   * @default '#'
+   */
+  separator?: string;
+  /**
+   * How many digits the number of a shard has at least, from 1 to 10, where it stands beside a value: with 2, `7` is `07`.
+   * @default 1
+   */
+  shardWidth?: number;
+  /**
+   * Where the shard stands beside a value: `suffix`, as in `open#3`, or `prefix`, as in `3#open`.
+   * @default 'suffix'
+   */
+  shardPlacement?: 'suffix' | 'prefix';
 }
 
 /**
  * What an application or a function must know about a sharded index to write to it and to query it. It is plain JSON:
  * the construct `ShardedIndex` emits it, and Lambda functions and applications read it.
+ *
+ * A configuration is checked at its first use, and frozen: a field that is not known is refused, and so is a later change of
+ * the object. To use other counts, make another object.
  */
 export interface ShardedIndexConfig extends ShardedKeyConfig {
   /** The name of the index. */
@@ -120,9 +141,6 @@ export interface ShardedConfigSource {
   forReading(withinMs?: number): Promise<ShardedIndexConfig>;
 }
 
-/** Separates the value from the shard in a single-attribute key. The shard follows the last separator. */
-export const SHARD_SEPARATOR = '#';
-
 /** Tells a source of configurations from a configuration. */
 export function isConfigSource(config: ShardedConfig | ShardedConfigSource): config is ShardedConfigSource {
   return typeof (config as Partial<ShardedConfigSource> | null)?.forReading === 'function';
@@ -145,129 +163,4 @@ export function storeName({ tableName, indexName }: ShardedConfig): string {
 
 export function isTableConfig(config: ShardedConfig): config is ShardedTableConfig {
   return config.indexName === undefined;
-}
-
-/** The content of the shard attribute for one shard of a value. */
-export function shardAttributeValue(
-  config: ShardedConfig,
-  value: string | number | undefined,
-  shard: number,
-): string | number {
-  const concatenated = config.keyLayout === 'single-attribute' && config.valueAttribute !== undefined;
-  if (!concatenated) return shard;
-  const text = valueText(value!);
-  return isTableConfig(config)
-    ? `${text}${config.separator}${config.firstShard + shard}`
-    : `${text}${SHARD_SEPARATOR}${shard}`;
-}
-
-/** Throws `InvalidIndexConfigError` or `InvalidShardCountError` if the configuration is invalid. */
-export function checkShardedConfig(config: ShardedConfig): void {
-  if (isConfigSource(config) || typeof (config as { then?: unknown } | null)?.then === 'function') {
-    const given = isConfigSource(config) ? 'an AdaptiveIndex' : 'a Promise';
-    throw new InvalidIndexConfigError('config', given, 'a configuration: await forWriting() of an AdaptiveIndex');
-  }
-  if (typeof config !== 'object' || config === null) {
-    throw new InvalidIndexConfigError('config', config, 'a configuration as ShardedIndex or KeyShardedTable emits it');
-  }
-  if (config.version !== undefined && config.version !== 1) {
-    throw new InvalidIndexConfigError('config.version', config.version, '1 or absent; 2 needs an AdaptiveIndex');
-  }
-  checkName('config.tableName', config.tableName);
-  checkName('config.shardAttribute', config.shardAttribute);
-  checkNames('config.tableKey', config.tableKey, 1, 2);
-  checkNames('config.sortKeyAttributes', config.sortKeyAttributes, 0, 4);
-  checkOneOf('config.keyLayout', config.keyLayout, ['multi-attribute', 'single-attribute']);
-  checkOneOf('config.strategy', config.strategy, ['random', 'calculated']);
-  if (config.valueAttribute !== undefined) checkName('config.valueAttribute', config.valueAttribute);
-  if (isTableConfig(config)) checkTableKey(config);
-  else checkIndex(config);
-  checkIndexShards('config.shards', config.shards);
-}
-
-function checkIndex({ indexName, keyLayout, sortKeyAttributes, shards }: ShardedIndexConfig): void {
-  checkName('config.indexName', indexName);
-  if (keyLayout === 'single-attribute' && sortKeyAttributes.length > 1) {
-    const allowed = 'an array of at most one attribute name in the single-attribute layout';
-    throw new InvalidIndexConfigError('config.sortKeyAttributes', sortKeyAttributes, allowed);
-  }
-  const counts = [shards?.default, ...Object.values(shards?.byValue ?? {})];
-  const since = counts.find((count) => count?.since !== undefined)?.since;
-  if (since !== undefined) {
-    throw new InvalidIndexConfigError('config.shards', since, 'counts without since: an index moves items by itself');
-  }
-}
-
-/** The most attributes that decide a calculated shard. */
-const MAX_SHARDED_BY = 4;
-
-/** Throws `InvalidIndexConfigError` unless a table can be sharded by its own key as its configuration says. */
-export function checkTableKey(config: ShardedTableConfig): void {
-  const { tableKey, keyLayout, valueAttribute, sortKeyAttributes, shardAttribute, strategy } = config;
-  const refuseIf = (wrong: boolean, field: keyof ShardedTableConfig, allowed: string): void => {
-    if (wrong) throw new InvalidIndexConfigError(`config.${field}`, config[field], allowed);
-  };
-  refuseIf(tableKey.length !== 2, 'tableKey', 'the partition key and the sort key: a shard without one holds one item');
-  refuseIf(keyLayout !== 'single-attribute', 'keyLayout', 'single-attribute for a configuration without an indexName');
-  refuseIf(valueAttribute === undefined, 'valueAttribute', 'the name of the attribute that holds the value');
-  refuseIf(valueAttribute === tableKey[1], 'valueAttribute', 'another attribute than the sort key');
-  refuseIf(shardAttribute !== tableKey[0], 'shardAttribute', `the partition key, ${tableKey[0]}`);
-  const sorted = sortKeyAttributes.length === 1 && sortKeyAttributes[0] === tableKey[1];
-  refuseIf(!sorted, 'sortKeyAttributes', `the sort key, ${tableKey[1]}`);
-  checkNames('config.shardedBy', config.shardedBy, strategy === 'random' ? 0 : 1, MAX_SHARDED_BY);
-  refuseIf(strategy === 'random' && config.shardedBy.length > 0, 'shardedBy', 'empty if the strategy is random');
-  refuseIf(config.shardedBy.includes(shardAttribute), 'shardedBy', 'attributes other than the partition key');
-  refuseIf(config.shardedBy.includes(valueAttribute), 'shardedBy', 'attributes that differ among the items of a value');
-  refuseIf(
-    typeof config.separator !== 'string' || config.separator === '' || /\d/.test(config.separator),
-    'separator',
-    'a text without digits that is not empty',
-  );
-  refuseIf(
-    !Number.isSafeInteger(config.firstShard) || config.firstShard < 0,
-    'firstShard',
-    'a whole number of at least 0',
-  );
-}
-
-/** Throws `InvalidIndexConfigError` or `InvalidShardCountError` unless readers ask every shard that writers use. */
-export function checkIndexShards(field: string, shards: IndexShards): void {
-  checkCounts(`${field}.default`, shards?.default);
-  for (const [value, count] of Object.entries(shards.byValue ?? {})) {
-    checkCounts(`${field}.byValue[${JSON.stringify(value)}]`, count);
-  }
-}
-
-function checkCounts(field: string, count: ShardCount): void {
-  checkShardCount(`${field}.write`, count?.write, MAX_INDEX_SHARDS);
-  checkShardCount(`${field}.read`, count?.read, MAX_INDEX_SHARDS);
-  if (count.read < count.write) {
-    throw new InvalidIndexConfigError(`${field}.read`, count.read, `at least the write count, ${count.write}`);
-  }
-  if (count.since === undefined) return;
-  checkShardCount(`${field}.since`, count.since, MAX_INDEX_SHARDS);
-  if (count.since > count.write) {
-    throw new InvalidIndexConfigError(`${field}.since`, count.since, `at most the write count, ${count.write}`);
-  }
-}
-
-/** A table may be named by its ARN. Source: the DynamoDB API reference, TableName. */
-const MAX_NAME = 1_024;
-
-function checkName(field: string, name: unknown): void {
-  if (typeof name !== 'string' || name === '') throw new InvalidIndexConfigError(field, name, 'a non-empty string');
-  if (name.length > MAX_NAME) throw new InvalidIndexConfigError(field, name, `at most ${MAX_NAME} characters long`);
-}
-
-function checkNames(field: string, names: unknown, least: number, most: number): void {
-  const valid =
-    Array.isArray(names) &&
-    names.length >= least &&
-    names.length <= most &&
-    names.every((name) => typeof name === 'string' && name !== '' && name.length <= MAX_NAME);
-  if (!valid) throw new InvalidIndexConfigError(field, names, `an array of ${least} to ${most} attribute names`);
-}
-
-function checkOneOf(field: string, value: string, allowed: readonly string[]): void {
-  if (!allowed.includes(value)) throw new InvalidIndexConfigError(field, value, `one of ${allowed.join(', ')}`);
 }

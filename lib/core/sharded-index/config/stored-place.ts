@@ -1,33 +1,60 @@
+import { valueText } from '../../foundation/count-of-value';
 import { InvalidArgumentError } from '../../foundation/errors';
-import { type ShardedTableConfig, shardCountOf } from './sharded-index-config';
+import { isTableConfig, type ShardedConfig, type ShardedTableConfig, shardCountOf } from './sharded-index-config';
 
-/** What a partition key of a table that is sharded by its own key says. */
+/** Separates the value from the shard, unless a configuration says otherwise. */
+export const SHARD_SEPARATOR = '#';
+
+/** What a key says in which a value and a shard stand beside each other. */
 export interface StoredPlace {
   /** The text of the value. */
   value: string;
-  /** The shard, 0-based, whatever the number of the first one is. */
+  /** The shard, 0-based, whatever the number of the first one is. Less than 0 before the first one. */
   shard: number;
 }
 
-const WHOLE_NUMBER = /^(?:0|[1-9]\d*)$/;
+/** Whether one attribute holds the value and the shard. Elsewhere, the shard is a number in an attribute of its own. */
+export function isBesideValue({ keyLayout, valueAttribute }: ShardedConfig): boolean {
+  return keyLayout === 'single-attribute' && valueAttribute !== undefined;
+}
 
-/** The value and the shard in a partition key. Undefined for a text that no writer puts there. */
-export function storedPlace({ separator, firstShard }: ShardedTableConfig, text: string): StoredPlace | undefined {
-  const end = text.lastIndexOf(separator);
-  const value = text.slice(0, Math.max(end, 0));
-  const digits = text.slice(end + separator.length);
-  const shard = WHOLE_NUMBER.test(digits) ? Number(digits) - firstShard : -1;
-  return value === '' || value.includes(separator) || shard < 0 ? undefined : { value, shard };
+/** The content of the shard attribute for one shard of a value. */
+export function shardAttributeValue(
+  config: ShardedConfig,
+  value: string | number | undefined,
+  shard: number,
+): string | number {
+  const { firstShard = 0, separator = SHARD_SEPARATOR, shardPlacement } = config;
+  if (!isBesideValue(config)) return firstShard + shard;
+  const [text, digits] = [valueText(value!), digitsOf(config, firstShard + shard)];
+  return shardPlacement === 'prefix' ? `${digits}${separator}${text}` : `${text}${separator}${digits}`;
+}
+
+/** The value and the shard in a key. Undefined for a text that no writer puts there. */
+export function storedPlace(config: ShardedConfig, text: string): StoredPlace | undefined {
+  const { firstShard = 0, separator = SHARD_SEPARATOR, shardPlacement } = config;
+  const isPrefix = shardPlacement === 'prefix';
+  const at = isPrefix ? text.indexOf(separator) : text.lastIndexOf(separator);
+  if (at === -1) return undefined;
+  const [before, behind] = [text.slice(0, at), text.slice(at + separator.length)];
+  const [value, digits] = isPrefix ? [behind, before] : [before, behind];
+  const isWritten = /^\d{1,16}$/.test(digits) && digitsOf(config, Number(digits)) === digits;
+  const isValue = value !== '' && !(isTableConfig(config) && value.includes(separator));
+  return isWritten && isValue ? { value, shard: Number(digits) - firstShard } : undefined;
 }
 
 /** @throws InvalidArgumentError unless the key of an item names a shard that readers ask */
 export function placeIn(config: ShardedTableConfig, field: string, key: object): StoredPlace {
-  const { shardAttribute, separator, firstShard } = config;
+  const { shardAttribute, firstShard } = config;
   const given = Object(key)[shardAttribute];
   const place = typeof given === 'string' ? storedPlace(config, given) : undefined;
   const { read } = shardCountOf(config, place?.value);
-  if (place !== undefined && place.shard < read) return place;
-  const range = `${firstShard} to ${firstShard + read - 1}`;
-  const allowed = `a value, ${JSON.stringify(separator)} and a shard from ${range}, as shardKey and items that were read have it`;
+  if (place !== undefined && place.shard >= 0 && place.shard < read) return place;
+  const example = JSON.stringify(shardAttributeValue(config, 'value', 0));
+  const allowed = `a value and a shard from ${firstShard} to ${firstShard + read - 1}, such as ${example}, as shardKey and items that were read have it`;
   throw new InvalidArgumentError(`${field}.${shardAttribute}`, given, allowed);
+}
+
+function digitsOf({ shardWidth = 1 }: ShardedConfig, number: number): string {
+  return String(number).padStart(shardWidth, '0');
 }

@@ -3,14 +3,9 @@ import { valueText } from '../../foundation/count-of-value';
 import { plainDecimal } from '../../foundation/decimal';
 import { InvalidArgumentError } from '../../foundation/errors';
 import { checkAttributeValue, isNumberText, isObject } from '../config/check-attribute-value';
-import {
-  isTableConfig,
-  type ShardedConfig,
-  type ShardedTableConfig,
-  shardAttributeValue,
-  storeName,
-} from '../config/sharded-index-config';
+import { isTableConfig, type ShardedConfig, type ShardedTableConfig, storeName } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
+import { shardAttributeValue } from '../config/stored-place';
 import { itemBytes } from './item-bytes';
 import type { SortKeyCondition } from './sort-key-select';
 

@@ -1,6 +1,7 @@
 import { checkedQueryClient } from '../client/checked-query-client';
 import type { QueryClient } from '../client/query-client';
-import { checkShardedConfig, type ShardedConfig } from '../config/sharded-index-config';
+import { checkShardedConfig } from '../config/check-sharded-config';
+import type { ShardedConfig } from '../config/sharded-index-config';
 import { decodeCursor } from './cursor';
 import { checkFanOutRequest, type FanOutRequest } from './fan-out-request';
 import { type IndexShard, indexShards } from './index-shard';

@@ -4,7 +4,8 @@ import { IncompleteAnswerError } from '../../foundation/incomplete-answer-error'
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from '../client/query-client';
 import { isObject } from '../config/check-attribute-value';
 import { identityAttributes, valueInKey } from '../config/item-identity';
-import { isTableConfig, type ShardedConfig, shardAttributeValue } from '../config/sharded-index-config';
+import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
+import { shardAttributeValue } from '../config/stored-place';
 import { compareAttributeValues, type SortableValue } from './attribute-order';
 import { type CursorPosition, positionAttributes } from './cursor';
 import { type FanOutRequest, RESERVED_PLACEHOLDER } from './fan-out-request';

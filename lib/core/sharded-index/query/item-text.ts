@@ -1,7 +1,6 @@
 import { exactNumber, plainDecimal } from '../../foundation/decimal';
 import { InvalidArgumentError } from '../../foundation/errors';
 import { attributeOf } from '../config/attribute-of';
-import { SHARD_SEPARATOR } from '../config/sharded-index-config';
 
 /** A number that the document client of the SDK holds as text, because JavaScript cannot hold it exactly. */
 export interface NumberText {
@@ -46,5 +45,5 @@ export function itemText(attributes: readonly string[], item: Record<string, unk
       const allowed = 'a string, a finite number or binary because it decides the calculated shard';
       throw new InvalidArgumentError(`item.${attribute}`, value, allowed);
     })
-    .join(SHARD_SEPARATOR);
+    .join('#');
 }

@@ -1,5 +1,6 @@
 import { checkClient } from '../../foundation/client-check';
-import { checkShardedConfig, type ShardedConfig, type ShardedConfigSource } from '../config/sharded-index-config';
+import { checkShardedConfig } from '../config/check-sharded-config';
+import type { ShardedConfig, ShardedConfigSource } from '../config/sharded-index-config';
 import { JudgingConfig } from './judging-config';
 import { checkCallback, type SegmentOptions, segmentPolicy } from './segment-options';
 import { walkSegment } from './segment-walk';

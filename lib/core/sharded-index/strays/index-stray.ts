@@ -1,12 +1,8 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
 import { attributeOf } from '../config/attribute-of';
-import {
-  SHARD_SEPARATOR,
-  type ShardedIndexConfig,
-  shardAttributeValue,
-  shardCountOf,
-} from '../config/sharded-index-config';
+import { type ShardedIndexConfig, shardCountOf } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
+import { isBesideValue, shardAttributeValue, storedPlace } from '../config/stored-place';
 import { plainItem } from '../query/plain-item';
 import { shardAttributes } from '../write/shard-attributes';
 import type { Stray, StrayReason } from './stray';
@@ -44,7 +40,7 @@ export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): St
   const shard = storedShard(config, value, stored);
   if (typeof shard === 'string') return found(shard, expected);
   const { write, read } = shardCountOf(config, value);
-  if (shard >= read) return found('outOfRange', expected);
+  if (shard < 0 || shard >= read) return found('outOfRange', expected);
   const isRight = config.strategy === 'random' ? shard < write : shardAttributeValue(config, value, shard) === content;
   return isRight ? undefined : found('misplaced', expected);
 }
@@ -69,19 +65,16 @@ function writtenShard(
   }
 }
 
-/** The number of the shard that an attribute names, or what is wrong with the attribute. */
+/** The 0-based shard that an attribute names, or what is wrong with the attribute. */
 function storedShard(
   config: ShardedIndexConfig,
   value: string | number | undefined,
   stored: AttributeValue,
 ): number | 'malformed' | 'otherValue' {
-  if (typeof shardAttributeValue(config, value, 0) === 'number') {
-    return 'N' in stored && WHOLE_NUMBER.test(stored.N) ? Number(stored.N) : 'malformed';
+  if (!isBesideValue(config)) {
+    return 'N' in stored && WHOLE_NUMBER.test(stored.N) ? Number(stored.N) - (config.firstShard ?? 0) : 'malformed';
   }
-  if (!('S' in stored)) return 'malformed';
-  const end = stored.S.lastIndexOf(SHARD_SEPARATOR);
-  const digits = stored.S.slice(end + 1);
-  if (end < 1 || !WHOLE_NUMBER.test(digits)) return 'malformed';
-  const shard = Number(digits);
-  return shardAttributeValue(config, value, shard) === stored.S ? shard : 'otherValue';
+  const place = 'S' in stored ? storedPlace(config, stored.S) : undefined;
+  if (place === undefined) return 'malformed';
+  return shardAttributeValue(config, value, place.shard) === (stored as { S: string }).S ? place.shard : 'otherValue';
 }

@@ -1,6 +1,7 @@
 import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-value';
 import { randomShard } from '../../foundation/random-shard';
-import { type ShardedTableConfig, shardAttributeValue, shardCountOf } from '../config/sharded-index-config';
+import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
+import { shardAttributeValue } from '../config/stored-place';
 import { plainItem } from '../query/plain-item';
 import { shardKeys } from '../write/shard-key';
 import type { Stray } from './stray';

@@ -2,8 +2,8 @@ import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-va
 import { valueText } from '../../foundation/count-of-value';
 import { InvalidArgumentError } from '../../foundation/errors';
 import { attributeOf } from '../config/attribute-of';
-import { type ShardedTableConfig, shardAttributeValue, shardCountOf } from '../config/sharded-index-config';
-import { storedPlace } from '../config/stored-place';
+import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
+import { shardAttributeValue, storedPlace } from '../config/stored-place';
 import { keyValue } from '../query/item-text';
 import { plainItem } from '../query/plain-item';
 import { shardKeys } from '../write/shard-key';
@@ -29,7 +29,7 @@ export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stra
     ...place,
   });
   const place = storedPlace(config, stored.S);
-  if (place === undefined) return found('malformed');
+  if (place === undefined || place.shard < 0) return found('malformed');
   const { value: text, shard } = place;
   const ofValue = { value: { S: text } };
   const value = valueAttribute === shardAttribute ? text : keyValue(attributeOf(plainItem(item), valueAttribute));

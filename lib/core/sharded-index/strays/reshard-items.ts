@@ -1,8 +1,8 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { checkClient } from '../../foundation/client-check';
 import { InvalidArgumentError } from '../../foundation/errors';
+import { checkShardedConfig } from '../config/check-sharded-config';
 import {
-  checkShardedConfig,
   isTableConfig,
   type ShardedConfig,
   type ShardedConfigSource,

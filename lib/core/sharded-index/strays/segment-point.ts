@@ -45,7 +45,7 @@ export function decodePoint(scanned: ScannedSegment, config: ShardedConfig, text
 /** An item that was judged by other counts must be judged again, so the checksum covers all that decides a shard. */
 function checksum({ purpose, segment, totalSegments }: ScannedSegment, config: ShardedConfig, payload: string): Buffer {
   const { tableName, indexName, tableKey, keyLayout, valueAttribute, shardAttribute, shards, strategy } = config;
-  const keyed = isTableConfig(config) ? [config.shardedBy, config.separator, config.firstShard] : [];
+  const { firstShard, separator, shardWidth, shardPlacement } = config;
   const counts = [shards.default, ...sortedEntries(shards.byValue).flat()].map((each) =>
     typeof each === 'string' ? each : [each.write, each.read, ...(each.since === undefined ? [] : [each.since])],
   );
@@ -58,7 +58,8 @@ function checksum({ purpose, segment, totalSegments }: ScannedSegment, config: S
     shardAttribute,
     counts,
     strategy,
-    ...keyed,
+    isTableConfig(config) ? config.shardedBy : [],
+    [firstShard, separator, shardWidth, shardPlacement],
   ];
   const text = JSON.stringify([purpose, judged, segment, totalSegments, payload]);
   return createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);

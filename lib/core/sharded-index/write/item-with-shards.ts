@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../../foundation/errors';
-import { checkShardedConfig, isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
+import { checkShardedConfig } from '../config/check-sharded-config';
+import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import { InvalidIndexConfigError } from '../config/sharded-index-errors';
 import { shardAttributes } from './shard-attributes';
 

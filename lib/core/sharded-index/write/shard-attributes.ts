@@ -2,14 +2,10 @@ import { calculatedShard } from '../../foundation/calculated-shard';
 import { InvalidArgumentError } from '../../foundation/errors';
 import { randomShard } from '../../foundation/random-shard';
 import { attributeOf } from '../config/attribute-of';
-import {
-  checkShardedConfig,
-  isTableConfig,
-  type ShardedConfig,
-  shardAttributeValue,
-  shardCountOf,
-} from '../config/sharded-index-config';
+import { checkShardedConfig } from '../config/check-sharded-config';
+import { isTableConfig, type ShardedConfig, shardCountOf } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
+import { shardAttributeValue } from '../config/stored-place';
 import { checkSeparator } from '../query/fan-out-request';
 import { itemText, keyValue } from '../query/item-text';
 

@@ -1,12 +1,9 @@
 import { calculatedShards } from '../../foundation/calculated-shard';
 import { InvalidArgumentError } from '../../foundation/errors';
-import {
-  checkShardedConfig,
-  type ShardedTableConfig,
-  shardAttributeValue,
-  shardCountOf,
-} from '../config/sharded-index-config';
+import { checkShardedConfig } from '../config/check-sharded-config';
+import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
 import { InvalidIndexConfigError, UncertainShardError } from '../config/sharded-index-errors';
+import { shardAttributeValue } from '../config/stored-place';
 import { itemText } from '../query/item-text';
 import { checkedValue } from './shard-attributes';
 

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../../foundation/errors';
-import { checkShardedConfig, isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
+import { checkShardedConfig } from '../config/check-sharded-config';
+import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import { placeIn } from '../config/stored-place';
 import { shardAttributes, shardingAttributes } from './shard-attributes';
 import { changedAttributes, type UpdateAction, type UpdateClauses, updateClauses } from './update-clauses';

@@ -13,10 +13,8 @@ import {
   ShardedTable,
   ShardingStrategy,
 } from '../../../../lib';
-import {
-  checkShardedConfig,
-  type ShardedIndexConfig,
-} from '../../../../lib/core/sharded-index/config/sharded-index-config';
+import { checkShardedConfig } from '../../../../lib/core/sharded-index/config/check-sharded-config';
+import type { ShardedIndexConfig } from '../../../../lib/core/sharded-index/config/sharded-index-config';
 import {
   InvalidIndexConfigError,
   InvalidIndexValueError,

@@ -3,7 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { KeyLayout, ShardCounts, type ShardedIndex, ShardedTable, ShardingStrategy } from '../../../../lib';
-import { checkShardedConfig } from '../../../../lib/core/sharded-index/config/sharded-index-config';
+import { checkShardedConfig } from '../../../../lib/core/sharded-index/config/check-sharded-config';
 
 describe('ShardedIndex', () => {
   let app: App;

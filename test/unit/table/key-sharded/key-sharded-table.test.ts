@@ -3,10 +3,8 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { type Attribute, AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { FanOutQueryFunction, KeyShardedTable, ShardCounts, ShardedTable, ShardingStrategy } from '../../../../lib';
-import {
-  checkShardedConfig,
-  type ShardedTableConfig,
-} from '../../../../lib/core/sharded-index/config/sharded-index-config';
+import { checkShardedConfig } from '../../../../lib/core/sharded-index/config/check-sharded-config';
+import type { ShardedTableConfig } from '../../../../lib/core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../../../lib/core/sharded-index/config/sharded-index-errors';
 import { invoices as invoicesOfSeed } from '../../../support/fakes/invoices';
 

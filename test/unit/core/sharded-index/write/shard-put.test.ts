@@ -130,7 +130,7 @@ describe('shardBatches of a table that is sharded by its own key', () => {
     ['no text', { day: 7 }, '7'],
     ['nothing', {}, 'undefined'],
   ])('refuses a key with %s, which no item has, and so does an update, which would create it', (_, wrong, got) => {
-    const allowed = `a value, "#" and a shard from 0 to 4, as shardKey and items that were read have it, got ${got}`;
+    const allowed = `a value and a shard from 0 to 4, such as "value#0", as shardKey and items that were read have it, got ${got}`;
     const keyOf = { ...key, ...wrong };
     expect(() => shardBatches([ordersOfDay], { delete: [place, keyOf] })).toThrow(`delete[1].day must be ${allowed}`);
     const update = () => shardUpdate([ordersOfDay], keyOf, { set: { amount: 5 } });

@@ -1,0 +1,191 @@
+import { checkShardCount, MAX_INDEX_SHARDS } from '../../foundation/shard-count';
+import {
+  type IndexShards,
+  isConfigSource,
+  isTableConfig,
+  type ShardCount,
+  type ShardedConfig,
+  type ShardedIndexConfig,
+  type ShardedTableConfig,
+} from './sharded-index-config';
+import { InvalidIndexConfigError } from './sharded-index-errors';
+import { isBesideValue, SHARD_SEPARATOR } from './stored-place';
+
+/** The fields of every configuration, and those that an index and a table have besides. */
+const FIELDS = [
+  'version',
+  'tableName',
+  'indexName',
+  'tableKey',
+  'keyLayout',
+  'valueAttribute',
+  'shardAttribute',
+  'sortKeyAttributes',
+  'shards',
+  'strategy',
+  'firstShard',
+  'separator',
+  'shardWidth',
+  'shardPlacement',
+];
+const INDEX_FIELDS = [...FIELDS, 'adaptive'];
+const TABLE_FIELDS = [...FIELDS, 'shardedBy'];
+
+/** The configurations and counts that were checked. They are frozen, so they stay as they were. */
+const CHECKED = new WeakSet<object>();
+
+/**
+ * Checks a configuration at its first use, and freezes it: each write and each query would pay for thousands of values otherwise.
+ *
+ * @throws InvalidIndexConfigError or InvalidShardCountError if the configuration is invalid
+ */
+export function checkShardedConfig(config: ShardedConfig): void {
+  if (CHECKED.has(config)) return;
+  checkFields(config);
+  freeze(config);
+}
+
+function freeze(config: ShardedConfig): void {
+  const { tableKey, sortKeyAttributes, shards } = config;
+  for (const part of [tableKey, sortKeyAttributes, shards, shards.byValue]) Object.freeze(part);
+  if (isTableConfig(config)) Object.freeze(config.shardedBy);
+  for (const count of countsOf(shards)) CHECKED.add(Object.freeze(count));
+  CHECKED.add(Object.freeze(config));
+}
+
+function countsOf({ default: others, byValue }: IndexShards): ShardCount[] {
+  return [others, ...Object.values(byValue ?? {})];
+}
+
+function checkFields(config: ShardedConfig): void {
+  if (isConfigSource(config) || typeof (config as { then?: unknown } | null)?.then === 'function') {
+    const given = isConfigSource(config) ? 'an AdaptiveIndex' : 'a Promise';
+    throw new InvalidIndexConfigError('config', given, 'a configuration: await forWriting() of an AdaptiveIndex');
+  }
+  if (typeof config !== 'object' || config === null) {
+    throw new InvalidIndexConfigError('config', config, 'a configuration as ShardedIndex or KeyShardedTable emits it');
+  }
+  if (config.version !== undefined && config.version !== 1) {
+    throw new InvalidIndexConfigError('config.version', config.version, '1 or absent; 2 needs an AdaptiveIndex');
+  }
+  const fields = isTableConfig(config) ? TABLE_FIELDS : INDEX_FIELDS;
+  const unknown = Object.keys(config).find((field) => !fields.includes(field));
+  if (unknown !== undefined) {
+    throw new InvalidIndexConfigError('config', unknown, `made of ${fields.join(', ')}: update what reads it`);
+  }
+  checkName('config.tableName', config.tableName);
+  checkName('config.shardAttribute', config.shardAttribute);
+  checkNames('config.tableKey', config.tableKey, 1, 2);
+  checkNames('config.sortKeyAttributes', config.sortKeyAttributes, 0, 4);
+  checkOneOf('config.keyLayout', config.keyLayout, ['multi-attribute', 'single-attribute']);
+  checkOneOf('config.strategy', config.strategy, ['random', 'calculated']);
+  if (config.valueAttribute !== undefined) checkName('config.valueAttribute', config.valueAttribute);
+  if (isTableConfig(config)) checkTableKey(config);
+  else checkIndex(config);
+  checkIndexShards('config.shards', config.shards);
+}
+
+function checkIndex(config: ShardedIndexConfig): void {
+  const { indexName, keyLayout, sortKeyAttributes, shards } = config;
+  checkName('config.indexName', indexName);
+  if (keyLayout === 'single-attribute' && sortKeyAttributes.length > 1) {
+    const allowed = 'an array of at most one attribute name in the single-attribute layout';
+    throw new InvalidIndexConfigError('config.sortKeyAttributes', sortKeyAttributes, allowed);
+  }
+  const since = countsOf(Object(shards)).find((count) => count?.since !== undefined)?.since;
+  if (since !== undefined) {
+    throw new InvalidIndexConfigError('config.shards', since, 'counts without since: an index moves items by itself');
+  }
+  checkShardNames(config);
+}
+
+const FIRST_SHARD = 'a whole number of at least 0';
+const SEPARATOR = 'a text without digits that is not empty';
+
+/** Digits enough for every number of a shard. */
+const MAX_SHARD_WIDTH = 10;
+
+/** Throws `InvalidIndexConfigError` unless the numbers of shards can be written and read as the configuration says. */
+function checkShardNames(config: ShardedConfig): void {
+  const { firstShard = 0, separator = SHARD_SEPARATOR, shardWidth = 1, shardPlacement = 'suffix' } = config;
+  const refuseIf = (wrong: boolean, field: keyof ShardedConfig, allowed: string): void => {
+    if (wrong) throw new InvalidIndexConfigError(`config.${field}`, config[field], allowed);
+  };
+  refuseIf(!Number.isSafeInteger(firstShard) || firstShard < 0, 'firstShard', FIRST_SHARD);
+  refuseIf(typeof separator !== 'string' || separator === '' || /\d/.test(separator), 'separator', SEPARATOR);
+  const isWidth = Number.isInteger(shardWidth) && shardWidth >= 1 && shardWidth <= MAX_SHARD_WIDTH;
+  refuseIf(!isWidth, 'shardWidth', `a whole number from 1 to ${MAX_SHARD_WIDTH}`);
+  refuseIf(!['suffix', 'prefix'].includes(shardPlacement), 'shardPlacement', 'suffix or prefix');
+  if (isBesideValue(config)) return;
+  for (const field of ['separator', 'shardWidth', 'shardPlacement'] as const) {
+    refuseIf(config[field] !== undefined, field, 'absent because the shard is a number in an attribute of its own');
+  }
+}
+
+/** The most attributes that decide a calculated shard. */
+const MAX_SHARDED_BY = 4;
+
+/** Throws `InvalidIndexConfigError` unless a table can be sharded by its own key as its configuration says. */
+export function checkTableKey(config: ShardedTableConfig): void {
+  const { tableKey, keyLayout, valueAttribute, sortKeyAttributes, shardAttribute, strategy } = config;
+  const refuseIf = (wrong: boolean, field: keyof ShardedTableConfig, allowed: string): void => {
+    if (wrong) throw new InvalidIndexConfigError(`config.${field}`, config[field], allowed);
+  };
+  refuseIf(tableKey.length !== 2, 'tableKey', 'the partition key and the sort key: a shard without one holds one item');
+  refuseIf(keyLayout !== 'single-attribute', 'keyLayout', 'single-attribute for a configuration without an indexName');
+  refuseIf(valueAttribute === undefined, 'valueAttribute', 'the name of the attribute that holds the value');
+  refuseIf(valueAttribute === tableKey[1], 'valueAttribute', 'another attribute than the sort key');
+  refuseIf(shardAttribute !== tableKey[0], 'shardAttribute', `the partition key, ${tableKey[0]}`);
+  const sorted = sortKeyAttributes.length === 1 && sortKeyAttributes[0] === tableKey[1];
+  refuseIf(!sorted, 'sortKeyAttributes', `the sort key, ${tableKey[1]}`);
+  checkNames('config.shardedBy', config.shardedBy, strategy === 'random' ? 0 : 1, MAX_SHARDED_BY);
+  refuseIf(strategy === 'random' && config.shardedBy.length > 0, 'shardedBy', 'empty if the strategy is random');
+  refuseIf(config.shardedBy.includes(shardAttribute), 'shardedBy', 'attributes other than the partition key');
+  refuseIf(config.shardedBy.includes(valueAttribute), 'shardedBy', 'attributes that differ among the items of a value');
+  refuseIf(config.separator === undefined, 'separator', SEPARATOR);
+  refuseIf(config.firstShard === undefined, 'firstShard', FIRST_SHARD);
+  checkShardNames(config);
+}
+
+/** Throws `InvalidIndexConfigError` or `InvalidShardCountError` unless readers ask every shard that writers use. */
+export function checkIndexShards(field: string, shards: IndexShards): void {
+  checkCounts(`${field}.default`, shards?.default);
+  for (const [value, count] of Object.entries(shards.byValue ?? {})) {
+    checkCounts(`${field}.byValue[${JSON.stringify(value)}]`, count);
+  }
+}
+
+function checkCounts(field: string, count: ShardCount): void {
+  if (CHECKED.has(count)) return;
+  checkShardCount(`${field}.write`, count?.write, MAX_INDEX_SHARDS);
+  checkShardCount(`${field}.read`, count?.read, MAX_INDEX_SHARDS);
+  if (count.read < count.write) {
+    throw new InvalidIndexConfigError(`${field}.read`, count.read, `at least the write count, ${count.write}`);
+  }
+  if (count.since === undefined) return;
+  checkShardCount(`${field}.since`, count.since, MAX_INDEX_SHARDS);
+  if (count.since > count.write) {
+    throw new InvalidIndexConfigError(`${field}.since`, count.since, `at most the write count, ${count.write}`);
+  }
+}
+
+/** A table may be named by its ARN. Source: the DynamoDB API reference, TableName. */
+const MAX_NAME = 1_024;
+
+function checkName(field: string, name: unknown): void {
+  if (typeof name !== 'string' || name === '') throw new InvalidIndexConfigError(field, name, 'a non-empty string');
+  if (name.length > MAX_NAME) throw new InvalidIndexConfigError(field, name, `at most ${MAX_NAME} characters long`);
+}
+
+function checkNames(field: string, names: unknown, least: number, most: number): void {
+  const valid =
+    Array.isArray(names) &&
+    names.length >= least &&
+    names.length <= most &&
+    names.every((name) => typeof name === 'string' && name !== '' && name.length <= MAX_NAME);
+  if (!valid) throw new InvalidIndexConfigError(field, names, `an array of ${least} to ${most} attribute names`);
+}
+
+function checkOneOf(field: string, value: string, allowed: readonly string[]): void {
+  if (!allowed.includes(value)) throw new InvalidIndexConfigError(field, value, `one of ${allowed.join(', ')}`);
+}

@@ -1,0 +1,51 @@
+import { type IndexShards, type ShardedIndexConfig, shardPut } from '../../lib/core';
+
+const VALUES = [0, 1_000, 10_000];
+const WRITES = 1_000;
+const ROUNDS = 3;
+
+/**
+ * The CPU time of one write to an index with shard counts for single values: what `shardPut` adds to a put.
+ *
+ *     npm run bench index-writes
+ */
+function main(): void {
+  for (const values of VALUES) {
+    const config = configWith(values);
+    const first = microsecondsOf(() => shardPut([config], { jobId: 'job', status: 'value-0' }));
+    const rounds = Array.from({ length: ROUNDS }, () =>
+      microsecondsOf(() => {
+        for (let write = 0; write < WRITES; write++)
+          shardPut([config], { jobId: `job-${write}`, status: `value-${write % 100}` });
+      }),
+    );
+    const each = Math.min(...rounds) / WRITES;
+    const told = values.toLocaleString('en').padStart(7);
+    console.log(`${told} values: ${each.toFixed(1)} us a write; the first one ${(first / 1_000).toFixed(1)} ms`);
+  }
+}
+
+function configWith(values: number): ShardedIndexConfig {
+  const byValue: IndexShards['byValue'] = {};
+  for (let value = 0; value < values; value++) byValue[`value-${value}`] = { write: 8, read: 8 };
+  return {
+    tableName: 'Jobs',
+    indexName: 'byStatus',
+    tableKey: ['jobId'],
+    keyLayout: 'multi-attribute',
+    valueAttribute: 'status',
+    shardAttribute: 'statusShard',
+    sortKeyAttributes: [],
+    shards: { default: { write: 4, read: 4 }, byValue },
+    strategy: 'calculated',
+  };
+}
+
+function microsecondsOf(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+main();

@@ -1,0 +1,93 @@
+import {
+  InvalidIndexConfigError,
+  type ShardedConfig,
+  type ShardedIndexConfig,
+  type ShardedTableConfig,
+  shardAttributes,
+} from '../../../../../lib/core';
+import { checkShardedConfig } from '../../../../../lib/core/sharded-index/config/check-sharded-config';
+
+const index = (): ShardedIndexConfig => ({
+  tableName: 'Jobs',
+  indexName: 'byStatus',
+  tableKey: ['jobId'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'statusShard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: 5, read: 5 }, byValue: { open: { write: 7, read: 7 } } },
+  strategy: 'calculated',
+});
+
+const table = (): ShardedTableConfig => ({
+  tableName: 'Invoices',
+  tableKey: ['number', 'line'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'number',
+  shardAttribute: 'number',
+  sortKeyAttributes: ['line'],
+  shards: { default: { write: 5, read: 5 } },
+  strategy: 'calculated',
+  shardedBy: ['line'],
+  separator: '-',
+  firstShard: 1,
+});
+
+describe('checkShardedConfig', () => {
+  test('looks at the counts of a configuration once, however many writes follow', () => {
+    const config = index();
+    let looks = 0;
+    const counted = new Proxy(config.shards.byValue!, {
+      ownKeys: (target) => {
+        looks += 1;
+        return Reflect.ownKeys(target);
+      },
+    });
+    config.shards = { ...config.shards, byValue: counted };
+    shardAttributes(config, { jobId: 'first', status: 'open' });
+    looks = 0;
+    for (let write = 0; write < 100; write++) shardAttributes(config, { jobId: `job-${write}`, status: 'open' });
+    expect(looks).toBe(0);
+  });
+
+  test.each<[string, (config: ShardedIndexConfig) => void]>([
+    ['a count', ({ shards }) => Object.assign(shards.byValue!.open!, { read: 1 })],
+    ['the default', ({ shards }) => Object.assign(shards, { default: { write: 9, read: 9 } })],
+    ['a further value', ({ shards }) => Object.assign(shards.byValue!, { done: { write: 1, read: 1 } })],
+    ['a key', ({ tableKey }) => tableKey.push('more')],
+    ['a field', (config) => Object.assign(config, { strategy: 'random' })],
+  ])('lets nobody change %s of a configuration that is in use', (_, change) => {
+    const config = index();
+    checkShardedConfig(config);
+    expect(() => change(config)).toThrow(TypeError);
+    expect(config).toEqual(index());
+  });
+
+  test('checks each new object, also one made of parts that were checked', () => {
+    const config = index();
+    checkShardedConfig(config);
+    expect(() => checkShardedConfig({ ...config, strategy: 'guessed' as 'random' })).toThrow(InvalidIndexConfigError);
+    const shards = { ...config.shards, default: { write: 5, read: 4 } };
+    expect(() => checkShardedConfig({ ...config, shards })).toThrow('config.shards.default.read must be');
+  });
+
+  test.each<[string, ShardedConfig]>([
+    ['an index', { ...index(), firstShards: 1 } as never],
+    ['a table', { ...table(), adaptive: { tableName: 'Counts', maximum: 9 } } as never],
+  ])('refuses a field of %s that it does not know', (_, config) => {
+    expect(() => checkShardedConfig(config)).toThrow(/^\[INVALID_INDEX_CONFIG\] config must be made of .*, got "/);
+  });
+
+  test.each<[Partial<ShardedIndexConfig>, string]>([
+    [{ firstShard: -1 }, 'config.firstShard must be a whole number of at least 0'],
+    [{ firstShard: 0.5 }, 'config.firstShard must be a whole number of at least 0'],
+    [{ separator: '' }, 'config.separator must be a text without digits'],
+    [{ separator: '-1-' }, 'config.separator must be a text without digits'],
+    [{ shardWidth: 0 }, 'config.shardWidth must be a whole number from 1 to 10'],
+    [{ shardPlacement: 'middle' as 'prefix' }, 'config.shardPlacement must be suffix or prefix'],
+    [{ keyLayout: 'multi-attribute', separator: '-' }, 'config.separator must be absent'],
+    [{ valueAttribute: undefined, shardWidth: 2 }, 'config.shardWidth must be absent'],
+  ])('refuses %j', (part, message) => {
+    expect(() => checkShardedConfig({ ...index(), ...part })).toThrow(message);
+  });
+});

@@ -1,0 +1,95 @@
+import {
+  type DynamoDbItem,
+  fanOutQuery,
+  plainItem,
+  type ShardedIndexConfig,
+  type ShardedTableConfig,
+  shardAttributes,
+  shardKey,
+} from '../../../../../lib/core';
+import { indexStrayOf } from '../../../../../lib/core/sharded-index/strays/index-stray';
+import { FakeIndex } from '../../../../support/fakes/fake-index';
+
+const byStatus: ShardedIndexConfig = {
+  tableName: 'Jobs',
+  indexName: 'byStatus',
+  tableKey: ['jobId'],
+  keyLayout: 'single-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'statusShard',
+  sortKeyAttributes: ['createdAt'],
+  shards: { default: { write: 5, read: 5 } },
+  strategy: 'calculated',
+};
+const SHARDS = [1, 2, 3, 4, 5];
+
+/** Indexes that others have filled, with shards that they have numbered in their own way. */
+const NUMBERED: [string, Partial<ShardedIndexConfig>, (shard: number) => object][] = [
+  ['1 to 5 beside the value', { firstShard: 1 }, (shard) => ({ S: `open#${shard}` })],
+  ['01 to 05', { firstShard: 1, shardWidth: 2, separator: '.' }, (shard) => ({ S: `open.0${shard}` })],
+  ['1 to 5 before the value', { firstShard: 1, shardPlacement: 'prefix' }, (shard) => ({ S: `${shard}#open` })],
+  ['1 to 5 as numbers', { firstShard: 1, keyLayout: 'multi-attribute' }, (shard) => ({ N: String(shard) })],
+];
+
+describe('an index with shards numbered', () => {
+  test.each(NUMBERED)('%s: a query finds the items of every shard', async (_, numbering, shardOf) => {
+    const config = { ...byStatus, ...numbering };
+    const index = new FakeIndex(config);
+    for (const shard of SHARDS) {
+      index.put({
+        jobId: { S: `job-${shard}` },
+        status: { S: 'open' },
+        createdAt: { N: String(shard) },
+        statusShard: shardOf(shard),
+      } as DynamoDbItem);
+    }
+    const { items } = await fanOutQuery(index, config, { value: 'open' });
+    expect(items.map(({ jobId }) => jobId)).toEqual(SHARDS.map((shard) => ({ S: `job-${shard}` })));
+  });
+
+  test.each(NUMBERED)('%s: writers use these shards and no others', (_, numbering, shardOf) => {
+    const config = { ...byStatus, ...numbering };
+    const written = new Set(
+      Array.from(
+        { length: 500 },
+        (_, job) => shardAttributes(config, { jobId: `j${job}`, status: 'open' }).statusShard,
+      ),
+    );
+    const expected = SHARDS.map((shard) => plainItem({ shard: shardOf(shard) as never }).shard);
+    expect([...written].sort()).toEqual(expected);
+  });
+
+  test.each(NUMBERED)('%s: an item in a shard that nobody reads is a stray', (_, numbering, shardOf) => {
+    const config = { ...byStatus, ...numbering };
+    const item = { jobId: { S: 'job-1' }, status: { S: 'open' }, statusShard: shardOf(0) } as DynamoDbItem;
+    expect(indexStrayOf(config, item)).toMatchObject({ reason: 'outOfRange', hidden: true });
+    const right = shardAttributes(config, { jobId: 'job-1', status: 'open' }).statusShard as string | number;
+    const stored = typeof right === 'string' ? { S: right } : { N: String(right) };
+    expect(indexStrayOf(config, { ...item, statusShard: stored })).toBeUndefined();
+  });
+
+  test('in a fixed width: other digits are malformed', () => {
+    const config: ShardedIndexConfig = { ...byStatus, shardWidth: 2 };
+    const item: DynamoDbItem = { jobId: { S: 'job-1' }, status: { S: 'open' }, statusShard: { S: 'open#1' } };
+    expect(indexStrayOf(config, item)).toMatchObject({ reason: 'malformed' });
+  });
+});
+
+test('a table that is sharded by its own key takes a width and a prefix as well', () => {
+  const config: ShardedTableConfig = {
+    tableName: 'Invoices',
+    tableKey: ['number', 'line'],
+    keyLayout: 'single-attribute',
+    valueAttribute: 'number',
+    shardAttribute: 'number',
+    sortKeyAttributes: ['line'],
+    shards: { default: { write: 1, read: 1 } },
+    strategy: 'calculated',
+    shardedBy: ['line'],
+    separator: '-',
+    firstShard: 7,
+    shardWidth: 2,
+    shardPlacement: 'prefix',
+  };
+  expect(shardKey(config, '121212', { line: 'a' }).number).toBe('07-121212');
+});
