@@ -1,4 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../construct/construct-field';
@@ -115,7 +116,23 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
       props,
     );
     for (const table of tables) table.grants.selectRows(this.function);
+    if (props.vpc !== undefined) allowToFindEndpoints(this.function);
   }
+}
+
+/**
+ * In a VPC, Amazon Keyspaces lists the interface endpoints in `system.peers`, which the driver balances its connections over, for
+ * whoever may look at them. Neither action takes a resource.
+ *
+ * Source: the Amazon Keyspaces developer guide, "Using Amazon Keyspaces with interface VPC endpoints".
+ */
+function allowToFindEndpoints(fn: lambda.Function): void {
+  fn.addToRolePolicy(
+    new iam.PolicyStatement({
+      actions: ['ec2:DescribeNetworkInterfaces', 'ec2:DescribeVpcEndpoints'],
+      resources: ['*'],
+    }),
+  );
 }
 
 function checkNames(field: string, tables: readonly IShardedKeyspacesTable[]): void {

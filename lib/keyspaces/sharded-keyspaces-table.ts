@@ -1,4 +1,4 @@
-import { type Duration, type IResource, RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
+import { type IResource, RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
 import * as cassandra from 'aws-cdk-lib/aws-cassandra';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
@@ -7,7 +7,8 @@ import type { Construct } from 'constructs';
 import { constructField } from '../construct/construct-field';
 import { checkOwnEnvironment } from '../construct/own-environment';
 import { refuseToken } from '../construct/refuse-token';
-import { InvalidArgumentError, InvalidShardCountError } from '../core/foundation/errors';
+import { InvalidShardCountError } from '../core/foundation/errors';
+import { normalizedCounts } from '../core/keyspaces/normalized-counts';
 import { checkShardedKeyspacesConfig, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
 import { bindConfig } from '../function/bind-config';
 import { requireShardCounts } from '../table/index/shard-counts';
@@ -15,6 +16,7 @@ import { ShardingStrategy } from '../table/index/sharded-index-options';
 import { CqlType } from './cql-type';
 import { describeSharding, warnOfKeyspacesChange } from './deployed-keyspaces-sharding';
 import { KeyspacesBilling } from './keyspaces-billing';
+import { checkNewTable } from './new-table-checks';
 import { keyspacesTableArn, ShardedKeyspacesTableGrants } from './sharded-keyspaces-table-grants';
 import type {
   KeyspacesColumn,
@@ -212,7 +214,9 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
     ...(options.calculatedFrom && { calculatedFrom: options.calculatedFrom }),
   } as ShardedKeyspacesConfig;
   checkShardedKeyspacesConfig(config, prefix);
-  return config;
+  if (config.shards.byValue === undefined) return config;
+  // Writers in other languages look a value up by its text.
+  return { ...config, shards: { ...config.shards, byValue: { ...normalizedCounts(prefix, config) } } };
 }
 
 /**
@@ -227,7 +231,8 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
  * properties say otherwise. Its key cannot change; its shard counts can, as `ShardCounts` says.
  *
  * Throws an error with the code `INVALID_TABLE_CONFIG` if the properties contradict each other, such as a shard column
- * that is also a clustering column, and `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20 years.
+ * that is also a clustering column, or if Amazon Keyspaces has no such name, keyspace, type, or number of columns, and
+ * `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20 years.
  *
  * @see https://docs.aws.amazon.com/keyspaces/latest/devguide/bp-partition-key-sharding.html
  *
@@ -272,7 +277,7 @@ export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
       regularColumns.map(({ name }) => name),
       encryptionKey,
     );
-    if (defaultTimeToLive) checkTimeToLive(constructField(this, 'defaultTimeToLive'), defaultTimeToLive);
+    checkNewTable(constructField(this, ''), props);
     const table = new cassandra.CfnTable(this, 'Resource', {
       keyspaceName: props.keyspaceName,
       tableName: props.tableName,
@@ -297,20 +302,6 @@ export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
     describeSharding(table, this._config);
     warnOfKeyspacesChange(this, this._config);
   }
-}
-
-/** Source: the CloudFormation reference, AWS::Cassandra::Table DefaultTimeToLive: 20 years. */
-const MOST_SECONDS_TO_LIVE = 630_720_000;
-
-function checkTimeToLive(field: string, timeToLive: Duration): void {
-  if (timeToLive.isUnresolved()) return;
-  const seconds = timeToLive.toSeconds({ integral: false });
-  if (Number.isInteger(seconds) && seconds <= MOST_SECONDS_TO_LIVE) return;
-  throw new InvalidArgumentError(
-    field,
-    `${seconds} s`,
-    `whole seconds, at most ${MOST_SECONDS_TO_LIVE}, which are 20 years`,
-  );
 }
 
 function columnOf({ name, cqlType }: KeyspacesColumn): cassandra.CfnTable.ColumnProperty {

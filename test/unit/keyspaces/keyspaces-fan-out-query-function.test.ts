@@ -1,5 +1,6 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTable } from '../../../lib';
 import { InvalidArgumentError } from '../../../lib/core';
 
@@ -36,6 +37,19 @@ describe('KeyspacesFanOutQueryFunction', () => {
     expect(JSON.stringify(template.findResources('AWS::IAM::Policy'))).not.toMatch(/"cassandra:(?!Select)/);
   });
 
+  test('in a VPC, may look for the interface endpoints of Amazon Keyspaces, and elsewhere not', () => {
+    const stack = new Stack(new App(), 'Stack');
+    const blogs = tableOf(stack, 'blogs');
+    const statement = { Action: ['ec2:DescribeNetworkInterfaces', 'ec2:DescribeVpcEndpoints'], Resource: '*' };
+    const policies = () => JSON.stringify(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
+    new KeyspacesFanOutQueryFunction(stack, 'Outside', { tables: [blogs] });
+    expect(policies()).not.toContain('ec2:DescribeVpcEndpoints');
+    new KeyspacesFanOutQueryFunction(stack, 'Inside', { tables: [blogs], vpc: new Vpc(stack, 'Vpc') });
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(statement)]) },
+    });
+  });
+
   test('needs tables, of different names, whose configuration fits', () => {
     const stack = new Stack(new App(), 'Stack');
     const blogs = tableOf(stack, 'blogs');
@@ -52,7 +66,7 @@ describe('KeyspacesFanOutQueryFunction', () => {
       InvalidArgumentError,
     );
 
-    const counts = Object.fromEntries(Array.from({ length: 200 }, (_, day) => [`day ${day}`, 5]));
+    const counts = Object.fromEntries(Array.from({ length: 200 }, (_, year) => [`${1_800 + year}-01-01`, 5]));
     const large = tableOf(stack, 'large', ShardCounts.byValue(counts, 1));
     new KeyspacesFanOutQueryFunction(stack, 'Large', { tables: [large] });
     expect(() => Template.fromStack(stack)).toThrow("Lambda's limit for environment variables: spread the tables");

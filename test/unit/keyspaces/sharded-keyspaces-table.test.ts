@@ -263,3 +263,53 @@ describe('bad properties', () => {
     expect(make).toThrow(message);
   });
 });
+
+describe('what Amazon Keyspaces would refuse, or take for something else', () => {
+  const refuses = (props: Partial<ShardedKeyspacesTableProps>, field: string) =>
+    expect(() => stackWith(props)).toThrow(
+      expect.objectContaining({ code: 'INVALID_TABLE_CONFIG', field: `Stack/Blogs: ${field}` }),
+    );
+  const columns = (...types: string[]) => ({
+    regularColumns: types.map((cql, index) => ({ name: `c${index}`, cqlType: CqlType.of(cql) })),
+  });
+
+  test.each(['b', '_blogs', 'my-blogs', 'b'.repeat(49)])('a table of the name %s', (tableName) => {
+    refuses({ tableName }, 'tableName');
+  });
+
+  test.each(['system', 'System_Schema', 'system_schema_mcs'])('a table in the keyspace %s', (keyspaceName) => {
+    refuses({ keyspaceName }, 'keyspaceName');
+  });
+
+  test.each(['strnig', 'list<strnig>', 'map<text>', 'frozen<list<int>', 'address', 'vector<float, 3>'])(
+    'a column of the type %s',
+    (type) => refuses(columns(type), 'regularColumns.c0'),
+  );
+
+  test.each([
+    'TEXT',
+    'list<text>',
+    'map<text, frozen<address>>',
+    'tuple<int, text, float>',
+    'frozen<map<text, set<int>>>',
+  ])('but no column of the type %s', (type) => expect(() => stackWith(columns(type))).not.toThrow());
+
+  test('counters beside other columns, or with a time to live', () => {
+    refuses(columns('counter', 'text'), 'regularColumns.c1');
+    refuses({ ...columns('counter', 'counter'), defaultTimeToLive: Duration.days(1) }, 'defaultTimeToLive');
+    expect(() => stackWith(columns('counter', 'counter'))).not.toThrow();
+  });
+
+  test('more columns than one INSERT can write', () => {
+    const many = (count: number) => columns(...Array.from({ length: count }, () => 'int'));
+    refuses(many(226), 'regularColumns');
+    refuses({ ...many(167), defaultTimeToLive: Duration.days(1) }, 'regularColumns');
+    expect(() => stackWith(many(225))).not.toThrow();
+  });
+
+  test('a count for what is no value of the partition key; and a value in another notation becomes its own', () => {
+    refuses({ shardCounts: ShardCounts.byValue({ '2020-02-30': 50 }, 1) }, 'shards.byValue');
+    const { table, stack } = stackWith({ shardCounts: ShardCounts.byValue({ '2020-7-9': 50 }, 1) });
+    expect(Object.keys(JSON.parse(stack.resolve(table.toConfigJson())).shards.byValue)).toEqual(['2020-07-09']);
+  });
+});

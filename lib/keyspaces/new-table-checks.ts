@@ -1,0 +1,107 @@
+import { type Duration, Token } from 'aws-cdk-lib';
+import { InvalidArgumentError } from '../core/foundation/errors';
+import { InvalidTableConfigError } from '../core/keyspaces/keyspaces-errors';
+import type { KeyspacesColumn, ShardedKeyspacesTableProps } from './sharded-keyspaces-table-options';
+
+/** Source: the CloudFormation reference, AWS::Cassandra::Table, KeyspaceName and TableName. */
+const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_]{1,47}$/;
+
+/** Source: the Amazon Keyspaces developer guide, "System keyspaces". */
+const SYSTEM_KEYSPACES = ['system', 'system_schema', 'system_schema_mcs', 'system_multiregion_info'];
+
+/**
+ * Regular columns that one INSERT can write, and as many with a time to live.
+ * Source: the Amazon Keyspaces developer guide, "Quotas".
+ */
+const MOST_COLUMNS = 225;
+const MOST_COLUMNS_WITH_TIME_TO_LIVE = 166;
+
+/** Throws unless Amazon Keyspaces can have the table; errors name the properties behind `prefix`. */
+export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps): void {
+  const { keyspaceName, tableName, regularColumns = [], defaultTimeToLive } = props;
+  checkName(`${prefix}keyspaceName`, keyspaceName);
+  checkName(`${prefix}tableName`, tableName);
+  if (SYSTEM_KEYSPACES.includes(keyspaceName.toLowerCase())) {
+    throw new InvalidTableConfigError(`${prefix}keyspaceName`, keyspaceName, 'a keyspace of yours, none of the system');
+  }
+  for (const column of regularColumns) checkType(`${prefix}regularColumns.${column.name}`, column);
+  checkCounters(prefix, regularColumns, defaultTimeToLive);
+  const most = defaultTimeToLive === undefined ? MOST_COLUMNS : MOST_COLUMNS_WITH_TIME_TO_LIVE;
+  if (regularColumns.length > most) {
+    const allowed = `at most ${most} columns, which one INSERT can write${defaultTimeToLive ? ' with a time to live' : ''}`;
+    throw new InvalidTableConfigError(`${prefix}regularColumns`, regularColumns.length, allowed);
+  }
+  if (defaultTimeToLive !== undefined) checkTimeToLive(`${prefix}defaultTimeToLive`, defaultTimeToLive);
+}
+
+function checkName(field: string, name: string): void {
+  if (Token.isUnresolved(name) || NAME.test(name)) return;
+  throw new InvalidTableConfigError(field, name, '2 to 48 letters, digits and underscores, the first no underscore');
+}
+
+const NATIVE_TYPES =
+  `ascii bigint blob boolean counter date decimal double duration float inet int smallint text time timestamp
+  timeuuid tinyint uuid varchar varint`.split(/\s+/);
+
+const COLLECTION = /^(frozen|list|set|map|tuple)\s*<(.*)>$/s;
+
+/** Source: the Amazon Keyspaces developer guide, "CQL elements": a type of one's own stands within `frozen<...>`. */
+function checkType(field: string, { cqlType: { cql } }: KeyspacesColumn): void {
+  if (Token.isUnresolved(cql) || isType(cql.trim(), false)) return;
+  throw new InvalidTableConfigError(
+    field,
+    cql,
+    `${NATIVE_TYPES.join(', ')}, a list, set, map or tuple of these, or frozen<...> of one of them or of a type of yours`,
+  );
+}
+
+function isType(cql: string, isFrozen: boolean): boolean {
+  if (NATIVE_TYPES.includes(cql.toLowerCase())) return true;
+  const [, kind, inner] = COLLECTION.exec(cql) ?? [];
+  if (kind === undefined) return isFrozen && /^(?:\w+|"[^"]+")$/.test(cql);
+  const parts = separated(inner!);
+  const most = { frozen: 1, list: 1, set: 1, map: 2 }[kind] ?? Number.POSITIVE_INFINITY;
+  const isComplete = kind === 'map' ? parts.length === 2 : parts.length <= most;
+  return isComplete && parts.every((part) => isType(part, isFrozen || kind === 'frozen'));
+}
+
+/** The parameters of a type, which stand between commas outside of brackets. */
+function separated(inner: string): string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const character of inner) {
+    depth += Number(character === '<') - Number(character === '>');
+    if (character === ',' && depth === 0) parts.push('');
+    else parts[parts.length - 1] += character;
+  }
+  return parts.map((part) => part.trim());
+}
+
+/** Source: the Amazon Keyspaces developer guide, "Working with counters". */
+function checkCounters(prefix: string, columns: readonly KeyspacesColumn[], timeToLive: Duration | undefined): void {
+  const isCounter = ({ cqlType }: KeyspacesColumn) => cqlType.cql === 'counter';
+  const counter = columns.find(isCounter);
+  if (counter === undefined) return;
+  const other = columns.find((column) => !isCounter(column));
+  if (other !== undefined) {
+    const allowed = `a counter as ${counter.name} is, or in a table of its own: counters stand beside no other columns`;
+    throw new InvalidTableConfigError(`${prefix}regularColumns.${other.name}`, other.cqlType.cql, allowed);
+  }
+  if (timeToLive === undefined) return;
+  const allowed = `absent from a table with counters, such as ${counter.name}: they have no time to live`;
+  throw new InvalidTableConfigError(`${prefix}defaultTimeToLive`, timeToLive.toString(), allowed);
+}
+
+/** Source: the CloudFormation reference, AWS::Cassandra::Table DefaultTimeToLive: 20 years. */
+const MOST_SECONDS_TO_LIVE = 630_720_000;
+
+function checkTimeToLive(field: string, timeToLive: Duration): void {
+  if (timeToLive.isUnresolved()) return;
+  const seconds = timeToLive.toSeconds({ integral: false });
+  if (Number.isInteger(seconds) && seconds <= MOST_SECONDS_TO_LIVE) return;
+  throw new InvalidArgumentError(
+    field,
+    `${seconds} s`,
+    `whole seconds, at most ${MOST_SECONDS_TO_LIVE}, which are 20 years`,
+  );
+}
