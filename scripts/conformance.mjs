@@ -1,6 +1,6 @@
 /**
  * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates | step-functions | mappers |
- * dax | deploy | linters] [arguments].
+ * dax | deploy | linters | browser] [arguments].
  *
  * dynamodb: DynamoDB Local, Amazon's own emulator, and dynoxide, if it is installed: both have multi-attribute keys. keyspaces: Apache Cassandra. They are
  * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
@@ -9,7 +9,8 @@
  * fetches for Python. mappers: ElectroDB, dynamodb-toolbox and dynamoose, which examples/mappers has a
  * manifest for, also on the emulators of dynamodb. dax: the clients of
  * DAX, which have a manifest beside the test. deploy: the command line of the CDK, and moto's server in place of AWS, which the
- * test fetches. linters: cfn-lint and checkov, which the test fetches, and the validator of cfn-guard.
+ * test fetches. linters: cfn-lint and checkov, which the test fetches, and the validator of cfn-guard. browser: a headless
+ * Chromium, which npm has installed, after a build.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,6 +25,7 @@ const STORES = {
   dax: daxClients,
   deploy: lambdaRuntime,
   linters: cfnGuard,
+  browser: () => ({}),
 };
 const OLDEST_JAVA = 17;
 

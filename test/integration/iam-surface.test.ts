@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import PERMISSIONS from '../unit/validation/iam-statements.json';
+import PERMISSIONS from '../support/iam-statements.json';
 
 interface JsiiType {
   readonly name: string;

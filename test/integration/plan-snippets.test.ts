@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Language } from '../../bin/plan/cdk-snippet';
-import { plannedSnippets, stackOf } from '../conformance/languages/snippets';
+import { plannedSnippets, stackOf } from '../support/planned-snippets';
 
 /** What `even-shards plan --language` prints is code, and what it names is public. `npm run languages` runs it, too. */
 
@@ -19,7 +19,7 @@ const tools: Record<'python' | 'java', { isFound: boolean; parse(files: string[]
   },
   java: {
     isFound: spawnSync('javac', ['-version']).status === 0,
-    parse: (files) => spawnSync('java', [join(__dirname, '../conformance/languages/java/Parse.java'), ...files]),
+    parse: (files) => spawnSync('java', [join(__dirname, 'Parse.java'), ...files]),
   },
 };
 const EXTENSIONS = { python: 'py', java: 'java' };

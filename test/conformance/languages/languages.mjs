@@ -125,7 +125,7 @@ export const LANGUAGES = {
 /** Writes what `even-shards plan` prints for a language, as files that are stacks. */
 function writePlanned(language, folder) {
   const bundling = ['--bundle', '--platform=node', '--log-level=warning'];
-  const program = execFileSync('node_modules/.bin/esbuild', ['test/conformance/languages/snippets.ts', ...bundling]);
+  const program = execFileSync('node_modules/.bin/esbuild', ['test/support/planned-snippets.ts', ...bundling]);
   const printed = execFileSync(process.execPath, ['-', language], { input: program, encoding: 'utf8' });
   return Object.entries(JSON.parse(printed)).map(([name, code]) => {
     const file = join(folder, `${name}.${{ python: 'py', java: 'java' }[language]}`);

@@ -34,7 +34,7 @@ import {
   UniformStream,
 } from '../../../lib';
 import { invoiceTable } from '../../support/fakes/invoice-table';
-import PERMISSIONS from './iam-statements.json';
+import PERMISSIONS from '../../support/iam-statements.json';
 import { permissionsOf } from './permissions-of';
 
 const ACCOUNT = { account: '111111111111', region: 'eu-west-1' };

@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
+import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../../bin/local/emulators/emulator-thread';
 import {
   AdaptiveIndex,
   DynamoDbShardCountReader,
@@ -15,12 +15,12 @@ import {
   type ShardedIndexConfig,
   shardPut,
   WriteReporter,
-} from '../../lib/core';
-import { INDEX } from '../../lib/core/foundation/function-environment';
-import { DynamoDbLimits } from '../../lib/testing';
-import { adaptiveConfig } from '../support/fakes/adaptive-config';
-import { LambdaFunction } from '../support/lambda-function';
-import { createTable } from '../support/sharded-tables';
+} from '../../../lib/core';
+import { INDEX } from '../../../lib/core/foundation/function-environment';
+import { DynamoDbLimits } from '../../../lib/testing';
+import { adaptiveConfig } from '../../support/fakes/adaptive-config';
+import { LambdaFunction } from '../../support/lambda-function';
+import { createTable } from '../../support/sharded-tables';
 
 /** The bundled controller with tables on dynalite, which knows no Contributor Insights, and with a server that does. */
 

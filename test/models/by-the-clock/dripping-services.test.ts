@@ -10,9 +10,9 @@ import {
   SCALE_OUT_ALARM,
   STREAM_NAME,
   SURGE_ALARM,
-} from '../../lib/core/foundation/function-environment';
-import { adaptiveConfig } from '../support/fakes/adaptive-config';
-import { LambdaFunction } from '../support/lambda-function';
+} from '../../../lib/core/foundation/function-environment';
+import { adaptiveConfig } from '../../support/fakes/adaptive-config';
+import { LambdaFunction } from '../../support/lambda-function';
 
 const STREAM = { [STREAM_NAME]: 'events' };
 

@@ -4,8 +4,8 @@ import {
   keyspacesSnippet,
   type Language,
   streamSnippet,
-} from '../../../bin/plan/cdk-snippet';
-import { planIndex } from '../../../lib/core/planning/plan-index';
+} from '../../bin/plan/cdk-snippet';
+import { planIndex } from '../../lib/core/planning/plan-index';
 
 /**
  * Every kind of code that `even-shards plan --language` prints, by a name that is a class name too. `npm run languages` runs them

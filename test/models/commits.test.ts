@@ -146,7 +146,7 @@ describeIfFound(`the commits of 43 repositories${skipped}`, () => {
       const answer = whole.map(({ jobId, createdAt }) => ({ commit: jobId, committedAt: createdAt }));
       expectSorted(answer, commits);
     },
-    2 * MINUTES,
+    5 * MINUTES,
   );
 });
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 /** The page that `even-shards simulate --html` writes, in a real browser. */
 
-const CLI = join(__dirname, '../../dist/bin/even-shards.js');
+const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
 const LOOK = join(__dirname, 'look-at-page.mjs');
 
 const runs = process.platform === 'linux' && process.arch === 'x64';

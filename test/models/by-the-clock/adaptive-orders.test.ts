@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { App } from 'aws-cdk-lib';
 import { buildSync } from 'esbuild';
-import { type LocalStack, startLocal } from '../../bin/local/run-local';
-import { AdaptiveOrdersStack } from '../../examples/adaptive-orders/adaptive-orders-stack';
-import { DynamoDbShardCountStore, type GrownCount, raiseShardCount, type ShardedIndexConfig } from '../../lib/core';
+import { type LocalStack, startLocal } from '../../../bin/local/run-local';
+import { AdaptiveOrdersStack } from '../../../examples/adaptive-orders/adaptive-orders-stack';
+import { DynamoDbShardCountStore, type GrownCount, raiseShardCount, type ShardedIndexConfig } from '../../../lib/core';
 
 /** examples/adaptive-orders on a local stack: the deployed bundles on dynalite, by the clock of the machine. */
 

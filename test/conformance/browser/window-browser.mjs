@@ -1,7 +1,7 @@
 // The page of a running `even-shards local --serve` in a headless browser, and what a person does with it.
 import chromium from '@sparticuz/chromium';
 import puppeteer from 'puppeteer-core';
-import { defineContrast } from '../define-contrast.mjs';
+import { defineContrast } from './define-contrast.mjs';
 
 /** Opens the page and waits until it shows what is there. */
 export async function openWindow(url) {

@@ -1,0 +1,143 @@
+import { execFile, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { writeItems } from '../../../bin/local/sample/write-items';
+import { startWatchedStack, tableAt, type WatchedStack, writeJobsAndSessions } from '../../support/watched-stack';
+
+/** The window of a local stack, in a real browser. */
+
+const PRODUCER = 'App/Producer/Function';
+
+const LOOK = join(__dirname, 'look-at-window.mjs');
+const DISTURB = join(__dirname, 'disturb-window.mjs');
+const inBrowser = process.platform === 'linux' && process.arch === 'x64' ? test : test.skip;
+
+let watched: WatchedStack | undefined;
+afterEach(() => watched?.stop());
+
+inBrowser(
+  'a window shows all of it, to any eye, and lets one load, query, invoke and raise a count',
+  async () => {
+    watched = await startWatchedStack({ shardCount: 4, limits: 0.1 });
+    const { stack, window } = watched;
+    await writeJobsAndSessions(stack);
+    const { stdout } = await promisify(execFile)(process.execPath, [LOOK, window.url], { timeout: 500_000 });
+
+    const { loads, busiest, query, timeLine, requestBars, between, filtered, sessions, stored, storedCells, ...rest } =
+      JSON.parse(stdout);
+    const { raised, counts, answer, views, requests, errors, gone } = rest;
+    expect({ requests, errors }).toEqual({ requests: [new URL(window.url).origin], errors: [] });
+    const [naive, ordered, owned] = loads;
+    expect(naive[0]).toBe('PutRecords into App/Events');
+    expect(Number(naive[4])).toBeGreaterThan(0);
+    expect(ordered[0]).toBe(PRODUCER);
+    expect(ordered.slice(3)).toEqual(['by itself', '0', '0']);
+    expect(owned[0]).toBe(`${PRODUCER}, by registry`);
+    expect(owned.slice(3)).toEqual(['by itself', '0', '0']);
+    expect(busiest.find(([name]: string[]) => name === 'owner-0')).toMatchObject({
+      1: 'registry',
+      2: expect.stringMatching(/^[0-3]$/),
+    });
+    expect(query).toEqual(['5 items', 'What it took']);
+    // At least one request for each of the ten shards of the value.
+    expect(requestBars).toBeGreaterThanOrEqual(10);
+    expect(timeLine).toMatch(new RegExp(`^${requestBars} requests in \\d rounds? over [\\d,.]+ milliseconds$`));
+    expect(between.map(([, jobId]: string[]) => jobId)).toEqual(['job-10', 'job-12', 'job-14']);
+    expect(filtered.map(([, jobId]: string[]) => jobId)).toEqual(['job-12']);
+    expect(sessions.map(([, session]: string[]) => session)).toEqual(['s-0', 's-1', 's-10', 's-11', 's-2']);
+    const [values, strays] = stored;
+    expect(values.map(([value, , , items]: string[]) => [value, items]).sort()).toEqual([
+      ['failed', '20'],
+      ['pending', '20'],
+    ]);
+    // A cell for each shard that has items.
+    expect(storedCells).toEqual(values.map(([, used]: string[]) => Number(used)));
+    expect(strays).toEqual([
+      ['missing', '1'],
+      ['found by no query for their value', '1'],
+    ]);
+    expect(JSON.parse(raised).answer).toMatchObject({ values: [{ value: 'tenant-1', shards: 4 }] });
+    expect(counts.picture).toMatch(
+      /^tenant-1: writers used 1 of 1 shards, then 1 of 4 at \d+:\d\d, then 4 of 4 at \d+:\d\d$/,
+    );
+    expect(counts.changes.map(([value, , write, read]: string[]) => [value, write, read])).toEqual([
+      ['tenant-1', '4', '4'],
+      ['tenant-1', '1', '4'],
+    ]);
+    expect(answer).toContain('"answer"');
+    expect(views).toHaveLength(6);
+    for (const { scheme, width, sideways, leastContrast, unnamed, shards, headings, height, pairs, cut } of views) {
+      expect({ scheme, width, sideways, unnamed, shards, pairs, cut }).toEqual({
+        ...{ scheme, width, shards: 4 },
+        ...{ sideways: 0, unnamed: [], pairs: [], cut: [] },
+      });
+      expect(leastContrast.contrast).toBeGreaterThan(4.5);
+      expect(headings).toHaveLength(5);
+      // The page is some 9,000 pixels high in the narrowest view. One long attribute that breaks nowhere made it 79,467.
+      expect(height).toBeLessThan(20_000);
+    }
+    expect(gone).toBe('the server has gone; it is tried again');
+  },
+  540_000,
+);
+
+inBrowser(
+  'a window stands 1,000 shards, 10,000 values, long names, reloads, a lost network and a closed laptop',
+  async () => {
+    watched = await startWatchedStack({ shardCount: 1_000 });
+    const { stack, window } = watched;
+    const { name, arn } = tableAt(stack, 'App/Jobs');
+    const write = (kind: string, count: number) =>
+      writeItems(
+        stack,
+        name,
+        Array.from({ length: count }, (_, n) => ({
+          ...{ jobId: `${kind}-${n}`, status: kind.repeat(30), createdAt: `${n}`, tenant: 'one' },
+        })),
+      );
+    const steps: Record<string, () => Promise<void>> = {
+      'show many': async () => {
+        for (let n = 0; n < 10_000; n++) {
+          stack.gates!.traffic.note(`writes ${arn}/index/byStatus`, `value-${n}#0`, 1, false);
+        }
+        await write('long-name-', 100);
+        const records = Array.from({ length: 10 }, (_, n) => ({ partitionKey: `${n}`.repeat(200), data: 'x' }));
+        await stack.invoke(PRODUCER, { records });
+      },
+      'write while it is closed': async () => {
+        await write('closed', 300);
+        // So many states are told meanwhile that whoever keeps them for the page would have a lot.
+        await sleep(3_000);
+      },
+    };
+    const browsing = spawn(process.execPath, [DISTURB, window.url], { stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      let seen: Record<string, unknown> & { what: string } = { what: '' };
+      for await (const line of createInterface({ input: browsing.stdout })) {
+        seen = JSON.parse(line);
+        if (seen.what === 'done') break;
+        await steps[seen.what]!();
+        browsing.stdin.write('\n');
+      }
+      const looks = { shards: 1_000, sideways: 0, unnamed: [], pairs: [], cut: [] };
+      const load = ['PutRecords into App/Events', '200'];
+      expect(seen).toMatchObject({
+        what: 'done',
+        many: { 1400: looks, 400: looks },
+        found: [['value-7777', '1', '0', '1', '1', '0']],
+        focused: 'search',
+        notFound: expect.stringMatching(/^none of 10,\d\d\d partition keys has a value that contains “no such value”$/),
+        whileItRuns: [[...load, 'running', '', '', '']],
+        afterIt: [[...load, expect.stringMatching(/^\d/), '0', '0', '0']],
+        connection: 'live',
+        requests: [new URL(window.url).origin],
+        errors: [],
+      });
+    } finally {
+      browsing.kill();
+    }
+  },
+  540_000,
+);

@@ -1,0 +1,69 @@
+import { rmSync } from 'node:fs';
+import type { LocalTable } from '../../bin/local/assembly/deployment-plan';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import { writeItems } from '../../bin/local/sample/write-items';
+import { FunctionLogs } from '../../bin/local/window/function-logs';
+import { shardedConfigs } from '../../bin/local/window/sharded-configs';
+import { startWindow, type Window } from '../../bin/local/window/window-server';
+import { shardAttributes } from '../../lib/core';
+import { synthesizeWindowApp } from './stacks/window-app';
+
+/** A local stack of the app of windows, and a window on it. */
+export interface WatchedStack {
+  readonly stack: LocalStack;
+  readonly window: Window;
+  stop(): Promise<void>;
+}
+
+/** Starts both. `limits` are a share of those of the services. */
+export async function startWatchedStack({
+  shardCount,
+  limits,
+}: {
+  shardCount: number;
+  limits?: number;
+}): Promise<WatchedStack> {
+  const app = synthesizeWindowApp({ shardCount });
+  const logs = new FunctionLogs();
+  const stack = await startLocal({ app, gates: { limits }, onFunctionLog: logs.sink });
+  const window = await startWindow(stack, stack.gates!, logs);
+  return {
+    stack,
+    window,
+    async stop() {
+      await window.stop();
+      await stack.stop();
+      rmSync(app, { recursive: true });
+    },
+  };
+}
+
+export function tableAt({ tables }: LocalStack, path: string): LocalTable {
+  return tables.find((table) => table.path === path)!;
+}
+
+/** Forty jobs and twelve sessions, and an item that no query finds: a plain update gave it its value, and so no shard. */
+export async function writeJobsAndSessions(stack: LocalStack): Promise<void> {
+  const jobs = tableAt(stack, 'App/Jobs');
+  const items = Array.from({ length: 40 }, (_, n) => ({
+    jobId: `job-${n}`,
+    status: n % 2 === 0 ? 'pending' : 'failed',
+    tenant: `tenant-${n % 3}`,
+    createdAt: `2026-01-01T00:00:${String(n).padStart(2, '0')}Z`,
+    data: 'x'.repeat(3_000),
+  }));
+  await writeItems(stack, jobs.name, items);
+  await writeSessions(stack, tableAt(stack, 'App/Sessions').name);
+  const Item = { jobId: { S: 'stray' }, status: { S: 'pending' }, createdAt: { S: '2026-01-02T00:00:00Z' } };
+  await stack.ungatedClients.dynamodb.putItem({ TableName: jobs.name, Item });
+}
+
+/** Twelve sessions of a day, in a table that is sharded by its own key. */
+async function writeSessions(stack: LocalStack, tableName: string): Promise<void> {
+  const { config } = shardedConfigs(stack).find((each) => each.config.tableName === tableName)!;
+  for (let n = 0; n < 12; n++) {
+    const item = { day: 'monday', session: `s-${n}` };
+    const Item = Object.entries({ ...item, ...shardAttributes(config, item) }).map(([name, S]) => [name, { S }]);
+    await stack.clients.dynamodb.putItem({ TableName: tableName, Item: Object.fromEntries(Item) });
+  }
+}
