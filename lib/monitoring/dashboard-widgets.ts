@@ -127,21 +127,21 @@ export function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
   return [
     [
       graph('Units consumed', [
-        index.metricConsumedWriteCapacityUnits({ label: 'write units', period }),
-        index.metricConsumedReadCapacityUnits({ label: 'read units', period }),
-        index.metricOnlineIndexConsumedWriteCapacity({ label: 'write units while it is built', period }),
+        index.metric('ConsumedWriteCapacityUnits', { label: 'write units', period }),
+        index.metric('ConsumedReadCapacityUnits', { label: 'read units', period }),
+        index.metric('OnlineIndexConsumedWriteCapacity', { label: 'write units while it is built', period }),
       ]),
       graph(
         'Refused by a hot partition',
         [
-          index.metricWriteKeyRangeThroughputThrottleEvents({ label: 'writes', period }),
-          index.metricReadKeyRangeThroughputThrottleEvents({ label: 'reads', period }),
+          index.metric('WriteKeyRangeThroughputThrottleEvents', { label: 'writes', period }),
+          index.metric('ReadKeyRangeThroughputThrottleEvents', { label: 'reads', period }),
         ],
         { leftAnnotations: lines(alarms.writeThrottles, 'alarm of writes') },
       ),
       graph('Refused for any reason', [
-        index.metricWriteThrottleEvents({ label: 'writes', period }),
-        index.metricReadThrottleEvents({ label: 'reads', period }),
+        index.metric('WriteThrottleEvents', { label: 'writes', period }),
+        index.metric('ReadThrottleEvents', { label: 'reads', period }),
       ]),
     ],
   ];
@@ -159,8 +159,8 @@ export function tableWidgets(sharded: IKeyShardedTable, alarms: TableAlarms): Ro
       graph(
         'Refused by a hot partition',
         [
-          sharded.metricWriteKeyRangeThroughputThrottleEvents({ label: 'writes', period }),
-          sharded.metricReadKeyRangeThroughputThrottleEvents({ label: 'reads', period }),
+          sharded.metric('WriteKeyRangeThroughputThrottleEvents', { label: 'writes', period }),
+          sharded.metric('ReadKeyRangeThroughputThrottleEvents', { label: 'reads', period }),
         ],
         {
           leftAnnotations: [
@@ -170,8 +170,8 @@ export function tableWidgets(sharded: IKeyShardedTable, alarms: TableAlarms): Ro
         },
       ),
       graph('Refused for any reason', [
-        sharded.metricWriteThrottleEvents({ label: 'writes', period }),
-        sharded.metricReadThrottleEvents({ label: 'reads', period }),
+        sharded.metric('WriteThrottleEvents', { label: 'writes', period }),
+        sharded.metric('ReadThrottleEvents', { label: 'reads', period }),
       ]),
     ],
   ];
@@ -301,7 +301,7 @@ export function queryWidgets(query: IQueryFunction): Rows {
       graph('Pages', [query.metric(QUERY_METRICS.pages, { label: 'pages', period })], {
         right:
           query instanceof FanOutQueryFunctionBase
-            ? [query.metricConsumedReadUnits({ label: 'read units', period })]
+            ? [query.metric(QUERY_METRICS.consumedReadUnits, { label: 'read units', period })]
             : [],
       }),
       graph('A page takes', [

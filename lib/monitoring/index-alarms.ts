@@ -35,8 +35,8 @@ export function writeThrottlesOfIndex(
   return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
     metric: refusedByPartition(
       'writes',
-      index.metricWriteKeyRangeThroughputThrottleEvents({ period }),
-      index.metricConsumedWriteCapacityUnits({ period }),
+      index.metric('WriteKeyRangeThroughputThrottleEvents', { period }),
+      index.metric('ConsumedWriteCapacityUnits', { period }),
     ),
     description:
       `A partition of the index ${index.indexName} of the table ${index.table.tableName} refuses writes, and with it the ` +

@@ -24,7 +24,7 @@ export function writeThrottlesOfTable(
   return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
     metric: refusedByPartition(
       'writes',
-      sharded.metricWriteKeyRangeThroughputThrottleEvents({ period }),
+      sharded.metric('WriteKeyRangeThroughputThrottleEvents', { period }),
       sharded.table.metricConsumedWriteCapacityUnits({ statistic: cloudwatch.Stats.SUM, period }),
     ),
     description:
@@ -44,7 +44,7 @@ export function readThrottlesOfTable(
   return throttleAlarm(monitoring, 'maxReadThrottles', maxReadThrottles, {
     metric: refusedByPartition(
       'reads',
-      sharded.metricReadKeyRangeThroughputThrottleEvents({ period }),
+      sharded.metric('ReadKeyRangeThroughputThrottleEvents', { period }),
       sharded.table.metricConsumedReadCapacityUnits({ statistic: cloudwatch.Stats.SUM, period }),
     ),
     description:

@@ -1,5 +1,5 @@
 import { Duration, Stack, Token } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnCluster, CfnParameterGroup, CfnSubnetGroup } from 'aws-cdk-lib/aws-dax';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
@@ -7,11 +7,33 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { constructField } from '../construct/construct-field';
+import { average, familyMetric, type MetricFamily, sum } from '../construct/metric-definition';
 import { checkOwnEnvironment } from '../construct/own-environment';
 import { refuseToken } from '../construct/refuse-token';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { bindConfig } from '../function/bind-config';
 import type { IShardedIndex, ShardedIndexBindingOptions } from './index/sharded-index';
+
+/** What DAX writes of a cluster, as far as it is watched. */
+export const DAX_METRICS = {
+  namespace: 'AWS/DAX',
+  dimensions: ['ClusterId'],
+  metrics: {
+    QueryCacheHits: sum('Count', 'queries that were answered from the query cache'),
+    QueryCacheMisses: sum('Count', 'queries that DynamoDB was asked'),
+    ItemCacheHits: sum('Count', 'items that were answered from the item cache'),
+    ItemCacheMisses: sum('Count', 'items that DynamoDB was asked for'),
+    ThrottledRequestCount: sum('Count', 'requests that a node of the cluster throttled'),
+    FaultRequestCount: sum('Count', 'requests that the cluster failed to answer'),
+    CPUUtilization: average('Percent', 'how busy the CPUs of the nodes are'),
+    CacheMemoryUtilization: average('Percent', 'how much of the memory of the nodes their caches use'),
+    EvictedSize: sum('Bytes', 'what nodes evicted from their caches to make room for others'),
+    ErrorRequestCount: sum(
+      'Count',
+      'requests that were refused because of the caller, those that the cluster throttled included',
+    ),
+  },
+} as const satisfies MetricFamily;
 
 /** Properties of a `DaxCluster`. */
 export interface DaxClusterProps {
@@ -220,7 +242,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricQueryCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('QueryCacheHits', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('QueryCacheHits', props);
   }
 
   /**
@@ -231,7 +253,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricQueryCacheMisses(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('QueryCacheMisses', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('QueryCacheMisses', props);
   }
 
   /**
@@ -242,7 +264,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricItemCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ItemCacheHits', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('ItemCacheHits', props);
   }
 
   /**
@@ -253,7 +275,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricItemCacheMisses(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ItemCacheMisses', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('ItemCacheMisses', props);
   }
 
   /**
@@ -264,7 +286,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricThrottledRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ThrottledRequestCount', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('ThrottledRequestCount', props);
   }
 
   /**
@@ -275,7 +297,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricFaultRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('FaultRequestCount', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('FaultRequestCount', props);
   }
 
   /**
@@ -308,7 +330,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricEvictedSize(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('EvictedSize', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('EvictedSize', props);
   }
 
   /**
@@ -319,27 +341,22 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * @param props statistic, period and looks
    */
   public metricErrorRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ErrorRequestCount', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('ErrorRequestCount', props);
   }
 
   /**
-   * Any metric that DAX writes of the cluster, by its name. DAX writes a metric only if it is not 0.
+   * Any metric that DAX writes of the cluster, by its name: the guide to monitoring lists them. DAX writes a metric only if
+   * it is not 0.
    *
-   * Average over 5 minutes by default.
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
    *
    * @param metricName its name, such as `EstimatedDbSize`
    * @param props statistic, period and looks
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/dax-metrics-dimensions-dax.html
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return new cloudwatch.Metric({
-      namespace: 'AWS/DAX',
-      metricName,
-      dimensionsMap: { ClusterId: this.clusterName },
-      statistic: cloudwatch.Stats.AVERAGE,
-      period: Duration.minutes(5),
-      ...props,
-    }).attachTo(this);
+    return familyMetric(DAX_METRICS, metricName, { ClusterId: this.clusterName }, props).attachTo(this);
   }
 
   private allowOn(table: dynamodb.ITableV2, actions: string[]): void {

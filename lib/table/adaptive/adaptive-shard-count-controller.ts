@@ -12,7 +12,7 @@ import { INDEX } from '../../core/foundation/function-environment';
 import { SHARD_COUNT_METRICS } from '../../core/foundation/function-metrics';
 import { addBundledFunction, type BundledFunctionOptions, checkLeastTimeout } from '../../function/bundled-function';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
-import { storeMetric } from '../store-metric';
+import { ADAPTIVE_COUNT_METRICS, storeMetric } from '../table-metrics';
 
 /** Properties of a `AdaptiveShardCountController`. */
 export interface AdaptiveShardCountControllerProps extends BundledFunctionOptions {
@@ -100,8 +100,8 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
       metric: new cloudwatch.MathExpression({
         expression: 'throttles + 0 * writes',
         usingMetrics: {
-          throttles: index.metricWriteThrottleEvents({ period: Duration.minutes(1) }),
-          writes: index.metricConsumedWriteCapacityUnits({ period: Duration.minutes(1) }),
+          throttles: index.metric('WriteThrottleEvents', { period: Duration.minutes(1) }),
+          writes: index.metric('ConsumedWriteCapacityUnits', { period: Duration.minutes(1) }),
         },
         label: 'throttled writes',
         period: Duration.minutes(1),
@@ -137,15 +137,16 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
   }
 
   /**
-   * Any metric of the index that the function writes, by its name.
+   * Any metric that the function writes of the index, by its name: the guide to monitoring lists them.
    *
-   * Average over 5 minutes by default.
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
    *
    * @param metricName its name, such as `ShardCountRaises`
    * @param props statistic, period and looks
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return storeMetric(this, this.index, metricName, props);
+    return storeMetric(this, ADAPTIVE_COUNT_METRICS, this.index, metricName, props);
   }
 
   /**
@@ -156,7 +157,7 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
    * @param props statistic, period and looks
    */
   public metricShardCountRaises(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(SHARD_COUNT_METRICS.raises, { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric(SHARD_COUNT_METRICS.raises, props);
   }
 
   /**
@@ -167,7 +168,7 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
    * @param props statistic, period and looks
    */
   public metricThrottledValues(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(SHARD_COUNT_METRICS.throttledValues, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+    return this.metric(SHARD_COUNT_METRICS.throttledValues, props);
   }
 
   /**
@@ -178,7 +179,7 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
    * @param props statistic, period and looks
    */
   public metricValuesAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+    return this.metric(SHARD_COUNT_METRICS.valuesAtMaximum, props);
   }
 
   /**
@@ -189,7 +190,7 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
    * @param props statistic, period and looks
    */
   public metricMostShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(SHARD_COUNT_METRICS.mostShards, { statistic: cloudwatch.Stats.MAXIMUM, ...props });
+    return this.metric(SHARD_COUNT_METRICS.mostShards, props);
   }
 
   /** DynamoDB puts the time at which it made a rule into its name. */

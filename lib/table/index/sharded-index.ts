@@ -1,13 +1,15 @@
-import { Arn, ArnFormat, Duration, Stack } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { Arn, ArnFormat, Stack } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../../construct/construct-field';
+import { familyMetric } from '../../construct/metric-definition';
 import { checkOwnEnvironment } from '../../construct/own-environment';
 import type { ShardedIndexConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { bindConfig } from '../../function/bind-config';
+import { SHARDED_INDEX_METRICS } from '../table-metrics';
 import { ShardedIndexGrants } from './sharded-index-grants';
 import type { BaseShardedIndexOptions } from './sharded-index-options';
 import { type ShardedIndexSettings, shardedIndexSettings } from './sharded-index-settings';
@@ -81,171 +83,15 @@ export interface IShardedIndex {
   onReplica(region: string): IShardedIndex;
 
   /**
-   * Any metric that DynamoDB writes of the index, by its name.
+   * Any metric that DynamoDB writes of the index, by its name: the guide to monitoring lists them.
    *
-   * Average over 5 minutes by default.
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
    *
    * @param metricName its name, such as `WriteThrottleEvents`
    * @param props statistic, period and looks
    */
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Write units that the index has consumed.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricConsumedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Read units that queries of the index have consumed.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricConsumedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Write units a second that are provisioned for the index, of a table that is not billed on demand.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricProvisionedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Read units a second that are provisioned for the index, of a table that is not billed on demand.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricProvisionedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Writes to the index that were throttled, for whatever reason.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Reads of the index that were throttled, for whatever reason.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Writes that were throttled because a partition of the index got more than the 1,000 units a second that it
-   * takes. They hold up the writes to the table.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
-   */
-  metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Reads that were throttled because a partition of the index got more than the 3,000 units a second that it takes.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
-   */
-  metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Writes that were throttled because the index has consumed the write capacity that is provisioned for it.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricWriteProvisionedThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Reads that were throttled because the index has consumed the read capacity that is provisioned for it.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricReadProvisionedThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Writes that were throttled because the index has reached its `maxWriteRequestUnits`.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricWriteMaxOnDemandThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Reads that were throttled because the index has reached its `maxReadRequestUnits`.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricReadMaxOnDemandThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Writes that were throttled because of the quotas of the account.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricWriteAccountLimitThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Reads that were throttled because of the quotas of the account.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricReadAccountLimitThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Write units consumed while the index is built from the items that the table has already. They are not part of
-   * the consumed write units.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricOnlineIndexConsumedWriteCapacity(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * How far the index is built, in percent.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricOnlineIndexPercentageProgress(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Writes that were throttled while the index is built. They hold up the building, not the writes to the table.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricOnlineIndexThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
 /** How a function is told about a sharded index that it writes or queries. */
@@ -391,22 +237,17 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Any metric that DynamoDB writes of the index, by its name.
+   * Any metric that DynamoDB writes of the index, by its name: the guide to monitoring lists them.
    *
-   * Average over 5 minutes by default.
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
    *
    * @param metricName its name, such as `WriteThrottleEvents`
    * @param props statistic, period and looks
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return new cloudwatch.Metric({
-      namespace: 'AWS/DynamoDB',
-      metricName,
-      dimensionsMap: { TableName: this.table.tableName, GlobalSecondaryIndexName: this.indexName },
-      statistic: cloudwatch.Stats.AVERAGE,
-      period: Duration.minutes(5),
-      ...props,
-    }).attachTo(this.table);
+    const dimensions = { TableName: this.table.tableName, GlobalSecondaryIndexName: this.indexName };
+    return familyMetric(SHARDED_INDEX_METRICS, metricName, dimensions, props).attachTo(this.table);
   }
 
   /**
@@ -417,7 +258,7 @@ export class ShardedIndex implements IShardedIndex {
    * @param props statistic, period and looks
    */
   public metricConsumedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ConsumedWriteCapacityUnits', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('ConsumedWriteCapacityUnits', props);
   }
 
   /**
@@ -428,29 +269,7 @@ export class ShardedIndex implements IShardedIndex {
    * @param props statistic, period and looks
    */
   public metricConsumedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ConsumedReadCapacityUnits', { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Write units a second that are provisioned for the index, of a table that is not billed on demand.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricProvisionedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ProvisionedWriteCapacityUnits', { statistic: cloudwatch.Stats.AVERAGE, ...props });
-  }
-
-  /**
-   * Read units a second that are provisioned for the index, of a table that is not billed on demand.
-   *
-   * Average over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricProvisionedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ProvisionedReadCapacityUnits', { statistic: cloudwatch.Stats.AVERAGE, ...props });
+    return this.metric('ConsumedReadCapacityUnits', props);
   }
 
   /**
@@ -461,7 +280,7 @@ export class ShardedIndex implements IShardedIndex {
    * @param props statistic, period and looks
    */
   public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('WriteThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('WriteThrottleEvents', props);
   }
 
   /**
@@ -472,7 +291,7 @@ export class ShardedIndex implements IShardedIndex {
    * @param props statistic, period and looks
    */
   public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ReadThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('ReadThrottleEvents', props);
   }
 
   /**
@@ -485,7 +304,7 @@ export class ShardedIndex implements IShardedIndex {
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('WriteKeyRangeThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('WriteKeyRangeThroughputThrottleEvents', props);
   }
 
   /**
@@ -497,73 +316,7 @@ export class ShardedIndex implements IShardedIndex {
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ReadKeyRangeThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Writes that were throttled because the index has consumed the write capacity that is provisioned for it.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricWriteProvisionedThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('WriteProvisionedThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Reads that were throttled because the index has consumed the read capacity that is provisioned for it.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricReadProvisionedThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ReadProvisionedThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Writes that were throttled because the index has reached its `maxWriteRequestUnits`.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricWriteMaxOnDemandThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('WriteMaxOnDemandThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Reads that were throttled because the index has reached its `maxReadRequestUnits`.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricReadMaxOnDemandThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ReadMaxOnDemandThroughputThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Writes that were throttled because of the quotas of the account.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricWriteAccountLimitThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('WriteAccountLimitThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Reads that were throttled because of the quotas of the account.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricReadAccountLimitThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('ReadAccountLimitThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('ReadKeyRangeThroughputThrottleEvents', props);
   }
 
   /**
@@ -575,29 +328,7 @@ export class ShardedIndex implements IShardedIndex {
    * @param props statistic, period and looks
    */
   public metricOnlineIndexConsumedWriteCapacity(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('OnlineIndexConsumedWriteCapacity', { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * How far the index is built, in percent.
-   *
-   * Maximum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricOnlineIndexPercentageProgress(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('OnlineIndexPercentageProgress', { statistic: cloudwatch.Stats.MAXIMUM, ...props });
-  }
-
-  /**
-   * Writes that were throttled while the index is built. They hold up the building, not the writes to the table.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricOnlineIndexThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric('OnlineIndexThrottleEvents', { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric('OnlineIndexConsumedWriteCapacity', props);
   }
 
   private bind(method: string, bound: lambda.Function, { environmentVariable }: ShardedIndexBindingOptions): void {

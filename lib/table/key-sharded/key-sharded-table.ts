@@ -1,11 +1,12 @@
 import { Stack } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
 import { given } from '../../construct/given';
+import { statisticOf } from '../../construct/metric-definition';
 import { checkOwnEnvironment } from '../../construct/own-environment';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
@@ -16,6 +17,7 @@ import { adviseOnTableShards } from '../index/index-advice';
 import { replicaOf, type ShardedIndexBindingOptions } from '../index/sharded-index';
 import type { ExpectedIndexTraffic } from '../index/sharded-index-options';
 import { ShardedTable, type ShardedTableProps } from '../sharded-table';
+import { SHARDED_TABLE_METRICS } from '../table-metrics';
 import { KeyShardedTableGrants } from './key-sharded-table-grants';
 import { type KeyShardingOptions, keyShardingConfig } from './key-sharding-settings';
 
@@ -79,42 +81,15 @@ export interface IKeyShardedTable {
   onReplica(region: string): IKeyShardedTable;
 
   /**
-   * Writes to the table that were throttled, for whatever reason.
+   * Any metric that DynamoDB writes of the table, by its name: the guide to monitoring lists those of a table that is sharded.
    *
-   * Sum over 5 minutes by default.
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
    *
+   * @param metricName its name, such as `WriteThrottleEvents`
    * @param props statistic, period and looks
    */
-  metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Reads of the table that were throttled, for whatever reason.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Writes that were throttled because a partition of the table got more than the 1,000 units a second that it takes.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
-   */
-  metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Reads that were throttled because a partition of the table got more than the 3,000 units a second that it takes.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
-   */
-  metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
 /** A table that exists, as `KeyShardedTable.fromKeyShardedTableAttributes` takes it: described as it was created. */
@@ -270,6 +245,19 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   }
 
   /**
+   * Any metric that DynamoDB writes of the table, by its name: the guide to monitoring lists those of a table that is sharded.
+   *
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
+   *
+   * @param metricName its name, such as `WriteThrottleEvents`
+   * @param props statistic, period and looks
+   */
+  public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return super.metric(metricName, { statistic: statisticOf(SHARDED_TABLE_METRICS, metricName), ...props });
+  }
+
+  /**
    * Writes to the table that were throttled, for whatever reason.
    *
    * Sum over 5 minutes by default.
@@ -277,7 +265,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    * @param props statistic, period and looks
    */
   public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.sharding.metricWriteThrottleEvents(props);
+    return this.metric('WriteThrottleEvents', props);
   }
 
   /**
@@ -288,7 +276,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    * @param props statistic, period and looks
    */
   public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.sharding.metricReadThrottleEvents(props);
+    return this.metric('ReadThrottleEvents', props);
   }
 
   /**
@@ -300,7 +288,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.sharding.metricWriteKeyRangeThroughputThrottleEvents(props);
+    return this.metric('WriteKeyRangeThroughputThrottleEvents', props);
   }
 
   /**
@@ -312,7 +300,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.sharding.metricReadKeyRangeThroughputThrottleEvents(props);
+    return this.metric('ReadKeyRangeThroughputThrottleEvents', props);
   }
 }
 
@@ -349,24 +337,8 @@ class KeySharding implements IKeyShardedTable {
     return this.replicas[region];
   }
 
-  public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.sum('WriteThrottleEvents', props);
-  }
-
-  public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.sum('ReadThrottleEvents', props);
-  }
-
-  public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.sum('WriteKeyRangeThroughputThrottleEvents', props);
-  }
-
-  public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.sum('ReadKeyRangeThroughputThrottleEvents', props);
-  }
-
-  private sum(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.table.metric(metricName, { statistic: cloudwatch.Stats.SUM, ...props });
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.table.metric(metricName, { statistic: statisticOf(SHARDED_TABLE_METRICS, metricName), ...props });
   }
 
   private bind(method: string, bound: lambda.Function, { environmentVariable }: ShardedIndexBindingOptions): void {

@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
 import { INDEX } from '../../core/foundation/function-environment';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
-import { storeMetric } from '../store-metric';
+import { ITEM_MOVER_METRICS, storeMetric } from '../table-metrics';
 import { addItemMover, ItemMoverBase, type ItemMoverOptions } from './item-mover';
 
 /** Properties of an `IndexItemMover`. */
@@ -62,14 +62,15 @@ export class IndexItemMover extends ItemMoverBase {
   }
 
   /**
-   * Any metric of the index that executions write, by its name.
+   * Any metric that executions write of the index, by its name: the guide to monitoring lists them.
    *
-   * Average over 5 minutes by default.
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
    *
    * @param metricName its name, such as `HiddenStrays`
    * @param props statistic, period and looks
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return storeMetric(this, this.index, metricName, props);
+    return storeMetric(this, ITEM_MOVER_METRICS, this.index, metricName, props);
   }
 }

@@ -1,5 +1,5 @@
 import { type CfnElement, Duration, FeatureFlags, Stack, Token, Tokenization, Validations } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
 import { SfnStateMachine } from 'aws-cdk-lib/aws-events-targets';
@@ -131,57 +131,14 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
    * @param props statistic, period and looks
    */
   public metricHiddenStrays(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(RESHARDING_METRICS.hiddenStrays, { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric(RESHARDING_METRICS.hiddenStrays, props);
   }
 
   /**
-   * Strays of all kinds, as executions come upon them.
+   * Any metric that executions write, by its name: the guide to monitoring lists them.
    *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricStrays(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(RESHARDING_METRICS.strays, { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Items that got their shard.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricMovedItems(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(RESHARDING_METRICS.movedItems, { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Strays that could not be moved, because DynamoDB refused the item, or because nobody knows its place.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricRefusedItems(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(RESHARDING_METRICS.refusedItems, { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Items that were looked at.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricItemsScanned(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(RESHARDING_METRICS.itemsScanned, { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Any metric that executions write, by its name.
-   *
-   * Average over 5 minutes by default.
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
    *
    * @param metricName its name, such as `HiddenStrays`
    * @param props statistic, period and looks

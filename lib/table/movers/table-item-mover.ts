@@ -8,7 +8,7 @@ import { checkOwnEnvironment } from '../../construct/own-environment';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import { TABLE, VERSION_ATTRIBUTE } from '../../core/foundation/function-environment';
 import type { IKeyShardedTable } from '../key-sharded/key-sharded-table';
-import { storeMetric } from '../store-metric';
+import { ITEM_MOVER_METRICS, storeMetric } from '../table-metrics';
 import { addItemMover, ItemMoverBase, type ItemMoverOptions } from './item-mover';
 
 /**
@@ -103,14 +103,15 @@ export class TableItemMover extends ItemMoverBase {
   }
 
   /**
-   * Any metric of the table that executions write, by its name.
+   * Any metric that executions write of the table, by its name: the guide to monitoring lists them.
    *
-   * Average over 5 minutes by default.
+   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * average.
    *
    * @param metricName its name, such as `HiddenStrays`
    * @param props statistic, period and looks
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return storeMetric(this, { table: this.table.table }, metricName, props);
+    return storeMetric(this, ITEM_MOVER_METRICS, { table: this.table.table }, metricName, props);
   }
 }

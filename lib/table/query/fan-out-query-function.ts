@@ -1,8 +1,9 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
+import type { MetricFamily } from '../../construct/metric-definition';
 import { checkOwnEnvironment } from '../../construct/own-environment';
 import { refuseToken } from '../../construct/refuse-token';
 import { InvalidArgumentError } from '../../core/foundation/errors';
@@ -13,27 +14,10 @@ import { checkEnvironmentSize } from '../../function/environment-size';
 import { type IQueryFunction, QueryFunctionBase } from '../../function/query-function';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
 import type { IKeyShardedTable } from '../key-sharded/key-sharded-table';
+import { FAN_OUT_QUERY_METRICS } from '../table-metrics';
 
 /** A function that queries sharded indexes, of this app or imported by `FanOutQueryFunction.fromFunctionArn`. */
-export interface IFanOutQueryFunction extends IQueryFunction {
-  /**
-   * Read units that pages have consumed.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricConsumedReadUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-
-  /**
-   * Pages and counts that came from the memory of a function with a `cache`.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  metricCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric;
-}
+export interface IFanOutQueryFunction extends IQueryFunction {}
 
 /**
  * What every function has that queries sharded indexes, of this app or imported.
@@ -41,6 +25,9 @@ export interface IFanOutQueryFunction extends IQueryFunction {
  * @internal
  */
 export abstract class FanOutQueryFunctionBase extends QueryFunctionBase implements IFanOutQueryFunction {
+  /** @internal */
+  protected override readonly _metrics: MetricFamily = FAN_OUT_QUERY_METRICS;
+
   /**
    * Read units that pages have consumed.
    *
@@ -49,18 +36,7 @@ export abstract class FanOutQueryFunctionBase extends QueryFunctionBase implemen
    * @param props statistic, period and looks
    */
   public metricConsumedReadUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(QUERY_METRICS.consumedReadUnits, { statistic: cloudwatch.Stats.SUM, ...props });
-  }
-
-  /**
-   * Pages and counts that came from the memory of a function with a `cache`.
-   *
-   * Sum over 5 minutes by default.
-   *
-   * @param props statistic, period and looks
-   */
-  public metricCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return this.metric(QUERY_METRICS.cacheHits, { statistic: cloudwatch.Stats.SUM, ...props });
+    return this.metric(QUERY_METRICS.consumedReadUnits, props);
   }
 }
 

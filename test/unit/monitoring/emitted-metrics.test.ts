@@ -34,6 +34,12 @@ import { SHARD_METRICS } from '../../../lib/monitoring/stream-shard-metrics';
 import { OUTBOX_RELAY_METRICS } from '../../../lib/outbox/outbox-relay-metrics';
 import { ORDERED_PRODUCER_METRICS } from '../../../lib/stream/producer/producer-metrics';
 import { SHARDS_OF_STREAM_METRICS } from '../../../lib/stream/stream-metrics';
+import {
+  ADAPTIVE_COUNT_METRICS,
+  FAN_OUT_QUERY_METRICS,
+  ITEM_MOVER_METRICS,
+  SHARDED_INDEX_METRICS,
+} from '../../../lib/table/table-metrics';
 import { RelayStack } from '../../support/stacks/relay-stack';
 
 const LAMBDA = join(__dirname, '..', '..', '..', 'lambda');
@@ -54,69 +60,70 @@ const blogs = new ShardedKeyspacesTable(stack, 'Blogs', {
 });
 
 /** The constructs around the functions that write metrics, by the folders of the functions. */
-const WRITERS: Record<
-  string,
-  { construct: IConstruct; dimensions: string[]; writes: string[]; family?: MetricFamily }
-> = {
-  producer: {
-    construct: producer,
-    dimensions: ['FunctionName'],
-    writes: Object.values(PRODUCER_METRICS),
-    family: ORDERED_PRODUCER_METRICS,
-  },
-  'query-fanout': {
-    construct: new FanOutQueryFunction(stack, 'Query', { indexes: [index] }),
-    dimensions: ['FunctionName'],
-    writes: Object.keys({
-      ...cacheHitMetrics(1),
-      ...fanOutQueryMetrics({
-        items: [{}],
-        stats: { shards: 1, requests: 1, waves: 1, itemsRead: 1, consumedReadUnits: 1, throttled: 0, hedged: 0 },
+const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; writes: string[]; family: MetricFamily }> =
+  {
+    producer: {
+      construct: producer,
+      dimensions: ['FunctionName'],
+      writes: Object.values(PRODUCER_METRICS),
+      family: ORDERED_PRODUCER_METRICS,
+    },
+    'query-fanout': {
+      construct: new FanOutQueryFunction(stack, 'Query', { indexes: [index] }),
+      dimensions: ['FunctionName'],
+      writes: Object.keys({
+        ...cacheHitMetrics(1),
+        ...fanOutQueryMetrics({
+          items: [{}],
+          stats: { shards: 1, requests: 1, waves: 1, itemsRead: 1, consumedReadUnits: 1, throttled: 0, hedged: 0 },
+        }),
       }),
-    }),
-  },
-  'keyspaces-query-fanout': {
-    construct: new KeyspacesFanOutQueryFunction(stack, 'KeyspacesQuery', { tables: [blogs] }),
-    dimensions: ['FunctionName'],
-    writes: Object.keys(
-      keyspacesQueryMetrics({
-        rows: [{}],
-        stats: { shards: 1, requests: 1, waves: 1, rowsRead: 1, throttled: 0, hedged: 0 },
+      family: FAN_OUT_QUERY_METRICS,
+    },
+    'keyspaces-query-fanout': {
+      construct: new KeyspacesFanOutQueryFunction(stack, 'KeyspacesQuery', { tables: [blogs] }),
+      dimensions: ['FunctionName'],
+      writes: Object.keys(
+        keyspacesQueryMetrics({
+          rows: [{}],
+          stats: { shards: 1, requests: 1, waves: 1, rowsRead: 1, throttled: 0, hedged: 0 },
+        }),
+      ),
+      family: QUERY_FUNCTION_METRICS,
+    },
+    'outbox-relay': {
+      construct: new RelayStack(app).relay,
+      dimensions: ['FunctionName'],
+      writes: Object.values(OUTBOX_METRICS),
+      family: OUTBOX_RELAY_METRICS,
+    },
+    'item-mover': {
+      construct: new IndexItemMover(stack, 'Resharding', { index, readUnitsPerSecond: 100, writeUnitsPerSecond: 50 }),
+      dimensions: ['TableName', 'IndexName'],
+      writes: Object.values(RESHARDING_METRICS),
+      family: ITEM_MOVER_METRICS,
+    },
+    'adaptive-shard-count-controller': {
+      construct: new AdaptiveShardCountController(stack, 'Controller', {
+        index: table.addShardedIndex({ indexName: 'byHour', shardCounts: ShardCounts.adaptive() }),
       }),
-    ),
-    family: QUERY_FUNCTION_METRICS,
-  },
-  'outbox-relay': {
-    construct: new RelayStack(app).relay,
-    dimensions: ['FunctionName'],
-    writes: Object.values(OUTBOX_METRICS),
-    family: OUTBOX_RELAY_METRICS,
-  },
-  'item-mover': {
-    construct: new IndexItemMover(stack, 'Resharding', { index, readUnitsPerSecond: 100, writeUnitsPerSecond: 50 }),
-    dimensions: ['TableName', 'IndexName'],
-    writes: Object.values(RESHARDING_METRICS),
-  },
-  'adaptive-shard-count-controller': {
-    construct: new AdaptiveShardCountController(stack, 'Controller', {
-      index: table.addShardedIndex({ indexName: 'byHour', shardCounts: ShardCounts.adaptive() }),
-    }),
-    dimensions: ['TableName', 'IndexName'],
-    writes: Object.values(SHARD_COUNT_METRICS),
-  },
-  'stream-scaler': {
-    construct: stream.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),
-    dimensions: ['StreamName'],
-    writes: streamShardMetricsIn('stream-scaler'),
-    family: SHARDS_OF_STREAM_METRICS,
-  },
-  'stream-reconciler': {
-    construct: other.addReconciliation(),
-    dimensions: ['StreamName'],
-    writes: streamShardMetricsIn('stream-reconciler'),
-    family: SHARDS_OF_STREAM_METRICS,
-  },
-};
+      dimensions: ['TableName', 'IndexName'],
+      writes: Object.values(SHARD_COUNT_METRICS),
+      family: ADAPTIVE_COUNT_METRICS,
+    },
+    'stream-scaler': {
+      construct: stream.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),
+      dimensions: ['StreamName'],
+      writes: streamShardMetricsIn('stream-scaler'),
+      family: SHARDS_OF_STREAM_METRICS,
+    },
+    'stream-reconciler': {
+      construct: other.addReconciliation(),
+      dimensions: ['StreamName'],
+      writes: streamShardMetricsIn('stream-reconciler'),
+      family: SHARDS_OF_STREAM_METRICS,
+    },
+  };
 
 /** Source: the DynamoDB developer guide, metrics and dimensions: those of a table and a global secondary index. */
 const OF_AN_INDEX = [
@@ -191,13 +198,13 @@ describe.each(Object.entries(WRITERS))('of lambda/%s', (_, { construct, dimensio
   });
 });
 
-describe.each(Object.entries(WRITERS).filter(([, { family }]) => family !== undefined))(
+describe.each(Object.entries(WRITERS))(
   'the definitions of lambda/%s',
   (_, { construct, dimensions, writes, family }) => {
-    const { namespace, metrics } = family!;
+    const { namespace, metrics } = family;
 
     test('are of the metrics that the function writes', () => {
-      expect({ namespace, dimensions: family!.dimensions }).toEqual({ namespace: 'EvenShards', dimensions });
+      expect({ namespace, dimensions: family.dimensions }).toEqual({ namespace: 'EvenShards', dimensions });
       expect(Object.keys(metrics)).toEqual(expect.arrayContaining(writes));
     });
 
@@ -241,23 +248,38 @@ test('no other function writes metrics', () => {
 });
 
 describe('of an index', () => {
-  test('each metric of DynamoDB has a method by its official name, on imported ones too', () => {
+  test('each metric of DynamoDB is defined, and each method has its official name, on imported ones too', () => {
     const imported = ShardedIndex.fromShardedIndexAttributes({
       table,
       tableKey: ['jobId'],
       indexName: 'byAge',
       shardCounts: ShardCounts.uniform(1),
     });
-    expect(namesIn(index)).toEqual(OF_AN_INDEX);
-    expect(namesIn(imported)).toEqual(OF_AN_INDEX);
+    expect(Object.keys(SHARDED_INDEX_METRICS.metrics).sort()).toEqual(OF_AN_INDEX);
+    expect(OF_AN_INDEX).toEqual(expect.arrayContaining(namesIn(index)));
+    expect(namesIn(imported)).toEqual(namesIn(index));
   });
 
-  test.each(OF_AN_INDEX)('%s is what its method gives, over 5 minutes, apart from the table', (metricName) => {
-    const metric = methodsOf(index)[`metric${metricName}`]!();
+  test.each(OF_AN_INDEX)('%s is had by its name, over 5 minutes, apart from the table', (metricName) => {
+    const metric = index.metric(metricName);
     const dimensions = { TableName: table.tableName, GlobalSecondaryIndexName: 'byTime' };
     expect(metric).toMatchObject({ namespace: 'AWS/DynamoDB', metricName, dimensions });
     expect(metric.period.toMinutes()).toBe(5);
-    expect(index.metric(metricName)).toMatchObject({ metricName, statistic: 'Average' });
+  });
+
+  test.each([
+    ['Sum', 'WriteThrottleEvents'],
+    ['Average', 'ProvisionedWriteCapacityUnits'],
+    ['Maximum', 'OnlineIndexPercentageProgress'],
+    ['Average', 'Unheard'],
+  ])('the %s is had of %s', (statistic, metricName) => {
+    expect(index.metric(metricName).statistic).toBe(statistic);
+  });
+
+  test.each(namesIn(index))('the method of %s gives what its name gives', (metricName) => {
+    expect(methodsOf(index)[`metric${metricName}`]!().toMetricConfig()).toEqual(
+      index.metric(metricName).toMetricConfig(),
+    );
   });
 });
 

@@ -96,10 +96,10 @@ describe('a table of another app that is sharded by its own key', () => {
   test('has the metrics of the table, and on a replica those of the replica', () => {
     const table = imported();
     expect([
-      table.metricWriteThrottleEvents(),
-      table.metricReadThrottleEvents(),
-      table.metricWriteKeyRangeThroughputThrottleEvents(),
-      table.metricReadKeyRangeThroughputThrottleEvents({ statistic: 'Maximum' }),
+      table.metric('WriteThrottleEvents'),
+      table.metric('ReadThrottleEvents'),
+      table.metric('WriteKeyRangeThroughputThrottleEvents'),
+      table.metric('ReadKeyRangeThroughputThrottleEvents', { statistic: 'Maximum' }),
     ]).toMatchObject([
       {
         metricName: 'WriteThrottleEvents',

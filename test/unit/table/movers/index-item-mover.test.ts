@@ -101,10 +101,10 @@ test('metrics are of the index, whichever function writes them', () => {
   const { stack, resharding } = reshardingStack();
   const metrics = [
     [resharding.metricHiddenStrays(), 'HiddenStrays'],
-    [resharding.metricStrays(), 'Strays'],
-    [resharding.metricMovedItems(), 'MovedItems'],
-    [resharding.metricRefusedItems(), 'RefusedItems'],
-    [resharding.metricItemsScanned(), 'ItemsScanned'],
+    [resharding.metric('Strays'), 'Strays'],
+    [resharding.metric('MovedItems'), 'MovedItems'],
+    [resharding.metric('RefusedItems'), 'RefusedItems'],
+    [resharding.metric('ItemsScanned'), 'ItemsScanned'],
   ] as const;
   for (const [metric, name] of metrics) {
     expect(stack.resolve(metric.toMetricConfig().metricStat)).toMatchObject({

@@ -1,0 +1,148 @@
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type { IConstruct } from 'constructs';
+import { average, familyMetric, type MetricFamily, maximum, sum } from '../construct/metric-definition';
+import {
+  INDEX_NAME_DIMENSION,
+  METRICS_NAMESPACE,
+  QUERY_METRICS,
+  RESHARDING_METRICS,
+  SHARD_COUNT_METRICS,
+  TABLE_NAME_DIMENSION,
+} from '../core/foundation/function-metrics';
+import { QUERY_FUNCTION_METRICS } from '../function/query-function';
+
+/** What DynamoDB writes of a table that is sharded by its own key, as far as it is watched. */
+export const SHARDED_TABLE_METRICS = {
+  namespace: 'AWS/DynamoDB',
+  dimensions: ['TableName'],
+  metrics: {
+    WriteThrottleEvents: sum('Count', 'writes to the table that were throttled, for whatever reason'),
+    ReadThrottleEvents: sum('Count', 'reads of the table that were throttled, for whatever reason'),
+    WriteKeyRangeThroughputThrottleEvents: sum(
+      'Count',
+      'writes that were throttled because a partition got more than the 1,000 units a second that it takes',
+    ),
+    ReadKeyRangeThroughputThrottleEvents: sum(
+      'Count',
+      'reads that were throttled because a partition got more than the 3,000 units a second that it takes',
+    ),
+  },
+} as const satisfies MetricFamily;
+
+/** What DynamoDB writes of an index. Source: the DynamoDB developer guide, "DynamoDB metrics and dimensions". */
+export const SHARDED_INDEX_METRICS = {
+  namespace: 'AWS/DynamoDB',
+  dimensions: ['TableName', 'GlobalSecondaryIndexName'],
+  metrics: {
+    ConsumedWriteCapacityUnits: sum('Count', 'write units that the index has consumed'),
+    ConsumedReadCapacityUnits: sum('Count', 'read units that queries of the index have consumed'),
+    ProvisionedWriteCapacityUnits: average(
+      'Count',
+      'write units a second that are provisioned, of a table that is not billed on demand',
+    ),
+    ProvisionedReadCapacityUnits: average(
+      'Count',
+      'read units a second that are provisioned, of a table that is not billed on demand',
+    ),
+    WriteThrottleEvents: sum('Count', 'writes to the index that were throttled, for whatever reason'),
+    ReadThrottleEvents: sum('Count', 'reads of the index that were throttled, for whatever reason'),
+    WriteKeyRangeThroughputThrottleEvents: sum(
+      'Count',
+      'writes that were throttled because a partition got more than the 1,000 units a second that it takes; they hold up the writes to the table',
+    ),
+    ReadKeyRangeThroughputThrottleEvents: sum(
+      'Count',
+      'reads that were throttled because a partition got more than the 3,000 units a second that it takes',
+    ),
+    WriteProvisionedThroughputThrottleEvents: sum(
+      'Count',
+      'writes that were throttled because the write capacity that is provisioned was consumed',
+    ),
+    ReadProvisionedThroughputThrottleEvents: sum(
+      'Count',
+      'reads that were throttled because the read capacity that is provisioned was consumed',
+    ),
+    WriteMaxOnDemandThroughputThrottleEvents: sum(
+      'Count',
+      'writes that were throttled because the index has reached its `maxWriteRequestUnits`',
+    ),
+    ReadMaxOnDemandThroughputThrottleEvents: sum(
+      'Count',
+      'reads that were throttled because the index has reached its `maxReadRequestUnits`',
+    ),
+    WriteAccountLimitThrottleEvents: sum('Count', 'writes that were throttled because of the quotas of the account'),
+    ReadAccountLimitThrottleEvents: sum('Count', 'reads that were throttled because of the quotas of the account'),
+    OnlineIndexConsumedWriteCapacity: sum(
+      'Count',
+      'write units consumed while the index is built, which are not part of the consumed write units',
+    ),
+    OnlineIndexPercentageProgress: maximum('Percent', 'how far the index is built'),
+    OnlineIndexThrottleEvents: sum(
+      'Count',
+      'writes that were throttled while the index is built; they hold up the building, not the writes to the table',
+    ),
+  },
+} as const satisfies MetricFamily;
+
+/** What a function that queries sharded indexes and tables writes, besides what every query function does. */
+export const FAN_OUT_QUERY_METRICS = {
+  ...QUERY_FUNCTION_METRICS,
+  metrics: {
+    ...QUERY_FUNCTION_METRICS.metrics,
+    [QUERY_METRICS.consumedReadUnits]: sum('Count', 'read units that pages have consumed'),
+    [QUERY_METRICS.cacheHits]: sum('Count', 'pages and counts that came from the memory of a function with a `cache`'),
+  },
+} as const satisfies MetricFamily;
+
+/** What a controller of adaptive counts writes of its index, while there is something to tell. */
+export const ADAPTIVE_COUNT_METRICS = {
+  namespace: METRICS_NAMESPACE,
+  dimensions: [TABLE_NAME_DIMENSION, INDEX_NAME_DIMENSION],
+  metrics: {
+    [SHARD_COUNT_METRICS.throttledValues]: maximum('Count', 'values of which throttled writes are known'),
+    [SHARD_COUNT_METRICS.raises]: sum('Count', 'counts that were raised'),
+    [SHARD_COUNT_METRICS.valuesAtMaximum]: maximum(
+      'Count',
+      'values that need more shards than the maximum of the index',
+    ),
+    [SHARD_COUNT_METRICS.mostShards]: maximum('Count', 'the most shards of a value that is throttled, after a raise'),
+  },
+} as const satisfies MetricFamily;
+
+/** What an item mover writes of its index or table. */
+export const ITEM_MOVER_METRICS = {
+  namespace: METRICS_NAMESPACE,
+  dimensions: [TABLE_NAME_DIMENSION, INDEX_NAME_DIMENSION],
+  metrics: {
+    [RESHARDING_METRICS.itemsScanned]: sum('Count', 'items that were looked at'),
+    [RESHARDING_METRICS.strays]: sum('Count', 'strays of all kinds, as executions come upon them'),
+    [RESHARDING_METRICS.hiddenStrays]: sum('Count', 'strays that no query finds, as executions come upon them'),
+    [RESHARDING_METRICS.movedItems]: sum('Count', 'items that got their shard'),
+    [RESHARDING_METRICS.refusedItems]: sum(
+      'Count',
+      'strays that could not be moved, because DynamoDB refused the item, or because nobody knows its place',
+    ),
+  },
+} as const satisfies MetricFamily;
+
+/** A table, or an index of it. */
+interface Store {
+  readonly table: dynamodb.ITableV2;
+  readonly indexName?: string;
+}
+
+/** A metric of a table or an index that a function of this library writes, whichever function it is. */
+export function storeMetric(
+  scope: IConstruct,
+  family: MetricFamily,
+  { table, indexName }: Store,
+  metricName: string,
+  props?: cloudwatch.MetricOptions,
+): cloudwatch.Metric {
+  const dimensions = {
+    [TABLE_NAME_DIMENSION]: table.tableName,
+    ...(indexName !== undefined && { [INDEX_NAME_DIMENSION]: indexName }),
+  };
+  return familyMetric(family, metricName, dimensions, props).attachTo(scope);
+}

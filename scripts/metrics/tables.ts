@@ -1,0 +1,49 @@
+import type { MetricFamily } from '../../lib/construct/metric-definition';
+import { QUERY_FUNCTION_METRICS } from '../../lib/function/query-function';
+import { SHARD_METRICS } from '../../lib/monitoring/stream-shard-metrics';
+import { OUTBOX_RELAY_METRICS } from '../../lib/outbox/outbox-relay-metrics';
+import { ORDERED_PRODUCER_METRICS } from '../../lib/stream/producer/producer-metrics';
+import { SHARDS_OF_STREAM_METRICS } from '../../lib/stream/stream-metrics';
+import { DAX_METRICS } from '../../lib/table/dax-cluster';
+import {
+  ADAPTIVE_COUNT_METRICS,
+  FAN_OUT_QUERY_METRICS,
+  ITEM_MOVER_METRICS,
+  SHARDED_INDEX_METRICS,
+  SHARDED_TABLE_METRICS,
+} from '../../lib/table/table-metrics';
+
+/** All metrics that have a definition, by what has them. */
+export const FAMILIES: Readonly<Record<string, MetricFamily>> = {
+  OrderedProducerFunction: ORDERED_PRODUCER_METRICS,
+  FanOutQueryFunction: FAN_OUT_QUERY_METRICS,
+  KeyspacesFanOutQueryFunction: QUERY_FUNCTION_METRICS,
+  OutboxRelayFunction: OUTBOX_RELAY_METRICS,
+  'StreamAutoScaling, StreamReconciliation': SHARDS_OF_STREAM_METRICS,
+  StreamShardMetrics: SHARD_METRICS,
+  ShardedIndex: SHARDED_INDEX_METRICS,
+  KeyShardedTable: SHARDED_TABLE_METRICS,
+  AdaptiveShardCountController: ADAPTIVE_COUNT_METRICS,
+  'IndexItemMover, TableItemMover': ITEM_MOVER_METRICS,
+  DaxCluster: DAX_METRICS,
+};
+
+/** The tables of the guide to monitoring. */
+export function metricTables(): string {
+  return Object.entries(FAMILIES)
+    .map(([constructs, family]) => `${introduction(constructs, family)}\n\n${table(family)}`)
+    .join('\n\n');
+}
+
+function introduction(constructs: string, { namespace, dimensions }: MetricFamily): string {
+  const names = constructs.split(', ').map((name) => `**${name}**`);
+  const by = dimensions.map((dimension) => `\`${dimension}\``).join(' and ');
+  return `${names.join(' and ')}, in the namespace \`${namespace}\` by ${by}:`;
+}
+
+function table({ metrics }: MetricFamily): string {
+  const rows = Object.entries(metrics).map(
+    ([name, { statistic, unit, says }]) => `| \`${name}\` | ${statistic} | ${unit} | ${says} |`,
+  );
+  return ['| metric | statistic | unit | what it says |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
