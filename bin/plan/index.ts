@@ -47,8 +47,8 @@ an index:
   --writes-per-second N       required without a sample; with one, default: as the stream's records
   --item-kb N                 size of an entry (default: 1; with a sample, its mean)
   --share VALUE=N             a value's share of the writes, in any unit; may be repeated
-  --utilisation PART          of partitions on average, and of a shard at most (default: 0.5)
-  --partitions N              that the index has (default: as many as keep within the utilisation, 4 at least)
+  --utilization PART          of partitions on average, and of a shard at most (default: 0.5)
+  --partitions N              that the index has (default: as many as keep within the utilization, 4 at least)
   --pages-per-second N        queried (default: 0)
   --keyspaces                 the index is a table of Amazon Keyspaces, whose partitions have the same limits
   --page-items N              items of a page (default: 25)
@@ -86,13 +86,13 @@ const OPTIONS = {
   'records-per-second': { type: 'string' },
   share: { type: 'string', multiple: true },
   svg: { type: 'string' },
-  utilisation: { type: 'string' },
+  utilization: { type: 'string' },
   'writes-per-second': { type: 'string' },
 } as const;
 
 /** Options of one kind of plan alone. A stream's rate and head-room also say what a sample's index is to carry. */
 const OF_STREAM = ['bytes-per-second', 'consumers', 'enhanced-fan-out-consumers', 'keys', 'polls-per-second'] as const;
-const OF_INDEX = ['item-kb', 'page-items', 'pages-per-second', 'partitions', 'share', 'utilisation'] as const;
+const OF_INDEX = ['item-kb', 'page-items', 'pages-per-second', 'partitions', 'share', 'utilization'] as const;
 
 /** `even-shards plan`. */
 export async function plan(args: string[]): Promise<void> {
@@ -245,7 +245,7 @@ function plannedIndex(flags: Flags, sample: TrafficSample | undefined, prices: P
     writesPerSecond: number('writes-per-second') ?? fromSample!.writesPerSecond,
     itemKb: number('item-kb') ?? fromSample?.itemKb,
     shares: flags.share ? sharesOf(flags.share) : fromSample?.shares,
-    utilisation: number('utilisation'),
+    utilization: number('utilization'),
     partitions: number('partitions'),
     probability: number('probability'),
     pagesPerSecond: number('pages-per-second'),
@@ -263,10 +263,10 @@ function plannedIndex(flags: Flags, sample: TrafficSample | undefined, prices: P
 
 /** The same traffic on more partitions: fewer shards, cheaper pages. Without those that no number of shards allows. */
 function tradeOffs(traffic: IndexTraffic): TradeOff[] {
-  const options = [0.7, 0.5, 0.35, 0.25].flatMap((utilisation) => {
+  const options = [0.7, 0.5, 0.35, 0.25].flatMap((utilization) => {
     try {
-      const { partitions, shards, page } = planIndex({ ...traffic, utilisation, partitions: undefined });
-      return [{ utilisation, partitions, shards, readUnitsPerPage: page.readUnits }];
+      const { partitions, shards, page } = planIndex({ ...traffic, utilization, partitions: undefined });
+      return [{ utilization, partitions, shards, readUnitsPerPage: page.readUnits }];
     } catch (error) {
       if (error instanceof InvalidArgumentError) return [];
       throw error;

@@ -15,7 +15,7 @@ export interface SampleSummary {
 
 /** An index with its partitions less or more busy. */
 export interface TradeOff {
-  utilisation: number;
+  utilization: number;
   partitions: number;
   shards: number;
   readUnitsPerPage: number;
@@ -147,7 +147,7 @@ function indexLines(
       `${page.readUnits} read units, of one shard ${page.readUnitsUnsharded}`,
     ...textTable(
       ['partitions busy', 'partitions', 'shards', 'read units a page'],
-      tradeOffs.map((each) => [percent(each.utilisation), each.partitions, each.shards, each.readUnitsPerPage]),
+      tradeOffs.map((each) => [percent(each.utilization), each.partitions, each.shards, each.readUnitsPerPage]),
     ),
     '  (fewer shards need more partitions: raise the warm throughput of the index to 1,000 write units for each)',
     '',

@@ -1,6 +1,7 @@
 import { uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
 import { hashPartitionKey } from '../../lib/core/foundation/hash-key-space';
-import { alternatingKey, balancedKey, leftToRightKey } from '../../lib/core/registry/balanced-key';
+import { alternatingKey, leftToRightKey } from '../../lib/core/planning/earlier-key-orders';
+import { balancedKey } from '../../lib/core/registry/balanced-key';
 import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';
 
 /** A way to place records, of which `title` is for people and `name` for programs. */

@@ -1,10 +1,10 @@
 import { SecretsManager } from '@aws-sdk/client-secrets-manager';
 import { Signer } from '@aws-sdk/rds-signer';
+import { callWithin } from '../../lib/core/foundation/call-within';
 import { EvenShardsError } from '../../lib/core/foundation/errors';
 import { DATABASE_SECRET_ARN, DATABASE_USER } from '../../lib/core/foundation/function-environment';
 import { requiredEnvironment } from '../required-environment';
 import { boundedHandler } from '../reshard-client';
-import { callWithin } from '../time-left';
 
 /** A connection waits so long for a password. */
 const PASSWORD_MS = 10_000;
@@ -38,7 +38,7 @@ export async function credentials(
   }
   const secrets = new SecretsManager({ requestHandler: boundedHandler() });
   const read = async (limitMs: number): Promise<Login> => {
-    const answer = await callWithin(limitMs, undefined, (within) =>
+    const answer = await callWithin({ ms: limitMs }, (within) =>
       secrets.getSecretValue({ SecretId: secretArn }, within),
     );
     return loginOf(answer?.SecretString);

@@ -1,7 +1,7 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { Pool } from 'pg';
-import { answerWithin } from '../../lib/core/foundation/answer-within';
+import { callWithin } from '../../lib/core/foundation/call-within';
 import {
   AGGREGATION,
   DATABASE_HOST,
@@ -19,7 +19,7 @@ import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-recor
 import { functionMetrics } from '../embedded-metrics';
 import { loggable, loggableMessage } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
-import { callWithin, type TimedInvocation, timeLeft } from '../time-left';
+import { type TimedInvocation, timeLeft } from '../time-left';
 import { credentials } from './credentials';
 import { OutboxReport } from './outbox-report';
 
@@ -60,8 +60,8 @@ async function handle(_event: unknown, context: TimedInvocation): Promise<RelayS
   const pool = await connections(leftMs(LAST_READ_MS));
   const producer = new OrderedProducer(
     {
-      putRecords: (input) => callWithin(requestMs(), undefined, (within) => kinesis.putRecords(input, within)),
-      listShards: (input) => callWithin(requestMs(), undefined, (within) => kinesis.listShards(input, within)),
+      putRecords: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.putRecords(input, within)),
+      listShards: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.listShards(input, within)),
     },
     {
       streamName: requiredEnvironment(STREAM_NAME),
@@ -84,7 +84,7 @@ async function handle(_event: unknown, context: TimedInvocation): Promise<RelayS
   } finally {
     await producer.close();
     await report.stop(leftMs(LAST_REPORT_MS));
-    await answerWithin(leftMs(LAST_MS), pool.end()).catch(() => {});
+    await callWithin({ ms: leftMs(LAST_MS) }, () => pool.end()).catch(() => {});
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Pool } from 'pg';
-import { answerWithin } from '../../lib/core/foundation/answer-within';
+import { callWithin } from '../../lib/core/foundation/call-within';
 import { OUTBOX_METRICS } from '../../lib/core/foundation/function-metrics';
 import { DEFAULT_OUTBOX_SCHEMA } from '../../lib/core/outbox/outbox-migrations';
 import type { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
@@ -58,7 +58,7 @@ export class OutboxReport {
   /** The pool may have to connect first, and then Postgres may not answer. */
   private async lag(withinMs: number): Promise<Lag> {
     const query = { text: `SELECT * FROM ${this.schema}.lag()`, query_timeout: withinMs };
-    const { rows } = await answerWithin(withinMs, this.pool.query<Lag>(query));
+    const { rows } = await callWithin({ ms: withinMs }, () => this.pool.query<Lag>(query));
     return rows[0]!;
   }
 }

@@ -1,6 +1,7 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
+import { callWithin } from '../../lib/core/foundation/call-within';
 import {
   AGGREGATION,
   ALLOCATE_HASH_KEYS,
@@ -20,7 +21,7 @@ import { functionMetrics } from '../embedded-metrics';
 import { InvalidEventError } from '../invalid-event-error';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
-import { callWithin, type TimedInvocation, timeLeft } from '../time-left';
+import { type TimedInvocation, timeLeft } from '../time-left';
 import { askRegistry } from './ask-registry';
 import { deliverMessages, deliverRecords, type ProducerResponse } from './deliver';
 import { type SourceMessage, sourceMessages } from './event-source';
@@ -140,9 +141,9 @@ function clientWithin(context: TimedInvocation): PutRecordsClient {
   const leftMs = (): number => timeLeft(context, LAST_ANSWER_MS);
   return {
     putRecords: (input, options) =>
-      callWithin(leftMs(), options?.abortSignal, (within) => kinesis.putRecords(input, within)),
+      callWithin({ ms: leftMs(), signal: options?.abortSignal }, (within) => kinesis.putRecords(input, within)),
     listShards: (input, options) =>
-      callWithin(leftMs(), options?.abortSignal, (within) => kinesis.listShards(input, within)),
+      callWithin({ ms: leftMs(), signal: options?.abortSignal }, (within) => kinesis.listShards(input, within)),
   };
 }
 

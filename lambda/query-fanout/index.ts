@@ -15,8 +15,8 @@ import { fanOutQuery } from '../../lib/core/sharded-index/query/fan-out-query';
 import { functionMetrics, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
+import { jsonItem } from './json-item';
 import { pageCache } from './page-cache';
-import { plainItem } from './plain-json';
 import { type ParsedEvent, parseQueryEvent, type QueryEvent, type Stores } from './query-event';
 import { cacheHitMetrics, countMetrics, queryMetrics } from './query-metrics';
 import type { QueryResponse } from './query-response';
@@ -103,7 +103,7 @@ async function handle(event: QueryEvent, context: InvocationContext): Promise<Qu
 }
 
 async function page({ config, request, format }: ParsedEvent, options: FanOutReadOptions): Promise<QueryResponse> {
-  const toJson = format === 'plain' ? plainItem : itemToJson;
+  const toJson = format === 'plain' ? jsonItem : itemToJson;
   const { items, ...rest } = await fanOutQuery(dynamoDb, config, request, {
     ...options,
     maxPageBytes: MAX_PAGE_BYTES,

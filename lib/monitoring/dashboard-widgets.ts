@@ -105,7 +105,7 @@ export function streamWidgets(
   return [
     ...rows,
     [
-      graph('Utilisation of the shards, in %', [autoScaling.metricUtilization({ label: 'utilisation', period })], {
+      graph('Utilization of the shards, in %', [autoScaling.metricUtilization({ label: 'utilization', period })], {
         leftAnnotations: [
           ...lines(autoScaling.surgeAlarm, 'doubles the shards'),
           ...lines(autoScaling.scaleOutAlarm, 'adds shards'),

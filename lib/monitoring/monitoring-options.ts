@@ -48,7 +48,7 @@ export interface StreamMonitoringOptions {
   readonly maxIteratorAge?: Duration;
 
   /**
-   * The stream's automatic scaling: adds its utilisation and shards to the dashboard, and alarms for a scaling that fails
+   * The stream's automatic scaling: adds its utilization and shards to the dashboard, and alarms for a scaling that fails
    * or has stopped, for a day without updates left, and for a high load at the most shards.
    *
    * @default - none

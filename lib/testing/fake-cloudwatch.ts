@@ -1,13 +1,7 @@
-import {
-  type AlarmDefinition,
-  type AlarmProperties,
-  type MetricIdentity,
-  metricKey,
-  parseAlarm,
-} from './alarm-definition';
 import { type AlarmStateValue, alarmState } from './alarm-state';
 import type { MathRange, Series } from './metric-math';
 import { MetricSamples } from './metric-samples';
+import { type AlarmProperties, type MetricIdentity, metricKey, type ParsedAlarm, parseAlarm } from './parsed-alarm';
 
 /** How a `FakeCloudWatch` evaluates its alarms. */
 export interface FakeCloudWatchOptions {
@@ -33,7 +27,7 @@ export interface MetricDatum extends MetricIdentity {
 
 interface Alarm {
   readonly name: string;
-  readonly definition: AlarmDefinition;
+  readonly definition: ParsedAlarm;
   readonly samples: readonly MetricSamples[];
   state: AlarmStateValue;
 }

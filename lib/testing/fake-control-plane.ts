@@ -18,8 +18,8 @@ import type {
 import { type HashKeyRange, uniformRanges } from '../core/foundation/hash-key-ranges';
 import { attempt } from './attempt';
 import type { FakeShard } from './fake-shard';
+import { FakeShards } from './fake-shards';
 import { answerLost, serviceError } from './service-error';
-import { ShardMap } from './shard-map';
 import { shardPage } from './shard-pages';
 import type { ShardLimits } from './shard-token-bucket';
 import type { VirtualClock } from './virtual-clock';
@@ -74,7 +74,7 @@ export class FakeControlPlane {
   status: 'ACTIVE' | 'UPDATING' = 'ACTIVE';
   distribution: RecordDistributionStrategy;
   protected readonly clock: VirtualClock;
-  protected readonly shardMap: ShardMap;
+  protected readonly shardMap: FakeShards;
   protected maxRecordKiB: number;
   private readonly streamName: string;
   private readonly shardQuota: number;
@@ -90,7 +90,7 @@ export class FakeControlPlane {
     this.streamMode = controlOptions.streamMode ?? 'PROVISIONED';
     this.distribution = controlOptions.distribution ?? 'USER_PARTITION_KEY';
     this.maxRecordKiB = controlOptions.maxRecordKiB ?? 1_024;
-    this.shardMap = new ShardMap(
+    this.shardMap = new FakeShards(
       controlOptions.ranges ?? uniformRanges(controlOptions.shardCount ?? 1),
       controlOptions.shardLimits,
       () => this.clock.now(),

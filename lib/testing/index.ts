@@ -3,7 +3,7 @@
  *
  * @module testing
  */
-export type { AlarmProperties, MetricIdentity } from './alarm-definition';
+
 export type { AlarmStateValue } from './alarm-state';
 export { DynamoDbLimits, type KeyLoad } from './dynamodb-limits';
 export type { ThrottlingReason, ThrottlingReasonText } from './dynamodb-throttling';
@@ -20,6 +20,7 @@ export type { FakeShard, StoredRecord } from './fake-shard';
 export { HotPartitionTable, type HotPartitionTableOptions } from './hot-partition-table';
 export { KinesisLimits, type KinesisResource } from './kinesis-limits';
 export type { ServiceLimitsOptions } from './limit-scale';
+export type { AlarmProperties, MetricIdentity } from './parsed-alarm';
 export { seededRandom } from './seeded-random';
 export { SERVICE_SHARD_LIMITS, type ShardLimits } from './shard-token-bucket';
 export { VirtualClock } from './virtual-clock';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
-import { openShards } from '../../bin/local/sample/open-shards';
 import { shardIndexOf } from '../../lib/core';
+import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { allocateWithCrashes } from '../support/plays/allocate-with-crashes';
 import { PRODUCER, synthesizeReferenceApp } from '../support/reference-app';
 
@@ -96,7 +96,7 @@ describe('the registry of the reference app', () => {
       if (StreamDescriptionSummary?.StreamStatus === 'ACTIVE') break;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    const ranges = (await openShards(stack, StreamName)).map(({ range }) => range);
+    const ranges = await listOpenShards(stack.clients.kinesis, StreamName);
     expect(ranges).toHaveLength(6);
     expect(await ask({ action: 'plan' })).toMatchObject({ bound: 3, heaviest: 4 });
     const { moves } = await ask({ action: 'rebalance' });

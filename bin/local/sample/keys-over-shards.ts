@@ -1,8 +1,9 @@
 import { shardIndexOf } from '../../../lib/core/foundation/hash-key-ranges';
 import { hashPartitionKey } from '../../../lib/core/foundation/hash-key-space';
+import { listOpenShards, type OpenShard } from '../../../lib/core/resharding/open-shards';
 import type { LocalStack } from '../run-local';
 import { failedRecordsText, type RecordAnswer } from './failed-records';
-import { type OpenShard, openShards } from './open-shards';
+
 import { SampleFailedError } from './sample-error';
 import type { SampleProducer } from './sample-targets';
 import { textTable } from './text-table';
@@ -34,7 +35,7 @@ export async function keysOverShards(
     return answer.records.map(({ shardId }) => shardId!);
   };
 
-  const shards = await openShards(stack, streamName);
+  const shards = await listOpenShards(stack.clients.kinesis, streamName);
   const byMd5 = await landedOn();
   checkMd5(shards, byMd5);
   const byRegistry = hasRegistry ? await landedOn((account) => `account-${account}`) : undefined;
@@ -52,9 +53,8 @@ export async function keysOverShards(
 }
 
 function checkMd5(shards: readonly OpenShard[], landed: readonly string[]): void {
-  const ranges = shards.map(({ range }) => range);
   ACCOUNTS.forEach((account, index) => {
-    const expected = shards[shardIndexOf(hashPartitionKey(account), ranges)]!.shardId;
+    const expected = shards[shardIndexOf(hashPartitionKey(account), shards)]!.shardId;
     if (landed[index] === expected) return;
     throw new SampleFailedError(`account ${account} landed on ${landed[index]} instead of ${expected}`);
   });

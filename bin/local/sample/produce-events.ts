@@ -1,8 +1,9 @@
 import { OUT_OF_TIME } from '../../../lambda/producer/failure-tally';
+import { listOpenShards } from '../../../lib/core/resharding/open-shards';
 import type { LocalStack } from '../run-local';
 import { failedRecordsText, type RecordAnswer } from './failed-records';
 import { FIRST_SIZE, nextSize } from './invocation-size';
-import { openShards } from './open-shards';
+
 import { SampleFailedError } from './sample-error';
 import type { SampleProducer } from './sample-targets';
 import { textTable } from './text-table';
@@ -41,7 +42,7 @@ export async function produceEvents(
   }
   const seconds = (performance.now() - started) / 1_000;
 
-  const shards = await openShards(stack, streamName);
+  const shards = await listOpenShards(stack.clients.kinesis, streamName);
   const landed = await Promise.all(shards.map(({ shardId }) => readShard(stack, streamName, shardId)));
   const landedByKey = dataByKey(landed.flat());
   for (const [partitionKey, data] of sentByKey) checkKey(partitionKey, data, landedByKey.get(partitionKey) ?? []);

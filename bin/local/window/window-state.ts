@@ -93,10 +93,10 @@ export async function windowState(watched: WatchedStack, search = ''): Promise<W
     streams: await Promise.all(
       stack.streams.map(async ({ path, name }) => ({
         path,
-        shards: (await shards.open(name)).map(({ shardId, range }) => ({
+        shards: (await shards.open(name)).map(({ shardId, startingHashKey, endingHashKey }) => ({
           shardId,
-          from: part(range.startingHashKey),
-          to: part(range.endingHashKey + 1n),
+          from: part(startingHashKey),
+          to: part(endingHashKey + 1n),
           ...(traffic.of(`shards ${name}`).get(shardId) ?? NOTHING),
         })),
         keys: busiestKeys(watched, name),

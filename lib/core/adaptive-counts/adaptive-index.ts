@@ -1,5 +1,5 @@
-import { answerWithin } from '../foundation/answer-within';
 import { backoffMs } from '../foundation/backoff';
+import { callWithin } from '../foundation/call-within';
 import { type Clock, systemClock } from '../foundation/clock';
 import type { IndexShards, ShardCount, ShardedConfigSource, ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, checkCountReader, floorOf } from './adaptive-config';
@@ -149,7 +149,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
   private async askWithin(ms: number): Promise<Copy> {
     const asked = this.ask();
     if (!Number.isFinite(ms)) return asked;
-    return answerWithin(ms, asked, this.clock).catch((cause) => {
+    return callWithin({ ms, clock: this.clock }, () => asked).catch((cause) => {
       throw cause instanceof ShardCountsUnavailableError ? cause : new ShardCountsUnavailableError({ cause });
     });
   }
@@ -182,13 +182,8 @@ export class AdaptiveIndex implements ShardedConfigSource {
     }
   }
 
-  private async answered(): Promise<GrownCount[]> {
-    const abort = new AbortController();
-    try {
-      return await answerWithin(ANSWER_MS, this.store.readCounts({ abortSignal: abort.signal }), this.clock);
-    } finally {
-      abort.abort();
-    }
+  private answered(): Promise<GrownCount[]> {
+    return callWithin({ ms: ANSWER_MS, clock: this.clock }, (options) => this.store.readCounts(options));
   }
 }
 

@@ -1,4 +1,4 @@
-import { answerWithin } from '../foundation/answer-within';
+import { callWithin } from '../foundation/call-within';
 import { checkClient } from '../foundation/client-check';
 import type { Clock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
@@ -167,7 +167,7 @@ export class WriteReporter {
           ':expiry': { N: String(Math.ceil((minute + KEPT_MS) / 1_000)) },
         },
       });
-      await answerWithin(ANSWER_MS, answer, this.options.clock);
+      await callWithin({ ms: ANSWER_MS, clock: this.options.clock }, () => answer);
     } catch (error) {
       this.tell(error);
     }

@@ -40,3 +40,19 @@ export function parseHashKey(text: string): bigint | undefined {
   const hashKey = DECIMAL.test(text) ? BigInt(text) : HASH_KEY_SPACE;
   return hashKey < HASH_KEY_SPACE ? hashKey : undefined;
 }
+
+/**
+ * How many keys of a tree that halves the space lie from `low` to below `key` and belong to no ancestor. `low` belongs to one,
+ * unless the space starts there.
+ */
+export function keysBelow(low: bigint, key: bigint): bigint {
+  return low === 0n ? key : key - low - 1n;
+}
+
+/** @throws InvalidArgumentError unless a space has a key with this number, which counts from 0 */
+export function checkKeyNumber(n: unknown, space: bigint): void {
+  checkSpace(space);
+  if (!Number.isSafeInteger(n) || (n as number) < 0 || (n as number) >= space) {
+    throw new InvalidArgumentError('n', n, `a whole number from 0 to ${space - 1n} and at most 2^53 - 1`);
+  }
+}

@@ -3,7 +3,7 @@ import type { ProducerRecord } from '../producer';
 import type { Connection } from './connection';
 import { OutboxPermissionError, OutboxRestoredError, OutboxSchemaError, OutboxSequenceError } from './outbox-errors';
 import { OUTBOX_SCHEMA_VERSION, schemaVersion } from './outbox-migrations';
-import type { Batch, Position, ReadRow } from './progress';
+import type { Batch, RangePosition, ReadRow } from './progress';
 
 /** A row of the outbox, as the record that it becomes. */
 export interface OutboxRow extends ProducerRecord, ReadRow {
@@ -30,7 +30,7 @@ export interface HeldRange {
   readonly lastBucket: number;
   readonly fence: string;
   readonly producerId: string;
-  readonly position: Position;
+  readonly position: RangePosition;
 }
 
 /** Which locks of the schema are for what; beside these, one for each range, by its number. */
@@ -204,7 +204,7 @@ export class OutboxDatabase {
   }
 
   /** Saves how far a range is relayed, unless another worker has taken it over: then returns false. */
-  async save({ number, fence }: HeldRange, { from, to, afterId }: Position): Promise<boolean> {
+  async save({ number, fence }: HeldRange, { from, to, afterId }: RangePosition): Promise<boolean> {
     const { rowCount } = await this.connection.query({
       text: `UPDATE ${this.schema}.range SET batch_from = $3, batch_to = $4, after_id = $5 WHERE number = $1 AND fence = $2`,
       values: [number, fence, from, to ?? null, afterId.toString()],

@@ -14,7 +14,7 @@ export interface Batch {
 }
 
 /** How far a range of keys is relayed: all that `from` sees, and of what `to` sees besides, the rows up to `afterId`. */
-export interface Position {
+export interface RangePosition {
   from: string;
   to?: string;
   afterId: bigint;
@@ -30,7 +30,7 @@ export class Progress {
   private steps: Step[] = [];
   private first = 0;
 
-  constructor(private position: Position) {}
+  constructor(private position: RangePosition) {}
 
   /** Rows that were read and are not forgotten. */
   get length(): number {
@@ -50,7 +50,7 @@ export class Progress {
   }
 
   /** The position behind which nothing is open. */
-  reached(): Position {
+  reached(): RangePosition {
     for (; this.first < this.steps.length; this.first++) {
       const step = this.steps[this.first]!;
       if ('beginOf' in step) this.position = { ...this.position, to: step.beginOf.to };

@@ -3,7 +3,7 @@ import { Bell } from './bell';
 import type { HeldRange, OutboxDatabase, OutboxRow, Window } from './outbox-database';
 import { OutboxLeaseError } from './outbox-errors';
 import { ParkedKeys, type PutRows } from './parked-keys';
-import { type Batch, type Position, Progress } from './progress';
+import { type Batch, Progress, type RangePosition } from './progress';
 import type { RecordSink } from './record-sink';
 import type { RelaySettings } from './relay-options';
 import type { RelaySummary } from './relay-summary';
@@ -30,7 +30,7 @@ export class RangeRelay {
   private readonly parked: ParkedKeys;
   private batch?: Batch;
   private nextWindow?: Promise<Window>;
-  private seen: Position;
+  private seen: RangePosition;
   private isStopping = false;
   private hasEnded = false;
   private isSleeping = false;
@@ -275,7 +275,7 @@ export class RangeRelay {
   }
 }
 
-function isSame(a: Position, b: Position): boolean {
+function isSame(a: RangePosition, b: RangePosition): boolean {
   return a.from === b.from && a.to === b.to && a.afterId === b.afterId;
 }
 

@@ -4,6 +4,7 @@
  * @module planning
  */
 export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../foundation/errors';
+export { alternatingKey, leftToRightKey } from './earlier-key-orders';
 export { LIST_PRICES, type ListPrices } from './list-prices';
 export { type OverloadThreshold, overloadProbability } from './overload-probability';
 export type { LimitUse, PlanRule } from './plan';

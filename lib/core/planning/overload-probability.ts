@@ -9,7 +9,7 @@ export const MAX_PLANNED_SHARDS = 100_000;
 /** The most partitions for which overload is computed. The functions refuse more. */
 export const MAX_PLANNED_PARTITIONS = 10_000;
 
-/** When a partition is overloaded. Give `overload` or `utilisation`, not both. */
+/** When a partition is overloaded. Give `overload` or `utilization`, not both. */
 export interface OverloadThreshold {
   /**
    * By how much a partition may exceed its fair share, from 0.01 to 1,000. With 0.5, a partition is overloaded if it
@@ -19,12 +19,12 @@ export interface OverloadThreshold {
    */
   overload?: number;
   /**
-   * How busy the partitions are on average, above 0 and at most 0.99. With a utilisation of u, a partition reaches its
+   * How busy the partitions are on average, above 0 and at most 0.99. With a utilization of u, a partition reaches its
    * throughput limit at 1 / u times its fair share, so it is overloaded above that.
    *
    * @default `overload` decides
    */
-  utilisation?: number;
+  utilization?: number;
 }
 
 /**
@@ -51,8 +51,8 @@ export function overloadProbability(query: { shards: number; partitions: number 
 }
 
 /** How many times its fair share a partition can bear. */
-export function overloadFactor({ overload, utilisation }: OverloadThreshold): number {
-  if (utilisation === undefined) {
+export function overloadFactor({ overload, utilization }: OverloadThreshold): number {
+  if (utilization === undefined) {
     if (overload !== undefined) checkBetween('overload', overload, 0.01, 1_000);
     return 1 + (overload ?? 0.5);
   }
@@ -60,11 +60,11 @@ export function overloadFactor({ overload, utilisation }: OverloadThreshold): nu
     throw new InvalidArgumentError(
       'overload',
       overload,
-      'absent if utilisation is given, because it follows from utilisation',
+      'absent if utilization is given, because it follows from utilization',
     );
   }
-  if (!(typeof utilisation === 'number' && utilisation > 0 && utilisation <= 0.99)) {
-    throw new InvalidArgumentError('utilisation', utilisation, 'a number above 0 and at most 0.99');
+  if (!(typeof utilization === 'number' && utilization > 0 && utilization <= 0.99)) {
+    throw new InvalidArgumentError('utilization', utilization, 'a number above 0 and at most 0.99');
   }
-  return 1 / utilisation;
+  return 1 / utilization;
 }

@@ -36,11 +36,11 @@ export interface IndexTraffic {
    *
    * @default 0.5
    */
-  utilisation?: number;
+  utilization?: number;
   /**
    * How many partitions the index has: its warm write units divided by 1,000.
    *
-   * @default as many as keep within `utilisation`, and at least 4, which a new on-demand index has
+   * @default as many as keep within `utilization`, and at least 4, which a new on-demand index has
    */
   partitions?: number;
   /**
@@ -129,20 +129,20 @@ export interface IndexPlan {
 export function planIndex(traffic: IndexTraffic): IndexPlan {
   checkFields('traffic', traffic);
   const index = checkedTraffic(traffic);
-  const { unitsPerSecond, partitions, utilisation, probability, shares, pagesPerSecond, pageItems, itemKb } = index;
+  const { unitsPerSecond, partitions, utilization, probability, shares, pagesPerSecond, pageItems, itemKb } = index;
   const average = unitsPerSecond / partitions / PARTITION_WRITE_UNITS;
   const isAssumed = traffic.partitions === undefined;
 
   const rules: PlanRule<IndexRule>[] = [
     {
       rule: 'writes to a shard',
-      shards: Math.max(1, ceilOf(unitsPerSecond / (PARTITION_WRITE_UNITS * utilisation))),
+      shards: Math.max(1, ceilOf(unitsPerSecond / (PARTITION_WRITE_UNITS * utilization))),
     },
   ];
-  if (average > 0 && !isAbove(average, utilisation)) {
-    const onThese = shardsForOverload({ partitions, probability, utilisation: average });
+  if (average > 0 && !isAbove(average, utilization)) {
+    const onThese = shardsForOverload({ partitions, probability, utilization: average });
     // Less traffic is planned on fewer partitions, and what it needs there, this traffic needs, too.
-    const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilisation };
+    const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilization };
     rules.push({
       rule: 'shards that share a partition',
       shards: isAssumed ? mostShardsForOverload(fewer, onThese) : onThese,
@@ -186,25 +186,25 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
 
 function checkedTraffic(traffic: IndexTraffic) {
   const { writesPerSecond, shares, prices } = traffic;
-  const { itemKb = 1, utilisation = 0.5, probability = 0.05 } = traffic;
+  const { itemKb = 1, utilization = 0.5, probability = 0.05 } = traffic;
   const { pagesPerSecond = 0, pageItems = 25, averageOfPeak = 1 } = traffic;
   checkNotNegative('writesPerSecond', writesPerSecond);
   if (shares !== undefined) checkFields('shares', shares);
   checkPositive('itemKb', itemKb);
-  checkBetween('utilisation', utilisation, 0.05, 0.95);
+  checkBetween('utilization', utilization, 0.05, 0.95);
   checkBetween('probability', probability, 1e-9, 0.999);
   checkNotNegative('pagesPerSecond', pagesPerSecond);
   checkWhole('pageItems', pageItems, 1, 10_000);
   checkPositive('averageOfPeak', averageOfPeak);
   checkBetween('averageOfPeak', averageOfPeak, 0, 1);
   const unitsPerSecond = writesPerSecond * writeUnits(itemKb);
-  const { partitions = Math.max(NEW_INDEX_PARTITIONS, ceilOf(unitsPerSecond / PARTITION_WRITE_UNITS / utilisation)) } =
+  const { partitions = Math.max(NEW_INDEX_PARTITIONS, ceilOf(unitsPerSecond / PARTITION_WRITE_UNITS / utilization)) } =
     traffic;
   checkWhole('partitions', partitions, 1, MAX_PLANNED_PARTITIONS);
   return {
     unitsPerSecond,
     itemKb,
-    utilisation,
+    utilization,
     partitions,
     probability,
     shares,
@@ -218,10 +218,10 @@ function checkedTraffic(traffic: IndexTraffic) {
 type CheckedTraffic = ReturnType<typeof checkedTraffic>;
 
 function notFixed(index: CheckedTraffic, average: number, readUnitsOfShard: number): string[] {
-  const { unitsPerSecond, partitions, utilisation, pagesPerSecond } = index;
+  const { unitsPerSecond, partitions, utilization, pagesPerSecond } = index;
   const sentences: string[] = [];
-  if (isAbove(average, utilisation)) {
-    const needed = ceilOf(unitsPerSecond / utilisation);
+  if (isAbove(average, utilization)) {
+    const needed = ceilOf(unitsPerSecond / utilization);
     sentences.push(
       `${partitions} partitions are ${percent(average)} busy on average with any number of shards: ` +
         `a warm throughput of ${needed} write units a second has enough partitions`,

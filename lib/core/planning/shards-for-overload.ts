@@ -42,14 +42,14 @@ export function shardsForOverload(query: { partitions: number; probability: numb
 /**
  * The most shards that `shardsForOverload` asks for on any number of partitions between `fewest` and `partitions`, or `atLeast`
  * if none of them needs more. It is not always the largest number that needs the most: a partition holds only whole shards.
- * For example, with a utilisation of 0.3 and a probability of 5 %, 33 partitions need 90 shards and 34 need 82.
+ * For example, with a utilization of 0.3 and a probability of 5 %, 33 partitions need 90 shards and 34 need 82.
  */
 export function mostShardsForOverload(
-  query: { fewest: number; partitions: number; probability: number; utilisation: number },
+  query: { fewest: number; partitions: number; probability: number; utilization: number },
   atLeast: number,
 ): number {
   const { fewest, partitions, probability } = query;
-  const factor = overloadFactor({ utilisation: query.utilisation });
+  const factor = overloadFactor({ utilization: query.utilization });
   let most = atLeast;
   // The bound grows with the number of partitions: the divergence is convex in its reciprocal, and zero at zero.
   for (let fewer = partitions; fewer >= fewest && boundOf(fewer, probability, factor) > most; fewer--) {

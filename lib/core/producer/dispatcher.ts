@@ -53,8 +53,10 @@ export class Dispatcher {
     private readonly statistics: StatisticsCounter,
     private readonly listener: DispatchListener,
   ) {
-    this.transport = (settings.sequentialPuts ? sequentialPuts : bulkPuts)(client, settings.stream, settings);
-    this.shards = new StreamShards(client, settings.stream, settings);
+    const { stream, clock, requestTimeoutMs } = settings;
+    const limit = { ms: requestTimeoutMs, clock };
+    this.transport = (settings.sequentialPuts ? sequentialPuts : bulkPuts)(client, stream, limit);
+    this.shards = new StreamShards(client, stream, limit);
     const isPacked = settings.aggregation === 'packed';
     this.ready = isPacked ? new ReadyPacks(units, placement, settings) : new ReadyLanes(units, placement);
   }

@@ -14,7 +14,7 @@ import {
 } from './producer-errors';
 import type { ProducerSettings } from './producer-options';
 import { checkProducerRecord, type ProducerRecord, recordBytes } from './producer-record';
-import type { RecordSink } from './put-all';
+import type { PutSink } from './put-all';
 import type { PutRecordsClient } from './put-records-client';
 import type { Delivery, Failure, Outcome } from './put-transport';
 import { RecordSizeLimit } from './record-size-limit';
@@ -25,7 +25,7 @@ import { UnitFormer } from './unit-former';
 const MIN_TIMER_MS = 1;
 
 /** A producer's lanes, from the moment a record is put to the moment its end is told. */
-export class Lanes implements RecordSink, DispatchListener {
+export class Lanes implements PutSink, DispatchListener {
   readonly skipsRejected: boolean;
   private readonly byKey = new Map<string, Lane>();
   private readonly units: UnitFormer;
@@ -44,7 +44,8 @@ export class Lanes implements RecordSink, DispatchListener {
     this.skipsRejected = settings.skipRejected;
     const placement = new Placement(settings);
     this.units = new UnitFormer(settings, placement);
-    this.sizeLimit = new RecordSizeLimit(settings.maxRecordBytes, client, settings.stream, settings);
+    const { maxRecordBytes, stream, requestTimeoutMs, clock } = settings;
+    this.sizeLimit = new RecordSizeLimit(maxRecordBytes, client, stream, { ms: requestTimeoutMs, clock });
     this.backlog = new Backlog(settings);
     this.dispatcher = new Dispatcher(client, settings, this.units, placement, statistics, this);
     // One listener for each putAll that waits for its source: any number of them is right.

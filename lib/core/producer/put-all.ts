@@ -20,7 +20,7 @@ export interface PutObserver<R extends ProducerRecord> {
 }
 
 /** What `putAll` needs of the producer. */
-export interface RecordSink {
+export interface PutSink {
   /** Aborted, with the reason, when the producer takes no more records. */
   readonly ended: AbortSignal;
   /** Whether a rejection leaves the later records of its key to be sent. */
@@ -39,7 +39,7 @@ const MAX_REJECTED_KEYS = 100_000;
 
 /** Pulls records from a source into the sink, as fast as the sink has room, and sums up how they ended. */
 export async function putAll<R extends ProducerRecord>(
-  sink: RecordSink,
+  sink: PutSink,
   records: Iterable<R> | AsyncIterable<R>,
   observer: PutObserver<R>,
 ): Promise<PutSummary> {
@@ -80,7 +80,7 @@ class Tally<R extends ProducerRecord> {
 
   constructor(private readonly observer: PutObserver<R>) {}
 
-  put(sink: RecordSink, index: number, record: R): void {
+  put(sink: PutSink, index: number, record: R): void {
     this.pending += 1;
     const end: RecordEnd = {
       delivered: (receipt) => {

@@ -1,10 +1,10 @@
+import { type CallLimit, callWithin } from '../foundation/call-within';
 import type {
   PutRecordsClient,
   PutRecordsRequestEntry,
   PutRecordsResultEntry,
   StreamIdentity,
 } from './put-records-client';
-import { inTime, type RequestTime } from './request-timeout';
 import { isRetryableEntryError, isRetryableRequestError, mayHaveBeenApplied } from './retry';
 
 /** How one entry of a request ended. */
@@ -30,10 +30,10 @@ export interface Failure {
 export type PutTransport = (entries: PutRecordsRequestEntry[]) => Promise<Outcome[]>;
 
 /** Sends entries by PutRecords. */
-export function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, time: RequestTime): PutTransport {
+export function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallLimit): PutTransport {
   return async (entries) => {
     const answer = await settled(
-      inTime(time, (options) => client.putRecords({ ...stream, Records: entries }, options)),
+      callWithin(limit, (options) => client.putRecords({ ...stream, Records: entries }, options)),
     );
     if ('failure' in answer) return entries.map(() => answer.failure);
     const results: unknown = answer.value?.Records;
@@ -48,13 +48,13 @@ export function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, time:
 const MAX_REMEMBERED_KEYS = 10_000;
 
 /** Sends single entries by PutRecord, each with the sequence number of the record before it of its key. */
-export function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity, time: RequestTime): PutTransport {
+export function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallLimit): PutTransport {
   const lastSequenceNumbers = new Map<string, string>();
   return async ([entry]) => {
     const { PartitionKey: key } = entry!;
     const last = lastSequenceNumbers.get(key);
     const input = { ...stream, ...entry!, ...(last !== undefined && { SequenceNumberForOrdering: last }) };
-    const answer = await settled(inTime(time, (options) => client.putRecord!(input, options)));
+    const answer = await settled(callWithin(limit, (options) => client.putRecord!(input, options)));
     if ('failure' in answer) return [answer.failure];
     const outcome = entryOutcome(answer.value);
     if (outcome.ok) remember(lastSequenceNumbers, key, outcome.sequenceNumber);

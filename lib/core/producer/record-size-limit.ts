@@ -1,3 +1,4 @@
+import { type CallLimit, callWithin } from '../foundation/call-within';
 import { StreamDistributionError } from './producer-errors';
 import { DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_LIMIT_BYTES } from './producer-record';
 import type {
@@ -6,7 +7,6 @@ import type {
   RequestOptions,
   StreamIdentity,
 } from './put-records-client';
-import { inTime, type RequestTime } from './request-timeout';
 
 /** The stream's record size limit: given, or asked of the stream when a record makes it matter. */
 export class RecordSizeLimit {
@@ -16,7 +16,7 @@ export class RecordSizeLimit {
     private bytes: number | undefined,
     private readonly client: PutRecordsClient,
     private readonly stream: StreamIdentity,
-    private readonly time: RequestTime,
+    private readonly limit: CallLimit,
   ) {}
 
   /** The most a record can count, as far as is known. */
@@ -55,7 +55,7 @@ export class RecordSizeLimit {
   private async summary(): Promise<DescribeStreamSummaryOutput['StreamDescriptionSummary']> {
     const ask = (options: RequestOptions) => this.client.describeStreamSummary!(this.stream, options);
     try {
-      return (await inTime(this.time, ask))?.StreamDescriptionSummary;
+      return (await callWithin(this.limit, ask))?.StreamDescriptionSummary;
     } catch {
       return undefined;
     }

@@ -1,6 +1,7 @@
+import { type CallLimit, callWithin } from '../foundation/call-within';
+import type { Clock } from '../foundation/clock';
 import { OnwardPages } from '../foundation/onward-pages';
 import type { PutRecordsClient, ShardDescription, StreamIdentity } from './put-records-client';
-import { inTime, type RequestTime } from './request-timeout';
 import { ShardMap } from './shard-map';
 
 /** The least time between two readings of the shard map, in milliseconds: it doubles while they fail. */
@@ -17,7 +18,7 @@ export class StreamShards {
   constructor(
     private readonly client: PutRecordsClient,
     private readonly stream: StreamIdentity,
-    private readonly time: RequestTime,
+    private readonly limit: CallLimit & { readonly clock: Clock },
   ) {}
 
   /**
@@ -27,7 +28,7 @@ export class StreamShards {
   refresh({ isUrgent }: { isUrgent: boolean }): Promise<boolean> | undefined {
     if (this.client.listShards === undefined || this.isLoading) return undefined;
     const hasFailed = this.pauseMs > MIN_PAUSE_MS;
-    if (this.time.clock.now() < this.nextLoadAtMs && !(isUrgent && !hasFailed)) return undefined;
+    if (this.limit.clock.now() < this.nextLoadAtMs && !(isUrgent && !hasFailed)) return undefined;
     this.isLoading = true;
     return this.load();
   }
@@ -42,7 +43,7 @@ export class StreamShards {
       return false;
     } finally {
       this.isLoading = false;
-      this.nextLoadAtMs = this.time.clock.now() + this.pauseMs;
+      this.nextLoadAtMs = this.limit.clock.now() + this.pauseMs;
     }
   }
 
@@ -52,7 +53,7 @@ export class StreamShards {
     let token: string | undefined;
     do {
       const input = token === undefined ? { ...this.stream, ShardFilter: OPEN } : { NextToken: token };
-      const page = await inTime(this.time, (options) => this.client.listShards!(input, options));
+      const page = await callWithin(this.limit, (options) => this.client.listShards!(input, options));
       shards.push(...(page.Shards ?? []));
       token = pages.next(page.NextToken);
     } while (token !== undefined);

@@ -12,7 +12,7 @@ export {
 } from '../foundation/errors';
 export { type HashKeyRange, shardIndexOf, uniformRanges } from '../foundation/hash-key-ranges';
 export { HASH_KEY_SPACE, hashPartitionKey } from '../foundation/hash-key-space';
-export { alternatingKey, balancedKey, leftToRightKey } from './balanced-key';
+export { balancedKey } from './balanced-key';
 export { BalancedKeyAllocator, type BalancedKeyAllocatorOptions, type WeightedHashKey } from './balanced-key-allocator';
 export {
   DynamoDbRegistryStore,

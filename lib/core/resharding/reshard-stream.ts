@@ -62,26 +62,7 @@ export async function inspectStream(
   return progress;
 }
 
-/**
- * Looks at a stream and, if it is ready, requests the first operation that takes it to `shardCount` even shards.
- *
- * Call it every few seconds until the state is `even`. It remembers nothing and makes a new plan each time. So any
- * process can make the next call, also after a call that failed half way or after other changes to the stream.
- *
- * It throws the same errors as `inspectStream`.
- *
- * @param now the time, in milliseconds since 1970
- * @returns the progress before the request
- * @throws ReshardSupersededError if a deployment of the last hour takes the stream to another count
- */
-export async function advanceReshard(
-  client: ReshardClient,
-  target: ReshardTarget,
-  now: number,
-): Promise<ReshardProgress> {
-  return advanceFrom(client, target, await surveyStream(client, target, now), now);
-}
-
+/** Requests the first operation that is left, if the stream is ready. */
 async function advanceFrom(
   client: ReshardClient,
   target: ReshardTarget,
@@ -96,8 +77,8 @@ async function advanceFrom(
 }
 
 /**
- * Does the same for a deployment. It marks the stream with a tag, and everyone else who takes the stream to another count
- * ends when he sees the mark. Call it every 10 seconds until it returns `even`.
+ * Looks at a stream for a deployment and, if it is ready, requests the first operation that takes it to `shardCount` even
+ * shards. It marks the stream with a tag, and everyone else who takes the stream to another count ends when he sees the mark. Call it every 10 seconds until it returns `even`.
  *
  * The look that writes the mark returns `busy`, because requests that others have sent just before show at the next look.
  *

@@ -7,7 +7,7 @@
 export const MAX_SKEW = 1.05;
 
 /**
- * Shards are taken away if the utilisation is below this part of the target. Half as many shards then have at most 80 %
+ * Shards are taken away if the utilization is below this part of the target. Half as many shards then have at most 80 %
  * of the target. That is so far below it that the shards are not needed again at once.
  */
 export const SCALE_IN_FRACTION = 0.4;

@@ -74,10 +74,10 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
 /**
  * Gives a stream more shards when its load grows, and fewer when it has long been low.
  *
- * `UniformStream.autoScaleShardCount` makes one. Three alarms watch the utilisation of the shards; a function asks them every minute.
+ * `UniformStream.autoScaleShardCount` makes one. Three alarms watch the utilization of the shards; a function asks them every minute.
  * It adds a third of the shards once three of six minutes were above the target, and doubles them if these were far above
  * it. It halves them once half an hour was below 40 % of the target, which leaves the half at most 80 % of it, and nothing
- * was refused: a hot shard refuses what the utilisation does not show. Kinesis allows ten updates in 24 hours, so it
+ * was refused: a hot shard refuses what the utilization does not show. Kinesis allows ten updates in 24 hours, so it
  * halves only if enough of them are left to double back, and keeps count in a tag of the stream. Every update divides the
  * key space evenly.
  *
@@ -203,7 +203,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
         }),
         shards,
       },
-      label: 'utilisation in %',
+      label: 'utilization in %',
       ...props,
       period,
     });
@@ -258,7 +258,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   /** Raised when so little of the shards was used for half an hour that half of them would do. */
   private addIdleAlarm({ stream, minCapacity, scaleInPercent }: ScalingSettings) {
     return new cloudwatch.Alarm(this, 'ScaleInAlarm', {
-      metric: this.utilisationUnlessThrottled(Duration.minutes(5)),
+      metric: this.utilizationUnlessThrottled(Duration.minutes(5)),
       alarmDescription: `The shards of the stream ${stream.streamRef.streamName} were used by less than ${scaleInPercent} % for half an hour, and refused nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}.${SEE_GUIDE}`,
       threshold: scaleInPercent,
       comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -268,19 +268,19 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   }
 
   /** Accepted bytes are not what a stream that throttles was asked for, so such a stream counts as fully used. */
-  private utilisationUnlessThrottled(period: Duration): cloudwatch.MathExpression {
+  private utilizationUnlessThrottled(period: Duration): cloudwatch.MathExpression {
     const throttles = this.sumOfStream('WriteProvisionedThroughputExceeded', period);
     return new cloudwatch.MathExpression({
-      expression: 'MAX([utilisation, throttled])',
+      expression: 'MAX([utilization, throttled])',
       usingMetrics: {
-        utilisation: this.metricUtilization({ period }),
+        utilization: this.metricUtilization({ period }),
         throttled: new cloudwatch.MathExpression({
           expression: 'IF(throttles > 0, 100, 0)',
           usingMetrics: { throttles },
           period,
         }),
       },
-      label: 'utilisation in %, or 100 while records are refused',
+      label: 'utilization in %, or 100 while records are refused',
       period,
     });
   }

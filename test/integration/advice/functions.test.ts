@@ -17,7 +17,7 @@ import {
   SURGE_ALARM,
 } from '../../../lib/core/foundation/function-environment';
 import { FakeCloudWatch } from '../../../lib/testing';
-import type { AlarmProperties } from '../../../lib/testing/alarm-definition';
+import type { AlarmProperties } from '../../../lib/testing/parsed-alarm';
 import { adviceOf } from '../../support/alarms/advice-of';
 import { AlarmInPlay } from '../../support/alarms/alarm-in-play';
 import { metricsOf } from '../../support/alarms/watched-alarms';

@@ -176,7 +176,7 @@ async function plans({ dice }: FuzzCase): Promise<void> {
     itemKb: 2,
     shares: { open: 3, failed: 1 },
     pagesPerSecond: 5,
-    utilisation: 0.5,
+    utilization: 0.5,
   };
   await typed(() => planIndex(mutated(index, dice) as typeof index));
   await typed(() =>
@@ -297,7 +297,7 @@ const FLAGS = [
   '--item-kb=2',
   '--share=open=3',
   '--share=failed=1',
-  '--utilisation=0.5',
+  '--utilization=0.5',
   '--probability=0.01',
   '--page-items=10',
   '--pages-per-second=1',

@@ -1,7 +1,7 @@
 import type { ScalingSituation } from '../../../lib/core/resharding/scaling-policy';
 import { fewestShards, mostShards } from '../../../lib/core/resharding/shard-count-steps';
 import { DAILY_UPDATES } from '../../../lib/core/resharding/update-history';
-import type { AlarmProperties } from '../../../lib/testing/alarm-definition';
+import type { AlarmProperties } from '../../../lib/testing/parsed-alarm';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { LOAD_SHAPES, type LoadShape, withNoise } from '../../support/fakes/load-shapes';
 import { alarmWatch, plainWatch, scalingAlarms, simulateScaledStream } from '../../support/fakes/scaled-stream';

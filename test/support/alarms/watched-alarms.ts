@@ -12,7 +12,7 @@ import {
   StreamConsumerMetrics,
   UniformStream,
 } from '../../../lib';
-import type { AlarmProperties, MetricIdentity } from '../../../lib/testing/alarm-definition';
+import type { AlarmProperties, MetricIdentity } from '../../../lib/testing/parsed-alarm';
 import { CachedStack } from '../stacks/cached-stack';
 import { RelayStack } from '../stacks/relay-stack';
 

@@ -27,7 +27,6 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
 /** Node.js takes a delay beyond the longest timer for none. So engines wait by their clock, which knows. */
 const SETS_TIMERS: Record<string, string> = {
   'lambda/outbox-relay/outbox-report.ts': 'every 30 seconds',
-  'lambda/time-left.ts': 'at most as long as an invocation',
   'lib/core/foundation/clock.ts': 'the clock of the system',
 };
 

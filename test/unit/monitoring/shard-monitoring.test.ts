@@ -183,7 +183,7 @@ describe('ShardMonitoring', () => {
       monitoring.addStream(other, { reconciliation: other.addReconciliation() });
 
       expect(titles(stack)).toEqual(
-        expect.arrayContaining(['Utilisation of the shards, in %', 'Shards', 'Shard count updates left of the day']),
+        expect.arrayContaining(['Utilization of the shards, in %', 'Shards', 'Shard count updates left of the day']),
       );
       Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
         Namespace: 'EvenShards',

@@ -102,7 +102,7 @@ describe('an index of the planned number of shards', () => {
   });
 
   test('of half as many shards, the planner knows: overload is several times as likely', () => {
-    const at = (count: number) => overloadProbability({ shards: count, partitions, utilisation: 0.5 });
+    const at = (count: number) => overloadProbability({ shards: count, partitions, utilization: 0.5 });
     expect(at(shards)).toBeLessThan(0.05);
     expect(at(shards / 2)).toBeGreaterThan(3 * at(shards));
   });

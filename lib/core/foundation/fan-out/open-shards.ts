@@ -3,7 +3,7 @@ import type { ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';
 
 /** A shard that can have further items of a page, and on how many places of the page they can stand. */
-export interface OpenShard<T> {
+export interface UnfinishedShard<T> {
   buffer: ShardBuffer<T>;
   places: number;
 }
@@ -19,7 +19,7 @@ export function openShards<T>(
   buffers: readonly ShardBuffer<T>[],
   compare: ComparePositions<T>,
   room: number,
-): { open: OpenShard<T>[]; worst: Position<T> | undefined } {
+): { open: UnfinishedShard<T>[]; worst: Position<T> | undefined } {
   const best = firstBuffered(buffers, compare, room);
   const open = buffers
     .filter(({ readable }) => readable)

@@ -1,5 +1,5 @@
 import type { ItemSizes } from './item-sizes';
-import type { OpenShard } from './open-shards';
+import type { UnfinishedShard } from './open-shards';
 import type { PageInProgress } from './page-in-progress';
 import { evaluatedFor, itemsInBlock } from './read-size';
 import type { BufferRead } from './shard-buffer';
@@ -28,13 +28,13 @@ export function isInRuns<T>({ stretch, positions, room = 0 }: PageInProgress<T>,
  * @param stretch how long a run is. Undefined: no run is known whole
  */
 export function runReads<T>(
-  open: readonly OpenShard<T>[],
+  open: readonly UnfinishedShard<T>[],
   stretch: number | undefined,
   worst: Position<T> | undefined,
   sizes: ItemSizes,
 ): BufferRead<T>[] {
   const block = itemsInBlock(sizes);
-  const read = ({ buffer, places }: OpenShard<T>, items: number): BufferRead<T> => ({
+  const read = ({ buffer, places }: UnfinishedShard<T>, items: number): BufferRead<T> => ({
     buffer,
     limit: evaluatedFor(Math.min(places, items), buffer),
     until: worst,

@@ -1,5 +1,5 @@
 import type { ItemSizes } from './item-sizes';
-import { type OpenShard, openShards } from './open-shards';
+import { openShards, type UnfinishedShard } from './open-shards';
 import type { PageInProgress } from './page-in-progress';
 import { blocksOf, evaluatedFor, itemsInBlock, readSize } from './read-size';
 import { isInRuns, runReads } from './run-reads';
@@ -50,7 +50,7 @@ export function planWave<T>(
  * page can cost, in the order of their frontiers and a block each at least.
  */
 function boundedReads<T>(
-  [first, ...others]: readonly OpenShard<T>[],
+  [first, ...others]: readonly UnfinishedShard<T>[],
   worst: Position<T>,
   leastBlocks: number,
   sizes: ItemSizes,
@@ -58,7 +58,7 @@ function boundedReads<T>(
   if (first === undefined) return [];
   const ahead = Math.ceil(AHEAD * leastBlocks);
   const share = Math.max(1, Math.floor(ahead / others.length)) * itemsInBlock(sizes);
-  const read = ({ buffer, places }: OpenShard<T>, items: number): BufferRead<T> => ({
+  const read = ({ buffer, places }: UnfinishedShard<T>, items: number): BufferRead<T> => ({
     buffer,
     limit: evaluatedFor(Math.min(places, items), buffer),
     until: worst,

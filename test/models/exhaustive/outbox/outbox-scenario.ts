@@ -4,7 +4,7 @@ import { OutboxRelay, type PostgresClient, type PostgresQuery, type RecordSink }
 import { Progress } from '../../../../lib/core/outbox/progress';
 import { Fifo } from '../../../../lib/core/producer/fifo';
 import { recordsAlongLineage } from '../../../../lib/testing/fake-shard';
-import { ShardMap } from '../../../../lib/testing/shard-map';
+import { FakeShards } from '../../../../lib/testing/fake-shards';
 import type { Scenario } from '../explore';
 import { Faults, FaultsInOrder } from '../faults';
 import { stateText } from '../heard';
@@ -76,7 +76,7 @@ class Outbox {
   readonly acknowledged = new Set<string>();
   /** How often the stream has refused a row. */
   readonly refusals = new Map<string, number>();
-  readonly shards = new ShardMap(uniformRanges(1), undefined, () => 0);
+  readonly shards = new FakeShards(uniformRanges(1), undefined, () => 0);
   readonly model: OutboxModel;
   readonly workers: Worker[] = [];
   failure?: Error;

@@ -8,7 +8,7 @@ import type {
   ShardDescription,
 } from '../../../../lib/core/producer';
 import { recordsAlongLineage, type StoredRecord } from '../../../../lib/testing/fake-shard';
-import { ShardMap } from '../../../../lib/testing/shard-map';
+import { FakeShards } from '../../../../lib/testing/fake-shards';
 import type { Faults } from '../faults';
 import type { Footprint, World } from '../world';
 
@@ -29,7 +29,7 @@ export interface StreamOptions {
   /** The name of the producer, where several put into one stream. */
   producer?: string;
   /** The shards of the stream, where several put into one. @default its own */
-  shards?: ShardMap;
+  shards?: FakeShards;
   /** Hears what the producer hears. */
   hears?(what: unknown): void;
 }
@@ -48,7 +48,7 @@ export class StreamInSteps {
   wasQuiet = true;
   /** Whether each PutRecord names the last record of its key whose answer has come. */
   namedTheRecordBefore = true;
-  readonly shards: ShardMap;
+  readonly shards: FakeShards;
   /** The records of each request that can still arrive or be answered, and the answer if it has arrived. */
   readonly underWay = new Map<string, { entries: readonly PutRecordsRequestEntry[]; answer?: unknown }>();
   private readonly lastAnswered = new Map<string, string>();
@@ -62,7 +62,7 @@ export class StreamInSteps {
     private readonly options: StreamOptions,
   ) {
     const { shardCount, shards } = options;
-    this.shards = shards ?? new ShardMap(uniformRanges(shardCount), undefined, () => 0);
+    this.shards = shards ?? new FakeShards(uniformRanges(shardCount), undefined, () => 0);
   }
 
   get client(): PutRecordsClient {

@@ -1,8 +1,9 @@
+import { type Clock, systemClock } from '../../../../lib/core/foundation/clock';
 import type { HashKeyRange } from '../../../../lib/core/foundation/hash-key-ranges';
 import { planStreamReshard } from '../../../../lib/core/resharding/plan-stream-reshard';
 import type { ReshardClient } from '../../../../lib/core/resharding/reshard-client';
 import { ReshardSupersededError } from '../../../../lib/core/resharding/reshard-errors';
-import { advanceDeployment, advanceReshard } from '../../../../lib/core/resharding/reshard-stream';
+import { advanceDeployment, reshardStream } from '../../../../lib/core/resharding/reshard-stream';
 import { areShardsEven } from '../../../../lib/core/resharding/skew';
 import { answerLost, serviceError } from '../../../../lib/testing/service-error';
 import type { Scenario } from '../explore';
@@ -166,17 +167,24 @@ class Process {
 
   private async work({ shardCount, startedAt }: ReshardWork): Promise<void> {
     const target = { streamName: 'Events', shardCount };
-    const onTagFailure = (): void => {};
-    for (;;) {
-      this.requests = 0;
-      this.heard.forget(this.name);
-      const { state } =
-        startedAt === undefined
-          ? await advanceReshard(this.client, target, NOW)
-          : await advanceDeployment(this.client, target, NOW, { startedAt, onTagFailure });
-      if (state === 'even') return;
-      await this.schedule.wait(this.name, this.seenVersion);
+    this.beginLook();
+    if (startedAt === undefined) {
+      const clock: Clock = { ...systemClock, sleep: () => this.sleep() };
+      await reshardStream(this.client, target, { clock, timeOfDay: () => NOW });
+      return;
     }
+    const options = { startedAt, onTagFailure: (): void => {} };
+    while ((await advanceDeployment(this.client, target, NOW, options)).state !== 'even') await this.sleep();
+  }
+
+  private async sleep(): Promise<void> {
+    await this.schedule.wait(this.name, this.seenVersion);
+    this.beginLook();
+  }
+
+  private beginLook(): void {
+    this.requests = 0;
+    this.heard.forget(this.name);
   }
 
   private get client(): ReshardClient {

@@ -162,7 +162,7 @@ describe('even-shards plan', () => {
   test('plans an index that allows no trade with fewer partitions', async () => {
     const { index } = await json('--writes-per-second', '200000');
     expect(index.plan.partitions).toBe(400);
-    expect(index.tradeOffs.map(({ utilisation }: { utilisation: number }) => utilisation)).toEqual([0.5, 0.35, 0.25]);
+    expect(index.tradeOffs.map(({ utilization }: { utilization: number }) => utilization)).toEqual([0.5, 0.35, 0.25]);
   });
 
   test('takes the prices of a file', async () => {
@@ -196,7 +196,7 @@ describe('even-shards plan', () => {
     [['--writes-per-second', '5', '--share', 'a=1', '--share', 'a=2'], '--share names a twice'],
     [['--records-per-second', '5', '--language', 'go'], '--language must be one of typescript, python, java, got "go"'],
     [['--writes-per-second', '5', '--share', 'a=0'], 'one --share must be above 0'],
-    [['--writes-per-second', '5', '--utilisation', '2'], '--utilisation must be a number from 0.05 to 0.95, got 2'],
+    [['--writes-per-second', '5', '--utilization', '2'], '--utilization must be a number from 0.05 to 0.95, got 2'],
   ])('refuses %j', async (args, problem) => {
     const error = await plan(args).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UsageError);

@@ -125,7 +125,7 @@ describe('overloadProbability', () => {
 
   test('takes a share of the limit for what it means: at 50 % of it, a partition is overloaded above twice its share', () => {
     const query = { shards: 80, partitions: 8 };
-    expect(overloadProbability({ ...query, utilisation: 0.5 })).toBe(overloadProbability({ ...query, overload: 1 }));
+    expect(overloadProbability({ ...query, utilization: 0.5 })).toBe(overloadProbability({ ...query, overload: 1 }));
   });
 
   test('counts a partition at exactly its bound as not overloaded, however a double rounds it', () => {
@@ -143,10 +143,10 @@ describe('overloadProbability', () => {
     [{ shards: 100_001, partitions: 1 }, 'shards must be a whole number from 1 to 100000, got 100001'],
     [{ shards: 1, partitions: 1.5 }, 'partitions must be a whole number from 1 to 10000, got 1.5'],
     [{ shards: 1, partitions: 1, overload: 0 }, 'overload must be a number from 0.01 to 1000, got 0'],
-    [{ shards: 1, partitions: 1, utilisation: 1 }, 'utilisation must be a number above 0 and at most 0.99, got 1'],
+    [{ shards: 1, partitions: 1, utilization: 1 }, 'utilization must be a number above 0 and at most 0.99, got 1'],
     [
-      { shards: 1, partitions: 1, overload: 0.5, utilisation: 0.5 },
-      'overload must be absent if utilisation is given, because it follows from utilisation, got 0.5',
+      { shards: 1, partitions: 1, overload: 0.5, utilization: 0.5 },
+      'overload must be absent if utilization is given, because it follows from utilization, got 0.5',
     ],
   ])('refuses %j', (query, message) => {
     expect(() => overloadProbability(query)).toThrow(InvalidArgumentError);
@@ -198,13 +198,13 @@ describe('shardsForOverload', () => {
 
   test('is 1 where no partition can be overloaded', () => {
     expect(shardsForOverload({ partitions: 1, probability: 0.05 })).toBe(1);
-    expect(shardsForOverload({ partitions: 4, probability: 0.05, utilisation: 0.25 })).toBe(1);
+    expect(shardsForOverload({ partitions: 4, probability: 0.05, utilization: 0.25 })).toBe(1);
   });
 
-  test('is the same for a utilisation and the overload it implies', () => {
+  test('is the same for a utilization and the overload it implies', () => {
     const query = { partitions: 16, probability: 0.05 };
-    expect(shardsForOverload({ ...query, utilisation: 0.5 })).toBe(shardsForOverload({ ...query, overload: 1 }));
-    expect(shardsForOverload({ ...query, utilisation: 0.8 })).toBeGreaterThan(100 * 16);
+    expect(shardsForOverload({ ...query, utilization: 0.5 })).toBe(shardsForOverload({ ...query, overload: 1 }));
+    expect(shardsForOverload({ ...query, utilization: 0.8 })).toBeGreaterThan(100 * 16);
   });
 
   test.each([

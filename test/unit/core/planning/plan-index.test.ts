@@ -22,7 +22,7 @@ describe('planIndex', () => {
     const plan = planIndex({ writesPerSecond: 5_000 });
     expect(plan).toMatchObject({ shards: 75, boundBy: 'shards that share a partition', partitions: 10 });
     expect(plan.rules).toContainEqual({ rule: 'writes to a shard', shards: 10 });
-    expect(plan.overloadProbability).toBe(overloadProbability({ shards: 75, partitions: 10, utilisation: 0.5 }));
+    expect(plan.overloadProbability).toBe(overloadProbability({ shards: 75, partitions: 10, utilization: 0.5 }));
   });
 
   test('needs fewer shards on more partitions: a warm throughput buys cheaper pages', () => {
@@ -38,15 +38,15 @@ describe('planIndex', () => {
     expect([5_000, 5_001].map((writesPerSecond) => planIndex({ writesPerSecond }).shards)).toEqual([75, 75]);
   });
 
-  test('needs no fewer shards for more writes at any utilisation and probability', () => {
+  test('needs no fewer shards for more writes at any utilization and probability', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 9_000 }),
         fc.integer({ min: 1, max: 2_000 }),
         fc.double({ min: 0.05, max: 0.45, noNaN: true }),
         fc.constantFrom(0.001, 0.01, 0.05, 0.2, 0.5, 0.9),
-        (writesPerSecond, more, utilisation, probability) => {
-          const plan = (writes: number) => planIndex({ writesPerSecond: writes, utilisation, probability }).shards;
+        (writesPerSecond, more, utilization, probability) => {
+          const plan = (writes: number) => planIndex({ writesPerSecond: writes, utilization, probability }).shards;
           return plan(writesPerSecond) <= plan(writesPerSecond + more);
         },
       ),
@@ -55,10 +55,10 @@ describe('planIndex', () => {
   });
 
   test('carries what two partitions less carry, where a partition less needs fewer', () => {
-    const plan = (writesPerSecond: number) => planIndex({ writesPerSecond, utilisation: 0.3 });
+    const plan = (writesPerSecond: number) => planIndex({ writesPerSecond, utilization: 0.3 });
     const rates = [9_900, 10_200, 10_201];
     expect(rates.map((rate) => plan(rate).partitions)).toEqual([33, 34, 35]);
-    const needed = [33, 34].map((partitions) => shardsForOverload({ partitions, probability: 0.05, utilisation: 0.3 }));
+    const needed = [33, 34].map((partitions) => shardsForOverload({ partitions, probability: 0.05, utilization: 0.3 }));
     expect(needed).toEqual([90, 82]);
     expect(rates.map((rate) => plan(rate).shards)).toEqual([90, 90, 90]);
   });
@@ -72,7 +72,7 @@ describe('planIndex', () => {
   test('plans for partitions that are just as busy as they may be, whatever the binary fraction of that is', () => {
     for (let percent = 5; percent <= 60; percent++) {
       const writesPerSecond = (percent / 100) * 6 * 1_000;
-      const { rules, notFixed } = planIndex({ writesPerSecond, utilisation: percent / 100, partitions: 6 });
+      const { rules, notFixed } = planIndex({ writesPerSecond, utilization: percent / 100, partitions: 6 });
       expect(rules.map(({ rule }) => rule)).toContain('shards that share a partition');
       expect(notFixed).toEqual([]);
     }
@@ -88,8 +88,8 @@ describe('planIndex', () => {
       fc.property(
         fc.integer({ min: 1, max: 20_000 }),
         fc.double({ min: 0.2, max: 0.7, noNaN: true }),
-        (writesPerSecond, utilisation) => {
-          const plan = planIndex({ writesPerSecond, utilisation });
+        (writesPerSecond, utilization) => {
+          const plan = planIndex({ writesPerSecond, utilization });
           const busiest = plan.limits.find(({ limit }) => limit === 'writes to the busiest partition')!;
           return plan.overloadProbability < 0.05 && busiest.used <= 1 + 1e-9;
         },
@@ -139,7 +139,7 @@ describe('planIndex', () => {
   test.each<[Partial<IndexTraffic>, string]>([
     [{ writesPerSecond: -1 }, 'writesPerSecond must be a number of at least 0, got -1'],
     [{ itemKb: 0 }, 'itemKb must be a number above 0, got 0'],
-    [{ utilisation: 1 }, 'utilisation must be a number from 0.05 to 0.95, got 1'],
+    [{ utilization: 1 }, 'utilization must be a number from 0.05 to 0.95, got 1'],
     [{ partitions: 0 }, 'partitions must be a whole number from 1 to 10000, got 0'],
     [{ probability: 1 }, 'probability must be a number from 1e-9 to 0.999, got 1'],
     [{ pageItems: 0 }, 'pageItems must be a whole number from 1 to 10000, got 0'],

@@ -9,11 +9,11 @@ import {
   type RecordRejectedError,
 } from '../../../../lib/core';
 import type { RecordEnd } from '../../../../lib/core/producer/pending-record';
-import { putAll, type RecordSink } from '../../../../lib/core/producer/put-all';
+import { type PutSink, putAll } from '../../../../lib/core/producer/put-all';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
 /** A sink that leaves every end, and the room it has, to the test. */
-class ManualSink implements RecordSink {
+class ManualSink implements PutSink {
   readonly ending = new AbortController();
   readonly ended = this.ending.signal;
   readonly accepted: { record: ProducerRecord; end: RecordEnd }[] = [];

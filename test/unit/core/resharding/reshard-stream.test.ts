@@ -5,7 +5,6 @@ import { describeOperation } from '../../../../lib/core/resharding/plan-stream-r
 import { DailyUpdateLimitError, ReshardSupersededError } from '../../../../lib/core/resharding/reshard-errors';
 import {
   advanceDeployment,
-  advanceReshard,
   type DeploymentOptions,
   inspectStream,
   type ReshardProgress,
@@ -506,11 +505,13 @@ describe('inspectStream', () => {
   });
 });
 
-describe('advanceReshard', () => {
+describe('advanceDeployment', () => {
   test('leaves a stream alone that somebody else is changing', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4, reshardStepMs: HOUR_MS });
     await clock.runUntil(kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey: '5' }));
-    const progress = await clock.runUntil(advanceReshard(kinesis, { streamName: 'Events', shardCount: 8 }, 0));
+    const progress = await clock.runUntil(
+      advanceDeployment(kinesis, { streamName: 'Events', shardCount: 8 }, 0, deployment(0)),
+    );
     expect(progress).toEqual({ state: 'busy', openShardCount: 4, plan: [] });
     expect(callsThatChange(kinesis)).toEqual(['split']);
   });

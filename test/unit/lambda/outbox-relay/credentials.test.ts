@@ -82,7 +82,7 @@ describe('whom the relay logs in as', () => {
   test('a service that does not answer is given up in time', async () => {
     process.env.EVEN_SHARDS_DATABASE_SECRET_ARN = 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:relay';
     answer = new Promise(() => {});
-    await expect(credentials(SERVER, 200)).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(credentials(SERVER, 200)).rejects.toMatchObject({ name: 'TimeoutError' });
     secrets.closeAllConnections();
   });
 

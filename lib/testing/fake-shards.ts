@@ -4,7 +4,7 @@ import { FakeShard } from './fake-shard';
 import { type ShardLimits, ShardTokenBucket } from './shard-token-bucket';
 
 /** The shards of a stream, closed ones included, and how they split and merge. */
-export class ShardMap {
+export class FakeShards {
   readonly all: FakeShard[] = [];
   /** The open shards, by hash key. */
   readonly open: FakeShard[];

@@ -5,20 +5,20 @@ import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answ
 /**
  * An item as plain JSON without loss: a number that a double cannot hold becomes a string, and binary becomes base64.
  */
-export function plainItem(item: DynamoDbItem): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
+export function jsonItem(item: DynamoDbItem): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, jsonValue(value)]));
 }
 
 /** @throws IncompleteAnswerError for what is no attribute value: the items are as an answer had them */
-function plainValue(value: AttributeValue): unknown {
+function jsonValue(value: AttributeValue): unknown {
   if (typeof value !== 'object' || value === null) throw new IncompleteAnswerError('Query', 'attribute values');
   if ('S' in value) return value.S;
   if ('N' in value) return exactNumber(value.N);
   if ('BOOL' in value) return value.BOOL;
   if ('NULL' in value) return null;
   if ('B' in value) return base64(value.B);
-  if ('L' in value) return value.L.map(plainValue);
-  if ('M' in value) return plainItem(value.M);
+  if ('L' in value) return value.L.map(jsonValue);
+  if ('M' in value) return jsonItem(value.M);
   if ('SS' in value) return value.SS;
   if ('NS' in value) return value.NS.map(exactNumber);
   if ('BS' in value) return value.BS.map(base64);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { plainItem } from '../../../../lambda/query-fanout/plain-json';
+import { jsonItem } from '../../../../lambda/query-fanout/json-item';
 import type { DynamoDbItem } from '../../../../lib/core';
 
 const everything: DynamoDbItem = {
@@ -13,9 +13,9 @@ const everything: DynamoDbItem = {
   list: { L: [{ N: '1.5' }, { M: { inner: { B: Uint8Array.of(2) } } }] },
 };
 
-describe('plainItem', () => {
+describe('jsonItem', () => {
   test('writes every type as JSON', () => {
-    expect(JSON.parse(JSON.stringify(plainItem(everything)))).toEqual({
+    expect(JSON.parse(JSON.stringify(jsonItem(everything)))).toEqual({
       text: 'a',
       yes: true,
       nothing: null,
@@ -39,13 +39,13 @@ describe('plainItem', () => {
     ['1E+125', '1E+125'],
     ['1E-130', 1e-130],
   ])('writes the number %s as %p', (text, expected) => {
-    expect(plainItem({ number: { N: text } })).toEqual({ number: expected });
+    expect(jsonItem({ number: { N: text } })).toEqual({ number: expected });
   });
 
   test('loses no digit of any number', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n }), (digits) => {
-        const { number } = plainItem({ number: { N: digits.toString() } });
+        const { number } = jsonItem({ number: { N: digits.toString() } });
         return BigInt(number as string | number) === digits;
       }),
     );

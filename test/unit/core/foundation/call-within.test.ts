@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { callWithin } from '../../../lambda/time-left';
+import { callWithin } from '../../../../lib/core/foundation/call-within';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 
 /** Collects garbage, as a busy function does at any moment. */
 function collectGarbage(): void {
@@ -18,7 +19,7 @@ const unanswered = ({ abortSignal }: { abortSignal: AbortSignal }) =>
 describe('a call within a time', () => {
   test('ends when the time is up, though garbage was collected meanwhile', async () => {
     const calls = Array.from({ length: 20 }, () =>
-      callWithin(100, new AbortController().signal, unanswered).catch((error) => error.name),
+      callWithin({ ms: 100, signal: new AbortController().signal }, unanswered).catch((error) => error.name),
     );
     for (let times = 0; times < 3; times++) {
       await sleep(10);
@@ -27,13 +28,20 @@ describe('a call within a time', () => {
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['TimeoutError']));
   });
 
+  test('ends when the time is up, though its client never hears of the abort', async () => {
+    const clock = new VirtualClock();
+    const call = callWithin({ ms: 100, clock }, () => new Promise<never>(() => {}));
+    await expect(clock.runUntil(call)).rejects.toThrow('no answer within 100 ms');
+    expect(clock.now()).toBe(100);
+  });
+
   test('ends when its caller gives up, before or meanwhile', async () => {
     const caller = new AbortController();
-    const call = callWithin(10_000, caller.signal, unanswered);
+    const call = callWithin({ ms: 10_000, signal: caller.signal }, unanswered);
     caller.abort(new Error('given up'));
     await expect(call).rejects.toThrow('given up');
     let wasAborted: boolean | undefined;
-    await callWithin(10_000, caller.signal, async ({ abortSignal }) => {
+    await callWithin({ ms: 10_000, signal: caller.signal }, async ({ abortSignal }) => {
       wasAborted = abortSignal.aborted;
     });
     expect(wasAborted).toBe(true);
@@ -42,7 +50,7 @@ describe('a call within a time', () => {
   test('returns what the call returns, and lets the caller go', async () => {
     const { signal } = new AbortController();
     const removed = jest.spyOn(signal, 'removeEventListener');
-    expect(await callWithin(10_000, signal, async () => 'answer')).toBe('answer');
+    expect(await callWithin({ ms: 10_000, signal }, async () => 'answer')).toBe('answer');
     expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
   });
 });

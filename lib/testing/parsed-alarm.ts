@@ -33,7 +33,7 @@ export interface WatchedMetric {
   readonly statistic: Statistic;
 }
 
-export interface AlarmDefinition {
+export interface ParsedAlarm {
   readonly rule: AlarmRule;
   readonly periodMs: number;
   readonly metrics: readonly WatchedMetric[];
@@ -56,7 +56,7 @@ const TREATMENTS: readonly string[] = [
 ] satisfies MissingDataTreatment[];
 
 /** Throws InvalidArgumentError for what the simulator does not know. */
-export function parseAlarm(properties: AlarmProperties): AlarmDefinition {
+export function parseAlarm(properties: AlarmProperties): ParsedAlarm {
   const queries = properties.Metrics ?? [
     {
       Id: 'metric',

@@ -1,0 +1,52 @@
+import { type Clock, systemClock } from './clock';
+
+/** What ends a call besides its answer. */
+export interface CallLimit {
+  /** How many milliseconds it may take, by this clock. */
+  readonly ms: number;
+  readonly clock?: Clock;
+  /** Aborts the call, whose own error then says so. */
+  readonly signal?: AbortSignal;
+}
+
+/** A call had no answer in its time. It may have been applied. It has the name that the SDK's own time-outs have. */
+class CallTimeoutError extends Error {
+  override readonly name = 'TimeoutError';
+
+  constructor(ms: number) {
+    super(`no answer within ${ms} ms`);
+  }
+}
+
+/**
+ * Makes a call, and gives it up when it has had its time: even one whose client never hears of the abort ends then.
+ *
+ * `AbortSignal.any` would not do: Node.js forgets a time-out that only another signal knows when it collects garbage.
+ * Source: nodejs/node, issues 57736 and 65995.
+ *
+ * @throws CallTimeoutError if there is no answer in time; what comes later is dropped
+ */
+export async function callWithin<T>(
+  { ms, clock = systemClock, signal }: CallLimit,
+  call: (options: { abortSignal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort);
+  let cancel = (): void => {};
+  const silence = new Promise<never>((_, reject) => {
+    cancel = clock.schedule(() => {
+      const error = new CallTimeoutError(ms);
+      // Before the abort: the client's own error for it would not say why.
+      reject(error);
+      controller.abort(error);
+    }, ms);
+  });
+  try {
+    return await Promise.race([call({ abortSignal: controller.signal }), silence]);
+  } finally {
+    cancel();
+    signal?.removeEventListener('abort', abort);
+  }
+}
