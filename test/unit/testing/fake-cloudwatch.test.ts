@@ -1,9 +1,9 @@
 import { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import type { AlarmClient } from '../../../lambda/stream-scaler/read-load';
-import type { AlarmProperties } from '../../../lib/testing/parsed-alarm';
 import { type AlarmStateValue, alarmState, type MissingDataTreatment } from '../../../lib/testing/alarm-state';
 import { FakeCloudWatch } from '../../../lib/testing/fake-cloudwatch';
 import { parseMetricMath, type Series } from '../../../lib/testing/metric-math';
+import type { AlarmProperties } from '../../../lib/testing/parsed-alarm';
 
 const MINUTE = 60_000;
 
