@@ -6,8 +6,8 @@ import { desiredShardCount, type Load, type ScalingSituation } from '../../../li
 import { shardCountSteps } from '../../../lib/core/resharding/shard-count-steps';
 import { SCALE_IN_FRACTION, SURGE_FRACTION } from '../../../lib/core/resharding/thresholds';
 import { formatUpdateHistory, type PastUpdate, parseUpdateHistory } from '../../../lib/core/resharding/update-history';
-import type { AlarmProperties, MetricIdentity } from '../../../lib/testing/parsed-alarm';
 import { FakeCloudWatch } from '../../../lib/testing/fake-cloudwatch';
+import type { AlarmProperties, MetricIdentity } from '../../../lib/testing/parsed-alarm';
 
 export interface ScaledStreamOptions {
   /** What tells of the load, as the alarms of the template do. */
