@@ -17,6 +17,7 @@ import type { RebalanceMove } from '../../lib/core/registry/rebalance-plan';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
+import { allocateEach, type OwnerFailure } from './allocate-each';
 import { checkAllowed } from './check-allowed';
 import { InvocationTime } from './invocation-time';
 import { parseRegistryEvent } from './registry-event';
@@ -44,7 +45,7 @@ async function handle(event: unknown, invocation: Invocation): Promise<object> {
   time.begin(invocation);
   switch (request.action) {
     case 'allocate':
-      return { owners: (await ledger.allocate(request.owners, await ranges())).map(ownerJson) };
+      return { owners: (await allocateEach(ledger, store, request.owners, await ranges())).map(ownerJson) };
     case 'get':
       return { owners: (await readOwners(store, request.owners)).map(ownerJson) };
     case 'release':
@@ -87,8 +88,9 @@ function listPage(all: readonly HashKeyOwner[], { limit, cursor }: { limit: numb
 }
 
 /** Hash keys as decimal text: JSON has no integers of 128 bits. */
-function ownerJson(owner: HashKeyOwner | undefined): object | null {
-  return owner === undefined ? null : { ...owner, hashKey: String(owner.hashKey) };
+function ownerJson(owner: HashKeyOwner | OwnerFailure | undefined): object | null {
+  if (owner === undefined) return null;
+  return 'hashKey' in owner ? { ...owner, hashKey: String(owner.hashKey) } : owner;
 }
 
 function moveJson(move: RebalanceMove): object {

@@ -6,6 +6,8 @@ import { EarlierRecordFailedError, RecordRejectedError } from '../../lib/core/pr
 import type { ProducerRecord } from '../../lib/core/producer/producer-record';
 import type { SourceMessage } from './event-source';
 import { type FailureTally, OUT_OF_TIME, reasonOf } from './failure-tally';
+import { OwnerKeyError } from './owner-key-error';
+import type { OwnedRecord } from './record-input';
 
 /** The result of one record of a direct invocation. */
 export type RecordResult = PutReceipt | RecordFailure;
@@ -15,6 +17,8 @@ export interface RecordFailure {
   errorMessage: string;
   /** Present if an answer was lost. The record may then be in the stream although it is reported as failed. */
   mayHaveBeenWritten?: true;
+  /** Present if the registry did not return the hash key of the record's owner: whether it may do so at another attempt. */
+  isRetryable?: boolean;
 }
 
 export interface ProducerResponse {
@@ -29,7 +33,7 @@ const MAX_ERROR_MESSAGE_LENGTH = 300;
 /** Puts the records of a direct invocation and reports each. */
 export async function deliverRecords(
   producer: OrderedProducer,
-  records: readonly ProducerRecord[],
+  records: readonly OwnedRecord[],
   failures: FailureTally,
 ): Promise<ProducerResponse> {
   const results = await putEach(producer, records, failures);
@@ -74,10 +78,13 @@ function unblocked(messages: readonly SourceMessage[], failures: FailureTally): 
   });
 }
 
-/** The results of the records, in order. If a record fails, even before it is sent, the records behind it fail too. */
+/**
+ * The results of the records, in order. If a record fails, even before it is sent, the records of its key behind it fail
+ * too.
+ */
 async function putEach(
   producer: OrderedProducer,
-  records: readonly ProducerRecord[],
+  records: readonly OwnedRecord[],
   failures: FailureTally,
 ): Promise<RecordResult[]> {
   const results: RecordResult[] = [];
@@ -85,16 +92,29 @@ async function putEach(
     results[index] = failureOf(error);
     failures.add(error as EvenShardsError);
   };
+  const toSend: number[] = [];
+  const heldKeys = new Set<string>();
+  records.forEach(({ partitionKey, ownerKeyError }, index) => {
+    if (ownerKeyError === undefined && !heldKeys.has(partitionKey)) {
+      toSend.push(index);
+      return;
+    }
+    heldKeys.add(partitionKey);
+    fail(index, ownerKeyError ?? new EarlierRecordFailedError(partitionKey));
+  });
   try {
-    await producer.putAll(records, {
-      delivered: (index, _, receipt) => {
-        results[index] = receipt;
+    await producer.putAll(
+      toSend.map((index) => records[index]!),
+      {
+        delivered: (position, _, receipt) => {
+          results[toSend[position]!] = receipt;
+        },
+        rejected: (position, _, error) => fail(toSend[position]!, error),
       },
-      rejected: (index, _, error) => fail(index, error),
-    });
+    );
   } catch (error) {
     // The producer ended before it had pulled all.
-    for (const index of records.keys()) if (results[index] === undefined) fail(index, error);
+    for (const index of toSend) if (results[index] === undefined) fail(index, error);
   }
   return results;
 }
@@ -110,6 +130,7 @@ function failureOf(error: unknown): RecordFailure {
     errorCode: reasonOf(error),
     errorMessage: messageOf(error).slice(0, MAX_ERROR_MESSAGE_LENGTH),
     ...(isAmbiguous && { mayHaveBeenWritten: true }),
+    ...(error instanceof OwnerKeyError && { isRetryable: error.isRetryable }),
   };
 }
 

@@ -1,10 +1,12 @@
 import { RecentMap } from '../../lib/core/foundation/recent-map';
+import { OwnerKeyError } from './owner-key-error';
 import type { OwnedRecord } from './record-input';
 
-/**
- * Asks the registry for the keys of owners, in their order; null for an owner without a key. Ends when it is aborted.
- */
-export type AskRegistry = (owners: string[], abortSignal: AbortSignal) => Promise<({ hashKey: string } | null)[]>;
+/** The hash key of an owner, null for an owner without one, or why nobody knows. */
+export type OwnerKey = bigint | null | OwnerKeyError;
+
+/** Asks the registry for the keys of owners, in their order. Ends when it is aborted. */
+export type AskRegistry = (owners: string[], abortSignal: AbortSignal) => Promise<OwnerKey[]>;
 
 /** The registry answers for at most so many owners at once. */
 const OWNERS_PER_REQUEST = 1_000;
@@ -36,10 +38,13 @@ export class HashKeyOwners {
     private readonly clocks: () => Moment = now,
   ) {}
 
-  /** Sets the explicit hash key of each record that has an owner. It stays absent where the owner has none. */
+  /**
+   * Sets the explicit hash key of each record that has an owner. It stays absent where the owner has none, and where nobody
+   * knows, which `ownerKeyError` then says.
+   */
   async resolve(records: readonly OwnedRecord[], abortSignal: AbortSignal): Promise<void> {
     const owned = records.filter(({ hashKeyOwner }) => hashKeyOwner !== undefined);
-    const keys = new Map<string, bigint | undefined>();
+    const keys = new Map<string, OwnerKey>();
     const unknown = new Set<string>();
     for (const { hashKeyOwner } of owned) {
       const known = this.freshKey(hashKeyOwner!);
@@ -47,7 +52,11 @@ export class HashKeyOwners {
       else keys.set(hashKeyOwner!, known);
     }
     for (const [owner, hashKey] of await this.askFor([...unknown], abortSignal)) keys.set(owner, hashKey);
-    for (const record of owned) record.explicitHashKey = keys.get(record.hashKeyOwner!);
+    for (const record of owned) {
+      const key = keys.get(record.hashKeyOwner!);
+      if (key instanceof OwnerKeyError) record.ownerKeyError = key;
+      else record.explicitHashKey = key ?? undefined;
+    }
   }
 
   /** The owner's key, unless it was asked for too long ago by the clock that says more. */
@@ -59,22 +68,17 @@ export class HashKeyOwners {
     return ageMs < KEY_LIFETIME_MS ? known.hashKey : undefined;
   }
 
-  /** The answers, undefined for an owner who has no key. */
-  private async askFor(
-    owners: readonly string[],
-    abortSignal: AbortSignal,
-  ): Promise<ReadonlyMap<string, bigint | undefined>> {
-    const answered = new Map<string, bigint | undefined>();
+  private async askFor(owners: readonly string[], abortSignal: AbortSignal): Promise<ReadonlyMap<string, OwnerKey>> {
+    const answered = new Map<string, OwnerKey>();
     for (let start = 0; start < owners.length; start += OWNERS_PER_REQUEST) {
       const some = owners.slice(start, start + OWNERS_PER_REQUEST);
       const askedAt = this.clocks();
       const answers = await this.ask(some, abortSignal);
       some.forEach((owner, index) => {
-        const answer = answers[index];
-        const hashKey = answer ? BigInt(answer.hashKey) : undefined;
-        answered.set(owner, hashKey);
-        if (hashKey === undefined) this.keys.delete(owner);
-        else this.keys.set(owner, { hashKey, askedAt });
+        const answer = answers[index]!;
+        answered.set(owner, answer);
+        if (typeof answer === 'bigint') this.keys.set(owner, { hashKey: answer, askedAt });
+        else this.keys.delete(owner);
       });
     }
     return answered;

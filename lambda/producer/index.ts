@@ -1,4 +1,5 @@
 import { Kinesis } from '@aws-sdk/client-kinesis';
+import { Lambda } from '@aws-sdk/client-lambda';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import { callWithin } from '../../lib/core/foundation/call-within';
@@ -63,7 +64,9 @@ const registryName = process.env[REGISTRY_FUNCTION_NAME];
 const hashKeyOwners =
   registryName === undefined
     ? undefined
-    : new HashKeyOwners(askRegistry(registryName, process.env[ALLOCATE_HASH_KEYS] === 'true' ? 'allocate' : 'get'));
+    : new HashKeyOwners(
+        askRegistry(new Lambda({}), registryName, process.env[ALLOCATE_HASH_KEYS] === 'true' ? 'allocate' : 'get'),
+      );
 const inputOptions = { ...options, hasRegistry: hashKeyOwners !== undefined };
 
 /**
@@ -123,13 +126,15 @@ async function messagesWithKeys(messages: readonly SourceMessage[], signal: Abor
   await hashKeyOwners?.resolve(records, signal);
   return messages.map((message) => {
     const { record } = message;
-    if (record instanceof Error || !lacksKey(record)) return message;
+    if (record instanceof Error) return message;
+    if (record.ownerKeyError !== undefined) return { ...message, record: record.ownerKeyError };
+    if (!lacksKey(record)) return message;
     return { ...message, record: unknownOwner('body', record) };
   });
 }
 
-function lacksKey({ hashKeyOwner, explicitHashKey }: OwnedRecord): boolean {
-  return hashKeyOwner !== undefined && explicitHashKey === undefined;
+function lacksKey({ hashKeyOwner, explicitHashKey, ownerKeyError }: OwnedRecord): boolean {
+  return hashKeyOwner !== undefined && explicitHashKey === undefined && ownerKeyError === undefined;
 }
 
 function unknownOwner(field: string, { hashKeyOwner }: OwnedRecord): InvalidEventError {

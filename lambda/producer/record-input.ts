@@ -4,6 +4,7 @@ import { checkProducerRecord, type ProducerRecord } from '../../lib/core/produce
 import { checkOwner } from '../../lib/core/registry/hash-key-owner';
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
+import type { OwnerKeyError } from './owner-key-error';
 
 /** A record as an event carries it. */
 export interface RecordInput {
@@ -22,6 +23,8 @@ export interface RecordInput {
 /** A record whose owner the registry is yet to be asked for. */
 export interface OwnedRecord extends ProducerRecord {
   hashKeyOwner?: string;
+  /** Why nobody knows the owner's hash key. Such a record must not be sent. */
+  ownerKeyError?: OwnerKeyError;
 }
 
 /** What the stream and the function take. */

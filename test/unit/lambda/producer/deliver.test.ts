@@ -2,6 +2,7 @@ import { InvalidEventError } from '../../../../lambda/invalid-event-error';
 import { deliverMessages, deliverRecords } from '../../../../lambda/producer/deliver';
 import type { SourceMessage } from '../../../../lambda/producer/event-source';
 import { FailureTally } from '../../../../lambda/producer/failure-tally';
+import { OwnerKeyError } from '../../../../lambda/producer/owner-key-error';
 import {
   InvalidArgumentError,
   OrderedProducer,
@@ -147,6 +148,29 @@ describe('the tally of failures', () => {
   test('is silent when nothing failed', () => {
     new FailureTally().log();
     expect(logged).not.toHaveBeenCalled();
+  });
+});
+
+describe('records whose owner has no hash key because the registry failed', () => {
+  const busy = new OwnerKeyError('REGISTRY_BUSY', 'the registry did not return a hash key', {
+    isRetryable: true,
+    summary: 'the registry did not return a hash key',
+  });
+
+  test('fail by name, with the records of their key behind them, and the others are delivered', async () => {
+    const { clock, kinesis, producer } = setUp();
+    const records = [record('a1'), { ...record('b1'), ownerKeyError: busy }, record('b2'), record('a2')];
+    const response = await clock.runUntil(deliverRecords(producer, records, new FailureTally()));
+    expect(response).toMatchObject({
+      failedRecordCount: 2,
+      records: [
+        { attempts: 1 },
+        { errorCode: 'REGISTRY_BUSY', isRetryable: true },
+        { errorCode: 'EARLIER_RECORD_FAILED' },
+        { attempts: 1 },
+      ],
+    });
+    expect(kinesis.allData()).toEqual(['a1', 'a2']);
   });
 });
 

@@ -1,4 +1,5 @@
-import { HashKeyOwners } from '../../../../lambda/producer/hash-key-owners';
+import { HashKeyOwners, type OwnerKey } from '../../../../lambda/producer/hash-key-owners';
+import { OwnerKeyError } from '../../../../lambda/producer/owner-key-error';
 import type { OwnedRecord } from '../../../../lambda/producer/record-input';
 
 describe('HashKeyOwners', () => {
@@ -8,13 +9,13 @@ describe('HashKeyOwners', () => {
   let asked: string[][];
   let nowMs: number;
   let timeOfDayMs: number;
-  let keyOf: (owner: string) => { hashKey: string } | null;
+  let keyOf: (owner: string) => OwnerKey;
   let owners: HashKeyOwners;
   beforeEach(() => {
     asked = [];
     nowMs = 0;
     timeOfDayMs = 0;
-    keyOf = (owner) => ({ hashKey: owner.slice(1) });
+    keyOf = (owner) => BigInt(owner.slice(1));
     const ask = async (names: string[]) => {
       asked.push(names);
       return names.map(keyOf);
@@ -35,7 +36,7 @@ describe('HashKeyOwners', () => {
 
   test('asks again after a minute, for the owner may have been moved', async () => {
     await keysOf('o1');
-    keyOf = () => ({ hashKey: '7' });
+    keyOf = () => 7n;
     nowMs = 59_999;
     expect(await keysOf('o1')).toEqual([1n]);
     nowMs = 60_000;
@@ -67,7 +68,7 @@ describe('HashKeyOwners', () => {
   test('leaves a record without a key if its owner has none, and asks again', async () => {
     keyOf = () => null;
     expect(await keysOf('o1')).toEqual([undefined]);
-    keyOf = () => ({ hashKey: '1' });
+    keyOf = () => 1n;
     expect(await keysOf('o1')).toEqual([1n]);
   });
 
@@ -81,6 +82,16 @@ describe('HashKeyOwners', () => {
   test('asks for no more owners at once than the registry answers for', async () => {
     await keysOf(...Array.from({ length: 2_500 }, (_, index) => `o${index}`));
     expect(asked.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
+  });
+
+  test('says of each record why its owner has no key, and asks again', async () => {
+    const failure = new OwnerKeyError('REGISTRY_BUSY', 'busy', { isRetryable: true, summary: 'busy' });
+    keyOf = (owner) => (owner === 'o1' ? failure : 2n);
+    const records = [record('o1'), record('o2')];
+    await owners.resolve(records, new AbortController().signal);
+    expect(records).toMatchObject([{ ownerKeyError: failure }, { explicitHashKey: 2n }]);
+    keyOf = () => 1n;
+    expect(await keysOf('o1')).toEqual([1n]);
   });
 
   test('gives up with the invocation', async () => {

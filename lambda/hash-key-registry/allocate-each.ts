@@ -1,0 +1,42 @@
+import { EvenShardsError } from '../../lib/core/foundation/errors';
+import type { HashKeyRange } from '../../lib/core/foundation/hash-key-ranges';
+import { type HashKeyLedger, type OwnerRequest, readOwners } from '../../lib/core/registry/hash-key-ledger';
+import type { HashKeyOwner } from '../../lib/core/registry/hash-key-owner';
+import type { RegistryStore } from '../../lib/core/registry/registry-store';
+
+/** Why an owner has no key yet. */
+export interface OwnerFailure {
+  owner: string;
+  errorCode: string;
+  errorMessage: string;
+  /** Whether the same request may succeed if it is made again. */
+  isRetryable: boolean;
+}
+
+/** The errors that end the commits of a request, some of which may have been made: whether another attempt may succeed. */
+const ENDS_COMMITS: Readonly<Record<string, boolean>> = {
+  REGISTRY_BUSY: true,
+  UNCERTAIN_COMMIT: true,
+  KEY_SPACE_EXHAUSTED: false,
+};
+
+/** Each owner with its key, or why it has none yet, in the order of the requests. */
+export async function allocateEach(
+  ledger: Pick<HashKeyLedger, 'allocate'>,
+  store: RegistryStore,
+  requests: readonly OwnerRequest[],
+  ranges: readonly HashKeyRange[],
+): Promise<(HashKeyOwner | OwnerFailure)[]> {
+  try {
+    return await ledger.allocate(requests, ranges);
+  } catch (error) {
+    if (!(error instanceof EvenShardsError) || !Object.hasOwn(ENDS_COMMITS, error.code)) throw error;
+    const { code: errorCode, message: errorMessage } = error;
+    const names = requests.map(({ owner }) => owner);
+    // Commits before that one have given others their keys, and it may have been made itself.
+    const known = await readOwners(store, names);
+    return names.map(
+      (owner, index) => known[index] ?? { owner, errorCode, errorMessage, isRetryable: ENDS_COMMITS[errorCode]! },
+    );
+  }
+}

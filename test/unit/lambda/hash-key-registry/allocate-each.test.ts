@@ -1,0 +1,42 @@
+import { allocateEach } from '../../../../lambda/hash-key-registry/allocate-each';
+import { HashKeyLedger, type RegistryStore, uniformRanges } from '../../../../lib/core';
+import { systemClock } from '../../../../lib/core/foundation/clock';
+import { FakeRegistryTable, type RandomSchedule } from '../../../support/fakes/fake-registry-store';
+
+const noSchedule = { pause: async () => {}, random: () => 0.5 } as unknown as RandomSchedule;
+const owners = Array.from({ length: 5 }, (_, index) => ({ owner: `owner-${index}` }));
+
+/** A ledger that commits two owners at a time. From its second commit on, others come first, or it fails in another way. */
+function setUp(laterWrites: RegistryStore['writeHead']) {
+  const table = new FakeRegistryTable();
+  const store = table.store(noSchedule, 0);
+  const writeHead: RegistryStore['writeHead'] = (head, expected) =>
+    expected === 0 ? store.writeHead(head, expected) : laterWrites(head, expected);
+  const ledger = new HashKeyLedger(
+    { ...store, writeHead },
+    { maxEntries: 2, clock: { ...systemClock, sleep: async () => {} } },
+  );
+  return allocateEach(ledger, store, owners, uniformRanges(2));
+}
+
+describe('the owners of a request', () => {
+  test('have their keys as far as commits were made, and say by name why the others have none', async () => {
+    const [first, second, ...others] = await setUp(async () => false);
+    expect([first, second]).toEqual([
+      { owner: 'owner-0', hashKey: expect.any(BigInt), weight: 1 },
+      { owner: 'owner-1', hashKey: expect.any(BigInt), weight: 1 },
+    ]);
+    expect(others).toEqual(
+      owners.slice(2).map(({ owner }) => ({
+        owner,
+        errorCode: 'REGISTRY_BUSY',
+        errorMessage: expect.stringContaining('[REGISTRY_BUSY] the change was not written'),
+        isRetryable: true,
+      })),
+    );
+  });
+
+  test('are not known after a failure of the store', async () => {
+    await expect(setUp(() => Promise.reject(new Error('throttled')))).rejects.toThrow('throttled');
+  });
+});
