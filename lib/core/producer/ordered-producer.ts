@@ -72,8 +72,8 @@ export class OrderedProducer {
    * go on. That lasts to the end of the source, or, where it has no end, until 100,000 other keys have had a rejection
    * since the last one of this key: then the key is forgotten, and its next record is sent.
    *
-   * @param observer is told of every record's end, with its position in the source
-   * @throws what the source or the observer throws, or `ProducerAbortedError`, `ProducerClosedError` or
+   * @param observer is told of every record's end, with its position in the source; the call ends when what it returns has
+   * @throws InvalidArgumentError if `records` is no iterable of records, or `observer` no object; what the source or the observer throws, or `ProducerAbortedError`, `ProducerClosedError` or
    *   `StreamDistributionError` if the producer ends before the source does; in each case after the records pulled so
    *   far have ended
    */

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { InvalidArgumentError } from '../foundation/errors';
 import type { PutReceipt, RecordEnd } from './pending-record';
 import { EarlierRecordFailedError } from './producer-errors';
 import type { ProducerRecord } from './producer-record';
@@ -13,10 +14,10 @@ export interface PutSummary {
   firstRejection?: { index: number; error: Error };
 }
 
-/** Is told of every record's end, with its position in the source. */
+/** Is told of every record's end, with its position in the source. `putAll` waits for what its methods return. */
 export interface PutObserver<R extends ProducerRecord> {
-  delivered?(index: number, record: R, receipt: PutReceipt): void;
-  rejected?(index: number, record: R, error: Error): void;
+  delivered?(index: number, record: R, receipt: PutReceipt): unknown;
+  rejected?(index: number, record: R, error: Error): unknown;
 }
 
 /** What `putAll` needs of the producer. */
@@ -43,16 +44,18 @@ export async function putAll<R extends ProducerRecord>(
   records: Iterable<R> | AsyncIterable<R>,
   observer: PutObserver<R>,
 ): Promise<PutSummary> {
+  if (typeof observer !== 'object' || observer === null) {
+    throw new InvalidArgumentError('observer', observer, 'an object with delivered, rejected, or none of them');
+  }
   const tally = new Tally(observer);
-  const isAsync = Symbol.asyncIterator in records;
-  const iterator = isAsync ? records[Symbol.asyncIterator]() : records[Symbol.iterator]();
+  const { iterator, isAsync } = iteratorOf(records);
   let exhausted = false;
   try {
     for (let index = 0; ; index++) {
       sink.ended.throwIfAborted();
       tally.throwIfBroken();
       const step = iterator.next();
-      const { done, value } = isAsync ? await unlessEnded(step, sink.ended) : (step as IteratorResult<R>);
+      const { done, value } = checkedStep<R>(isAsync ? await unlessEnded(step, sink.ended) : step);
       exhausted = done === true;
       if (done) break;
       sink.ended.throwIfAborted();
@@ -119,15 +122,54 @@ class Tally<R extends ProducerRecord> {
   }
 
   /** An observer that throws must not disturb the records of others: its error waits until all have ended. */
-  private close(observe: () => void): void {
+  private close(observe: () => unknown): void {
+    let observed: unknown;
     try {
-      observe();
+      observed = observe();
     } catch (error) {
       this.observerError ??= { error };
     }
+    // Without a promise the record has ended now, so that its place in the buffer is free.
+    if (typeof Object(observed).then === 'function') void this.closeBehind(observed);
+    else this.closeOne();
+  }
+
+  private async closeBehind(observed: unknown): Promise<void> {
+    try {
+      await observed;
+    } catch (error) {
+      this.observerError ??= { error };
+    }
+    this.closeOne();
+  }
+
+  private closeOne(): void {
     this.pending -= 1;
     if (this.pending === 0) this.onEnded();
   }
+}
+
+const SOURCE = 'an iterable or an async iterable of records';
+
+/** The iterator of a source, and whether it is an asynchronous one. */
+function iteratorOf<R>(records: Iterable<R> | AsyncIterable<R>): {
+  iterator: Iterator<R> | AsyncIterator<R>;
+  isAsync: boolean;
+} {
+  const source: Partial<Iterable<R> & AsyncIterable<R>> = Object(records);
+  const isAsync = typeof source[Symbol.asyncIterator] === 'function';
+  // A string is an iterable, of characters: none of them is a record.
+  if (typeof records !== 'object' || (!isAsync && typeof source[Symbol.iterator] !== 'function')) {
+    throw new InvalidArgumentError('records', records, SOURCE);
+  }
+  const iterator = isAsync ? source[Symbol.asyncIterator]!() : source[Symbol.iterator]!();
+  if (typeof Object(iterator).next !== 'function') throw new InvalidArgumentError('records', records, SOURCE);
+  return { iterator, isAsync };
+}
+
+function checkedStep<R>(step: unknown): IteratorResult<R> {
+  if (typeof step === 'object' && step !== null) return step as IteratorResult<R>;
+  throw new InvalidArgumentError('records', step, `${SOURCE}, whose steps are objects`);
 }
 
 /** Tells a source that no more is pulled. Not waited for: one that hangs in `next` hangs in `return` as well. */

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '../foundation/errors';
 import { coveringRanges, type HashKeyRange } from '../foundation/hash-key-ranges';
 import { checkHashKey, HASH_KEY_SPACE } from '../foundation/hash-key-space';
 import type { BalancedKeyAllocator } from './balanced-key-allocator';
+import { checkedStore } from './checked-store';
 import { checkOwner, type HashKeyOwner } from './hash-key-owner';
 import { PartialRebalanceError } from './partial-rebalance-error';
 import { type RebalanceMove, type RebalancePlan, rebalancePlan } from './rebalance-plan';
@@ -68,10 +69,11 @@ export class HashKeyLedger {
   private readonly maxEntries: number;
   private readonly commits: RegistryCommits;
 
+  /** @throws InvalidArgumentError if the store lacks a method */
   constructor(store: RegistryStore, options: HashKeyLedgerOptions = {}) {
     const { maxEntries = DEFAULT_MAX_ENTRIES, clock = systemClock, random = Math.random } = options;
     this.maxEntries = maxEntries;
-    this.commits = new RegistryCommits(store, { maxEntries, clock, random });
+    this.commits = new RegistryCommits(checkedStore(store), { maxEntries, clock, random });
   }
 
   /**
@@ -195,9 +197,10 @@ export async function readOwners(
   names: readonly string[],
 ): Promise<(HashKeyOwner | undefined)[]> {
   checkNames(names);
+  const checked = checkedStore(store);
   // The head comes first: an entry that the head no longer holds is among the entries by now.
-  const { recent } = await readHead(store);
-  const entries = await Promise.all(names.map((name) => store.readEntry(name)));
+  const { recent } = await readHead(checked);
+  const entries = await Promise.all(names.map((name) => checked.readEntry(name)));
   const found = new Map(
     latest([...entries.flatMap((entry) => entry ?? []), ...recent]).map((entry) => [entry.owner, entry]),
   );

@@ -38,6 +38,7 @@ export {
   InvalidWeightError,
   KeySpaceExhaustedError,
   RegistryBusyError,
+  RegistryStoreError,
   StaleMoveError,
   UncertainCommitError,
 } from './registry-errors';

@@ -42,6 +42,7 @@ export class RegistryCommits {
   private turn: Promise<unknown> = Promise.resolve();
 
   constructor(
+    /** A checked one. */
     private readonly store: RegistryStore,
     private readonly options: { maxEntries: number; clock: Clock; random(): number },
   ) {}

@@ -41,6 +41,13 @@ export class UncertainCommitError extends EvenShardsError {
   }
 }
 
+/** A method of a registry's store failed with something that is no `Error`, which is the cause. */
+export class RegistryStoreError extends EvenShardsError {
+  constructor(operation: string, cause: unknown) {
+    super('REGISTRY_STORE_FAILED', `${operation} of the store failed, and did not say with which error`, { cause });
+  }
+}
+
 /** The stored registry is not one that a ledger has written. Something else has changed it, or a store is faulty. */
 export class CorruptRegistryError extends EvenShardsError {
   constructor(

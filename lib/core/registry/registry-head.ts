@@ -15,6 +15,7 @@ export async function readHead(store: RegistryStore): Promise<RegistryHead> {
 export function checkedHead(head: RegistryHead): RegistryHead {
   const { version, recent, commits } = head;
   if (!Number.isSafeInteger(version) || version < 1) throw new CorruptRegistryError('the version of its head');
+  if (!Array.isArray(recent)) throw new CorruptRegistryError('the history in its head');
   const isAscending = recent.every((entry, index) => index === 0 || recent[index - 1]!.version <= entry.version);
   // A head without entries would stand for a commit that changed nothing.
   if (!isAscending || recent.at(-1)?.version !== version) throw new CorruptRegistryError('the history in its head');

@@ -81,6 +81,42 @@ describe('putAll', () => {
     expect((await all).firstRejection).toMatchObject({ index: 0 });
   });
 
+  test.each<[string, unknown]>([
+    ['a number', 42],
+    ['null', null],
+    ['undefined', undefined],
+    ['an object', {}],
+    ['a string', 'abc'],
+    ['an iterable without an iterator', { [Symbol.iterator]: () => 5 }],
+    ['an iterator whose steps are none', { [Symbol.asyncIterator]: () => ({ next: async () => undefined }) }],
+  ])('refuses %s for a source, by a code', async (_, source) => {
+    const { clock, producer } = producerOnFakeStream();
+    await expect(clock.runUntil(producer.putAll(source as ProducerRecord[]))).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('records must be an iterable or an async iterable of records'),
+    });
+  });
+
+  test('refuses an observer that is none', async () => {
+    const { producer } = producerOnFakeStream();
+    await expect(producer.putAll([], null as never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+
+  test('waits for an observer that is asynchronous, and fails with its error when every record has ended', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream();
+    const told: number[] = [];
+    const delivered = async (index: number): Promise<void> => {
+      await clock.sleep(100);
+      told.push(index);
+      if (index === 0) throw new Error('the observer is at fault');
+    };
+    await expect(clock.runUntil(producer.putAll([record('a'), record('b')], { delivered }))).rejects.toThrow(
+      'the observer is at fault',
+    );
+    expect(told).toEqual([0, 1]);
+    expect(kinesis.allData()).toHaveLength(2);
+  });
+
   test('tells the observer each end with its position, its record and its receipt or error', async () => {
     const sink = new ManualSink();
     const observer = { delivered: jest.fn(), rejected: jest.fn() };

@@ -13,6 +13,7 @@ import {
   RegistryBusyError,
   type RegistryEntry,
   type RegistryStore,
+  RegistryStoreError,
   readOwners,
   StaleMoveError,
   shardIndexOf,
@@ -194,6 +195,33 @@ describe('HashKeyLedger', () => {
     const calls = await Promise.allSettled(names(4).map((owner) => unlucky.allocate([{ owner }], ranges)));
     expect(calls.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
     expect((await restarted().list()).map(({ owner }) => owner)).toEqual(['owner-2', 'owner-3']);
+  });
+
+  test.each<[keyof RegistryStore, unknown, string]>([
+    ['readHead', null, 'the answer to readHead must hold a head, or be undefined'],
+    ['writeHead', undefined, 'the answer to writeHead must hold true, false or a head'],
+    ['readEntries', undefined, 'the answer to readEntries must hold an array of entries'],
+  ])('refuses a store whose %s answers %p', async (method, answer, message) => {
+    const store = { ...table.store(schedule, 0), [method]: async () => answer };
+    await expect(new HashKeyLedger(store).allocate([{ owner: 'a' }], ranges)).rejects.toMatchObject({
+      code: 'INCOMPLETE_ANSWER',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test.each<keyof RegistryStore>(['readHead', 'writeHead', 'readEntries'])(
+    'names %s of a store that rejects with null',
+    async (method) => {
+      const store = { ...table.store(schedule, 0), [method]: () => Promise.reject(null) };
+      const failure = new HashKeyLedger(store).allocate([{ owner: 'a' }], ranges);
+      await expect(failure).rejects.toBeInstanceOf(RegistryStoreError);
+      await expect(failure).rejects.toMatchObject({ cause: null, message: expect.stringContaining(method) });
+    },
+  );
+
+  test('refuses a store that lacks a method, before it asks', () => {
+    const { writeHead: _, ...store } = table.store(schedule, 0);
+    expect(() => new HashKeyLedger(store as RegistryStore)).toThrow('store must be a registry store, with readHead');
   });
 
   test('lists owners by name', async () => {
