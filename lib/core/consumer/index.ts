@@ -1,5 +1,6 @@
 /**
- * `cdk-even-shards/consumer`: takes aggregates apart, drops copies of records, and keeps order while keys move.
+ * `cdk-even-shards/consumer`: handles a stream's records in order by key, and sets a failing key aside alone; takes aggregates
+ * apart, drops copies of records, and keeps order while keys move.
  *
  * @module consumer
  */
@@ -8,6 +9,7 @@ export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 export { type Fence, parseFence } from '../foundation/fence';
 export type { HashKeyRange } from '../foundation/hash-key-ranges';
 export type { RecordSequence } from '../foundation/record-sequence';
+export type { OrderedConsumerOptions, RecordContext, RecordFailure, RecordHandler } from './consumer-options';
 export { CorruptAggregateError } from './corrupt-aggregate-error';
 export { type DeaggregateOptions, deaggregate, type StreamRecord, type UserRecord } from './deaggregate';
 export { deduplicate } from './deduplicate';
@@ -18,8 +20,31 @@ export {
   type FenceTableClient,
   type FenceUpdateItemInput,
 } from './dynamodb-fence-store';
+export { DynamoDbParkingStore, type DynamoDbParkingStoreOptions } from './dynamodb-parking-store';
 export { type ConsumedRecord, FenceGate, type FenceGateOptions, MoveInProgressError } from './fence-gate';
 export { type FencedMove, type FenceStore, MemoryFenceStore, type MoveProgress } from './fence-store';
+export { MemoryParkingStore } from './memory-parking-store';
+export { ONCE_POSTGRES_TABLE, type Once, type OncePostgresClient } from './once';
+export {
+  type BatchProgress,
+  type BatchResponse,
+  type InvocationContext,
+  OrderedConsumer,
+  type RetryEvent,
+  type WorkOptions,
+} from './ordered-consumer';
+export { CorruptParkedRecordError } from './parking-errors';
+export {
+  type ParkedKey,
+  type ParkedKeyReport,
+  ParkedKeys,
+  type ParkedRecord,
+  type ParkingStore,
+} from './parking-store';
+export type { ParkingExpression, ParkingItem, ParkingTableClient } from './parking-table';
+export type { Place } from './place';
+export { RecordDoneError } from './record-done-error';
+export type { RetrySummary } from './retry';
 export {
   type KeyHistory,
   type SequencedRecord,
@@ -28,3 +53,4 @@ export {
   type SeriesHistory,
   SetAsideLimitError,
 } from './sequence-history';
+export type { ShardRecord, StreamEvent } from './shard-record';

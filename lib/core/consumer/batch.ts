@@ -1,0 +1,160 @@
+import { EvenShardsError } from '../foundation/errors';
+import { Attempts, type WorkTime } from './attempts';
+import type { ConsumerSettings } from './consumer-options';
+import { FenceGate } from './fence-gate';
+import { afterFailure, newParkedKey, tellIfDead, withAppended } from './parked-key-changes';
+import type { ParkedKey } from './parking-store';
+import { isPast, type PassedPlaces } from './passed-places';
+import type { Arrival } from './shard-record';
+import { Slots } from './slots';
+
+/** The records of one key in a batch, and how far they are done or parked. */
+interface Lane {
+  readonly partitionKey: string;
+  readonly records: readonly Arrival[];
+  /** Those before it need not come again. */
+  ended: number;
+}
+
+/** An attempt, or several, that ended without success. */
+interface Failed {
+  error: unknown;
+  attempts: number;
+}
+
+/** Somebody else has changed the key each time that it was read and written. */
+class ParkingContentionError extends EvenShardsError {
+  constructor() {
+    super('PARKING_CONTENTION', `not parked: another process has changed the key ${MOST_CHANGES} times meanwhile`);
+  }
+}
+
+const MOST_CHANGES = 20;
+
+/** A batch of a shard: each key in order, keys beside each other, and a key that fails set aside alone. */
+export class Batch {
+  private readonly lanes: readonly Lane[];
+  private readonly attempts: Attempts;
+
+  constructor(
+    private readonly settings: ConsumerSettings,
+    private readonly passed: PassedPlaces,
+    private readonly time: WorkTime,
+    byKey: ReadonlyMap<string, readonly Arrival[]>,
+  ) {
+    this.attempts = new Attempts(settings, new Slots(settings.concurrency), time);
+    this.lanes = Array.from(byKey, ([partitionKey, records]) => ({ partitionKey, records, ended: 0 }));
+  }
+
+  /** The position of the first record that must come again; undefined if all are done or parked. */
+  get firstToComeAgain(): number | undefined {
+    let first: number | undefined;
+    for (const { records, ended } of this.lanes) {
+      const position = records[ended]?.position;
+      if (position !== undefined && (first === undefined || position < first)) first = position;
+    }
+    return first;
+  }
+
+  /** Throws nothing that concerns a key: what is neither done nor parked comes again. Throws if it is not known what is parked. */
+  async run(): Promise<unknown[]> {
+    const found = await this.settings.parking.find(this.lanes.map(({ partitionKey }) => partitionKey));
+    const problems: unknown[] = [];
+    const run = async (lane: Lane): Promise<void> => {
+      try {
+        await this.runLane(lane, found.get(lane.partitionKey));
+      } catch (error) {
+        problems.push(error);
+      }
+    };
+    await Promise.all(this.lanes.map(run));
+    return problems;
+  }
+
+  private async runLane(lane: Lane, found: ParkedKey | undefined): Promise<void> {
+    if (!lane.records.some(({ isFence }) => isFence)) return this.runInOrder(lane, lane.records, found);
+    const { parking, clock, random, onLetGo, maxMoveWaitMs: maxWaitMs } = this.settings;
+    const gate = new FenceGate({ store: parking.moves, clock, random, maxWaitMs, ...(onLetGo && { onLetGo }) });
+    for await (const run of gate.runs(lane.records, this.time.signal)) {
+      // What was parked on the shard that the key comes from is known only now.
+      await this.runInOrder(lane, run, await this.find(lane.partitionKey));
+      if (lane.records.indexOf(run.at(-1)!) >= lane.ended) return;
+    }
+    lane.ended = lane.records.length;
+  }
+
+  /** Handles the records in place as long as their key is not parked, and appends the others to it. */
+  private async runInOrder(lane: Lane, run: readonly Arrival[], found: ParkedKey | undefined): Promise<void> {
+    const { parking, timeOfDay } = this.settings;
+    let parked = found;
+    let from = 0;
+    for (let change = 0; change < MOST_CHANGES; change++) {
+      let key: ParkedKey;
+      if (parked === undefined) {
+        const { ended, failed } = await this.handleInPlace(lane, run, from);
+        from = ended;
+        if (failed === undefined) return;
+        const fresh = newParkedKey(lane.partitionKey, timeOfDay());
+        key = afterFailure(fresh, { tries: failed.attempts, error: failed.error, isRetry: false }, this.settings);
+      } else key = parked;
+      const { past } = key;
+      const rest = run.slice(from).filter(({ places }) => !isPast(past, places));
+      const saved = rest.length === 0 ? key : await parking.save(withAppended(key, rest), rest);
+      if (saved !== undefined) {
+        tellIfDead(parked, saved, this.settings);
+        this.end(lane, run.at(-1)!);
+        return;
+      }
+      parked = await this.find(lane.partitionKey);
+    }
+    throw new ParkingContentionError();
+  }
+
+  /** Up to the first record that failed as often as it may, or until the time is over. */
+  private async handleInPlace(
+    lane: Lane,
+    run: readonly Arrival[],
+    from: number,
+  ): Promise<{ ended: number; failed?: Failed }> {
+    for (let index = from; index < run.length; index++) {
+      const record = run[index]!;
+      if (!this.passed.has(record.partitionKey, record.places)) {
+        const failed = record.isFence ? await this.pass(record) : await this.tryInPlace(record);
+        if (failed === 'unfinished') return { ended: index };
+        if (failed !== undefined) return { ended: index, failed };
+        this.passed.add(record.partitionKey, record.places);
+      }
+      this.end(lane, record);
+    }
+    return { ended: run.length };
+  }
+
+  /** What its producer wrote in front of the fence, and comes behind it, is a copy. */
+  private async pass({ partitionKey, places }: Arrival): Promise<undefined> {
+    await this.settings.parking.pass(partitionKey, places[0]!);
+  }
+
+  private async tryInPlace(record: Arrival): Promise<Failed | 'unfinished' | undefined> {
+    const { attempts, onFailure } = this.settings;
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.attempts.attempt(record, attempt);
+      if (outcome === 'done') return undefined;
+      if (outcome === 'unfinished') return outcome;
+      const { error, hasEnded } = outcome;
+      const isParked = attempt >= attempts || !hasEnded || record.isCorrupt === true;
+      onFailure?.({ partitionKey: record.partitionKey, attempt, error, isParked });
+      if (isParked) return { error, attempts: attempt };
+      await this.attempts.backOff(attempt);
+    }
+  }
+
+  private async find(partitionKey: string): Promise<ParkedKey | undefined> {
+    return (await this.settings.parking.find([partitionKey])).get(partitionKey);
+  }
+
+  private end(lane: Lane, record: Arrival): void {
+    // A gate may take fences out of the middle: they end with what is behind them.
+    while (lane.records[lane.ended] !== record) lane.ended += 1;
+    lane.ended += 1;
+  }
+}

@@ -1,0 +1,145 @@
+import { type Clock, systemClock } from '../foundation/clock';
+import { InvalidArgumentError } from '../foundation/errors';
+import type { UserRecord } from './deaggregate';
+import type { FencedMove } from './fence-store';
+import type { Once } from './once';
+import type { ParkedKeyReport, ParkingStore } from './parking-store';
+
+/** What a handler is told beside the record. */
+export interface RecordContext {
+  /** The number of this attempt at the record, from 1 on, those after it was parked included. */
+  attempt: number;
+  /** Aborts when the time for this attempt is over. Whatever the handler does from then on is no longer waited for. */
+  signal: AbortSignal;
+  /** Makes the effect of the record and its number one write. */
+  once: Once;
+}
+
+/** Handles one record. If it throws, the record is tried again. */
+export type RecordHandler = (record: UserRecord, context: RecordContext) => Promise<void> | void;
+
+export interface OrderedConsumerOptions {
+  /** Where keys are set aside: a `DynamoDbParkingStore`, or a `MemoryParkingStore` in tests. */
+  parking: ParkingStore;
+  /**
+   * How often a record is tried before its key is parked, at least 2.
+   * @default 3
+   */
+  attempts?: number;
+  /**
+   * How many records are handled at once, each of another key.
+   * @default 10
+   */
+  concurrency?: number;
+  /**
+   * How long an attempt may take, in milliseconds. It has then failed. If its handler goes on nevertheless, the key is
+   * parked at once, for a second attempt beside the first could apply a record twice.
+   * @default a third of the time that the invocation has when it begins; 30000 where no time is set
+   */
+  attemptTimeoutMs?: number;
+  /**
+   * How often a record is tried in all, parked or not, before its key is dead.
+   * @default 100
+   */
+  maxTries?: number;
+  /**
+   * How long a record may hold up its key before the key is dead, in milliseconds.
+   * @default 86400000 (one day)
+   */
+  maxAgeMs?: number;
+  /**
+   * How long a parked key waits for its first retry, in milliseconds. The time doubles with each retry, up to 15 minutes.
+   * @default 30000
+   */
+  retryMs?: number;
+  /**
+   * The most keys of which this process remembers what has taken effect, to drop copies without asking anybody.
+   * @default 100000
+   */
+  maxKeys?: number;
+  /**
+   * What to do with a Kinesis record that begins as an aggregate and is none: `throw` parks it under its own partition key,
+   * `raw` handles it as it is.
+   * @default 'throw'
+   */
+  onCorrupt?: 'throw' | 'raw';
+  /**
+   * How long records wait for the end of a move of their key at most, in milliseconds, all attempts together.
+   * @default 60000
+   */
+  maxMoveWaitMs?: number;
+  /** Is called for each attempt that has failed. */
+  onFailure?(failure: RecordFailure): void;
+  /** Is called for each key that is dead from now on. */
+  onDead?(key: ParkedKeyReport): void;
+  /** Is called for each move that was let go: each stands for possible disorder. */
+  onLetGo?(move: FencedMove): void;
+  /** Numbers from 0 to 1, for back-off. @default Math.random */
+  random?: () => number;
+  /** @default the clock of the system */
+  clock?: Clock;
+  /** The time of day in milliseconds since 1970, which all processes of a consumer share. @default Date.now */
+  timeOfDay?: () => number;
+}
+
+/** An attempt that has failed. It holds no payload, but what the error says may quote one. */
+export interface RecordFailure {
+  /** The partition key. */
+  partitionKey: string;
+  /** The number of the attempt, from 1 on. */
+  attempt: number;
+  /** What the handler has thrown. */
+  error: unknown;
+  /** Whether the key is set aside now, or still. */
+  isParked: boolean;
+}
+
+type Optional = 'attemptTimeoutMs' | 'onFailure' | 'onDead' | 'onLetGo';
+
+export interface ConsumerSettings
+  extends Required<Omit<OrderedConsumerOptions, Optional>>,
+    Pick<OrderedConsumerOptions, Optional> {
+  handle: RecordHandler;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** @throws InvalidArgumentError that names the option */
+export function consumerSettings(handle: RecordHandler, options: OrderedConsumerOptions): ConsumerSettings {
+  if (typeof handle !== 'function')
+    throw new InvalidArgumentError('handle', handle, 'a function that handles a record');
+  const { parking, onCorrupt = 'throw' } = Object(options) as OrderedConsumerOptions;
+  if (typeof Object(parking).find !== 'function' || typeof Object(parking).save !== 'function') {
+    throw new InvalidArgumentError('parking', parking, 'a DynamoDbParkingStore or a MemoryParkingStore');
+  }
+  if (onCorrupt !== 'throw' && onCorrupt !== 'raw') {
+    throw new InvalidArgumentError('onCorrupt', onCorrupt, "'throw' or 'raw'");
+  }
+  const { attempts = 3, concurrency = 10, maxTries = 100, maxKeys = 100_000 } = options;
+  const { attemptTimeoutMs, maxAgeMs = DAY_MS, retryMs = 30_000, maxMoveWaitMs = 60_000 } = options;
+  checkWhole({ attempts }, 2);
+  checkWhole({ concurrency, maxTries, maxKeys }, 1);
+  checkMs({ maxAgeMs, retryMs, ...(attemptTimeoutMs !== undefined && { attemptTimeoutMs }) });
+  return {
+    ...options,
+    ...{ attempts, concurrency, maxTries, maxKeys, attemptTimeoutMs, maxAgeMs, retryMs, maxMoveWaitMs, onCorrupt },
+    random: options.random ?? Math.random,
+    clock: options.clock ?? systemClock,
+    timeOfDay: options.timeOfDay ?? Date.now,
+    handle,
+  };
+}
+
+function checkWhole(fields: Record<string, number>, least: number): void {
+  for (const [field, value] of Object.entries(fields)) {
+    if (!Number.isInteger(value) || value < least) {
+      throw new InvalidArgumentError(field, value, `a whole number, at least ${least}`);
+    }
+  }
+}
+
+function checkMs(fields: Record<string, number>): void {
+  for (const [field, value] of Object.entries(fields)) {
+    if (!(value > 0)) throw new InvalidArgumentError(field, value, 'a number of milliseconds above 0');
+  }
+}

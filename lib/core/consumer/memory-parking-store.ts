@@ -1,0 +1,64 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import { MemoryFenceStore } from './fence-store';
+import { type ParkedKey, ParkedKeys, type ParkedRecord } from './parking-store';
+
+interface Parked {
+  key: ParkedKey;
+  /** From the record whose number is `key.first`. */
+  records: ParkedRecord[];
+}
+
+/**
+ * Keeps parked keys in memory: for tests, and for a consumer of one process that reads its shards again from the beginning
+ * when it starts again. What is parked is lost with the process.
+ */
+export class MemoryParkingStore extends ParkedKeys {
+  readonly consumer = 'memory';
+  readonly moves = new MemoryFenceStore();
+  private readonly parkedKeys = new Map<string, Parked>();
+  private revisions = 0;
+
+  async find(partitionKeys: Iterable<string>): Promise<Map<string, ParkedKey>> {
+    const found = new Map<string, ParkedKey>();
+    for (const partitionKey of partitionKeys) {
+      const parked = this.parkedKeys.get(partitionKey);
+      if (parked !== undefined) found.set(partitionKey, parked.key);
+    }
+    return found;
+  }
+
+  async *keys(): AsyncGenerator<ParkedKey> {
+    for (const { key } of [...this.parkedKeys.values()]) yield key;
+  }
+
+  async *records({ partitionKey, first, next }: ParkedKey): AsyncGenerator<ParkedRecord> {
+    for (let number = first; number < next; number++) {
+      const parked = this.parkedKeys.get(partitionKey);
+      const record = parked?.records[number - parked.key.first];
+      if (record === undefined) return;
+      yield record;
+    }
+  }
+
+  async save(key: ParkedKey, appended: readonly ParkedRecord[] = []): Promise<ParkedKey | undefined> {
+    const before = this.parkedKeys.get(key.partitionKey);
+    if (before?.key.revision !== key.revision) return undefined;
+    const records = [...(before?.records.slice(key.first - before.key.first) ?? []), ...appended];
+    this.revisions += 1;
+    const saved = { ...key, next: key.first + records.length, revision: String(this.revisions) };
+    this.parkedKeys.set(key.partitionKey, { key: saved, records });
+    return saved;
+  }
+
+  async remove({ partitionKey, revision }: ParkedKey): Promise<boolean> {
+    if (this.parkedKeys.get(partitionKey)?.key.revision !== revision) return false;
+    this.parkedKeys.delete(partitionKey);
+    return true;
+  }
+
+  async pass(): Promise<void> {}
+
+  onceItem(): never {
+    throw new InvalidArgumentError('parking', 'a MemoryParkingStore', 'a DynamoDbParkingStore where once is used');
+  }
+}

@@ -1,0 +1,171 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import type { WorkTime } from './attempts';
+import { Batch } from './batch';
+import {
+  type ConsumerSettings,
+  consumerSettings,
+  type OrderedConsumerOptions,
+  type RecordHandler,
+} from './consumer-options';
+import { PassedPlaces } from './passed-places';
+import { Retry, type RetrySummary } from './retry';
+import { arrivalsByKey, type ShardRecord, type StreamEvent, shardRecords } from './shard-record';
+
+/** What the schedule of the retrier gives the function. */
+export interface RetryEvent {
+  retryParked: true;
+}
+
+/** The part of Lambda's context that a consumer reads. */
+export interface InvocationContext {
+  getRemainingTimeInMillis(): number;
+}
+
+/** What Lambda is told of a batch: it goes on at the record that is named, or behind the batch where none is. */
+export interface BatchResponse {
+  batchItemFailures: { itemIdentifier: string }[];
+}
+
+/** What ends the work early. */
+export interface WorkOptions {
+  /** Nothing new begins when it aborts; what is neither done nor parked then comes again. */
+  signal?: AbortSignal;
+}
+
+/** How far a batch is done or parked. */
+export interface BatchProgress {
+  /** The first record that must come again, with all behind it. Absent if the whole batch is done or parked. */
+  comesAgain?: ShardRecord;
+  /** Why keys could not be parked, or waited for the end of a move. They come again. */
+  problems: unknown[];
+}
+
+/** An invocation stops handling records before its end so that it can park and answer: by so much, or by a fifth. */
+const RESERVE_MS = 5_000;
+const RESERVE_SHARE = 0.2;
+/** It answers in any case so much before its end, or by a fiftieth. */
+const LAST_ANSWER_MS = 500;
+const LAST_ANSWER_SHARE = 0.02;
+const ATTEMPTS_IN_TIME = 3;
+const DEFAULT_ATTEMPT_TIMEOUT_MS = 30_000;
+const DEFAULT_LEASE_MS = 60_000;
+
+/**
+ * Handles the records of a stream's shards: those of each key in order, one at a time, and those of other keys beside them. A
+ * key whose record fails is set aside alone, with all that follows, and retried in order; no other key waits for it, and no
+ * record is lost.
+ *
+ *     const consumer = new OrderedConsumer(async (record) => apply(record), { parking });
+ *     export const handler = consumer.handler;
+ *
+ * `handler` is a Lambda function for the event source mapping of a Kinesis stream, or of a table's stream, and for the
+ * schedule of the retrier. Elsewhere, call `process` with the batches of a shard and `retryParked` now and then. One consumer
+ * serves all shards.
+ *
+ * A record can be handled more than once: after a crash, and after time has ended a batch early. Use `once` for effects in
+ * DynamoDB and in Postgres, and each takes effect once.
+ */
+export class OrderedConsumer {
+  private readonly settings: ConsumerSettings;
+  private readonly passed: PassedPlaces;
+
+  /** @throws InvalidArgumentError that names the option that is out of its bounds */
+  constructor(handle: RecordHandler, options: OrderedConsumerOptions) {
+    this.settings = consumerSettings(handle, options);
+    this.passed = new PassedPlaces(this.settings.maxKeys);
+  }
+
+  /**
+   * Handles an event of Lambda: a batch of a stream, or `{ "retryParked": true }` of the retrier's schedule. It needs
+   * `ReportBatchItemFailures` in the event source mapping. It is bound, so that you can export it.
+   *
+   * @throws InvalidArgumentError for an event that no stream sends
+   * @throws what the parking store throws, if the retrier cannot read or write it
+   */
+  readonly handler = async (
+    event: StreamEvent | RetryEvent,
+    context: InvocationContext,
+  ): Promise<BatchResponse | RetrySummary> => {
+    if (Object(event).retryParked === true) return this.inTime(context, (time) => this.retry(time));
+    if (!Array.isArray(Object(event).Records)) {
+      throw new InvalidArgumentError('event', event, 'the event of a stream, or { "retryParked": true }');
+    }
+    const records = shardRecords(event as StreamEvent);
+    const { comesAgain, problems } = await this.inTime(context, (time) => this.run(records, time));
+    for (const problem of problems) console.error(problem);
+    return { batchItemFailures: comesAgain === undefined ? [] : [{ itemIdentifier: comesAgain.sequenceNumber }] };
+  };
+
+  /**
+   * Handles a batch of a shard, for a consumer that is no Lambda function. Read on behind the batch, or from `comesAgain` on
+   * if it is there, before you take a checkpoint.
+   *
+   * @param records the next records of the shard, in order
+   */
+  process(records: Iterable<ShardRecord>, { signal }: WorkOptions = {}): Promise<BatchProgress> {
+    return this.run([...records], this.openTime(signal));
+  }
+
+  /**
+   * Tries each parked key whose time has come: its records in order, until none is left or one fails. Several processes may
+   * do it at once; each key is then tried by one of them.
+   *
+   * @throws what the parking store throws, after the keys that could be tried
+   */
+  retryParked({ signal }: WorkOptions = {}): Promise<RetrySummary> {
+    return this.retry(this.openTime(signal));
+  }
+
+  private async run(
+    records: readonly ShardRecord[],
+    time: WorkTime & { over?: Promise<void> },
+  ): Promise<BatchProgress> {
+    const batch = new Batch(this.settings, this.passed, time, arrivalsByKey(records, this.settings.onCorrupt));
+    const problems: unknown[] = [];
+    const work = batch.run().then(
+      (found) => void problems.push(...found),
+      (error) => void problems.push(error),
+    );
+    await (time.over === undefined ? work : Promise.race([work, time.over]));
+    const first = batch.firstToComeAgain;
+    return first === undefined ? { problems } : { comesAgain: records[first]!, problems };
+  }
+
+  private retry(time: WorkTime & { leaseMs: number }): Promise<RetrySummary> {
+    return new Retry(this.settings, this.passed, time).run();
+  }
+
+  private openTime(signal = new AbortController().signal): WorkTime & { leaseMs: number } {
+    const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS } = this.settings;
+    return { signal, attemptTimeoutMs, leaseMs: Math.max(DEFAULT_LEASE_MS, 2 * attemptTimeoutMs) };
+  }
+
+  /** Gives work the time of an invocation, but for what it keeps to park and to answer. */
+  private async inTime<T>(
+    context: InvocationContext,
+    work: (time: WorkTime & { leaseMs: number; over: Promise<void> }) => Promise<T>,
+  ): Promise<T> {
+    const { clock, attemptTimeoutMs } = this.settings;
+    const allMs = context.getRemainingTimeInMillis();
+    const usableMs = allMs - Math.min(RESERVE_MS, allMs * RESERVE_SHARE);
+    const controller = new AbortController();
+    const cancelStop = clock.schedule(() => controller.abort(), usableMs);
+    let cancelOver = (): void => {};
+    const over = new Promise<void>((resolve) => {
+      cancelOver = clock.schedule(resolve, allMs - Math.min(LAST_ANSWER_MS, allMs * LAST_ANSWER_SHARE));
+    });
+    try {
+      return await work({
+        signal: controller.signal,
+        attemptTimeoutMs: attemptTimeoutMs ?? usableMs / ATTEMPTS_IN_TIME,
+        leaseMs: allMs,
+        over,
+      });
+    } finally {
+      cancelStop();
+      cancelOver();
+      // An attempt that goes on would take the time of the next invocation.
+      controller.abort();
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { EvenShardsError } from '../foundation/errors';
+import type { ConsumerSettings } from './consumer-options';
+import { type ParkedKey, type ParkedRecord, reportOf } from './parking-store';
+import { raised } from './passed-places';
+
+const LONGEST_RETRY_MS = 15 * 60_000;
+const MOST_ERROR_CHARACTERS = 300;
+
+/** A key that holds no record yet. */
+export function newParkedKey(partitionKey: string, now: number): ParkedKey {
+  return {
+    ...{ partitionKey, first: 0, next: 0, past: {}, since: now, tries: 0, retries: 0, dueAt: now, dead: false },
+  };
+}
+
+/** The key with records behind those that wait. */
+export function withAppended(key: ParkedKey, records: readonly ParkedRecord[]): ParkedKey {
+  const past = records.reduce((before, { places }) => raised(before, places), key.past);
+  return { ...key, next: key.next + records.length, past };
+}
+
+/** The key after so many records of it were done. */
+export function afterDone(key: ParkedKey, first: number, now: number): ParkedKey {
+  if (first <= key.first) return key;
+  const { lastError: _, ...rest } = key;
+  return { ...rest, first, since: now, tries: 0, retries: 0, dueAt: now };
+}
+
+/** The key after its first record was tried in vain. */
+export function afterFailure(
+  key: ParkedKey,
+  { tries, error, isRetry }: { tries: number; error: unknown; isRetry: boolean },
+  { timeOfDay, retryMs, random, maxTries, maxAgeMs }: ConsumerSettings,
+): ParkedKey {
+  const now = timeOfDay();
+  const retries = key.retries + (isRetry ? 1 : 0);
+  const waitMs = Math.min(LONGEST_RETRY_MS, retryMs * 2 ** retries) * (0.5 + random() / 2);
+  const dead = key.dead || tries >= maxTries || now - key.since >= maxAgeMs;
+  return { ...key, tries, retries, dueAt: now + Math.round(waitMs), dead, lastError: errorText(error) };
+}
+
+/** Tells that a key is dead if it was not before. */
+export function tellIfDead(before: ParkedKey | undefined, after: ParkedKey, { onDead }: ConsumerSettings): void {
+  if (after.dead && !before?.dead) onDead?.(reportOf(after));
+}
+
+function errorText(error: unknown): string {
+  const text =
+    error instanceof EvenShardsError ? error.summary : error instanceof Error ? error.message : 'not an Error';
+  const name = error instanceof Error ? error.name : typeof error;
+  return `${name}: ${text}`.slice(0, MOST_ERROR_CHARACTERS);
+}

@@ -1,0 +1,86 @@
+import { parseHashKey } from '../foundation/hash-key-space';
+import { CorruptParkedRecordError } from './parking-errors';
+import type { ParkedRecord } from './parking-store';
+import type { Place } from './place';
+
+/** What a record is beside its data, as a segment holds it. */
+interface RecordHead {
+  bytes: number;
+  sub: number;
+  places: Place[];
+  explicitHashKey?: string;
+  producerId?: string;
+  sequenceNumber?: string;
+  isCorrupt?: true;
+}
+
+/** Many small records share an item; DynamoDB takes items of 400 KB. */
+export const SEGMENT_BYTES = 300_000;
+const MOST_RECORDS_OF_SEGMENT = 1_000;
+const BYTES_BESIDE_DATA = 500;
+
+/** Records in groups, each of which is written as one. A record larger than a segment is alone. */
+export function* segmentsOf(records: readonly ParkedRecord[]): Generator<ParkedRecord[]> {
+  let segment: ParkedRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const more = record.data.length + BYTES_BESIDE_DATA;
+    const isFull = bytes + more > SEGMENT_BYTES || segment.length === MOST_RECORDS_OF_SEGMENT;
+    if (segment.length > 0 && isFull) {
+      yield segment;
+      segment = [];
+      bytes = 0;
+    }
+    segment.push(record);
+    bytes += more;
+  }
+  if (segment.length > 0) yield segment;
+}
+
+/** The heads of the records as a line of JSON, then their data. */
+export function segmentBytes(records: readonly ParkedRecord[]): Buffer {
+  const heads = records.map(
+    ({ data, subSequenceNumber: sub, places, explicitHashKey, sequence, isCorrupt }): RecordHead => ({
+      bytes: data.length,
+      sub,
+      places,
+      ...(explicitHashKey !== undefined && { explicitHashKey: `${explicitHashKey}` }),
+      ...(sequence && { producerId: sequence.producerId, sequenceNumber: `${sequence.sequenceNumber}` }),
+      ...(isCorrupt && { isCorrupt }),
+    }),
+  );
+  return Buffer.concat([Buffer.from(`${JSON.stringify(heads)}\n`), ...records.map(({ data }) => data)]);
+}
+
+const NEW_LINE = 10;
+
+export function recordsOfSegment(partitionKey: string, bytes: Buffer): ParkedRecord[] {
+  const end = bytes.indexOf(NEW_LINE);
+  let at = end + 1;
+  const records = headsIn(bytes.subarray(0, Math.max(0, end))).map((head): ParkedRecord => {
+    const { bytes: length, sub: subSequenceNumber, places, explicitHashKey, producerId, sequenceNumber } = head;
+    const record: ParkedRecord = {
+      partitionKey,
+      data: bytes.subarray(at, at + length),
+      subSequenceNumber,
+      places,
+    };
+    at += length;
+    if (explicitHashKey !== undefined) record.explicitHashKey = parseHashKey(explicitHashKey)!;
+    if (producerId !== undefined) record.sequence = { producerId, sequenceNumber: BigInt(sequenceNumber!) };
+    if (head.isCorrupt) record.isCorrupt = true;
+    return record;
+  });
+  if (at !== bytes.length) throw new CorruptParkedRecordError('its bytes are not as many as it says');
+  return records;
+}
+
+function headsIn(line: Buffer): RecordHead[] {
+  try {
+    const heads: unknown = JSON.parse(line.toString());
+    if (Array.isArray(heads)) return heads;
+  } catch {
+    // Reported below: the parser's own message may quote the line.
+  }
+  throw new CorruptParkedRecordError('it does not begin with the list of its records');
+}

@@ -1,0 +1,148 @@
+import type { UserRecord } from './deaggregate';
+import type { FenceStore } from './fence-store';
+import type { Place } from './place';
+
+/** A user record that waits, and how copies of it are known. */
+export interface ParkedRecord extends UserRecord {
+  /** Its places, the one that its producer gave first. */
+  places: Place[];
+  /** It begins as an aggregate and is none. Absent for any other. */
+  isCorrupt?: true;
+}
+
+/** A key whose records wait, as a store keeps it. */
+export interface ParkedKey {
+  /** The partition key. */
+  partitionKey: string;
+  /** Another one after each change, and never one that was. Absent for a key that is not parked yet. */
+  revision?: string;
+  /** Where the store keeps the records. It means nothing to others. */
+  place?: unknown;
+  /** The number of the first record that waits; they are counted from when the key was parked. */
+  first: number;
+  /** The number of the record that comes next. */
+  next: number;
+  /** The highest number of each series that was parked, so that a copy is not appended. */
+  past: Record<string, string>;
+  /** Since when its first record is the one that holds it up, in milliseconds since 1970. */
+  since: number;
+  /** How often its first record was tried. */
+  tries: number;
+  /** How often that was by a retry, since the key was parked, taken up again, or its first record changed. */
+  retries: number;
+  /** When it is tried again, in milliseconds since 1970. */
+  dueAt: number;
+  /** Whether nobody tries it any more, until a person resumes it. */
+  dead: boolean;
+  /** What the last attempt has thrown, cut short. */
+  lastError?: string;
+  /** Who tries it now, and until when at most. */
+  lease?: { holder: string; until: number };
+}
+
+/**
+ * Where an `OrderedConsumer` keeps the keys that it has set aside. `DynamoDbParkingStore` and `MemoryParkingStore`
+ * implement it. Every read must see every write that was answered before.
+ */
+export interface ParkingStore {
+  /** Those of the keys that are parked. While none is, this must be one small read. */
+  find(partitionKeys: Iterable<string>): Promise<Map<string, ParkedKey>>;
+  /** Every key that is parked. */
+  keys(): AsyncIterable<ParkedKey>;
+  /** The records from `first` up to `next`, in order. */
+  records(key: ParkedKey): AsyncIterable<ParkedRecord>;
+  /**
+   * Changes a key that has its revision still, or parks one that has none, and appends records. It does all or nothing.
+   * Records in front of `first` may go.
+   *
+   * @returns the key as it is then; undefined if somebody else has changed it
+   */
+  save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
+  /** Ends the parking of a key that holds no record any more. False if somebody else has changed it. */
+  remove(key: ParkedKey): Promise<boolean>;
+  /** Remembers that a place was passed, though no effect was saved with it. */
+  pass(partitionKey: string, place: Place): Promise<void>;
+  /** The item that a transaction must hold to take effect once, in the AWS SDK's terms. */
+  onceItem(partitionKey: string, place: Place): object;
+  /** Names the consumer in tables that several share. */
+  readonly consumer: string;
+  /** What the readers of all shards know of moves. */
+  readonly moves: FenceStore;
+}
+
+/** A key that is set aside, for people. */
+export interface ParkedKeyReport {
+  /** The partition key. */
+  partitionKey: string;
+  /** How many records of it wait. */
+  records: number;
+  /** Since when its first record is the one that holds it up. */
+  since: Date;
+  /** How often its first record was tried. */
+  tries: number;
+  /** What the last attempt has thrown, cut short. */
+  lastError?: string;
+  /** Whether nobody tries it any more, until a person resumes it. */
+  dead: boolean;
+}
+
+/** What people do with parked keys. */
+export abstract class ParkedKeys implements ParkingStore {
+  abstract readonly consumer: string;
+  abstract readonly moves: FenceStore;
+  abstract find(partitionKeys: Iterable<string>): Promise<Map<string, ParkedKey>>;
+  abstract keys(): AsyncIterable<ParkedKey>;
+  abstract records(key: ParkedKey): AsyncIterable<ParkedRecord>;
+  abstract save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
+  abstract remove(key: ParkedKey): Promise<boolean>;
+  abstract pass(partitionKey: string, place: Place): Promise<void>;
+  abstract onceItem(partitionKey: string, place: Place): object;
+
+  /** Every key that is set aside, in no order. */
+  async *parked(): AsyncGenerator<ParkedKeyReport> {
+    for await (const key of this.keys()) yield reportOf(key);
+  }
+
+  /**
+   * Lets the retrier try a key at once, dead or not, with as many tries as at first.
+   *
+   * @returns false if the key is not parked
+   */
+  resume(partitionKey: string): Promise<boolean> {
+    return this.change(partitionKey, (key) => key);
+  }
+
+  /**
+   * Leaves out the record that holds a key up, for good, and lets the retrier try the one behind it at once. If the key is
+   * tried at this moment, the record may take effect nevertheless.
+   *
+   * @returns false if the key is not parked
+   */
+  skip(partitionKey: string): Promise<boolean> {
+    return this.change(partitionKey, (key) => ({ ...key, first: Math.min(key.next, key.first + 1), tries: 0 }));
+  }
+
+  /**
+   * Deletes every record of a key that waits, for good. Later records of it are handled as they come.
+   *
+   * @returns false if the key is not parked
+   */
+  drop(partitionKey: string): Promise<boolean> {
+    return this.change(partitionKey, (key) => ({ ...key, first: key.next, tries: 0 }));
+  }
+
+  private async change(partitionKey: string, change: (key: ParkedKey) => ParkedKey): Promise<boolean> {
+    for (;;) {
+      const found = (await this.find([partitionKey])).get(partitionKey);
+      if (found === undefined) return false;
+      const now = Date.now();
+      const saved = await this.save({ ...change(found), dead: false, retries: 0, since: now, dueAt: now });
+      if (saved !== undefined && (saved.first < saved.next || (await this.remove(saved)))) return true;
+    }
+  }
+}
+
+export function reportOf({ partitionKey, first, next, since, tries, lastError, dead }: ParkedKey): ParkedKeyReport {
+  const report = { partitionKey, records: next - first, since: new Date(since), tries, dead };
+  return lastError === undefined ? report : { ...report, lastError };
+}

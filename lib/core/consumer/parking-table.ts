@@ -1,0 +1,45 @@
+/** The partition key of a parking table, a string. */
+export const PARKING_TABLE_KEY = 'id';
+/** The sort key of a parking table, a string. */
+export const PARKING_TABLE_SORT_KEY = 'part';
+/** The time-to-live attribute of a parking table. No parked record has it. */
+export const PARKING_TABLE_TIME_TO_LIVE = 'expiresAt';
+
+/** An item of a parking table, or its key, in the SDK's types. */
+// biome-ignore lint/suspicious/noExplicitAny: the SDK's AttributeValue has a further member for unknown types
+export type ParkingItem = Record<string, any>;
+
+/** The names, values and condition of a request, in the AWS SDK's terms. */
+export interface ParkingExpression {
+  ConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: ParkingItem;
+}
+
+/** What a `DynamoDbParkingStore` needs of DynamoDB. The AWS SDK's `new DynamoDB({})` satisfies it as it is. */
+export interface ParkingTableClient {
+  getItem(input: { TableName: string; Key: ParkingItem; ConsistentRead: boolean }): Promise<{ Item?: object }>;
+  batchGetItem(input: {
+    RequestItems: Record<string, { Keys: ParkingItem[]; ConsistentRead: boolean }>;
+  }): Promise<{ Responses?: object; UnprocessedKeys?: object }>;
+  query(input: {
+    TableName: string;
+    ConsistentRead: boolean;
+    KeyConditionExpression: string;
+    ExpressionAttributeNames: Record<string, string>;
+    ExpressionAttributeValues: ParkingItem;
+    ExclusiveStartKey?: ParkingItem;
+    ProjectionExpression?: string;
+    Limit?: number;
+  }): Promise<{ Items?: object[]; LastEvaluatedKey?: object }>;
+  putItem(input: ParkingExpression & { TableName: string; Item: ParkingItem }): Promise<object>;
+  updateItem(
+    input: ParkingExpression & {
+      TableName: string;
+      Key: ParkingItem;
+      UpdateExpression: string;
+      ReturnValues?: 'ALL_NEW';
+    },
+  ): Promise<{ Attributes?: object }>;
+  deleteItem(input: ParkingExpression & { TableName: string; Key: ParkingItem }): Promise<object>;
+}

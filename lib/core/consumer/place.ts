@@ -1,0 +1,30 @@
+import type { RecordSequence } from '../foundation/record-sequence';
+
+/**
+ * Where a record stands among the records of its key that have one source: one producer with one hash key, or one shard. The
+ * numbers of a series grow along its shard.
+ */
+export interface Place {
+  /** Names the source. */
+  series: string;
+  /** Compares as text the way the numbers do. */
+  number: string;
+}
+
+/** The place that a producer gave its record. */
+export function placeOfSequence({ producerId, sequenceNumber }: RecordSequence, explicitHashKey?: bigint): Place {
+  return { series: `producer/${explicitHashKey ?? ''}/${producerId}`, number: comparable(`${sequenceNumber}`) };
+}
+
+/** The place in a shard: that of the Kinesis record, and in its aggregate. */
+export function placeInShard(shardId: string, sequenceNumber: string, subSequenceNumber: number): Place {
+  return {
+    series: `shard/${shardId}`,
+    number: `${comparable(sequenceNumber)}.${String(subSequenceNumber).padStart(10, '0')}`,
+  };
+}
+
+/** Digits behind their count, so that texts compare as the numbers do. */
+function comparable(digits: string): string {
+  return `${String(digits.length).padStart(3, '0')}:${digits}`;
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { parseFence } from '../foundation/fence';
+import { Attempts, type Outcome, type WorkTime } from './attempts';
+import type { ConsumerSettings } from './consumer-options';
+import { afterDone, afterFailure, tellIfDead } from './parked-key-changes';
+import type { ParkedKey, ParkedRecord } from './parking-store';
+import type { PassedPlaces } from './passed-places';
+import { Slots } from './slots';
+
+/** What a retry of parked keys has done. */
+export interface RetrySummary {
+  /** How many keys are no longer parked. */
+  keys: number;
+  /** How many records took effect, or had before. */
+  records: number;
+  /** How many keys are parked still, dead ones included. */
+  stillParked: number;
+  /** How many of them are dead. */
+  dead: number;
+  /** How long the oldest of them is held up by its first record, in milliseconds; 0 if none is. */
+  oldestMs: number;
+}
+
+/** Done records are saved as such after so many, or so much time, at the latest. */
+const SAVED_AFTER_RECORDS = 100;
+const SAVED_AFTER_MS = 5_000;
+
+/** How a turn at a key ended. */
+interface Turn {
+  done: number;
+  key: ParkedKey | undefined;
+}
+
+/** Takes parked keys up again, each in order, several beside each other. */
+export class Retry {
+  /** Tells this retry from others. */
+  private readonly holder = randomUUID();
+  private readonly attempts: Attempts;
+  private readonly keySlots: Slots;
+  private readonly summary: RetrySummary = { keys: 0, records: 0, stillParked: 0, dead: 0, oldestMs: 0 };
+
+  constructor(
+    private readonly settings: ConsumerSettings,
+    private readonly passed: PassedPlaces,
+    private readonly time: WorkTime & { leaseMs: number },
+  ) {
+    this.attempts = new Attempts(settings, new Slots(settings.concurrency), time);
+    this.keySlots = new Slots(settings.concurrency);
+  }
+
+  /** Goes on with the other keys where one cannot be read or written, and throws what has happened in the end. */
+  async run(): Promise<RetrySummary> {
+    const problems: unknown[] = [];
+    const turns: Promise<void>[] = [];
+    for await (const key of this.settings.parking.keys()) {
+      await this.keySlots.take();
+      const turn = this.take(key).catch((error) => void problems.push(error));
+      turns.push(turn.finally(() => this.keySlots.give()));
+    }
+    await Promise.all(turns);
+    if (problems.length > 0) throw problems[0];
+    return this.summary;
+  }
+
+  private async take(key: ParkedKey): Promise<void> {
+    const now = this.settings.timeOfDay();
+    const isLeased = key.lease !== undefined && key.lease.until > now;
+    const waits = key.dead || key.dueAt > now || isLeased || this.time.signal.aborted;
+    const { done, key: left } = waits ? { done: 0, key } : await this.drain(key);
+    this.summary.records += done;
+    if (left === undefined) this.summary.keys += 1;
+    else {
+      this.summary.stillParked += 1;
+      if (left.dead) this.summary.dead += 1;
+      this.summary.oldestMs = Math.max(this.summary.oldestMs, this.settings.timeOfDay() - left.since);
+    }
+  }
+
+  /** Under a lease, until no record is left, one fails, or the time is over. */
+  private async drain(found: ParkedKey): Promise<Turn> {
+    const { parking } = this.settings;
+    let key = await parking.save({ ...found, lease: this.lease() });
+    // Somebody else is there.
+    if (key === undefined) return { done: 0, key: found };
+    let done = 0;
+    for (;;) {
+      const turn = await this.handleRecords(key);
+      done += turn.done;
+      if (turn.key === undefined || turn.key.lease === undefined) return { done, key: turn.key };
+      key = turn.key;
+      if (key.first === key.next && (await parking.remove(key))) return { done, key: undefined };
+      const now = await this.now(key);
+      if (now === undefined || now.lease?.holder !== this.holder) return { done, key: now };
+      key = now;
+    }
+  }
+
+  /** The key as it is then: without its lease if it is to be left, with it if there may be more. */
+  private async handleRecords(leased: ParkedKey): Promise<Turn> {
+    const { settings, time } = this;
+    const { parking, clock, timeOfDay, onFailure } = settings;
+    let { first, tries } = leased;
+    const startedAt = leased.first;
+    let savedFirst = first;
+    let savedAt = clock.now();
+    let key: ParkedKey | undefined = leased;
+    for await (const record of parking.records(leased)) {
+      const outcome = await this.handle(record, tries + 1);
+      if (outcome === 'unfinished') {
+        key = await this.change(leased, (now) => released(afterDone(now, first, timeOfDay())));
+        return { done: first - startedAt, key };
+      }
+      if (outcome !== 'done') {
+        const { error } = outcome;
+        tries += 1;
+        onFailure?.({ partitionKey: record.partitionKey, attempt: tries, error, isParked: true });
+        key = await this.change(leased, (now) => {
+          const behind = afterDone(now, first, timeOfDay());
+          // A person has left it out meanwhile.
+          if (behind.first > first) return released(behind);
+          return released(afterFailure(behind, { tries, error, isRetry: true }, settings));
+        });
+        if (key !== undefined) tellIfDead(leased, key, settings);
+        return { done: first - startedAt, key };
+      }
+      this.passed.add(record.partitionKey, record.places);
+      first += 1;
+      tries = 0;
+      if (first - savedFirst < SAVED_AFTER_RECORDS && clock.now() - savedAt < SAVED_AFTER_MS) continue;
+      key = await this.change(leased, (now) => ({ ...afterDone(now, first, timeOfDay()), lease: this.lease() }));
+      if (key?.lease?.holder !== this.holder) return { done: first - startedAt, key };
+      savedFirst = first;
+      savedAt = clock.now();
+    }
+    const isOver = time.signal.aborted;
+    key = await this.change(leased, (now) => {
+      const behind = afterDone(now, first, timeOfDay());
+      return isOver && behind.first < behind.next ? released(behind) : { ...behind, lease: this.lease() };
+    });
+    return { done: first - startedAt, key };
+  }
+
+  private async handle(record: ParkedRecord, attempt: number): Promise<Outcome> {
+    if (parseFence(record.data) !== undefined) {
+      await this.settings.parking.pass(record.partitionKey, record.places[0]!);
+      return 'done';
+    }
+    if (this.passed.has(record.partitionKey, record.places)) return 'done';
+    return this.attempts.attempt(record, attempt);
+  }
+
+  /** Changes the key as long as this process has the lease; returns it as it is then, be it that another has it. */
+  private async change(leased: ParkedKey, change: (now: ParkedKey) => ParkedKey): Promise<ParkedKey | undefined> {
+    for (;;) {
+      const now = await this.now(leased);
+      if (now === undefined || now.lease?.holder !== this.holder) return now;
+      const saved = await this.settings.parking.save(change(now));
+      if (saved !== undefined) return saved;
+    }
+  }
+
+  private async now({ partitionKey }: ParkedKey): Promise<ParkedKey | undefined> {
+    return (await this.settings.parking.find([partitionKey])).get(partitionKey);
+  }
+
+  private lease(): { holder: string; until: number } {
+    return { holder: this.holder, until: this.settings.timeOfDay() + this.time.leaseMs };
+  }
+}
+
+function released({ lease: _, ...key }: ParkedKey): ParkedKey {
+  return key;
+}

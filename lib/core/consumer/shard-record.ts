@@ -1,0 +1,106 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import { parseFence } from '../foundation/fence';
+import { CorruptAggregateError } from './corrupt-aggregate-error';
+import { deaggregate } from './deaggregate';
+import type { ParkedRecord } from './parking-store';
+import { placeInShard, placeOfSequence } from './place';
+
+/** A record as the reader of a shard gets it: one user record, or an aggregate of several. */
+export interface ShardRecord {
+  /** The shard. A table's stream, whose events do not name it, has one name for all. */
+  shardId: string;
+  /** The partition key of the Kinesis record. */
+  partitionKey: string;
+  /** The number that the stream gave the record, in decimal digits. */
+  sequenceNumber: string;
+  /** The data, as bytes. */
+  data: Uint8Array;
+}
+
+/** A user record of a batch. */
+export interface Arrival extends ParkedRecord {
+  /** The position in the batch of the record that holds it. */
+  position: number;
+  isFence: boolean;
+}
+
+/** The user records of a batch by key, each key's in order, and the keys in the order of their first records. */
+export function arrivalsByKey(batch: readonly ShardRecord[], onCorrupt: 'throw' | 'raw'): Map<string, Arrival[]> {
+  const keys = new Map<string, Arrival[]>();
+  for (const [position, record] of batch.entries()) {
+    for (const arrival of arrivalsOf(record, position, onCorrupt)) {
+      const ofKey = keys.get(arrival.partitionKey);
+      if (ofKey === undefined) keys.set(arrival.partitionKey, [arrival]);
+      else ofKey.push(arrival);
+    }
+  }
+  return keys;
+}
+
+function arrivalsOf(record: ShardRecord, position: number, onCorrupt: 'throw' | 'raw'): Arrival[] {
+  const { shardId, sequenceNumber } = record;
+  return userRecords(record, onCorrupt).map((userRecord) => {
+    const { explicitHashKey, sequence, subSequenceNumber, data } = userRecord;
+    const inShard = placeInShard(shardId, sequenceNumber, subSequenceNumber);
+    const places = sequence === undefined ? [inShard] : [placeOfSequence(sequence, explicitHashKey), inShard];
+    return { ...userRecord, places, position, isFence: parseFence(data) !== undefined };
+  });
+}
+
+/** A record that cannot be taken apart stays whole. Whoever handles it meets the error again. */
+function userRecords(record: ShardRecord, onCorrupt: 'throw' | 'raw'): Omit<ParkedRecord, 'places'>[] {
+  try {
+    return deaggregate(record, { onCorrupt });
+  } catch (error) {
+    if (!(error instanceof CorruptAggregateError)) throw error;
+    return [{ partitionKey: record.partitionKey, data: record.data, subSequenceNumber: 0, isCorrupt: true }];
+  }
+}
+
+/** An event that Lambda gives the function of an event source mapping. */
+export interface StreamEvent {
+  /** The records of one shard, in order. */
+  Records: readonly object[];
+}
+
+const SEQUENCE_NUMBER = /^\d{1,129}$/;
+
+/** @throws InvalidArgumentError for what neither service sends: no failure could be reported */
+export function shardRecords({ Records }: StreamEvent): ShardRecord[] {
+  return Records.map((record, index) => shardRecord(Object(record), `event.Records[${index}]`));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what comes from outside is checked field by field
+function shardRecord(record: any, field: string): ShardRecord {
+  const { eventSource, eventID, kinesis, dynamodb } = record;
+  if (eventSource === 'aws:kinesis') {
+    const { partitionKey, sequenceNumber, data } = Object(kinesis);
+    for (const [name, value] of Object.entries({ partitionKey, data })) {
+      if (typeof value !== 'string') throw new InvalidArgumentError(`${field}.kinesis.${name}`, value, 'a string');
+    }
+    checkNumber(`${field}.kinesis.sequenceNumber`, sequenceNumber);
+    const shardId = typeof eventID === 'string' ? eventID.split(':')[0]! : '';
+    return { shardId, partitionKey, sequenceNumber, data: Buffer.from(data, 'base64') };
+  }
+  if (eventSource !== 'aws:dynamodb') {
+    throw new InvalidArgumentError(`${field}.eventSource`, eventSource, "'aws:kinesis' or 'aws:dynamodb'");
+  }
+  checkNumber(`${field}.dynamodb.SequenceNumber`, Object(dynamodb).SequenceNumber);
+  return {
+    shardId: 'table',
+    partitionKey: itemKey(dynamodb.Keys),
+    sequenceNumber: dynamodb.SequenceNumber,
+    data: Buffer.from(JSON.stringify(record)),
+  };
+}
+
+function checkNumber(field: string, value: unknown): void {
+  if (typeof value !== 'string' || !SEQUENCE_NUMBER.test(value)) {
+    throw new InvalidArgumentError(field, value, 'a string of digits');
+  }
+}
+
+/** The key of the item as text. No two items have the same: their numbers say nothing of one another. */
+function itemKey(keys: unknown): string {
+  return JSON.stringify(Object.entries(Object(keys)).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

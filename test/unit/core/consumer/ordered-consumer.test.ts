@@ -1,0 +1,317 @@
+import {
+  MemoryParkingStore,
+  OrderedConsumer,
+  type OrderedConsumerOptions,
+  type RecordContext,
+  type UserRecord,
+} from '../../../../lib/core/consumer';
+import { VirtualClock } from '../../../../lib/testing';
+import { kinesisEvent, shardOf, textOf } from '../../../support/fakes/stream-events';
+
+const MINUTE_MS = 60_000;
+
+interface World {
+  clock: VirtualClock;
+  parking: MemoryParkingStore;
+  /** What took effect, in order. */
+  effects: string[];
+  /** Every attempt. */
+  attempts: string[];
+  /** Records that fail, for as long as they are here. */
+  poison: Set<string>;
+  consumer: OrderedConsumer;
+  deliver(texts: readonly string[], options?: { remainingMs?: number; from?: number }): Promise<string[]>;
+  retry(): ReturnType<OrderedConsumer['retryParked']>;
+}
+
+function world(
+  options: Partial<OrderedConsumerOptions> = {},
+  handle?: (record: UserRecord, context: RecordContext) => Promise<void>,
+): World {
+  const clock = new VirtualClock();
+  const parking = new MemoryParkingStore();
+  const [effects, attempts, poison]: [string[], string[], Set<string>] = [[], [], new Set()];
+  const consumer = new OrderedConsumer(
+    async (record, context) => {
+      const text = textOf(record);
+      attempts.push(`${text} ${context.attempt}`);
+      await handle?.(record, context);
+      if (poison.has(text)) throw new Error('poison');
+      effects.push(text);
+    },
+    { parking, clock, random: () => 0.5, timeOfDay: () => clock.now(), ...options },
+  );
+  return {
+    ...{ clock, parking, effects, attempts, poison, consumer },
+    async deliver(texts, { remainingMs = MINUTE_MS, from = 1 } = {}) {
+      const context = { getRemainingTimeInMillis: () => remainingMs };
+      const answer = await clock.runUntil(consumer.handler(kinesisEvent(shardOf(texts, { from })), context));
+      return (answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(
+        ({ itemIdentifier }) => itemIdentifier,
+      );
+    },
+    retry: () => clock.runUntil(consumer.retryParked()),
+  };
+}
+
+async function parkedKeys({ parking }: World) {
+  const keys = [];
+  for await (const key of parking.parked()) keys.push(key);
+  return keys;
+}
+
+describe('a batch', () => {
+  test('handles the records of each key in order, and acknowledges all', async () => {
+    const w = world();
+    expect(await w.deliver(['a1', 'b1', 'a2', 'b2'])).toEqual([]);
+    expect(w.effects.filter((text) => text.startsWith('a'))).toEqual(['a1', 'a2']);
+    expect(w.effects.filter((text) => text.startsWith('b'))).toEqual(['b1', 'b2']);
+  });
+
+  test('handles so many keys at once, and one record of a key', async () => {
+    let running = 0;
+    let most = 0;
+    const w = world({ concurrency: 3 }, async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await w.clock.sleep(10);
+      running -= 1;
+    });
+    await w.deliver(['a1', 'b1', 'c1', 'd1', 'a2', 'b2', 'c2', 'd2']);
+    expect(most).toBe(3);
+    expect(w.effects).toHaveLength(8);
+  });
+
+  test('tries a record again in place', async () => {
+    const w = world({}, async (record, { attempt }) => {
+      if (textOf(record) === 'a1' && attempt === 1) throw new Error('once');
+    });
+    expect(await w.deliver(['a1', 'a2'])).toEqual([]);
+    expect(w.effects).toEqual(['a1', 'a2']);
+    expect(w.attempts).toEqual(['a1 1', 'a1 2', 'a2 1']);
+  });
+
+  test('parks a key that fails, with all its later records, and no other', async () => {
+    const w = world();
+    w.poison.add('a1');
+    expect(await w.deliver(['a1', 'b1', 'a2', 'b2'])).toEqual([]);
+    expect(w.effects).toEqual(['b1', 'b2']);
+    expect(await parkedKeys(w)).toMatchObject([
+      { partitionKey: 'a', records: 2, tries: 3, dead: false, lastError: 'Error: poison' },
+    ]);
+  });
+
+  test('appends to a parked key without handling anything', async () => {
+    const w = world();
+    w.poison.add('a1');
+    await w.deliver(['a1']);
+    w.poison.clear();
+    expect(await w.deliver(['a2', 'b1'], { from: 2 })).toEqual([]);
+    expect(w.effects).toEqual(['b1']);
+    expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
+  });
+
+  test('appends nothing twice when it is delivered again', async () => {
+    const w = world();
+    w.poison.add('a1');
+    await w.deliver(['a1', 'a2']);
+    await w.deliver(['a1', 'a2', 'a3']);
+    expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 3 }]);
+  });
+
+  test('does not handle again what this process has seen take effect', async () => {
+    const w = world();
+    await w.deliver(['a1', 'a2']);
+    await w.deliver(['a2', 'a3'], { from: 2 });
+    expect(w.effects).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  test('names the first record concerned when a key cannot be parked, and goes on with the others', async () => {
+    const w = world();
+    w.poison.add('b1');
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    jest.spyOn(w.parking, 'save').mockRejectedValue(new Error('no table'));
+    expect(await w.deliver(['a1', 'b1', 'a2', 'b2'])).toEqual(['2']);
+    expect(w.effects).toEqual(['a1', 'a2']);
+  });
+
+  test('names its first record when it is not known what is parked', async () => {
+    const w = world();
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    jest.spyOn(w.parking, 'find').mockRejectedValue(new Error('no table'));
+    expect(await w.deliver(['a1', 'b1'])).toEqual(['1']);
+    expect(w.effects).toEqual([]);
+  });
+
+  test('parks a record whose handler does not end, and does not begin another attempt beside it', async () => {
+    const w = world({}, async (record) => {
+      if (textOf(record) === 'a1') await new Promise(() => {});
+    });
+    expect(await w.deliver(['a1', 'b1', 'a2'])).toEqual([]);
+    expect(w.effects).toEqual(['b1']);
+    expect(w.attempts).toEqual(['a1 1', 'b1 1']);
+    expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2, tries: 1 }]);
+  });
+
+  test('stops in time: what has not begun comes again, and is not parked', async () => {
+    const w = world({ concurrency: 1 }, () => w.clock.sleep(15_000));
+    expect(await w.deliver(['a1', 'b1', 'c1', 'd1', 'e1'])).toEqual(['4']);
+    expect(w.effects).toEqual(['a1', 'b1', 'c1']);
+    expect(w.clock.now()).toBeLessThan(MINUTE_MS);
+    expect(await parkedKeys(w)).toEqual([]);
+  });
+
+  test('answers in time while the parking table does not', async () => {
+    const w = world();
+    w.poison.add('a1');
+    jest.spyOn(w.parking, 'save').mockReturnValue(new Promise(() => {}));
+    expect(await w.deliver(['b1', 'a1', 'b2'])).toEqual(['2']);
+    expect(w.clock.now()).toBeLessThan(MINUTE_MS);
+  });
+
+  test('parks a record that begins as an aggregate and is none under its own key', async () => {
+    const w = world();
+    const [first, second] = shardOf(['a1', 'b1']);
+    const corrupt = { ...first!, data: Buffer.concat([Buffer.from('f3899ac2', 'hex'), Buffer.alloc(30)]) };
+    const event = kinesisEvent([corrupt, second!]);
+    const answer = await w.clock.runUntil(w.consumer.handler(event, { getRemainingTimeInMillis: () => MINUTE_MS }));
+    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(w.effects).toEqual(['b1']);
+    expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 1 }]);
+  });
+
+  test('handles the changes of a table, each item in order', async () => {
+    const texts: string[] = [];
+    const consumer = new OrderedConsumer(
+      (record) => {
+        texts.push(`${record.partitionKey} ${JSON.parse(textOf(record)).eventName}`);
+      },
+      { parking: new MemoryParkingStore() },
+    );
+    const change = (SequenceNumber: string, eventName: string) => ({
+      eventSource: 'aws:dynamodb',
+      eventName,
+      dynamodb: { Keys: { sk: { N: '1' }, id: { S: 'x' } }, SequenceNumber },
+    });
+    const event = { Records: [change('1', 'INSERT'), change('2', 'MODIFY')] };
+    expect(await consumer.handler(event, { getRemainingTimeInMillis: () => MINUTE_MS })).toEqual({
+      batchItemFailures: [],
+    });
+    expect(texts).toEqual(['[["id",{"S":"x"}],["sk",{"N":"1"}]] INSERT', '[["id",{"S":"x"}],["sk",{"N":"1"}]] MODIFY']);
+  });
+});
+
+describe('the retrier', () => {
+  test('takes a key up again in order when its time has come', async () => {
+    const w = world();
+    w.poison.add('a1');
+    await w.deliver(['a1', 'a2', 'a3']);
+    w.poison.clear();
+    expect(await w.retry()).toMatchObject({ keys: 0, records: 0, stillParked: 1 });
+    w.clock.nowMs += MINUTE_MS;
+    expect(await w.retry()).toMatchObject({ keys: 1, records: 3, stillParked: 0 });
+    expect(w.effects).toEqual(['a1', 'a2', 'a3']);
+    expect(await parkedKeys(w)).toEqual([]);
+  });
+
+  test('ends at the first record that fails again', async () => {
+    const w = world();
+    w.poison.add('a1');
+    await w.deliver(['a1', 'a2', 'a3']);
+    w.poison.delete('a1');
+    w.poison.add('a2');
+    w.clock.nowMs += MINUTE_MS;
+    expect(await w.retry()).toMatchObject({ keys: 0, records: 1, stillParked: 1 });
+    expect(w.effects).toEqual(['a1']);
+    expect(await parkedKeys(w)).toMatchObject([{ records: 2, tries: 1 }]);
+  });
+
+  test('is an event of the same handler', async () => {
+    const w = world();
+    const context = { getRemainingTimeInMillis: () => MINUTE_MS };
+    expect(await w.clock.runUntil(w.consumer.handler({ retryParked: true }, context))).toMatchObject({ stillParked: 0 });
+  });
+
+  test('calls a key dead after so many tries, and leaves it', async () => {
+    const dead: string[] = [];
+    const w = world({ maxTries: 4, onDead: ({ partitionKey }) => dead.push(partitionKey) });
+    w.poison.add('a1');
+    await w.deliver(['a1']);
+    w.clock.nowMs += MINUTE_MS;
+    expect(await w.retry()).toMatchObject({ stillParked: 1, dead: 1 });
+    w.clock.nowMs += 10 * MINUTE_MS;
+    await w.retry();
+    expect(w.attempts).toEqual(['a1 1', 'a1 2', 'a1 3', 'a1 4']);
+    expect(dead).toEqual(['a']);
+  });
+
+  test('calls a key dead when its first record has held it up for so long', async () => {
+    const w = world({ maxAgeMs: 5 * MINUTE_MS });
+    w.poison.add('a1');
+    await w.deliver(['a1']);
+    w.clock.nowMs += 6 * MINUTE_MS;
+    expect(await w.retry()).toMatchObject({ dead: 1, oldestMs: 6 * MINUTE_MS });
+  });
+});
+
+describe('a person', () => {
+  const deadKey = async () => {
+    const w = world({ maxTries: 3 });
+    w.poison.add('a1');
+    await w.deliver(['a1', 'a2']);
+    expect(await parkedKeys(w)).toMatchObject([{ dead: true }]);
+    jest.spyOn(Date, 'now').mockImplementation(() => w.clock.now());
+    return w;
+  };
+  afterEach(() => jest.restoreAllMocks());
+
+  test('resumes a key', async () => {
+    const w = await deadKey();
+    w.poison.clear();
+    expect(await w.parking.resume('a')).toBe(true);
+    expect(await w.retry()).toMatchObject({ keys: 1, records: 2 });
+    expect(w.effects).toEqual(['a1', 'a2']);
+  });
+
+  test('skips the record that holds a key up', async () => {
+    const w = await deadKey();
+    expect(await w.parking.skip('a')).toBe(true);
+    await w.retry();
+    expect(w.effects).toEqual(['a2']);
+  });
+
+  test('drops a key, and its later records are handled as they come', async () => {
+    const w = await deadKey();
+    expect(await w.parking.drop('a')).toBe(true);
+    expect(await parkedKeys(w)).toEqual([]);
+    await w.deliver(['a3'], { from: 3 });
+    expect(w.effects).toEqual(['a3']);
+  });
+
+  test('is told that a key is not parked', async () => {
+    const { parking } = world();
+    expect(await parking.resume('a')).toBe(false);
+    expect(await parking.skip('a')).toBe(false);
+    expect(await parking.drop('a')).toBe(false);
+  });
+});
+
+test.each([
+  ['attempts', { attempts: 1 }],
+  ['concurrency', { concurrency: 0 }],
+  ['retryMs', { retryMs: 0 }],
+  ['onCorrupt', { onCorrupt: 'skip' as never }],
+  ['parking', { parking: {} as never }],
+])('refuses a wrong %s', (field, options) => {
+  expect(() => world(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+});
+
+test.each([{}, { Records: 1 }, { Records: [{ eventSource: 'aws:sqs' }] }, { Records: [{ eventSource: 'aws:kinesis' }] }])(
+  'refuses the event %j before anything is handled',
+  async (event) => {
+    const { consumer } = world();
+    await expect(consumer.handler(event as never, { getRemainingTimeInMillis: () => 1 })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    });
+  },
+);
