@@ -1,4 +1,4 @@
-import { type ShardRecord, type StreamEvent } from '../../../lib/core/consumer';
+import type { ShardRecord, StreamEvent } from '../../../lib/core/consumer';
 
 /** The batch of a shard as Lambda's event source mapping gives it. */
 export function kinesisEvent(records: readonly ShardRecord[]): StreamEvent {
@@ -24,4 +24,3 @@ export function shardOf(texts: readonly string[], { shardId = 'shardId-000000000
 export function textOf({ data }: { data: Uint8Array }): string {
   return Buffer.from(data).toString();
 }
-

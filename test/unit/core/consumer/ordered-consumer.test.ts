@@ -229,7 +229,9 @@ describe('the retrier', () => {
   test('is an event of the same handler', async () => {
     const w = world();
     const context = { getRemainingTimeInMillis: () => MINUTE_MS };
-    expect(await w.clock.runUntil(w.consumer.handler({ retryParked: true }, context))).toMatchObject({ stillParked: 0 });
+    expect(await w.clock.runUntil(w.consumer.handler({ retryParked: true }, context))).toMatchObject({
+      stillParked: 0,
+    });
   });
 
   test('calls a key dead after so many tries, and leaves it', async () => {
@@ -306,12 +308,14 @@ test.each([
   expect(() => world(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
 });
 
-test.each([{}, { Records: 1 }, { Records: [{ eventSource: 'aws:sqs' }] }, { Records: [{ eventSource: 'aws:kinesis' }] }])(
-  'refuses the event %j before anything is handled',
-  async (event) => {
-    const { consumer } = world();
-    await expect(consumer.handler(event as never, { getRemainingTimeInMillis: () => 1 })).rejects.toMatchObject({
-      code: 'INVALID_ARGUMENT',
-    });
-  },
-);
+test.each([
+  {},
+  { Records: 1 },
+  { Records: [{ eventSource: 'aws:sqs' }] },
+  { Records: [{ eventSource: 'aws:kinesis' }] },
+])('refuses the event %j before anything is handled', async (event) => {
+  const { consumer } = world();
+  await expect(consumer.handler(event as never, { getRemainingTimeInMillis: () => 1 })).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  });
+});

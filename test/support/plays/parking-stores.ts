@@ -1,0 +1,166 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+import {
+  DynamoDbParkingStore,
+  MemoryParkingStore,
+  type ParkedKey,
+  type ParkedRecord,
+  type ParkingStore,
+} from '../../../lib/core/consumer';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+
+export const PARKING_TABLE = 'Parked';
+
+export async function createParkingTable(dynamodb: DynamoDB, TableName = PARKING_TABLE): Promise<void> {
+  await dynamodb.createTable({
+    TableName,
+    KeySchema: [
+      { AttributeName: 'id', KeyType: 'HASH' },
+      { AttributeName: 'part', KeyType: 'RANGE' },
+    ],
+    AttributeDefinitions: [
+      { AttributeName: 'id', AttributeType: 'S' },
+      { AttributeName: 'part', AttributeType: 'S' },
+    ],
+    BillingMode: 'PAY_PER_REQUEST',
+  });
+}
+
+export interface StoreFacts {
+  appended: number;
+  refused: number;
+  removed: number;
+  lostAnswers: number;
+  largeRecords: number;
+}
+
+const KEYS = ['a', 'b', `long ${'x'.repeat(600)}`, '\u{1f600}"\\'];
+
+/**
+ * The same random calls to a store in DynamoDB and to one in memory, with changes that are known too late, answers that are
+ * lost, and writers that end before their key is written. Both must say the same.
+ */
+export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps: number): Promise<StoreFacts> {
+  const random = seededRandom(seed);
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
+  const facts = { appended: 0, refused: 0, removed: 0, lostAnswers: 0, largeRecords: 0 };
+  let fault: 'none' | 'answer lost' | 'ends before the key' = 'none';
+  const client = faultyClient(dynamodb, () => fault);
+  const store = new DynamoDbParkingStore(client, { tableName: PARKING_TABLE, consumer: `seed ${seed}` });
+  const memory = new MemoryParkingStore();
+  /** What each store said of a key, now and earlier. */
+  const known: { stored: ParkedKey; kept: ParkedKey }[] = [];
+  let number = 0;
+  const record = (partitionKey: string): ParkedRecord => {
+    number += 1;
+    const isLarge = random() < 0.01;
+    if (isLarge) facts.largeRecords += 1;
+    const size = isLarge ? 350_000 + random() * 900_000 : random() * 200;
+    const hasSequence = random() < 0.5;
+    return {
+      partitionKey,
+      data: Buffer.alloc(size, `${number} `),
+      subSequenceNumber: Math.floor(random() * 3),
+      places: [{ series: 's', number: String(number).padStart(6, '0') }],
+      ...(hasSequence && {
+        sequence: { producerId: 'p', sequenceNumber: BigInt(number) },
+        explicitHashKey: 2n ** 127n,
+      }),
+    };
+  };
+  const newKey = (partitionKey: string): ParkedKey => ({
+    ...{ partitionKey, first: 0, next: 0, past: {}, since: 1, tries: 0, retries: 0, dueAt: 1, dead: false },
+  });
+  for (let step = 0; step < steps; step++) {
+    const partitionKey = pick(KEYS);
+    const [stored] = await foundIn(store, [partitionKey]);
+    const [kept] = await foundIn(memory, [partitionKey]);
+    same(withoutPlace(stored), withoutPlace(kept));
+    if (stored && kept) known.push({ stored, kept });
+    const old = random() < 0.2 ? pick(known) : undefined;
+    const from = old ?? { stored: stored ?? newKey(partitionKey), kept: kept ?? newKey(partitionKey) };
+    const action = pick(['append', 'append', 'append', 'advance', 'advance', 'remove', 'read', 'end early'] as const);
+    if (action === 'append') {
+      const records = Array.from({ length: 1 + Math.floor(random() * 4) }, () => record(from.stored.partitionKey));
+      const change = (key: ParkedKey): ParkedKey => ({ ...key, next: key.next + records.length, tries: step });
+      fault = random() < 0.2 ? 'answer lost' : 'none';
+      if (fault !== 'none') facts.lostAnswers += 1;
+      const ends = [await store.save(change(from.stored), records), await memory.save(change(from.kept), records)];
+      same(withoutPlace(ends[0]), withoutPlace(ends[1]));
+      if (ends[0] === undefined) facts.refused += 1;
+      else facts.appended += records.length;
+    } else if (action === 'advance') {
+      const by = Math.floor(random() * (from.stored.next - from.stored.first + 1));
+      const change = (key: ParkedKey): ParkedKey => ({ ...key, first: key.first + by });
+      // A key that is not parked has nothing to be advanced.
+      if (from.stored.revision !== undefined) {
+        same(withoutPlace(await store.save(change(from.stored))), withoutPlace(await memory.save(change(from.kept))));
+      }
+    } else if (action === 'remove' && from.stored.revision !== undefined && from.stored.first === from.stored.next) {
+      fault = random() < 0.2 ? 'answer lost' : 'none';
+      const isRemoved = await store.remove(from.stored);
+      const expected = await memory.remove(from.kept);
+      // An answer that was lost leaves a key that is gone, whoever has removed it.
+      if (isRemoved !== expected) same((await foundIn(memory, [from.kept.partitionKey])).length, 0);
+      if (expected) facts.removed += 1;
+    } else if (action === 'end early') {
+      fault = 'ends before the key';
+      const change = { ...from.stored, next: from.stored.next + 1 };
+      await store.save(change, [record(from.stored.partitionKey)]).catch(() => {});
+    }
+    fault = 'none';
+    if (action === 'read' && stored && kept) {
+      same(await textsOf(store.records(stored)), await textsOf(memory.records(kept)));
+    }
+  }
+  same((await allOf(store)).sort(), (await allOf(memory)).sort());
+  return facts;
+}
+
+async function foundIn(store: ParkingStore, partitionKeys: readonly string[]): Promise<ParkedKey[]> {
+  return [...(await store.find(partitionKeys)).values()];
+}
+
+async function allOf(store: ParkingStore): Promise<string[]> {
+  const all: string[] = [];
+  for await (const key of store.keys()) all.push(key.partitionKey, ...(await textsOf(store.records(key))));
+  return all;
+}
+
+async function textsOf(records: AsyncIterable<ParkedRecord>): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const { data, ...rest } of records) {
+    const plain = JSON.stringify(rest, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
+    texts.push(`${data.length} ${Buffer.from(data).toString().slice(0, 20)} ${plain.length}`);
+  }
+  return texts;
+}
+
+function withoutPlace(key: ParkedKey | undefined): unknown {
+  if (key === undefined) return undefined;
+  const { place: _, revision: __, ...rest } = key;
+  return rest;
+}
+
+function same(actual: unknown, expected: unknown): void {
+  expect(actual).toEqual(expected);
+}
+
+/** Repeats a write whose answer was lost, as the SDK does, and ends a writer in front of the item of its key. */
+function faultyClient(dynamodb: DynamoDB, faultNow: () => string): DynamoDB {
+  const isKey = ({ Item }: { Item?: Record<string, { S?: string }> }): boolean => Item?.revision !== undefined;
+  return new Proxy(dynamodb, {
+    get(target, name: keyof DynamoDB) {
+      const method = target[name];
+      if (typeof method !== 'function') return method;
+      // biome-ignore lint/suspicious/noExplicitAny: every method of the client
+      return async (input: any) => {
+        // biome-ignore lint/suspicious/noExplicitAny: every method of the client
+        const send = () => (method as any).call(target, input);
+        if (faultNow() === 'ends before the key' && name === 'putItem' && isKey(input)) throw new Error('ended');
+        const isWrite = name === 'putItem' || name === 'deleteItem' || name === 'updateItem';
+        if (faultNow() === 'answer lost' && isWrite) await send().catch(() => {});
+        return send();
+      };
+    },
+  });
+}
