@@ -14,6 +14,8 @@ interface Lane {
   readonly records: readonly Arrival[];
   /** Those before it need not come again. */
   ended: number;
+  /** Nothing from here on can end yet: a fence has, when it is known to all that its move has ended. */
+  limit: number;
 }
 
 /** An attempt, or several, that ended without success. */
@@ -43,7 +45,12 @@ export class Batch {
     byKey: ReadonlyMap<string, readonly Arrival[]>,
   ) {
     this.attempts = new Attempts(settings, new Slots(settings.concurrency), time);
-    this.lanes = Array.from(byKey, ([partitionKey, records]) => ({ partitionKey, records, ended: 0 }));
+    this.lanes = Array.from(byKey, ([partitionKey, records]) => ({
+      partitionKey,
+      records,
+      ended: 0,
+      limit: records.length,
+    }));
   }
 
   /** The position of the first record that must come again; undefined if all are done or parked. */
@@ -72,19 +79,25 @@ export class Batch {
   }
 
   private async runLane(lane: Lane, found: ParkedKey | undefined): Promise<void> {
-    if (!lane.records.some(({ isFence }) => isFence)) return this.runInOrder(lane, lane.records, found);
+    if (!lane.records.some(({ isFence }) => isFence)) return void (await this.runInOrder(lane, lane.records, found));
     const { parking, clock, random, onLetGo, maxMoveWaitMs: maxWaitMs } = this.settings;
     const gate = new FenceGate({ store: parking.moves, clock, random, maxWaitMs, ...(onLetGo && { onLetGo }) });
+    let from = 0;
+    lane.limit = firstFence(lane, from);
     for await (const run of gate.runs(lane.records, this.time.signal)) {
+      lane.limit = firstFence(lane, from);
       // What was parked on the shard that the key comes from is known only now.
-      await this.runInOrder(lane, run, await this.find(lane.partitionKey));
-      if (lane.records.indexOf(run.at(-1)!) >= lane.ended) return;
+      if (!(await this.runInOrder(lane, run, await this.find(lane.partitionKey)))) return;
+      from = lane.records.indexOf(run.at(-1)!) + 1;
     }
     lane.ended = lane.records.length;
   }
 
-  /** Handles the records in place as long as their key is not parked, and appends the others to it. */
-  private async runInOrder(lane: Lane, run: readonly Arrival[], found: ParkedKey | undefined): Promise<void> {
+  /**
+   * Handles the records in place as long as their key is not parked, and appends the others to it. False if the time is over
+   * before.
+   */
+  private async runInOrder(lane: Lane, run: readonly Arrival[], found: ParkedKey | undefined): Promise<boolean> {
     const { parking, timeOfDay } = this.settings;
     let parked = found;
     let from = 0;
@@ -93,7 +106,7 @@ export class Batch {
       if (parked === undefined) {
         const { ended, failed } = await this.handleInPlace(lane, run, from);
         from = ended;
-        if (failed === undefined) return;
+        if (failed === undefined) return ended === run.length;
         const fresh = newParkedKey(lane.partitionKey, timeOfDay());
         key = afterFailure(fresh, { tries: failed.attempts, error: failed.error, isRetry: false }, this.settings);
       } else key = parked;
@@ -103,7 +116,7 @@ export class Batch {
       if (saved !== undefined) {
         tellIfDead(parked, saved, this.settings);
         this.end(lane, run.at(-1)!);
-        return;
+        return true;
       }
       parked = await this.find(lane.partitionKey);
     }
@@ -153,8 +166,12 @@ export class Batch {
   }
 
   private end(lane: Lane, record: Arrival): void {
-    // A gate may take fences out of the middle: they end with what is behind them.
-    while (lane.records[lane.ended] !== record) lane.ended += 1;
-    lane.ended += 1;
+    const index = lane.records.indexOf(record, lane.ended);
+    if (index >= 0) lane.ended = Math.min(index + 1, lane.limit);
   }
+}
+
+function firstFence({ records }: Lane, from: number): number {
+  const index = records.findIndex(({ isFence }, position) => isFence && position >= from);
+  return index < 0 ? records.length : index;
 }

@@ -56,7 +56,8 @@ class Effects {
 }
 
 const KEYS = ['a', 'b', 'c', 'd', 'e'];
-const TIMEOUT_MS = 30_000;
+const LONGEST_TIMEOUT_MS = 30_000;
+const MOST_TIME_MS = 2 * 60 * 60_000;
 
 /**
  * A stream whose keys have copies and move, whose shards are split, and whose consumer fails, runs out of time, crashes at any
@@ -80,11 +81,13 @@ class ConsumerHistory {
   private readonly written = new Map<string, string[]>();
   private readonly hasSequence: boolean;
   private hostility: number;
+  private readonly pauseMs: number;
   private processes: OrderedConsumer[] = [];
 
   constructor(private readonly random: () => number) {
     this.hasSequence = random() < 0.7;
     this.hostility = random() * 0.15;
+    this.pauseMs = 300 * 50 ** random();
   }
 
   async play(): Promise<ConsumerFacts> {
@@ -95,7 +98,7 @@ class ConsumerHistory {
     this.hostility = 0;
     this.poison.clear();
     // Whoever was given up ends, and may park something even now.
-    await this.clock.sleep(2 * TIMEOUT_MS);
+    await this.clock.sleep(2 * LONGEST_TIMEOUT_MS);
     for (let turn = 0; turn < 50; turn++) {
       this.clock.nowMs += 20 * 60_000;
       await this.process().retryParked();
@@ -141,7 +144,11 @@ class ConsumerHistory {
         if (open && to !== from && !(isSplit && index >= splitAt && to === parents[0])) {
           moves += 1;
           const moveId = `move ${moves}`;
+          number += 1;
+          const rejected = number;
           put(partitionKey, fenceData({ moveId, side: 'end' }), ++number);
+          // The network has held it back until its producer had rejected it, and its key had moved.
+          if (this.random() < 0.5) put(partitionKey, Buffer.from(`${partitionKey} rejected`), rejected);
           place.set(partitionKey, to);
           hashKeys.set(partitionKey, BigInt(shards.indexOf(to)));
           put(partitionKey, fenceData({ moveId, side: 'start' }), ++number);
@@ -184,8 +191,9 @@ class ConsumerHistory {
   private async invoke(batch: readonly ShardRecord[]): Promise<string[] | undefined> {
     const number = Math.floor(this.random() * this.processes.length);
     const consumer = this.processes[number]!;
+    const timeoutMs = this.random() < 0.3 ? 100 + 900 * this.random() : LONGEST_TIMEOUT_MS;
     const startedAt = this.clock.now();
-    const context = { getRemainingTimeInMillis: () => TIMEOUT_MS - (this.clock.now() - startedAt) };
+    const context = { getRemainingTimeInMillis: () => timeoutMs - (this.clock.now() - startedAt) };
     const answer = consumer.handler(kinesisEvent(batch), context) as Promise<{
       batchItemFailures: { itemIdentifier: string }[];
     }>;
@@ -207,7 +215,11 @@ class ConsumerHistory {
 
   private async retryNowAndThen(shards: readonly Shard[]): Promise<void> {
     while (shards.some(({ read, records }) => read < records.length)) {
-      await this.clock.sleep(20_000 * this.random());
+      await this.clock.sleep(this.pauseMs * this.random());
+      if (this.clock.now() > MOST_TIME_MS)
+        throw new Error(
+          `a shard does not go on: ${JSON.stringify(shards.map(({ id, read, records }) => [id, read, records.slice(read, read + 4).map(({ partitionKey, data }) => partitionKey + data.toString())]))}`,
+        );
       const retries = this.random() < 0.3 ? 2 : 1;
       if (retries > 1) this.facts.racingRetries += 1;
       const run = async (): Promise<void> => {
@@ -249,9 +261,11 @@ class ConsumerHistory {
       {
         parking,
         ...{ clock: this.clock, random: this.random, timeOfDay: () => this.clock.now() },
-        ...{ attempts: 2, concurrency: 1 + Math.floor(this.random() * 4), retryMs: 5_000, maxTries: 1_000 },
+        ...{ attempts: 2, concurrency: 1 + Math.floor(this.random() * 4), retryMs: 1_000, maxTries: 1_000 },
         maxKeys: this.random() < 0.3 ? 1 : 1_000,
         attemptTimeoutMs: 3_000,
+        // A move that is let go promises no order.
+        maxMoveWaitMs: Number.MAX_SAFE_INTEGER,
         onFailure: ({ isParked }) => {
           if (isParked) this.facts.parked += 1;
         },
