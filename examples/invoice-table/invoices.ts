@@ -12,7 +12,7 @@ import {
   transactDelete,
   transactGet,
   transactPut,
-} from 'cdk-even-shards/core';
+} from 'cdk-even-shards/sharded-index';
 
 /** What a client adds to an invoice. `changedAt` changes with every write, for `reshardItems`. */
 export interface Transaction {

@@ -8,7 +8,7 @@ import {
   type ShardedIndexConfig,
   shardAttributes,
   shardUpdate,
-} from 'cdk-even-shards/core';
+} from 'cdk-even-shards/sharded-index';
 
 export interface Order {
   orderId: string;

@@ -1,6 +1,6 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import type { KeyHistory } from 'cdk-even-shards/core';
+import type { KeyHistory } from 'cdk-even-shards/consumer';
 
 /** The outcome of a key's records. */
 export interface KeyState {

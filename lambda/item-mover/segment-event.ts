@@ -28,7 +28,7 @@ export interface SegmentEvent {
   readonly totals?: SegmentTotals;
 }
 
-/** Throws `InvalidEventError` for what no state machine sends: this function works on one segment of a table. */
+/** @throws InvalidEventError for what no state machine sends: this function works on one segment of a table */
 export function checkSegment(event: SegmentEvent): void {
   const { segment, totalSegments } = Object(event) as SegmentEvent;
   const isSegment = Number.isSafeInteger(segment) && segment >= 0 && segment < totalSegments;

@@ -112,7 +112,7 @@ function deliveryOf(event: ProducerEvent): Delivery {
     deliverRecords(producer, await recordsWithKeys(records, signal), failures);
 }
 
-/** Throws before anything is written if the registry does not know an owner. */
+/** @throws an error before anything is written if the registry does not know an owner */
 async function recordsWithKeys(records: readonly OwnedRecord[], signal: AbortSignal): Promise<readonly OwnedRecord[]> {
   await hashKeyOwners?.resolve(records, signal);
   records.forEach((record, index) => {

@@ -2,10 +2,9 @@ import { type IResource, type Stack, Token, TokenComparison } from 'aws-cdk-lib'
 import { InvalidArgumentError } from '../core/foundation/errors';
 
 /**
- * Throws an error with the code `INVALID_ARGUMENT` if the resource is known to be in another account or region than the
- * stack: what looks it up there by its name, such as a function or an alarm, would find none, or another of the same name.
- *
  * @param kind what the resource is, such as "a stream"
+ * @throws an error with the code `INVALID_ARGUMENT` if the resource is known to be in another account or region than the
+ *   stack: what looks it up there by its name, such as a function or an alarm, would find none, or another of the same name
  */
 export function checkOwnEnvironment(
   field: string,

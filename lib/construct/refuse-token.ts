@@ -1,7 +1,7 @@
 import { Duration, Token } from 'aws-cdk-lib';
 import { InvalidArgumentError } from '../core/foundation/errors';
 
-/** Throws an error with the code `INVALID_ARGUMENT` for a token, where synthesis must compute with the value. */
+/** @throws an error with the code `INVALID_ARGUMENT` for a token, where synthesis must compute with the value */
 export function refuseToken(field: string, value: unknown, allowed: string): void {
   const isDuration = value instanceof Duration;
   if (!(isDuration ? value.isUnresolved() : Token.isUnresolved(value))) return;

@@ -397,7 +397,10 @@ function packageRoot(): string {
   return dirname(require.resolve('cdk-even-shards/package.json'));
 }
 
-/** Throws an error with the code `INVALID_ARGUMENT` for a `timeout` that is known to be too short for the work of a function. */
+/**
+ * @throws an error with the code `INVALID_ARGUMENT` for a `timeout` that is known to be too short for the work of a
+ *   function
+ */
 export function checkLeastTimeout(
   scope: IConstruct,
   timeout: Duration | undefined,

@@ -76,9 +76,8 @@ export class KeyspacesCapacity {
   /**
    * The same capacity at all times.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` unless it is a whole number of at least 1.
-   *
    * @param capacityUnits capacity units a second
+   * @throws an error with the code `INVALID_ARGUMENT` unless it is a whole number of at least 1
    */
   public static constant(capacityUnits: number): KeyspacesCapacity {
     checkUnits('capacityUnits', capacityUnits);
@@ -88,10 +87,9 @@ export class KeyspacesCapacity {
   /**
    * A capacity that Application Auto Scaling keeps in proportion to the traffic, beginning with the minimum.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` for a bound that is no whole number of at least 1, a minimum above
-   * the maximum, or a utilization outside 20 to 90 percent.
-   *
    * @param options bounds and target
+   * @throws an error with the code `INVALID_ARGUMENT` for a bound that is no whole number of at least 1, a minimum above
+   *   the maximum, or a utilization outside 20 to 90 percent
    */
   public static autoscaled(options: KeyspacesAutoscaledCapacityOptions): KeyspacesCapacity {
     const { minCapacity = 1, maxCapacity, targetUtilizationPercent = 70 } = options;

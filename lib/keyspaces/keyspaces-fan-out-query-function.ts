@@ -50,8 +50,9 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
  * page. It connects over TLS, signs in with its own role, and may select from these tables and write to its log group, and
  * nothing else.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, if one is known to be in
- * another account or region than the function, and, when the app is synthesized, if their configuration outgrows Lambda's environment.
+ * @throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, if one is known to be
+ *   in another account or region than the function, and, when the app is synthesized, if their configuration outgrows
+ *   Lambda's environment
  */
 export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements IKeyspacesFanOutQueryFunction {
   /**

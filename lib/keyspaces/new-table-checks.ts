@@ -16,7 +16,7 @@ const SYSTEM_KEYSPACES = ['system', 'system_schema', 'system_schema_mcs', 'syste
 const MOST_COLUMNS = 225;
 const MOST_COLUMNS_WITH_TIME_TO_LIVE = 166;
 
-/** Throws unless Amazon Keyspaces can have the table; errors name the properties behind `prefix`. */
+/** @throws an error unless Amazon Keyspaces can have the table; errors name the properties behind `prefix` */
 export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps): void {
   const { keyspaceName, tableName, regularColumns = [], defaultTimeToLive } = props;
   checkName(`${prefix}keyspaceName`, keyspaceName);

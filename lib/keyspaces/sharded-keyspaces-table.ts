@@ -45,12 +45,11 @@ export interface IShardedKeyspacesTable extends IResource {
    * Lets a function write rows: it gets the table's configuration as an environment variable, for `shardColumns` of
    * `cdk-even-shards/keyspaces`, and may modify the table.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   * variable holds another table or what you have set yourself, or if the function is known to be in another account or
-   * region than the table.
-   *
    * @param writer the function that writes
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
+   *   region than the table
    */
   bindWriter(writer: lambda.Function, binding?: KeyspacesTableBindingOptions): iam.Grant;
 
@@ -58,10 +57,9 @@ export interface IShardedKeyspacesTable extends IResource {
    * Lets a function read rows by itself: it gets the table's configuration as an environment variable, for `fanOutSelect`
    * and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does.
-   *
    * @param reader the function that reads
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
    */
   bindReader(reader: lambda.Function, binding?: KeyspacesTableBindingOptions): iam.Grant;
 
@@ -148,12 +146,11 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
    * Lets a function write rows: it gets the table's configuration as an environment variable, for `shardColumns` of
    * `cdk-even-shards/keyspaces`, and may modify the table.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   * variable holds another table or what you have set yourself, or if the function is known to be in another account or
-   * region than the table.
-   *
    * @param writer the function that writes
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
+   *   region than the table
    */
   public bindWriter(writer: lambda.Function, binding: KeyspacesTableBindingOptions = {}): iam.Grant {
     this.bind('bindWriter', writer, binding);
@@ -164,10 +161,9 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
    * Lets a function read rows by itself: it gets the table's configuration as an environment variable, for `fanOutSelect`
    * and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does.
-   *
    * @param reader the function that reads
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
    */
   public bindReader(reader: lambda.Function, binding: KeyspacesTableBindingOptions = {}): iam.Grant {
     this.bind('bindReader', reader, binding);
@@ -230,11 +226,10 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
  * The table is billed on demand, can be restored to a point in time, and is retained when it leaves the stack, unless its
  * properties say otherwise. Its key cannot change; its shard counts can, as `ShardCounts` says.
  *
- * Throws an error with the code `INVALID_TABLE_CONFIG` if the properties contradict each other, such as a shard column
- * that is also a clustering column, or if Amazon Keyspaces has no such name, keyspace, type, or number of columns, and
- * `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20 years.
- *
  * @see https://docs.aws.amazon.com/keyspaces/latest/devguide/bp-partition-key-sharding.html
+ * @throws an error with the code `INVALID_TABLE_CONFIG` if the properties contradict each other, such as a shard column
+ *   that is also a clustering column, or if Amazon Keyspaces has no such name, keyspace, type, or number of columns, and
+ *   `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20 years
  *
  * @stateful
  */
@@ -242,11 +237,10 @@ export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
   /**
    * A table that exists. Describe it as it is; nothing is created, changed or looked up.
    *
-   * Throws an error with the code `INVALID_TABLE_CONFIG` if the attributes contradict each other.
-   *
    * @param scope the construct to add the reference to, usually `this`
    * @param id its name within the scope
    * @param attributes the table
+   * @throws an error with the code `INVALID_TABLE_CONFIG` if the attributes contradict each other
    */
   public static fromTableAttributes(
     scope: Construct,

@@ -40,13 +40,19 @@ export function seeMonitoring(heading: string): string {
   return readGuide('monitoring', heading);
 }
 
-/** Throws an error with the code `INVALID_ARGUMENT` unless CloudWatch can compare with the threshold, and it can be exceeded. */
+/**
+ * @throws an error with the code `INVALID_ARGUMENT` unless CloudWatch can compare with the threshold, and it can be
+ *   exceeded
+ */
 export function checkThreshold(monitoring: IConstruct, option: string, threshold: number, least: number): void {
   if (Token.isUnresolved(threshold) || (Number.isFinite(threshold) && threshold >= least)) return;
   throw new InvalidArgumentError(constructField(monitoring, option), threshold, `a number of at least ${least}`);
 }
 
-/** Throws an error with the code `INVALID_ARGUMENT` for a duration that only the deployment knows: a threshold is computed from it. */
+/**
+ * @throws an error with the code `INVALID_ARGUMENT` for a duration that only the deployment knows: a threshold is computed
+ *   from it
+ */
 export function knownDuration(monitoring: IConstruct, option: string, duration: Duration): Duration {
   if (!duration.isUnresolved()) return duration;
   throw new InvalidArgumentError(constructField(monitoring, option), 'a token', 'a duration, known at synthesis');

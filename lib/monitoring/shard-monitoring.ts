@@ -143,10 +143,9 @@ export class ShardMonitoring extends Construct {
    * CloudWatch draws 500 lines of a graph at most. Of a stream that had more shards than that in the last two weeks, closed
    * ones included, it draws some, and the graph of the hottest shard compares these.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds.
-   *
    * @param stream the stream, of this app or imported
    * @param options what to watch of it
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds
    */
   public addStream(stream: kinesis.IStream, options: StreamMonitoringOptions = {}): StreamAlarms {
     watchShards(this, stream, options.shardLevelMetrics);
@@ -184,10 +183,9 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a sharded index: units consumed, and what its partitions refuse.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds.
-   *
    * @param index the index, of this app or imported
    * @param options what to watch of it
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds
    */
   public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): IndexAlarms {
     const { writeThrottleAlarm = true, shardCountController } = options;
@@ -207,10 +205,9 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a table that is sharded by its own key: units consumed, and what its partitions refuse.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds.
-   *
    * @param table the table, of this app or imported
    * @param options what to watch of it
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds
    */
   public addTable(table: IKeyShardedTable, options: TableMonitoringOptions = {}): TableAlarms {
     const { writeThrottleAlarm = true, readThrottleAlarm = true } = options;
@@ -225,10 +222,9 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a cluster of DAX: what it answers from its caches, what it throttles and fails, its CPU and its memory.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds.
-   *
    * @param cluster the cluster
    * @param options what to watch of it
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds
    */
   public addDaxCluster(cluster: DaxCluster, options: DaxMonitoringOptions = {}): DaxAlarms {
     const alarms = this.addAlarms<DaxAlarms>(cluster, daxAlarms(this, cluster, options));
@@ -239,11 +235,10 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a function that writes to a stream: records in and out, retries, and how long requests take.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
-   * another account or region, whose metrics an alarm cannot see.
-   *
    * @param producer the function, of this app or imported
    * @param options what to watch of it
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
+   *   another account or region, whose metrics an alarm cannot see
    */
   public addProducer(producer: IOrderedProducerFunction, options: ProducerMonitoringOptions = {}): ProducerAlarms {
     this.checkEnvironment('addProducer', 'a producer', producer);
@@ -258,11 +253,10 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a function that relays an outbox: what waits and for how long, what is relayed, and what is rejected.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
-   * another account or region, whose metrics an alarm cannot see.
-   *
    * @param relay the function, of this app or imported
    * @param options what to watch of it
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
+   *   another account or region, whose metrics an alarm cannot see
    */
   public addOutbox(relay: IOutboxRelayFunction, options: OutboxMonitoringOptions = {}): OutboxAlarms {
     this.checkEnvironment('addOutbox', 'a relay', relay);
@@ -279,10 +273,9 @@ export class ShardMonitoring extends Construct {
    * Watches a function that queries all shards of indexes or of tables of Amazon Keyspaces: what pages bring, what they
    * cost, and how long they take. It has no alarm: a query that fails tells its caller.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if the function is known to be in another account or region, whose
-   * metrics a dashboard does not have.
-   *
    * @param query the function, of this app or imported
+   * @throws an error with the code `INVALID_ARGUMENT` if the function is known to be in another account or region, whose
+   *   metrics a dashboard does not have
    */
   public addQuery(query: IQueryFunction): void {
     this.checkEnvironment('addQuery', 'a query function', query);
@@ -292,10 +285,9 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a dead-letter queue: what is in it has been given up, and is lost once its retention period is over.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds.
-   *
    * @param queue the queue
    * @param options what to watch of it
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds
    */
   public addDeadLetterQueue(queue: sqs.IQueue, options: DeadLetterQueueMonitoringOptions = {}): DeadLetterQueueAlarms {
     const depth = deadLetterQueueDepth(this, queue, options);

@@ -4,9 +4,8 @@ import { type AlarmDefinition, checkThreshold, THREE_OF_FIVE_MINUTES } from './a
 /**
  * An alarm that is raised when more is refused than an option allows, in three minutes of five.
  *
- * Throws an error with the code `INVALID_ARGUMENT` unless the option is a number of at least 0.
- *
  * @param most what the option says. By default, nothing may be refused
+ * @throws an error with the code `INVALID_ARGUMENT` unless the option is a number of at least 0
  */
 export function throttleAlarm(
   monitoring: IConstruct,

@@ -205,8 +205,8 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
  * It has a role that can write to the stream, log in to the database and write to its log group, and what Lambda needs to
  * connect it to the network. It writes metrics of the namespace `EvenShards`, with the dimension `FunctionName`.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if the stream is known to be in another account or region or ignores
- * partition keys, or if the timeout, the record size limit or the tries are out of bounds.
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be in another account or region or ignores
+ *   partition keys, or if the timeout, the record size limit or the tries are out of bounds
  */
 export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOutboxRelayFunction {
   /**

@@ -45,8 +45,9 @@ export interface ExpectedStreamTraffic {
 /**
  * Warns if a stream has fewer shards than its traffic is planned to need, and of what no number of shards fixes.
  *
- * Gives no advice where a number is only known when deployed. Throws an error with the code `INVALID_ARGUMENT` for
- * traffic outside its bounds.
+ * Gives no advice where a number is only known when deployed.
+ *
+ * @throws an error with the code `INVALID_ARGUMENT` for traffic outside its bounds
  */
 export function adviseOnShards(stream: IConstruct, shardCount: number, traffic: ExpectedStreamTraffic): void {
   if ([shardCount, ...Object.values(traffic)].some(Token.isUnresolved)) return;

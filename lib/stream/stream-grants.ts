@@ -48,7 +48,7 @@ const SCALE = [
 
 /**
  * The least permissions for whatever looks after the shards of a stream: the constructs of this library, or your own
- * code that calls `reshardStream` of `cdk-even-shards/core`.
+ * code that calls `reshardStream` of `cdk-even-shards/resharding`.
  *
  * None of them reads or writes records, so none needs a permission on the stream's key.
  */

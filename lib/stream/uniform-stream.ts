@@ -122,9 +122,9 @@ export interface UniformStreamProps {
  * be set to distribute records itself, and then ignores partition keys and explicit hash keys altogether. Everything
  * that takes a `kinesis.IStream` takes this one too. Import a stream that exists with `fromStreamAttributes`.
  *
- * Throws an error with the code `INVALID_SHARD_COUNT` unless the shard counts are whole numbers from 1 to 10,000, and
- * `INVALID_ARGUMENT` unless the hash buckets are a power of two, at least four times the shards, if the record size limit is
- * out of bounds, or if there is a `reshardingProvider` without a `deployedShardCount`.
+ * @throws an error with the code `INVALID_SHARD_COUNT` unless the shard counts are whole numbers from 1 to 10,000, and
+ *   `INVALID_ARGUMENT` unless the hash buckets are a power of two, at least four times the shards, if the record size limit
+ *   is out of bounds, or if there is a `reshardingProvider` without a `deployedShardCount`
  *
  * @stateful
  */
@@ -187,11 +187,10 @@ export class UniformStream extends kinesis.Stream {
    * it would set the count back. Call this before `addReconciliation`, which otherwise takes `shardCount` for what the stream
    * should have.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if the `shardCount` is outside the bounds, for a stream whose
-   * shard count something else decides (a `deployedShardCount`, a reconciliation, another scaling), and what
-   * `StreamAutoScaling` throws.
-   *
    * @param options the bounds of the shard count, and the target
+   * @throws an error with the code `INVALID_ARGUMENT` if the `shardCount` is outside the bounds, for a stream whose shard
+   *   count something else decides (a `deployedShardCount`, a reconciliation, another scaling), and what
+   *   `StreamAutoScaling` throws
    */
   public autoScaleShardCount(options: StreamAutoScalingOptions): StreamAutoScaling {
     this.checkBounds(options);
@@ -203,10 +202,9 @@ export class UniformStream extends kinesis.Stream {
    * Looks at the stream's shards now and then, and reports or repairs what has drifted from `shardCount` even ones; of a
    * stream that is scaled automatically, only how even they are is reported.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if it is to repair a stream that is scaled automatically, which
-   * evens it out by itself.
-   *
    * @param options what to do about drift, and when to look
+   * @throws an error with the code `INVALID_ARGUMENT` if it is to repair a stream that is scaled automatically, which evens
+   *   it out by itself
    */
   public addReconciliation(options: StreamReconciliationOptions = {}): StreamReconciliation {
     const { repair = false } = options;

@@ -122,8 +122,8 @@ const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
  * It is encrypted at rest and in transit. Its role may read exactly the indexes and tables that it is given. It is billed by the hour
  * and node.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if a number or a duration is out of its
- * bounds, or if a table is known to be in another account or region.
+ * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if a number or a duration is
+ *   out of its bounds, or if a table is known to be in another account or region
  */
 export class DaxCluster extends Construct implements ec2.IConnectable {
   /** The ARN of the cluster. */
@@ -203,11 +203,10 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * Lets a function of the network read through this cluster: it gets the endpoint as an environment variable, may connect,
    * and may get and query, and nothing else.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if the function is not in a network, or if Lambda does not take the name of
-   * the environment variable.
-   *
    * @param reader the function that reads
    * @param binding how the function is told; the variable is `DAX_ENDPOINT` unless it says otherwise
+   * @throws an error with the code `INVALID_ARGUMENT` if the function is not in a network, or if Lambda does not take the
+   *   name of the environment variable
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     if (!reader.isBoundToVpc) {

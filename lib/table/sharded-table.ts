@@ -68,11 +68,10 @@ export class ShardedTable extends dynamodb.TableV2 {
    * change under the same name; its shard counts can. The first index with `ShardCounts.adaptive` adds a table of counts,
    * which is encrypted, retained and protected as this table is, and can be restored to a point in time.
    *
-   * Throws an error with the code `INVALID_INDEX_CONFIG` if the properties contradict each other, the table or its
-   * other indexes, `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have, and
-   * `INVALID_SHARD_COUNT` if there are no `shardCounts`, where no type checker sees it.
-   *
    * @param props what to shard, by how much and in which order
+   * @throws an error with the code `INVALID_INDEX_CONFIG` if the properties contradict each other, the table or its other
+   *   indexes, `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have, and
+   *   `INVALID_SHARD_COUNT` if there are no `shardCounts`, where no type checker sees it
    */
   public addShardedIndex(props: ShardedIndexOptions): ShardedIndex {
     const settings = shardedIndexSettings(

@@ -36,7 +36,7 @@ export class HotPartitionTable {
     this.index = new Partitions(indexPartitions, now, salt);
   }
 
-  /** Throws the exception of the SDK, with its reasons, unless both table and index take the write. */
+  /** @throws the exception of the SDK, with its reasons, unless both table and index take the write */
   putItem(tableKey: string, indexKey: string, units = 1): void {
     const [table, index] = [this.table.writesOf(tableKey), this.index.writesOf(indexKey)];
     if (!table.has(units)) throw throttled({ reason: 'TableWriteKeyRangeThroughputExceeded', resource: this.tableArn });
@@ -45,7 +45,7 @@ export class HotPartitionTable {
     index.take(units);
   }
 
-  /** Throws in the same way unless the index's partition has the units. */
+  /** @throws in the same way unless the index's partition has the units */
   queryIndex(indexKey: string, units = 0.5): void {
     const index = this.index.readsOf(indexKey);
     if (!index.has(units)) throw throttled({ reason: 'IndexReadKeyRangeThroughputExceeded', resource: this.indexArn });

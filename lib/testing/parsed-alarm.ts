@@ -55,7 +55,7 @@ const TREATMENTS: readonly string[] = [
   'notBreaching',
 ] satisfies MissingDataTreatment[];
 
-/** Throws InvalidArgumentError for what the simulator does not know. */
+/** @throws InvalidArgumentError for what the simulator does not know */
 export function parseAlarm(properties: AlarmProperties): ParsedAlarm {
   const queries = properties.Metrics ?? [
     {

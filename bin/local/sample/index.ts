@@ -61,7 +61,7 @@ async function runUserEvents(stack: LocalStack, options: SampleOptions): Promise
   if (id !== undefined && index !== undefined) await storeEvents(stack, index, stored, print);
 }
 
-/** Throws before anything is written, and says which event of the input is at fault. */
+/** @throws an error that says which event of the input is at fault, before anything is written */
 function checkProducedEvent({ partitionKey, data }: ProducedEvent, at: number): void {
   try {
     checkProducerRecord({ partitionKey, data: Buffer.from(data) }, { field: `event ${at + 1}` });

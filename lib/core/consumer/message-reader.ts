@@ -13,7 +13,9 @@ const MAX_VARINT_BYTES = 10;
 const MAX_FIELD = 2 ** 29 - 1;
 
 /**
- * Reads a protocol buffers message field by field. It throws `CorruptAggregateError` if the bytes are not a message.
+ * Reads a protocol buffers message field by field.
+ *
+ * @throws CorruptAggregateError if the bytes are not a message
  */
 export class MessageReader {
   private position = 0;

@@ -20,7 +20,7 @@ export interface HashBucket {
   readonly hashKey: bigint;
 }
 
-/** Throws `InvalidArgumentError` unless `count` is a power of two from 2 to 65,536. */
+/** @throws InvalidArgumentError unless `count` is a power of two from 2 to 65,536 */
 export function checkHashBuckets(field: string, count: unknown): void {
   const isPower = typeof count === 'number' && Number.isInteger(Math.log2(count));
   if (!isPower || count < 2 || count > MAX_HASH_BUCKETS) {

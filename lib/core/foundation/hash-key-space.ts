@@ -18,14 +18,14 @@ export function hashPartitionKey(partitionKey: string): bigint {
   return BigInt(`0x${hash('md5', partitionKey, 'hex')}`);
 }
 
-/** Throws `InvalidHashKeyError` unless `hashKey` is a bigint from 0 to 2^128 - 1. */
+/** @throws InvalidHashKeyError unless `hashKey` is a bigint from 0 to 2^128 - 1 */
 export function checkHashKey(field: string, hashKey: unknown): void {
   if (typeof hashKey !== 'bigint' || hashKey < 0n || hashKey >= HASH_KEY_SPACE) {
     throw new InvalidHashKeyError(field, hashKey, 'an integer from 0 to 2^128 - 1');
   }
 }
 
-/** Throws `InvalidArgumentError` unless `space`, the number of keys of a key space, is a bigint from 1 to 2^128. */
+/** @throws InvalidArgumentError unless `space`, the number of keys of a key space, is a bigint from 1 to 2^128 */
 export function checkSpace(space: unknown): void {
   if (typeof space !== 'bigint' || space < 1n || space > HASH_KEY_SPACE) {
     throw new InvalidArgumentError('space', space, 'a bigint from 1 to 2^128');

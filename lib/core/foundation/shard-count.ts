@@ -12,7 +12,7 @@ export const MAX_STREAM_SHARDS = 10_000;
  */
 export const MAX_INDEX_SHARDS = 10_000;
 
-/** Throws `InvalidShardCountError` unless `value` is a whole number from 1 to `max`. */
+/** @throws InvalidShardCountError unless `value` is a whole number from 1 to `max` */
 export function checkShardCount(field: string, value: unknown, max: number): void {
   if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > max) {
     throw new InvalidShardCountError(field, value, `a whole number from 1 to ${max}`);

@@ -24,7 +24,7 @@ export interface RowSelect {
 const ORDERS = ['ascending', 'descending', 'unordered'];
 const FIELDS = ['value', 'where', 'order', 'limit', 'cursor', 'projection', 'consistency'];
 
-/** Throws a typed error unless the request can be asked of the table. */
+/** @throws a typed error unless the request can be asked of the table */
 export function rowSelect(config: ShardedKeyspacesConfig, request: FanOutSelectRequest): RowSelect {
   if (!isObject(request)) throw new InvalidArgumentError('request', request, 'an object');
   for (const field of Object.keys(request)) {

@@ -47,7 +47,10 @@ const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_]{0,47}$/;
 /** The largest number that the shard column, an `int`, holds. */
 const LARGEST_INT = 2 ** 31 - 1;
 
-/** Throws `InvalidTableConfigError` or `InvalidShardCountError` unless the configuration can be worked with; errors name its fields behind `prefix`. */
+/**
+ * @throws InvalidTableConfigError or `InvalidShardCountError` unless the configuration can be worked with; errors name its
+ *   fields behind `prefix`
+ */
 export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, prefix = 'config.'): void {
   if (typeof config !== 'object' || config === null) {
     const allowed = 'a sharded table configuration, as ShardedKeyspacesTable emits it';

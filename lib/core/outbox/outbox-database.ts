@@ -52,9 +52,8 @@ export class OutboxDatabase {
   ) {}
 
   /**
-   * Throws unless the relay can work here.
-   *
    * @throws OutboxSchemaError, OutboxPermissionError or OutboxSequenceError
+   * @throws an error unless the relay can work here
    */
   async check(): Promise<void> {
     const version = await this.unlessDenied(() => this.version());

@@ -39,7 +39,11 @@ export const LIST_PRICES: ListPrices = {
 export const HOURS_PER_MONTH = 730;
 export const SECONDS_PER_MONTH = HOURS_PER_MONTH * 3_600;
 
-/** The list prices with some of them replaced. Throws `InvalidArgumentError` if a price is below 0. */
+/**
+ * The list prices with some of them replaced.
+ *
+ * @throws InvalidArgumentError if a price is below 0
+ */
 export function pricesWith(own: Partial<ListPrices> = {}): ListPrices {
   const prices = { ...LIST_PRICES, ...own };
   for (const [name, price] of Object.entries(prices)) {

@@ -39,11 +39,10 @@ export function recordBytes(record: ProducerRecord): number {
 }
 
 /**
- * Throws a typed error unless Kinesis would accept the record.
- *
  * @param context.maxRecordBytes the stream's record size limit; default 1 MiB
  * @param context.field where the record stands, such as `records[3]`; put before the field's name in the message
  * @throws InvalidPartitionKeyError, InvalidHashKeyError, InvalidArgumentError or RecordTooLargeError
+ * @throws a typed error unless Kinesis would accept the record
  */
 export function checkProducerRecord(
   record: ProducerRecord,

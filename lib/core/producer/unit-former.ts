@@ -36,9 +36,8 @@ export class UnitFormer {
   ) {}
 
   /**
-   * Throws unless the record fits into the stream with what an aggregate adds to it, if it must or may be in one.
-   *
    * @throws RecordTooLargeError
+   * @throws an error unless the record fits into the stream with what an aggregate adds to it, if it must or may be in one
    */
   checkSize(record: ProducerRecord, maxRecordBytes: number): void {
     if (!this.isWrapped(record)) return;

@@ -15,7 +15,7 @@ const MAX_OWNER_CHARACTERS = 256;
 /** In UTF-8, every unpaired surrogate becomes the same replacement character, so two owners could become one. */
 const UNPAIRED_SURROGATE = /\p{Surrogate}/u;
 
-/** Throws `InvalidArgumentError` unless `owner` is text of 1 to 256 characters. */
+/** @throws InvalidArgumentError unless `owner` is text of 1 to 256 characters */
 export function checkOwner(field: string, owner: unknown): void {
   // A character takes one or two units; to count the characters of megabytes would take as much again.
   if (typeof owner === 'string' && owner.length > 0 && owner.length <= 2 * MAX_OWNER_CHARACTERS) {

@@ -11,7 +11,11 @@ export async function readHead(store: RegistryStore): Promise<RegistryHead> {
   return head === undefined ? { version: 0, recent: [] } : checkedHead(head);
 }
 
-/** The head, if it is one that a ledger has written. Throws `CorruptRegistryError` if not. */
+/**
+ * The head, if it is one that a ledger has written.
+ *
+ * @throws CorruptRegistryError if not
+ */
 export function checkedHead(head: RegistryHead): RegistryHead {
   const { version, recent, commits } = head;
   if (!Number.isSafeInteger(version) || version < 1) throw new CorruptRegistryError('the version of its head');

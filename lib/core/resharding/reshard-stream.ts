@@ -158,12 +158,11 @@ const LOOK_INTERVAL_MS = 5_000;
  *
  * Records can be written and read meanwhile. To go on after a failure, call it again.
  *
- * It throws the same errors as `inspectStream`, and the errors of the client.
- *
  * @param client the AWS SDK's `new Kinesis({})`, or another object with its methods
  * @returns the progress at the end, with the open shards and the skew
  * @throws ReshardSupersededError if a deployment of the last hour takes the stream to another count, or if the work yields
  *   to others who have changed the count
+ * @throws the same errors as `inspectStream`, and the errors of the client
  */
 export async function reshardStream(
   client: ReshardClient,

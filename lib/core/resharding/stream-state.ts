@@ -8,7 +8,7 @@ export interface StreamState {
   readonly openShardCount: number;
 }
 
-/** Throws `StreamNotReshardableError` if the stream is in on-demand mode or is being deleted. */
+/** @throws StreamNotReshardableError if the stream is in on-demand mode or is being deleted */
 export async function describeStream(
   client: Pick<ReshardClient, 'describeStreamSummary'>,
   streamName: string,

@@ -156,7 +156,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   /**
    * Whether consecutive records of a partition key, put by one invocation, are packed into one Kinesis record, in
    * the format of the Kinesis Producer Library. A key with many records then moves many times as fast, and they cost
-   * less. Consumers must take records apart again, with `deaggregate` of `cdk-even-shards/core` or the Kinesis Client
+   * less. Consumers must take records apart again, with `deaggregate` of `cdk-even-shards/consumer` or the Kinesis Client
    * Library; Lambda does not by itself.
    *
    * @default false
@@ -197,7 +197,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly requestTimeout?: Duration;
 
   /**
-   * Whether records are sequenced, so that consumers can drop second copies with `deduplicate` of `cdk-even-shards/core`
+   * Whether records are sequenced, so that consumers can drop second copies with `deduplicate` of `cdk-even-shards/consumer`
    * and see each record once, in the order of its key. A copy comes about when an answer of Kinesis is lost, and when
    * Lambda delivers again what was written. A record of a FIFO queue whose partition key is its message group, or of a
    * table's stream, has the number that its source gave it, so that it is known however often it is delivered. Other
@@ -262,12 +262,11 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  * An event source that you add yourself needs `reportBatchItemFailures`, so that only what failed is delivered again,
  * and a place for what keeps failing: a standard queue its own dead-letter queue.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, when it is
- * constructed or, if that is set later, when the app is synthesized; if the stream is known to be in another account or
- * region; if the record size limit is none that a stream can have; and if the registry is known to be another stream's,
- * or in another account or region.
- *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, when it is
+ *   constructed or, if that is set later, when the app is synthesized; if the stream is known to be in another account or
+ *   region; if the record size limit is none that a stream can have; and if the registry is known to be another stream's,
+ *   or in another account or region
  */
 export class OrderedProducerFunction extends OrderedProducerFunctionBase implements IOrderedProducerFunction {
   /**
@@ -348,11 +347,10 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
    * Puts a FIFO queue before the function, with a dead-letter queue: for callers that send a record and do not wait, in
    * an order that holds across invocations. The message group is the partition key.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if the maximum receive count, the maximum concurrency or the
-   * visibility timeout is out of bounds.
-   *
    * @param id the queue's name within the function's scope
    * @param props when a message is given up, and how it is kept
+   * @throws an error with the code `INVALID_ARGUMENT` if the maximum receive count, the maximum concurrency or the
+   *   visibility timeout is out of bounds
    */
   public addFifoQueue(id: string, props: ProducerFifoQueueOptions = {}): ProducerFifoQueue {
     return ProducerFifoQueue._add(this, id, this.function, props);
@@ -366,11 +364,10 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
    * again; with `sequence`, consumers can tell. What does not pass by itself is a change larger than the stream takes:
    * raise `maxRecordSize` where items are large.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` if the table's stream is off, for a `TableV2` when the app is
-   * synthesized, or if the batch size, the batching window, the parallelization factor or the record age is out of bounds.
-   *
    * @param props the table, and when a change is given up
    * @returns the event source mapping: for its id, its ARN, and its metrics
+   * @throws an error with the code `INVALID_ARGUMENT` if the table's stream is off, for a `TableV2` when the app is
+   *   synthesized, or if the batch size, the batching window, the parallelization factor or the record age is out of bounds
    */
   public addTableStream(props: ProducerTableStreamOptions): lambda.EventSourceMapping {
     return followTableStream(this, this.function, props);

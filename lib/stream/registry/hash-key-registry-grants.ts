@@ -50,7 +50,7 @@ export class HashKeyRegistryGrants {
 
   /**
    * Allows `dynamodb:GetItem` on exactly the registry's table, and `kms:Decrypt` on its customer-managed key if it has
-   * one: enough for `readOwners` of `cdk-even-shards/core`, and to change nothing.
+   * one: enough for `readOwners` of `cdk-even-shards/registry`, and to change nothing.
    *
    * @param grantee the role, function or other principal that reads
    */

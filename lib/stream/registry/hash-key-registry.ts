@@ -37,7 +37,7 @@ export interface IHashKeyRegistry extends IResource {
   /** The ARN of the table that has the owners. Change the table through the function alone. */
   readonly tableArn: string;
 
-  /** The name of the table that has the owners: for `readOwners` of `cdk-even-shards/core`. */
+  /** The name of the table that has the owners: for `readOwners` of `cdk-even-shards/registry`. */
   readonly tableName: string;
 
   /** The customer-managed key that the table is encrypted with, if it has one. */
@@ -141,9 +141,9 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  * in time, and is retained and protected from deletion unless its properties say otherwise. The function comes with a
  * role of its own that can use this table, list this stream's shards and write to its log group, and nothing else.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, when it is
- * constructed or, if that is set later, when the app is synthesized; and if the stream is known to be in another
- * account or region.
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, when it is
+ *   constructed or, if that is set later, when the app is synthesized; and if the stream is known to be in another account
+ *   or region
  *
  * @stateful
  */
@@ -178,7 +178,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
   /** The ARN of the table. */
   public readonly tableArn: string;
 
-  /** The name of the table: for `readOwners` of `cdk-even-shards/core`. */
+  /** The name of the table: for `readOwners` of `cdk-even-shards/registry`. */
   public readonly tableName: string;
 
   /** The customer-managed key that the table is encrypted with, if it has one. */

@@ -17,10 +17,9 @@ const owners = new WeakMap<IConstruct, Map<string, ShardCountOwner>>();
  * Makes a construct the one that decides how many shards a stream has. Two that keep it at the same count do not
  * disagree.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if the stream has another owner, which would undo what this one
- * does, and it in turn.
- *
  * @param shardCount what the owner keeps the stream at; undefined, if it scales the stream
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream has another owner, which would undo what this one does,
+ *   and it in turn
  */
 export function ownShardCount(construct: IConstruct, stream: kinesis.IStreamRef, shardCount: number | undefined): void {
   const ofApp = owners.get(construct.node.root) ?? new Map<string, ShardCountOwner>();

@@ -85,9 +85,9 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  * whose rise nobody can foresee, on-demand mode is the better choice, unless explicit hash keys rely on the shards; for
  * one that hardly changes, so is a fixed count.
  *
- * Throws an error with the code `INVALID_SHARD_COUNT` unless both counts are whole numbers from 1 to 10,000, and
- * `INVALID_ARGUMENT` if `minCapacity` is the larger, if the target is none, or if the stream is known to be on-demand,
- * or in another account or region.
+ * @throws an error with the code `INVALID_SHARD_COUNT` unless both counts are whole numbers from 1 to 10,000, and
+ *   `INVALID_ARGUMENT` if `minCapacity` is the larger, if the target is none, or if the stream is known to be on-demand, or
+ *   in another account or region
  */
 export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   /** The function that scales. */

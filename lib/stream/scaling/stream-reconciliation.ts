@@ -68,9 +68,9 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
  * `UniformStream.addReconciliation` makes one. An invocation answers with the open shards, their skew, and the plan that takes the
  * stream to where it should be, request by request: a dry run, unless it repairs.
  *
- * Throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
- * `INVALID_ARGUMENT` if it is to repair without one, or if the stream is known to be on-demand, or in another account
- * or region.
+ * @throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
+ *   `INVALID_ARGUMENT` if it is to repair without one, or if the stream is known to be on-demand, or in another account or
+ *   region
  */
 export class StreamReconciliation extends Construct implements ec2.IConnectable {
   /** The function: to invoke it or to grant its invocation. */

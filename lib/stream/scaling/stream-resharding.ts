@@ -54,10 +54,9 @@ export interface StreamReshardingProps {
  *
  * A stack has one provider for all its streams, which may reshard exactly these, unless you give one.
  *
- * Throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
- * `INVALID_ARGUMENT` if the stream is known to be on-demand, or in another account or region.
- *
  * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
+ * @throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
+ *   `INVALID_ARGUMENT` if the stream is known to be on-demand, or in another account or region
  */
 export class StreamResharding extends Construct {
   /** How many shards were open when the deployment was done, as text: known when the stack is deployed. */

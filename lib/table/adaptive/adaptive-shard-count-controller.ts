@@ -51,8 +51,8 @@ const LEAST_TIMEOUT = Duration.minutes(2);
  * Without a throttled write it costs about 3 cents a month, and its alarm 20 cents. It may read and change counts, and read
  * the Contributor Insights of the index, and nothing else.
  *
- * Throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed, and `INVALID_ARGUMENT` if the table
- * is known to be in another account or region, or if the timeout is known to be less than 2 minutes.
+ * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed, and `INVALID_ARGUMENT` if the
+ *   table is known to be in another account or region, or if the timeout is known to be less than 2 minutes
  */
 export class AdaptiveShardCountController extends Construct implements ec2.IConnectable {
   /** The function that raises counts. */

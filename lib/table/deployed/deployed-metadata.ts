@@ -11,7 +11,7 @@ export const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';
  * What the template that was deployed says of a table under a key of its metadata, as far as it can be known: from the folder that
  * the context names. Undefined without the context, and for a table or a stack that is new.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if the context names no folder, or one whose templates are not JSON.
+ * @throws an error with the code `INVALID_ARGUMENT` if the context names no folder, or one whose templates are not JSON
  */
 export function deployedMetadata<M>(table: IConstruct, key: string): M | undefined {
   const folder: unknown = table.node.tryGetContext(DEPLOYED_ASSEMBLY);

@@ -16,8 +16,9 @@ import type { ExpectedIndexTraffic } from './sharded-index-options';
  * Warns if an index, or a value of it, has fewer shards than its traffic is planned to need, and of what no number of
  * shards fixes.
  *
- * Gives no advice where a number is only known when deployed. Throws an error with the code `INVALID_ARGUMENT` for
- * traffic outside its bounds.
+ * Gives no advice where a number is only known when deployed.
+ *
+ * @throws an error with the code `INVALID_ARGUMENT` for traffic outside its bounds
  */
 export function adviseOnIndexShards(
   table: IConstruct,

@@ -47,7 +47,7 @@ const DEFAULT_MAXIMUM = 64;
  * - to shrink from 20 to 10: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`, then, once no item is
  *   left in the shards 10 to 19, because each was written again or has expired, `ShardCounts.uniform(10)`.
  *
- * `planIndexReshard` of `cdk-even-shards/core` lists the steps of any change, and the guide "Change the shards of an index"
+ * `planIndexReshard` of `cdk-even-shards/sharded-index` lists the steps of any change, and the guide "Change the shards of an index"
  * says what to wait for between them.
  *
  * Where nobody knows the count, `ShardCounts.adaptive` lets each value grow while applications run.
@@ -56,9 +56,8 @@ export class ShardCounts {
   /**
    * The same count for every value, or for the whole table if the index has no value.
    *
-   * Throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000.
-   *
    * @param count shards of each value
+   * @throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000
    */
   public static uniform(count: number): ShardCounts {
     return new ShardCounts({ default: shardCount('shardCounts', count) });
@@ -67,13 +66,12 @@ export class ShardCounts {
   /**
    * A count for each of the busy values, in proportion to their writes, and one for all others.
    *
-   * Throws an error with the code `INVALID_SHARD_COUNT` unless every count is a whole number from 1 to 10,000,
-   * `INVALID_INDEX_VALUE` for the empty string, which DynamoDB has in no key, and `INVALID_ARGUMENT` unless the counts
-   * are given by value.
-   *
    * @param counts shards by value; of a number attribute, the number as JavaScript writes it, such as "7", "-1.5" or
    *   "1e+21"
    * @param defaultCount shards of every other value
+   * @throws an error with the code `INVALID_SHARD_COUNT` unless every count is a whole number from 1 to 10,000,
+   *   `INVALID_INDEX_VALUE` for the empty string, which DynamoDB has in no key, and `INVALID_ARGUMENT` unless the counts
+   *   are given by value
    */
   public static byValue(counts: { [value: string]: number }, defaultCount: number): ShardCounts {
     return new ShardCounts({
@@ -89,10 +87,9 @@ export class ShardCounts {
    *
    * They shrink as little as fixed counts do without a drain: see the guide "Counts that grow by themselves".
    *
-   * Throws an error with the code `INVALID_SHARD_COUNT` unless every count is a whole number from 1 to 10,000 and none of them
-   * is greater than the maximum, and what `byValue` throws.
-   *
    * @param options where counts begin and how far they may grow
+   * @throws an error with the code `INVALID_SHARD_COUNT` unless every count is a whole number from 1 to 10,000 and none of
+   *   them is greater than the maximum, and what `byValue` throws
    */
   public static adaptive(options: AdaptiveShardCountsOptions = {}): ShardCounts {
     const { initial = 1, initialByValue, maximum = DEFAULT_MAXIMUM } = options;
@@ -127,10 +124,9 @@ export class ShardCounts {
    * These counts for writers, while readers also ask every shard that other counts have: the ones writers had before,
    * whose shards are not drained yet, or the ones they will have next.
    *
-   * Throws an error with the code `INVALID_SHARD_COUNT` if the counts are not known before deployment, for they have to
-   * be compared, and for fixed counts if the others are adaptive: nobody knows at synthesis how far those have grown.
-   *
    * @param others the counts whose shards readers ask too
+   * @throws an error with the code `INVALID_SHARD_COUNT` if the counts are not known before deployment, for they have to be
+   *   compared, and for fixed counts if the others are adaptive: nobody knows at synthesis how far those have grown
    */
   public alsoReading(others: ShardCounts): ShardCounts {
     return this.combined(others, withPlacesOf);
@@ -145,9 +141,8 @@ export class ShardCounts {
    * - to shrink from 6 to 5: first `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, then
    *   `ShardCounts.uniform(5).since(ShardCounts.uniform(6))`, and once `reshardItems` has moved every item, `ShardCounts.uniform(5)`.
    *
-   * Throws an error with the code `INVALID_SHARD_COUNT` if the counts are not known before deployment.
-   *
    * @param others the counts whose items are there, or will be
+   * @throws an error with the code `INVALID_SHARD_COUNT` if the counts are not known before deployment
    */
   public since(others: ShardCounts): ShardCounts {
     return this.combined(others, (count, other) =>

@@ -82,9 +82,8 @@ export class ShardedIndexGrants {
    * Allows `dynamodb:Query` and `dynamodb:PutItem` on exactly the table of counts, which `raiseShardCount`,
    * `lowerShardCount` and `endDrain` need, and on its customer-managed key, if it has one, what writing takes.
    *
-   * Throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed.
-   *
    * @param grantee the role, function or other principal that changes counts
+   * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed
    */
   public changeShardCounts(grantee: iam.IGrantable): iam.Grant {
     const counts = this.countTable();
@@ -96,9 +95,8 @@ export class ShardedIndexGrants {
    * Allows `dynamodb:UpdateItem` on the reports about this index in the table of counts, and on nothing else in it, which a
    * `WriteReporter` needs, and on its customer-managed key, if it has one, what writing takes.
    *
-   * Throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed.
-   *
    * @param grantee the role, function or other principal that writes items
+   * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed
    */
   public reportWrites(grantee: iam.IGrantable): iam.Grant {
     const counts = this.countTable();

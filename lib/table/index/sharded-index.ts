@@ -38,36 +38,34 @@ export interface IShardedIndex {
 
   /**
    * Lets a function write items so that they appear in this index: the function gets the index's configuration as an
-   * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items
+   * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`, and may put and update items
    * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
-   *
-   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
-   * the variable holds another index or what you have set yourself, or if the function is known to be in another
-   * account or region than the table.
    *
    * @param writer the function that writes
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
+   *   region than the table
    */
   bindWriter(writer: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
    * Lets a function query this index by itself: the function gets the index's configuration as an environment variable,
-   * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. With adaptive counts it may also
+   * for `fanOutQuery` of `cdk-even-shards/sharded-index`, and may query the index, and nothing else. With adaptive counts it may also
    * read them: see `AdaptiveIndex`. Anything that is not a Node.js function invokes a `FanOutQueryFunction` instead.
-   *
-   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
-   * the variable holds another index or what you have set yourself, or if the function is known to be in another
-   * account or region than the table.
    *
    * @param reader the function that queries
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
+   *   region than the table
    */
   bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
    * Everything that an application must know to write to the index and to query it, as JSON: put it into an
    * environment variable, and hand the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
-   * `cdk-even-shards/core`.
+   * `cdk-even-shards/sharded-index`.
    *
    * The name of a table that the app creates is resolved when the stack is deployed.
    */
@@ -76,9 +74,8 @@ export interface IShardedIndex {
   /**
    * The same index of a replica of the table, in another region: for functions that run there.
    *
-   * Throws what `TableV2.replica` throws for a table of this app that has no replica in the region.
-   *
    * @param region the region of the replica
+   * @throws what `TableV2.replica` throws for a table of this app that has no replica in the region
    */
   onReplica(region: string): IShardedIndex;
 
@@ -129,10 +126,9 @@ export class ShardedIndex implements IShardedIndex {
    * Imports an index that exists: one of a table in another app, or one that was sharded by other means than
    * `ShardedTable.addShardedIndex`. Describe it as it is; nothing is created, changed or looked up.
    *
-   * Throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other, and
-   * `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have.
-   *
    * @param attributes the table, the key of the table, and the index
+   * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other, and
+   *   `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have
    */
   public static fromShardedIndexAttributes(attributes: ShardedIndexAttributes): IShardedIndex {
     const { table, tableKey, indexName } = attributes;
@@ -173,15 +169,14 @@ export class ShardedIndex implements IShardedIndex {
 
   /**
    * Lets a function write items so that they appear in this index: the function gets the index's configuration as an
-   * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/core`, and may put and update items
+   * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`, and may put and update items
    * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
-   *
-   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
-   * the variable holds another index or what you have set yourself, or if the function is known to be in another
-   * account or region than the table.
    *
    * @param writer the function that writes
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
+   *   region than the table
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     this.bind('bindWriter', writer, binding);
@@ -190,15 +185,14 @@ export class ShardedIndex implements IShardedIndex {
 
   /**
    * Lets a function query this index by itself: the function gets the index's configuration as an environment variable,
-   * for `fanOutQuery` of `cdk-even-shards/core`, and may query the index, and nothing else. With adaptive counts it may also
+   * for `fanOutQuery` of `cdk-even-shards/sharded-index`, and may query the index, and nothing else. With adaptive counts it may also
    * read them: see `AdaptiveIndex`. Anything that is not a Node.js function invokes a `FanOutQueryFunction` instead.
-   *
-   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if
-   * the variable holds another index or what you have set yourself, or if the function is known to be in another
-   * account or region than the table.
    *
    * @param reader the function that queries
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
+   *   region than the table
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     this.bind('bindReader', reader, binding);
@@ -208,7 +202,7 @@ export class ShardedIndex implements IShardedIndex {
   /**
    * Everything that an application must know to write to the index and to query it, as JSON: put it into an
    * environment variable, and hand the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
-   * `cdk-even-shards/core`.
+   * `cdk-even-shards/sharded-index`.
    *
    * The name of a table that the app creates is resolved when the stack is deployed.
    */
@@ -219,10 +213,9 @@ export class ShardedIndex implements IShardedIndex {
   /**
    * The same index of a replica of the table, in another region: for functions that run there.
    *
-   * Throws what `TableV2.replica` throws for a table of this app that has no replica in the region, and an error with the code
-   * `INVALID_INDEX_CONFIG` for an index with adaptive counts, which are read in one region alone.
-   *
    * @param region the region of the replica
+   * @throws what `TableV2.replica` throws for a table of this app that has no replica in the region, and an error with the
+   *   code `INVALID_INDEX_CONFIG` for an index with adaptive counts, which are read in one region alone
    */
   public onReplica(region: string): IShardedIndex {
     if (region === this.table.env.region) return this;
@@ -341,7 +334,7 @@ export class ShardedIndex implements IShardedIndex {
 /** What readers and writers of an index are told, and where they look for its counts. */
 type Bound = Pick<ShardedIndexSettings, 'config' | 'shardCountTable'>;
 
-/** Throws an error with the code `INVALID_ARGUMENT` unless an index, and its table of counts, are where its users are. */
+/** @throws an error with the code `INVALID_ARGUMENT` unless an index, and its table of counts, are where its users are */
 export function checkIndexEnvironment(
   field: string,
   what: string,

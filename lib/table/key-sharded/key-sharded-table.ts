@@ -40,33 +40,31 @@ export interface IKeyShardedTable {
 
   /**
    * Lets a function write items of this table: it gets the configuration of the table as an environment variable, for
-   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/core`, and may get, put, update, delete and check
+   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/sharded-index`, and may get, put, update, delete and check
    * single items of the table, and nothing else.
-   *
-   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   * variable holds another table or what you have set yourself, or if the function is known to be in another account or
-   * region than the table.
    *
    * @param writer the function that writes
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
+   *   region than the table
    */
   bindWriter(writer: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
    * Lets a function query this table and get single items of it: it gets the configuration of the table as an environment
-   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/core`, and may query the table and get its items, and
+   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/sharded-index`, and may query the table and get its items, and
    * nothing else.
-   *
-   * Throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does.
    *
    * @param reader the function that queries
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
    */
   bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
    * Everything that an application must know to write to this table and to query it, as JSON (`ShardedTableConfig` of
-   * `cdk-even-shards/core`). The name of a table that the app creates is resolved when the stack is deployed.
+   * `cdk-even-shards/sharded-index`). The name of a table that the app creates is resolved when the stack is deployed.
    */
   toConfigJson(): string;
 
@@ -74,9 +72,8 @@ export interface IKeyShardedTable {
    * The replica of the table in another region: for functions that run there. Transactions and conditions hold in one region
    * of a global table only, so let all writers of an item run in one region.
    *
-   * Throws what `TableV2.replica` throws for a table of this app that has no replica in the region.
-   *
    * @param region the region of the replica
+   * @throws what `TableV2.replica` throws for a table of this app that has no replica in the region
    */
   onReplica(region: string): IKeyShardedTable;
 
@@ -132,7 +129,7 @@ export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOpti
  * `FanOutQueryFunction`, and bind it to the functions of your own that write to it or query it. It is a `ShardedTable`
  * otherwise, so it can have sharded indexes, too.
  *
- * Its shard counts can change, in the steps that `planTableReshard` of `cdk-even-shards/core` lists. Its separator, its first
+ * Its shard counts can change, in the steps that `planTableReshard` of `cdk-even-shards/sharded-index` lists. Its separator, its first
  * shard and what its shards are calculated from cannot change while it holds items.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-sharding.html
@@ -144,9 +141,8 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    * Imports a table that exists: one of another app, or one that was sharded by other means. Describe it as it is; nothing is
    * created, changed or looked up.
    *
-   * Throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other.
-   *
    * @param attributes the table, its key, and how it is sharded
+   * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other
    */
   public static fromKeyShardedTableAttributes(attributes: KeyShardedTableAttributes): IKeyShardedTable {
     const { table, tableKey, queryName = table.node.id } = attributes;
@@ -167,12 +163,11 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   /**
    * A table whose partition key holds a value and a shard.
    *
-   * Throws an error with the code `INVALID_INDEX_CONFIG` if the partition key is not a string, if there is no sort key, or if
-   * a property contradicts the others.
-   *
    * @param scope the construct to add the table to, usually `this`
    * @param id the table's name within the scope; the event of a `FanOutQueryFunction` calls it by this name
    * @param props the key, and how it is sharded
+   * @throws an error with the code `INVALID_INDEX_CONFIG` if the partition key is not a string, if there is no sort key, or
+   *   if a property contradicts the others
    */
   constructor(scope: Construct, id: string, props: KeyShardedTableProps) {
     const { shardCounts, separator, firstShard, valueAttribute, shardedBy, strategy, expectedTraffic, ...table } =
@@ -196,15 +191,14 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
 
   /**
    * Lets a function write items of this table: it gets the configuration of the table as an environment variable, for
-   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/core`, and may get, put, update, delete and check
+   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/sharded-index`, and may get, put, update, delete and check
    * single items of the table, and nothing else.
-   *
-   * Throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   * variable holds another table or what you have set yourself, or if the function is known to be in another account or
-   * region than the table.
    *
    * @param writer the function that writes
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
+   *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
+   *   region than the table
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     return this.sharding.bindWriter(writer, binding);
@@ -212,13 +206,12 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
 
   /**
    * Lets a function query this table and get single items of it: it gets the configuration of the table as an environment
-   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/core`, and may query the table and get its items, and
+   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/sharded-index`, and may query the table and get its items, and
    * nothing else.
-   *
-   * Throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does.
    *
    * @param reader the function that queries
    * @param binding how the function is told
+   * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     return this.sharding.bindReader(reader, binding);
@@ -226,7 +219,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
 
   /**
    * Everything that an application must know to write to this table and to query it, as JSON (`ShardedTableConfig` of
-   * `cdk-even-shards/core`). The name of the table is resolved when the stack is deployed.
+   * `cdk-even-shards/sharded-index`). The name of the table is resolved when the stack is deployed.
    */
   public toConfigJson(): string {
     return this.sharding.toConfigJson();
@@ -236,9 +229,8 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    * The replica of the table in another region: for functions that run there. Transactions and conditions hold in one region
    * of a global table only, so let all writers of an item run in one region.
    *
-   * Throws what `TableV2.replica` throws if the table has no replica in the region.
-   *
    * @param region the region of the replica
+   * @throws what `TableV2.replica` throws if the table has no replica in the region
    */
   public onReplica(region: string): IKeyShardedTable {
     return region === this.env.region ? this : this.sharding.onReplica(region);

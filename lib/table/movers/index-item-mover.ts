@@ -26,8 +26,9 @@ export interface IndexItemMoverProps extends ItemMoverOptions {
  *
  * The function may scan the table, and get and update its items, and nothing else.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if a number or the timeout is out of its bounds,
- * if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or region.
+ * @throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if a number or the timeout is out of
+ *   its bounds, if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or
+ *   region
  */
 export class IndexItemMover extends ItemMoverBase {
   /** The function that works on a segment. */

@@ -19,9 +19,8 @@ export class ItemVersion {
   /**
    * Every write of an item changes this attribute to a value that it has not had, such as the time of the change.
    *
-   * Throws an error with the code `INVALID_ARGUMENT` unless the name is a text that is not empty.
-   *
    * @param name the name of the attribute, which is no part of the table key
+   * @throws an error with the code `INVALID_ARGUMENT` unless the name is a text that is not empty
    */
   public static attribute(name: string): ItemVersion {
     if (typeof name === 'string' && name !== '') return new ItemVersion(name);
@@ -64,8 +63,9 @@ export interface TableItemMoverProps extends ItemMoverOptions {
  *
  * The function may scan the table, and get, put, delete and check its items, and nothing else.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if a number or the timeout is out of its bounds,
- * if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or region.
+ * @throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if a number or the timeout is out of
+ *   its bounds, if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or
+ *   region
  */
 export class TableItemMover extends ItemMoverBase {
   /** The function that works on a segment. */

@@ -89,11 +89,11 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
  *
  * Use it to read a sharded index from anywhere: invoke it with `{ "index": "byStatus", "value": "failed" }` and pass
  * the cursor of its answer back for the next page. An application in Node.js can also call `fanOutQuery` of
- * `cdk-even-shards/core` itself. It comes with a role of its own that can query these indexes and write to its log
+ * `cdk-even-shards/sharded-index` itself. It comes with a role of its own that can query these indexes and write to its log
  * group, and nothing else.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if there is no index, if two have the same name, and, when the app
- * is synthesized, if their configuration outgrows Lambda's environment.
+ * @throws an error with the code `INVALID_ARGUMENT` if there is no index, if two have the same name, and, when the app is
+ *   synthesized, if their configuration outgrows Lambda's environment
  */
 export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFanOutQueryFunction {
   /**

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors';
 
-/** Throws `InvalidArgumentError` unless a page can be bounded by so many bytes, as this option measures them. */
+/** @throws InvalidArgumentError unless a page can be bounded by so many bytes, as this option measures them */
 export function checkPageBytes(maxPageBytes: unknown, measureField: string, measure: unknown): void {
   if (maxPageBytes !== undefined && !(Number.isFinite(maxPageBytes) && (maxPageBytes as number) >= 1)) {
     throw new InvalidArgumentError('maxPageBytes', maxPageBytes, 'a number of bytes of at least 1');

@@ -15,8 +15,8 @@ export function isNumberText(value: unknown): value is string {
 }
 
 /**
- * Throws `InvalidArgumentError` unless this is an attribute value that DynamoDB could have: whoever gets it may then measure,
- * sign and send it without a further look.
+ * @throws InvalidArgumentError unless this is an attribute value that DynamoDB could have: whoever gets it may then
+ *   measure, sign and send it without a further look
  */
 export function checkAttributeValue(field: string, value: unknown): void {
   if (isValue(value, MAX_NESTING)) return;

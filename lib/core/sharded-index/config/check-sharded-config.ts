@@ -105,7 +105,7 @@ const SEPARATOR = 'a text without digits that is not empty';
 /** Digits enough for every number of a shard. */
 const MAX_SHARD_WIDTH = 10;
 
-/** Throws `InvalidIndexConfigError` unless the numbers of shards can be written and read as the configuration says. */
+/** @throws InvalidIndexConfigError unless the numbers of shards can be written and read as the configuration says */
 function checkShardNames(config: ShardedConfig): void {
   const { firstShard = 0, separator = SHARD_SEPARATOR, shardWidth = 1, shardPlacement = 'suffix' } = config;
   const refuseIf = (wrong: boolean, field: keyof ShardedConfig, allowed: string): void => {
@@ -125,7 +125,7 @@ function checkShardNames(config: ShardedConfig): void {
 /** The most attributes that decide a calculated shard. */
 const MAX_SHARDED_BY = 4;
 
-/** Throws `InvalidIndexConfigError` unless a table can be sharded by its own key as its configuration says. */
+/** @throws InvalidIndexConfigError unless a table can be sharded by its own key as its configuration says */
 export function checkTableKey(config: ShardedTableConfig): void {
   const { tableKey, keyLayout, valueAttribute, sortKeyAttributes, shardAttribute, strategy } = config;
   const refuseIf = (wrong: boolean, field: keyof ShardedTableConfig, allowed: string): void => {
@@ -147,7 +147,7 @@ export function checkTableKey(config: ShardedTableConfig): void {
   checkShardNames(config);
 }
 
-/** Throws `InvalidIndexConfigError` or `InvalidShardCountError` unless readers ask every shard that writers use. */
+/** @throws InvalidIndexConfigError or `InvalidShardCountError` unless readers ask every shard that writers use */
 export function checkIndexShards(field: string, shards: IndexShards): void {
   checkCounts(`${field}.default`, shards?.default);
   for (const [value, count] of Object.entries(shards.byValue ?? {})) {

@@ -101,7 +101,11 @@ const MAX_EXPRESSION_BYTES = 4_096;
 /** The most bytes of the names and values of an expression. Source: the DynamoDB developer guide, "Quotas". */
 const MAX_SUBSTITUTION_BYTES = 2 * 2 ** 20;
 
-/** Throws a typed error if the index cannot answer the request. `sortKeySelect` checks the sort key. */
+/**
+ * `sortKeySelect` checks the sort key.
+ *
+ * @throws a typed error if the index cannot answer the request
+ */
 export function checkFanOutRequest(config: ShardedConfig, request: FanOutRequest): void {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     throw new InvalidArgumentError('request', request, 'an object');
@@ -171,7 +175,7 @@ export function plainValue(value: FanOutValue): string | number {
   return typeof value === 'object' ? plainDecimal(value.N) : value;
 }
 
-/** Throws `InvalidIndexValueError` if nobody could tell where the value ends in a partition key. */
+/** @throws InvalidIndexValueError if nobody could tell where the value ends in a partition key */
 export function checkSeparator({ separator }: ShardedTableConfig, field: string, value: string | number): void {
   if (!valueText(value).includes(separator)) return;
   throw new InvalidIndexValueError(field, value, `a value without the separator ${JSON.stringify(separator)}`);

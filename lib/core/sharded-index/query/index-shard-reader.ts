@@ -257,7 +257,7 @@ function isUnreadable(error: unknown): boolean {
   return PARSER_ERRORS.includes(Object(error).name);
 }
 
-/** Throws unless the answer says what was read, and has the keys that the order and the next read depend on. */
+/** @throws an error unless the answer says what was read, and has the keys that the order and the next read depend on */
 function completeAnswer(
   keyAttributes: readonly string[],
   { ExclusiveStartKey }: IndexQueryInput,
