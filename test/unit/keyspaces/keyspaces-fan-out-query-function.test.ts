@@ -38,14 +38,15 @@ describe('KeyspacesFanOutQueryFunction', () => {
   });
 
   test('in a VPC, may look for the interface endpoints of Amazon Keyspaces, and elsewhere not', () => {
-    const stack = new Stack(new App(), 'Stack');
-    const blogs = tableOf(stack, 'blogs');
     const statement = { Action: ['ec2:DescribeNetworkInterfaces', 'ec2:DescribeVpcEndpoints'], Resource: '*' };
-    const policies = () => JSON.stringify(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
-    new KeyspacesFanOutQueryFunction(stack, 'Outside', { tables: [blogs] });
-    expect(policies()).not.toContain('ec2:DescribeVpcEndpoints');
-    new KeyspacesFanOutQueryFunction(stack, 'Inside', { tables: [blogs], vpc: new Vpc(stack, 'Vpc') });
-    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+    const templateOf = (isInVpc: boolean) => {
+      const stack = new Stack(new App(), 'Stack');
+      const vpc = isInVpc ? new Vpc(stack, 'Vpc') : undefined;
+      new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [tableOf(stack, 'blogs')], vpc });
+      return Template.fromStack(stack);
+    };
+    expect(JSON.stringify(templateOf(false).findResources('AWS::IAM::Policy'))).not.toContain('ec2:DescribeVpcEndpoints');
+    templateOf(true).hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(statement)]) },
     });
   });

@@ -4,17 +4,17 @@ import { gunzipSync } from 'node:zlib';
 import * as kinesis from '@aws-sdk/client-kinesis';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import * as core from '../../../lib/core';
-import * as functionMetrics from '../../../lib/core/foundation/function-metrics';
-import { alarmDescriptions } from '../../support/alarms/alarm-descriptions';
-import { CachedStack } from '../../support/stacks/cached-stack';
-import { ControlledStack } from '../../support/stacks/controlled-stack';
-import { RelayStack } from '../../support/stacks/relay-stack';
-import { WatchedStack } from '../../support/stacks/watched-stack';
+import * as core from '../../lib/core';
+import * as functionMetrics from '../../lib/core/foundation/function-metrics';
+import { alarmDescriptions } from '../support/alarms/alarm-descriptions';
+import { CachedStack } from '../support/stacks/cached-stack';
+import { ControlledStack } from '../support/stacks/controlled-stack';
+import { RelayStack } from '../support/stacks/relay-stack';
+import { WatchedStack } from '../support/stacks/watched-stack';
 
 /** Whoever follows an alarm looks for what its description and its heading in the guide name. All of it exists. */
 
-const ROOT = join(__dirname, '..', '..', '..');
+const ROOT = join(__dirname, '..', '..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /** Names of AWS that nothing installed here knows, and where they are documented. */
