@@ -28,7 +28,7 @@ export class KeyspacesStack extends BlogsStack {
         { name: 'id', cqlType: CqlType.TIMEUUID },
       ],
       regularColumns: [{ name: 'tags', cqlType: CqlType.of('list<text>') }],
-      shardCounts: ShardCounts.byValue({ 'a#2020-07-09': 50 }, 10),
+      shardCounts: ShardCounts.byValue({ '6b1f8f0e-3c1a-4a57-9d0c-3f1f5f0a2b11#2020-07-09': 50 }, 10),
       calculatedFrom: ['id'],
       encryptionKey: new Key(this, 'Key', { enableKeyRotation: true }),
       clientSideTimestamps: true,

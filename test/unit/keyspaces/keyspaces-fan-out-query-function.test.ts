@@ -45,7 +45,9 @@ describe('KeyspacesFanOutQueryFunction', () => {
       new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [tableOf(stack, 'blogs')], vpc });
       return Template.fromStack(stack);
     };
-    expect(JSON.stringify(templateOf(false).findResources('AWS::IAM::Policy'))).not.toContain('ec2:DescribeVpcEndpoints');
+    expect(JSON.stringify(templateOf(false).findResources('AWS::IAM::Policy'))).not.toContain(
+      'ec2:DescribeVpcEndpoints',
+    );
     templateOf(true).hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(statement)]) },
     });
