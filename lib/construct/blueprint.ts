@@ -6,8 +6,9 @@ import { given } from './given';
  * The properties for a construct of CDK: what the user chose, and of our defaults those that neither the user nor a
  * blueprint (property injector) of a scope above sets.
  *
- * A blueprint takes whatever is passed on for the user's own choice, so it is given the user's choices alone: a blueprint
- * of ours, for the one construct that is made next in the scope, asks the one above, and adds the defaults to its answer.
+ * A blueprint reads every property that it gets as a choice of the user. So our defaults must not be among them. This
+ * function puts a blueprint of ours into the scope, for the one construct that is made next. Our blueprint asks the
+ * blueprint above it with the user's choices alone, and adds our defaults to its answer.
  *
  * @param propertyInjectionId the `PROPERTY_INJECTION_ID` of the class
  * @param chosen what the user chose, and what the construct cannot do without

@@ -23,8 +23,8 @@ import { FUNCTION_NAME_DIMENSION } from '../core/foundation/function-metrics';
  * A function that ships inside this library, of this app or imported: to invoke it, to watch it, and to grant it what it
  * needs.
  *
- * An integration of CDK takes a `lambda.IFunction`: give it the `function` of a construct of this app, and of an imported
- * one `lambda.Function.fromFunctionArn(this, 'Function', imported.functionArn)`.
+ * Integrations of CDK take a `lambda.IFunction`. For a construct of this app, give them its `function`. For an imported
+ * one, give them `lambda.Function.fromFunctionArn(this, 'Function', imported.functionArn)`.
  */
 export interface IBundledFunction extends lambda.IFunctionRef, iam.IGrantable, ec2.IConnectable {
   /** The ARN of the function. */
@@ -43,16 +43,16 @@ export interface IBundledFunction extends lambda.IFunctionRef, iam.IGrantable, e
   /**
    * Any metric that the function writes of its work, by its name: the guide to monitoring lists them.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name in CloudWatch
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** How a function that ships inside this library runs, wherever it runs. The names are those of `lambda.FunctionOptions`. */
+/** The options that every function of this library has. The names are those of `lambda.FunctionOptions`. */
 export interface BaseBundledFunctionOptions {
   /**
    * The name of the function.
@@ -79,14 +79,14 @@ export interface BaseBundledFunctionOptions {
    * The role to run as. Lambda must be allowed to assume it. It is given what the function needs, unless it was imported
    * as one that cannot be changed.
    *
-   * @default - a role of its own, which can do what the function needs and nothing else
+   * @default - the construct makes a role, which can do what the function needs and nothing else
    */
   readonly role?: iam.IRole;
 
   /**
    * The log group to write to.
    *
-   * @default - one of its own, which keeps its events for a month and is deleted with the function
+   * @default - the construct makes a log group, which keeps its events for a month and is deleted with the function
    */
   readonly logGroup?: logs.ILogGroup;
 
@@ -126,26 +126,30 @@ export interface BaseBundledFunctionOptions {
   readonly environmentEncryption?: kms.IKey;
 }
 
-/** What a function that ships inside this library can be given. The names are those of `lambda.FunctionOptions`. */
+/**
+ * The options of a function that ships inside this library, with its network and its asynchronous events. The names are
+ * those of `lambda.FunctionOptions`.
+ */
 export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
   /**
-   * The network to run in. What the function talks to must be reachable from there, by a NAT gateway or by endpoints.
+   * The network to run in. The services that the function calls must be reachable from there, through a NAT gateway or
+   * through endpoints.
    *
-   * @default - none of yours
+   * @default - the function runs in a network of Lambda's own, with a way to the internet and none to your networks
    */
   readonly vpc?: ec2.IVpc;
 
   /**
    * The subnets of the network to run in.
    *
-   * @default - private subnets
+   * @default - the function runs in the private subnets of the network
    */
   readonly vpcSubnets?: ec2.SubnetSelection;
 
   /**
    * Security groups of the function in the network.
    *
-   * @default - one of its own
+   * @default - the construct makes a security group for the function
    */
   readonly securityGroups?: ec2.ISecurityGroup[];
 
@@ -159,14 +163,14 @@ export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
   /**
    * How many invocations may run at the same time, reserved for this function.
    *
-   * @default - as many as the account has left
+   * @default - the function shares the concurrency of the account with other functions
    */
   readonly reservedConcurrentExecutions?: number;
 
   /**
-   * Where an event goes that was sent asynchronously and failed as often as it may.
+   * Where Lambda sends an asynchronous event that has failed at its last attempt.
    *
-   * @default - nowhere
+   * @default - Lambda drops the event
    */
   readonly onFailure?: lambda.IDestination;
 
@@ -178,7 +182,7 @@ export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
   readonly maxEventAge?: Duration;
 
   /**
-   * How often an asynchronous event that failed is tried again: 0 to 2, known at synthesis.
+   * How often Lambda tries an asynchronous event again that failed: 0 to 2, known at synthesis.
    *
    * @default - Lambda's: 2
    */
@@ -239,11 +243,11 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
   /**
    * Any metric that the function writes of its work, by its name: the guide to monitoring lists them.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name in CloudWatch
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const { account, region } = this.env;
@@ -266,7 +270,7 @@ interface BundledFunction {
   /** The folder of the bundle below `dist/lambda`. */
   readonly bundle: string;
   readonly description: string;
-  /** Numbers may be tokens. What is undefined, the function is not told. */
+  /** Numbers may be tokens. The function is not told what is undefined. */
   readonly environment: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Unless the options have another. */
   readonly timeout: Duration;

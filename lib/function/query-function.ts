@@ -49,40 +49,40 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricPages(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.pages, props);
   }
 
   /**
-   * Requests that a page takes: as many as it has shards, and some for shards that were read to their end.
+   * Requests of a page: one for each shard, and more for shards whose first answer was not enough.
    *
    * Average over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricRequests(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.requests, props);
   }
 
   /**
-   * Rounds of requests that wait for each other, for a page: 1 is the fewest.
+   * Rounds of requests of a page. A round waits for the one before; 1 is the fewest.
    *
    * Average over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricWaves(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.waves, props);
   }
 
   /**
-   * Items read for each item returned: 1 is a query that reads nothing in vain.
+   * Items read for each item returned. A query that returns everything that it reads has 1.
    *
    * Average over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricOverRead(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.overRead, props);

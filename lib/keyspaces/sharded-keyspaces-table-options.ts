@@ -96,7 +96,7 @@ export interface ShardedKeyspacesTableProps extends ShardedKeyspacesTableOptions
   /**
    * How long a row lives if its writer says nothing else. Whole seconds, at most 630,720,000, which are 20 years.
    *
-   * @default - for ever
+   * @default - rows live for ever
    */
   readonly defaultTimeToLive?: Duration;
 
@@ -111,7 +111,7 @@ export interface ShardedKeyspacesTableProps extends ShardedKeyspacesTableOptions
   /**
    * A change data capture stream, and what it holds of each change.
    *
-   * @default - no stream
+   * @default - the table has no change data capture stream
    */
   readonly changeStream?: KeyspacesChangeView;
 

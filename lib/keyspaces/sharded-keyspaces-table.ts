@@ -86,7 +86,7 @@ export interface ShardedKeyspacesTableAttributes extends ShardedKeyspacesTableOp
   /**
    * The names of the columns that are no part of the key, regular and static.
    *
-   * @default - none: queries return key columns alone
+   * @default - queries return the key columns alone
    */
   readonly columnNames?: string[];
 

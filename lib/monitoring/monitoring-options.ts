@@ -115,10 +115,10 @@ export interface IndexMonitoringOptions {
   readonly maxWriteThrottles?: number;
 
   /**
-   * What raises the adaptive counts of the index: adds its graphs, and alarms when it has stopped and when values need more
-   * shards than the maximum of the index.
+   * The controller that raises the adaptive counts of the index. Its graphs are added, and alarms for a controller that has
+   * stopped and for values that need more shards than the maximum of the index.
    *
-   * @default - nothing is watched of counts
+   * @default - the dashboard and the alarms leave the counts out
    */
   readonly shardCountController?: AdaptiveShardCountController;
 }

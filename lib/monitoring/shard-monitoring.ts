@@ -75,7 +75,7 @@ export interface ShardMonitoringProps {
   /**
    * What every alarm does when it is raised, such as a message to an SNS topic.
    *
-   * @default - nothing: alarms are seen in the console and on the dashboard
+   * @default - alarms do nothing; you see them in the console and on the dashboard
    */
   readonly alarmActions?: cloudwatch.IAlarmAction[];
 }

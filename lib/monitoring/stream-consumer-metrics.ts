@@ -80,7 +80,7 @@ export class StreamConsumerMetrics {
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricMillisBehindLatest(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.behind.with({ statistic: cloudwatch.Stats.MAXIMUM, period: DEFAULT_PERIOD, ...props });
@@ -91,7 +91,7 @@ export class StreamConsumerMetrics {
    *
    * Sample count over 5 minutes by default.
    *
-   * @param props period and looks; the statistic is given
+   * @param props its period, label and color; the statistic is fixed
    */
   public metricReports(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.behind.with({ period: DEFAULT_PERIOD, ...props, statistic: cloudwatch.Stats.SAMPLE_COUNT });

@@ -55,7 +55,7 @@ export class StreamShardMetrics {
    *
    * @param metricName its name, such as `IteratorAgeMilliseconds`
    * @param statistic one of the names of CloudWatch; by default the one that the guide has for the metric
-   * @param props period and looks
+   * @param props its period, label and color
    */
   public metric(
     metricName: string,
@@ -70,7 +70,7 @@ export class StreamShardMetrics {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props period and looks
+   * @param props its period, label and color
    */
   public metricIncomingBytes(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     return this.metric('IncomingBytes', undefined, props);
@@ -81,7 +81,7 @@ export class StreamShardMetrics {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props period and looks
+   * @param props its period, label and color
    */
   public metricIncomingRecords(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     return this.metric('IncomingRecords', undefined, props);
@@ -92,7 +92,7 @@ export class StreamShardMetrics {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props period and looks
+   * @param props its period, label and color
    */
   public metricWriteProvisionedThroughputExceeded(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     return this.metric('WriteProvisionedThroughputExceeded', undefined, props);
@@ -104,7 +104,7 @@ export class StreamShardMetrics {
    *
    * Over 5 minutes by default.
    *
-   * @param props period and looks
+   * @param props its period, label and color
    */
   public metricHottestToMeanBytes(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     return this.hottestToMean('IncomingBytes', props);
@@ -115,7 +115,7 @@ export class StreamShardMetrics {
    *
    * Over 5 minutes by default.
    *
-   * @param props period and looks
+   * @param props its period, label and color
    */
   public metricHottestToMeanRecords(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     return this.hottestToMean('IncomingRecords', props);

@@ -54,7 +54,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricWaitingRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.waitingRows, props);
@@ -65,7 +65,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricWaitingSeconds(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.waitingSeconds, props);
@@ -76,7 +76,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricParkedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.parkedRows, props);
@@ -87,7 +87,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricRelayedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.relayedRows, props);
@@ -98,7 +98,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricRejections(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.rejections, props);
@@ -109,7 +109,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricGivenUpRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.givenUpRows, props);
@@ -133,14 +133,14 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   /**
    * The subnets to run in.
    *
-   * @default - private subnets
+   * @default - the function runs in the private subnets of the network
    */
   readonly vpcSubnets?: ec2.SubnetSelection;
 
   /**
    * Security groups of the function. The database lets them in.
    *
-   * @default - one of its own
+   * @default - the construct makes a security group for the function
    */
   readonly securityGroups?: ec2.ISecurityGroup[];
 
@@ -193,7 +193,7 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
    * After how many tries a row that the stream does not take is given up: moved to the table `rejected`, so that its key
    * goes on behind it. 1 or more.
    *
-   * @default - never: its key waits, other keys go on
+   * @default - a row is never given up: its key waits, and other keys go on
    */
   readonly maxTries?: number;
 }

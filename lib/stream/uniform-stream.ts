@@ -46,15 +46,15 @@ export interface UniformStreamProps {
    * key the centre of its key's bucket. Pass the number on to whatever else writes to the stream (`hashBuckets`), and do
    * not change it while keys must keep their order: another number moves keys to other shards.
    *
-   * @default - none: the MD5 of a partition key decides; 256 for a producer with `packing`
+   * @default - the MD5 of a partition key decides its shard; a producer with `packing` takes 256
    */
   readonly hashBuckets?: number;
 
   /**
-   * What takes the stream to its shard count: give it to choose how its functions run. Only a stream with a
-   * `deployedShardCount` has one.
+   * The provider whose functions take the stream to its shard count. Give one to choose how these functions run. It takes a
+   * `deployedShardCount`.
    *
-   * @default - one for all streams of the stack, with default settings
+   * @default - all streams of the stack share a provider with default settings
    */
   readonly reshardingProvider?: StreamReshardingProvider;
 
@@ -94,23 +94,23 @@ export interface UniformStreamProps {
    * The metrics that CloudWatch keeps for every single shard, at a price for each. They show a hot shard, which the
    * metrics of the whole stream hide.
    *
-   * @default - metrics of the whole stream alone
+   * @default - CloudWatch keeps the metrics of the whole stream alone
    */
   readonly shardLevelMetrics?: kinesis.ShardLevelMetrics[];
 
   /**
    * What becomes of the stream and its records when it leaves the stack.
    *
-   * @default - they are retained
+   * @default - they stay in the account
    */
   readonly removalPolicy?: RemovalPolicy;
 
   /**
-   * What the stream is to carry. Synthesis warns if it has too few shards for that, with the count to set, and of what no
-   * count fixes; the ids are `cdk-even-shards:UniformStream.tooFewShards` and
-   * `cdk-even-shards:UniformStream.notFixedByShards`. Nothing is deployed for it.
+   * The traffic that you expect. Synthesis warns if the stream has too few shards for it, and says which count to set. It
+   * also warns of traffic that no count of shards can carry; the ids are `cdk-even-shards:UniformStream.tooFewShards` and
+   * `cdk-even-shards:UniformStream.notFixedByShards`. It changes nothing that is deployed.
    *
-   * @default - no advice
+   * @default - synthesis gives no advice
    */
   readonly expectedTraffic?: ExpectedStreamTraffic;
 }
@@ -133,12 +133,12 @@ export class UniformStream extends kinesis.Stream {
   public readonly shardCount: number;
 
   /**
-   * What takes the stream to its shard count, with the open shards and the skew that it found. Only with a
-   * `deployedShardCount`.
+   * The custom resource that takes the stream to its shard count. It says how many shards are open, and their skew.
+   * Undefined without a `deployedShardCount`.
    */
   public readonly resharding?: StreamResharding;
 
-  /** How many hash buckets the keys of the stream have, if that was given. */
+  /** How many hash buckets the keys of the stream have. Undefined if the properties do not say it. */
   public readonly hashBuckets?: number;
 
   /** The size limit of a record, if that was given. */
@@ -181,7 +181,7 @@ export class UniformStream extends kinesis.Stream {
   }
 
   /**
-   * Gives the stream more shards when its load grows, and fewer when it has long been low.
+   * Gives the stream more shards when its load grows, and fewer when its load has been low for half an hour.
    *
    * From then on its shard count is not what the template says, so leave `shardCount` as it was first deployed: changing
    * it would set the count back. Call this before `addReconciliation`, which otherwise takes `shardCount` for what the stream
@@ -199,8 +199,8 @@ export class UniformStream extends kinesis.Stream {
   }
 
   /**
-   * Looks at the stream's shards now and then, and reports or repairs what has drifted from `shardCount` even ones; of a
-   * stream that is scaled automatically, only how even they are is reported.
+   * Looks at the stream's shards on a schedule, and reports or repairs it when they are not `shardCount` even shards. For a
+   * stream that is scaled automatically, it only reports how even they are.
    *
    * @param options what to do about drift, and when to look
    * @throws an error with the code `INVALID_ARGUMENT` if it is to repair a stream that is scaled automatically, which evens

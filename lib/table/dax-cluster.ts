@@ -65,7 +65,7 @@ export interface DaxClusterProps {
   /**
    * The security groups of the nodes.
    *
-   * @default - one of its own, which lets in what `bindReader` and `connections` allow
+   * @default - the construct makes a security group, which lets in what `bindReader` and `connections` allow
    */
   readonly securityGroups?: ec2.ISecurityGroup[];
 
@@ -94,7 +94,7 @@ export interface DaxClusterProps {
   readonly queryTimeToLive?: Duration;
 
   /**
-   * How old an item may be that is got by its key.
+   * How old an item may be that a reader gets by its key.
    *
    * @default - 5 minutes
    */
@@ -220,8 +220,8 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
   }
 
   /**
-   * Allows `dax:GetItem`, `dax:BatchGetItem` and `dax:Query` on exactly this cluster. What is granted connects from a security group
-   * that `connections` allows.
+   * Allows `dax:GetItem`, `dax:BatchGetItem` and `dax:Query` on exactly this cluster. The grantee connects from a security
+   * group that `connections` allows.
    *
    * @param grantee the role, function or other principal that reads
    */
@@ -238,7 +238,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricQueryCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('QueryCacheHits', props);
@@ -249,7 +249,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricQueryCacheMisses(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('QueryCacheMisses', props);
@@ -260,7 +260,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricItemCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ItemCacheHits', props);
@@ -271,7 +271,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricItemCacheMisses(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ItemCacheMisses', props);
@@ -282,7 +282,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricThrottledRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ThrottledRequestCount', props);
@@ -293,7 +293,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricFaultRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('FaultRequestCount', props);
@@ -304,7 +304,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * Average over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricCpuUtilization(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('CPUUtilization', props);
@@ -315,7 +315,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * Average over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricCacheMemoryUtilization(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('CacheMemoryUtilization', props);
@@ -326,7 +326,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricEvictedSize(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('EvictedSize', props);
@@ -337,7 +337,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricErrorRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ErrorRequestCount', props);
@@ -347,11 +347,11 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    * Any metric that DAX writes of the cluster, by its name: the guide to monitoring lists them. DAX writes a metric only if
    * it is not 0.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name, such as `EstimatedDbSize`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/dax-metrics-dimensions-dax.html
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {

@@ -18,6 +18,7 @@ export interface RecordContext {
 /** Handles one record. If it throws, the record is tried again. */
 export type RecordHandler = (record: UserRecord, context: RecordContext) => Promise<void> | void;
 
+/** Where an `OrderedConsumer` sets records aside, how often it tries them, and how many it handles side by side. */
 export interface OrderedConsumerOptions {
   /** Where keys are set aside: a `DynamoDbParkingStore`, or a `MemoryParkingStore` in tests. */
   parking: ParkingStore;

@@ -34,7 +34,7 @@ export class Patience {
     }
   }
 
-  /** From now on, and for what it waits for already, waits no longer than so. */
+  /** Waits at most so long from now on. This holds for answers that it waits for already, too. */
   atMost(ms: number): void {
     if (ms >= this.ms) return;
     this.ms = ms;

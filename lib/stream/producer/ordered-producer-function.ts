@@ -58,7 +58,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricUserRecordsReceived(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.userRecordsReceived, props);
@@ -69,7 +69,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricUserRecordsPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.userRecordsPut, props);
@@ -81,7 +81,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricUserRecordsFailed(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.userRecordsFailed, props);
@@ -93,7 +93,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    * Sum over 5 minutes by default.
    *
    * @param reason the code of the error, such as `RECORD_REJECTED`, `OUT_OF_TIME` or `INVALID_EVENT`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricUserRecordsFailedByReason(reason: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const metric = this.metric(PRODUCER_METRICS.failuresByReason, props);
@@ -105,7 +105,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricAllErrors(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.allErrors, props);
@@ -116,7 +116,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * Average over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricRetriesPerRecord(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.retriesPerRecord, props);
@@ -127,7 +127,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * 99th percentile over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricRequestTime(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.requestTime, props);
@@ -137,9 +137,10 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
 /** Properties of an `OrderedProducerFunction`. */
 export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   /**
-   * The stream to write to, of this app or imported, in the function's own account and region, where it is looked up by
-   * its name: a `kinesis.Stream`, or a `kinesis.CfnStream`, whose customer-managed key you allow the function yourself. Not one whose record distribution strategy is `AUTO`: it ignores partition keys and explicit hash keys, and
-   * with them the order this function keeps.
+   * The stream to write to, of this app or imported. The function looks it up by its name, so it is in the function's own
+   * account and region. It is a `kinesis.Stream`, or a `kinesis.CfnStream`; on the customer-managed key of a `CfnStream`,
+   * allow the function yourself. A stream with the record distribution strategy `AUTO` is refused: it ignores partition
+   * keys and explicit hash keys, so no order can be kept.
    */
   readonly stream: kinesis.IStreamRef;
 
@@ -175,7 +176,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    * How long a record may wait for others to share a Kinesis record with. With `packing` only. Less than `timeout` less
    * 1 second: the function sends nothing in the last second of an invocation.
    *
-   * @default - a record goes with those that are there
+   * @default - a record waits for no other: it goes with those that are there
    */
   readonly linger?: Duration;
 
@@ -184,7 +185,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    * the centre of its key's bucket. Give it for an imported stream: a `UniformStream` of this app has a `hashBuckets` of
    * its own. All producers of a key must agree on it.
    *
-   * @default - those of the stream; if it has none, 256 with `packing`, and none without
+   * @default - the `hashBuckets` of the stream. If it has none, 256 with `packing`; without `packing`, the MD5 of a
+   *   partition key decides its shard
    */
   readonly hashBuckets?: number;
 
@@ -249,11 +251,10 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  * A function that writes records to a Kinesis stream in bulk and, within one invocation, keeps the order of every
  * partition key through every partial failure.
  *
- * Use it as the single door to a stream for callers that should not have to know about partial failures: invoke it
- * with `{ "records": [{ "partitionKey", "data" }] }`, put a FIFO queue before it (`addFifoQueue`), or let it follow a
- * DynamoDB table (`addTableStream`). It comes with a role of its own that can write to this stream and to its log group,
- * and nothing else. It writes metrics of the namespace `EvenShards`, in the vocabulary of the Kinesis Producer Library,
- * with the dimension `FunctionName`.
+ * Use it where callers should not have to handle partial failures: invoke it with `{ "records": [{ "partitionKey", "data"
+ * }] }`, put a FIFO queue before it (`addFifoQueue`), or let it follow a DynamoDB table (`addTableStream`). It comes with a
+ * role of its own that can write to this stream and to its log group, and nothing else. It writes metrics of the namespace
+ * `EvenShards`, in the vocabulary of the Kinesis Producer Library, with the dimension `FunctionName`.
  *
  * Invocations that run at the same time have no order between them. Where a key must keep its order across invocations,
  * wait for the answer of one before invoking the next, or use a FIFO queue or a DynamoDB stream, which deliver one
@@ -344,8 +345,8 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
   }
 
   /**
-   * Puts a FIFO queue before the function, with a dead-letter queue: for callers that send a record and do not wait, in
-   * an order that holds across invocations. The message group is the partition key.
+   * Puts a FIFO queue before the function, with a dead-letter queue. Use it for callers that send a record and do not wait
+   * for an answer. The order of a key then holds across invocations. The message group is the partition key.
    *
    * @param id the queue's name within the function's scope
    * @param props when a message is given up, and how it is kept

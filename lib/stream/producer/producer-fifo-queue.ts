@@ -19,10 +19,10 @@ export interface ProducerFifoQueueOptions {
   readonly queueName?: string;
 
   /**
-   * What becomes of both queues and their messages when they leave the stack. The queue has taken the messages from those
-   * who sent them, so they are kept as the records of a stream and the items of a table are: a message for at most 14 days.
+   * What becomes of both queues and their messages when they leave the stack. Callers rely on a message that the queue has
+   * taken, so the queues are kept as streams and tables are. A message lives for at most 14 days.
    *
-   * @default - they are retained
+   * @default - they stay in the account
    */
   readonly removalPolicy?: RemovalPolicy;
 
@@ -108,8 +108,8 @@ export class ProducerFifoQueue extends Construct {
   public readonly queue: sqs.Queue;
 
   /**
-   * Where messages go that were delivered too often, in order. When what they failed of is fixed, move them back
-   * (StartMessageMoveTask): they then are behind what was written meanwhile.
+   * The queue for messages that were delivered too often, in their order. When the cause of their failure is fixed, move
+   * them back (StartMessageMoveTask). They then come behind what was written meanwhile.
    */
   public readonly deadLetterQueue: sqs.Queue;
 

@@ -33,7 +33,7 @@ export interface ProducerTableStreamOptions {
    * How long Lambda gathers changes before it invokes the function: 0 to 5 minutes. It invokes the function earlier once
    * the batch is full. A table's stream needs no window, whatever the batch size.
    *
-   * @default - none: the function gets at once what is there
+   * @default - the function gets changes as soon as there are any
    */
   readonly maxBatchingWindow?: Duration;
 
@@ -78,7 +78,7 @@ export interface ProducerTableStreamOptions {
    * Where to put what is given up, such as an `S3OnFailureDestination`, which keeps the changes themselves; an `SqsDlq`
    * gets their sequence numbers.
    *
-   * @default - nothing is given up: Lambda tries until the table's stream has the change no more
+   * @default - Lambda tries until the table's stream no longer has the change
    */
   readonly onFailure?: lambda.IEventSourceDlq;
 

@@ -72,8 +72,8 @@ export interface HashKeyRegistryAttributes {
 /** Properties of a `HashKeyRegistry`. */
 export interface HashKeyRegistryProps extends BundledFunctionOptions {
   /**
-   * The stream whose shards the owners are to load evenly, of this app or imported, in the registry's own account and
-   * region. Not one whose record distribution strategy is `AUTO`: it ignores explicit hash keys.
+   * The stream whose shards the owners load evenly. It may be of this app or imported, and is in the registry's own account
+   * and region. A stream with the record distribution strategy `AUTO` is refused, because it ignores explicit hash keys.
    */
   readonly stream: kinesis.IStreamRef;
 
@@ -85,10 +85,10 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
   readonly encryption?: dynamodb.TableEncryptionV2;
 
   /**
-   * What becomes of the table when the registry leaves the stack. Without it, owners would get other keys, and their
-   * records other shards.
+   * What becomes of the table when the registry leaves the stack. If the table is deleted, owners get other keys, and their
+   * records go to other shards.
    *
-   * @default - it is retained
+   * @default - the table stays in the account
    */
   readonly removalPolicy?: RemovalPolicy;
 

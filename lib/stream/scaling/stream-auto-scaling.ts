@@ -37,7 +37,7 @@ export interface StreamAutoScalingOptions extends BundledFunctionOptions {
   /**
    * How much of the shards' capacity may be used before shards are added, in percent, more than 0 and at most 100: the
    * larger of bytes over 1 MB and records over 1,000 a second and shard, over the whole stream. Shards are taken away below
-   * 40 % of it. A number that is known at synthesis, for the lower bound is computed from it.
+   * 40 % of it. The number must be known at synthesis, because the lower bound is computed from it.
    *
    * A minute's mean hides its peaks, and a hash spreads keys less evenly than the ranges are: leave room for both, and for
    * the growth of the ten minutes that it takes to notice, decide and reshard.
@@ -72,7 +72,7 @@ const DEFAULT_TARGET_UTILIZATION_PERCENT = 70;
 const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
 
 /**
- * Gives a stream more shards when its load grows, and fewer when it has long been low.
+ * Gives a stream more shards when its load grows, and fewer when its load has been low for half an hour.
  *
  * `UniformStream.autoScaleShardCount` makes one. Three alarms watch the utilization of the shards; a function asks them every minute.
  * It adds a third of the shards once three of six minutes were above the target, and doubles them if these were far above
@@ -96,10 +96,13 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   /** In alarm while more shards are needed. */
   public readonly scaleOutAlarm: cloudwatch.Alarm;
 
-  /** In alarm while so much more is needed that the shards are doubled. */
+  /** This alarm is raised when the load is so far above the target that the function doubles the shards. */
   public readonly surgeAlarm: cloudwatch.Alarm;
 
-  /** In alarm while fewer shards would do, for at least half an hour: often, and no reason to wake anybody. */
+  /**
+   * This alarm is raised when half of the shards would have been enough for half an hour. That happens often, and needs
+   * nobody's attention.
+   */
   public readonly scaleInAlarm: cloudwatch.Alarm;
 
   private readonly stream: kinesis.IStreamRef;
@@ -161,11 +164,11 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   /**
    * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name, such as `OpenShards`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return streamShardMetric(this.stream, metricName, props);
@@ -177,7 +180,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
    *
    * Over 5 minutes by default. The statistic is given.
    *
-   * @param props period and looks
+   * @param props its period, label and color
    */
   public metricUtilization(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     const period = props?.period ?? Duration.minutes(5);
@@ -214,7 +217,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
    *
    * Average over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricOpenShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(STREAM_SHARD_METRICS.openShards, props);
@@ -225,7 +228,7 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
    *
    * Minimum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricShardCountUpdatesLeft(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(STREAM_SHARD_METRICS.updatesLeft, props);
@@ -236,13 +239,13 @@ export class StreamAutoScaling extends Construct implements ec2.IConnectable {
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricHighLoadAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, props);
   }
 
-  /** Raised when more than so much of the shards is used in three minutes of six. */
+  /** Raised when more of the shards' capacity is used than the target allows, in three minutes of six. */
   private addBusyAlarm(id: string, percent: number, given: string, { stream, maxCapacity }: ScalingSettings) {
     return new cloudwatch.Alarm(this, id, {
       metric: this.metricUtilization({ period: Duration.minutes(1) }),

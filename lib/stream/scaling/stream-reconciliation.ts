@@ -53,8 +53,8 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
   readonly stream: kinesis.IStreamRef;
 
   /**
-   * How many shards the stream should have: a whole number from 1 to 10,000. Needed to repair it, for a stream of five
-   * shards may be one of four that someone has split.
+   * How many shards the stream should have: a whole number from 1 to 10,000. A repair needs it, because a stream of five
+   * shards may be a stream of four in which someone has split a shard.
    *
    * @default - as many as it has: only whether they are even is reported
    */
@@ -62,8 +62,8 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
 }
 
 /**
- * Looks at a stream's shards now and then, and reports or repairs what has drifted: boundaries that manual splits and
- * merges have left uneven, and another count than the declared one.
+ * Looks at a stream's shards on a schedule, and reports or repairs drift: shards that manual splits and merges have left
+ * uneven, or a count other than the declared one.
  *
  * `UniformStream.addReconciliation` makes one. An invocation answers with the open shards, their skew, and the plan that takes the
  * stream to where it should be, request by request: a dry run, unless it repairs.
@@ -118,11 +118,11 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
   /**
    * Any metric that the function writes of the stream's shards, by its name: the guide to monitoring lists them.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name, such as `Drift`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return streamShardMetric(this.stream, metricName, props);
@@ -133,7 +133,7 @@ export class StreamReconciliation extends Construct implements ec2.IConnectable 
    *
    * Average over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricSkew(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(STREAM_SHARD_METRICS.skew, props);

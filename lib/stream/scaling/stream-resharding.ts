@@ -12,26 +12,26 @@ import { StreamReshardingProvider } from './stream-resharding-provider';
 /** Properties of a `StreamResharding`. */
 export interface StreamReshardingProps {
   /**
-   * The stream, of this app or imported, in the stack's own account and region. In provisioned mode: an on-demand
-   * stream's shards are the service's choice.
+   * The stream, of this app or imported, in the stack's own account and region. It is in provisioned mode: Kinesis itself
+   * chooses the shards of an on-demand stream.
    */
   readonly stream: kinesis.IStreamRef;
 
-  /** How many shards the stream is to have: a whole number from 1 to 10,000. */
+  /** How many shards the stream will have: a whole number from 1 to 10,000. */
   readonly shardCount: number;
 
   /**
-   * How many shards the stream had before this was added, and is to have again if the deployment that adds it is rolled
+   * How many shards the stream had before this was added. It gets this count again if the deployment that adds it is rolled
    * back: a whole number from 1 to 10,000. Later roll-backs go to the `shardCount` of the deployment before.
    *
-   * @default - a roll-back of the deployment that adds this leaves the stream its shards
+   * @default - a roll-back of the deployment that adds this does not change the shards of the stream
    */
   readonly deployedShardCount?: number;
 
   /**
    * What answers CloudFormation, in a stack of the stream's account and region.
    *
-   * @default - one for all such resources of the stack, with default settings
+   * @default - all such resources of the stack share a provider with default settings
    */
   readonly provider?: StreamReshardingProvider;
 }

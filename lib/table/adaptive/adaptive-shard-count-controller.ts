@@ -59,8 +59,8 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
   public readonly function: lambda.Function;
 
   /**
-   * In alarm while writes to the index were throttled in the last five minutes, for whatever reason: no reason to wake
-   * anybody. Its events tell the function to look at metrics.
+   * This alarm is raised when writes to the index were throttled in the last five minutes, for whatever reason. Its events
+   * tell the function to look at metrics; it needs nobody's attention.
    */
   public readonly throttledAlarm: cloudwatch.Alarm;
 
@@ -139,11 +139,11 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
   /**
    * Any metric that the function writes of the index, by its name: the guide to monitoring lists them.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name, such as `ShardCountRaises`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return storeMetric(this, ADAPTIVE_COUNT_METRICS, this.index, metricName, props);
@@ -154,7 +154,7 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricShardCountRaises(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(SHARD_COUNT_METRICS.raises, props);
@@ -165,7 +165,7 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricThrottledValues(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(SHARD_COUNT_METRICS.throttledValues, props);
@@ -176,7 +176,7 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricValuesAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(SHARD_COUNT_METRICS.valuesAtMaximum, props);
@@ -187,7 +187,7 @@ export class AdaptiveShardCountController extends Construct implements ec2.IConn
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricMostShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(SHARD_COUNT_METRICS.mostShards, props);

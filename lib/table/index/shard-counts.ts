@@ -50,7 +50,7 @@ const DEFAULT_MAXIMUM = 64;
  * `planIndexReshard` of `cdk-even-shards/sharded-index` lists the steps of any change, and the guide "Change the shards of an index"
  * says what to wait for between them.
  *
- * Where nobody knows the count, `ShardCounts.adaptive` lets each value grow while applications run.
+ * If you do not know the count, `ShardCounts.adaptive` lets each value grow while applications run.
  */
 export class ShardCounts {
   /**

@@ -29,7 +29,7 @@ export interface BaseShardedIndexOptions {
    *
    * It is part of the key: a deployment that changes it under the same `indexName` fails.
    *
-   * @default - unordered
+   * @default - queries return items in no order
    */
   readonly sortKey?: dynamodb.Attribute;
 
@@ -110,7 +110,7 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
    * The read capacity of the index, of a table with provisioned billing. It is the index's own: it is not part of the
    * table's.
    *
-   * @default - that of the table
+   * @default - the index has the capacity of the table
    */
   readonly readCapacity?: dynamodb.Capacity;
 
@@ -118,14 +118,14 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
    * The write capacity of the index, of a table with provisioned billing. Each shard of a value needs its share of it. An
    * index with too little holds up the writes to the table.
    *
-   * @default - that of the table
+   * @default - the index has the capacity of the table
    */
   readonly writeCapacity?: dynamodb.Capacity;
 
   /**
    * The most read units a second that the index may consume, of a table that is billed on demand.
    *
-   * @default - no limit but those of the account
+   * @default - only the quotas of the account limit the index
    */
   readonly maxReadRequestUnits?: number;
 
@@ -133,36 +133,37 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
    * The most write units a second that the index may consume, of a table that is billed on demand. An index that has
    * reached it holds up the writes to the table.
    *
-   * @default - no limit but those of the account
+   * @default - only the quotas of the account limit the index
    */
   readonly maxWriteRequestUnits?: number;
 
   /**
-   * What the index is to serve at once, without growing to it first: units a second for reads and for writes. An index has
+   * The reads and writes, in units a second, that the index can serve at once, without growing to them first. An index has
    * a partition for each 1,000 write units and 3,000 read units of it, and a value with fewer shards uses fewer. It cannot
    * be lowered.
    *
-   * @default - what a new index has
+   * @default - DynamoDB gives the index the throughput of a new index
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html
    */
   readonly warmThroughput?: dynamodb.WarmThroughput;
 
   /**
-   * Whether CloudWatch names the keys of the index that are used most, or that are throttled, in the region of the table. A
-   * replica takes it in its `globalSecondaryIndexOptions`. To find the keys of writes that the index refuses, name those that
-   * are used most, with the mode `ACCESSED_AND_THROTTLED_KEYS`: refused writes of an index are not counted.
+   * Whether Contributor Insights of CloudWatch show the keys of the index that are used most, or that are throttled, in the
+   * region of the table. A replica takes it in its `globalSecondaryIndexOptions`. To find the keys of writes that the index
+   * refuses, name those that are used most, with the mode `ACCESSED_AND_THROTTLED_KEYS`: refused writes of an index are not
+   * counted.
    *
-   * @default - as for the table: a `ShardedTable` has the keys named whose reads are throttled
+   * @default - the index has the setting of the table: a `ShardedTable` shows the keys whose reads are throttled
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/contributorinsights_HowItWorks.html
    */
   readonly contributorInsightsSpecification?: dynamodb.ContributorInsightsSpecification;
 
   /**
-   * What the index is to carry. Synthesis warns if it has too few shards for that, with the counts to set, and of what no
-   * count fixes; the ids are `cdk-even-shards:ShardedIndex.tooFewShards` and
-   * `cdk-even-shards:ShardedIndex.notFixedByShards`. Nothing is deployed for it.
+   * The traffic that you expect. Synthesis warns if the index has too few shards for it, and says which counts to set. It
+   * also warns of traffic that no count of shards can carry; the ids are `cdk-even-shards:ShardedIndex.tooFewShards` and
+   * `cdk-even-shards:ShardedIndex.notFixedByShards`. It changes nothing that is deployed.
    *
-   * @default - no advice
+   * @default - synthesis gives no advice
    */
   readonly expectedTraffic?: ExpectedIndexTraffic;
 }

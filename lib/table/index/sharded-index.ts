@@ -82,11 +82,11 @@ export interface IShardedIndex {
   /**
    * Any metric that DynamoDB writes of the index, by its name: the guide to monitoring lists them.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name, such as `WriteThrottleEvents`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
@@ -232,11 +232,11 @@ export class ShardedIndex implements IShardedIndex {
   /**
    * Any metric that DynamoDB writes of the index, by its name: the guide to monitoring lists them.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name, such as `WriteThrottleEvents`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const dimensions = { TableName: this.table.tableName, GlobalSecondaryIndexName: this.indexName };
@@ -248,7 +248,7 @@ export class ShardedIndex implements IShardedIndex {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricConsumedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ConsumedWriteCapacityUnits', props);
@@ -259,7 +259,7 @@ export class ShardedIndex implements IShardedIndex {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricConsumedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ConsumedReadCapacityUnits', props);
@@ -270,7 +270,7 @@ export class ShardedIndex implements IShardedIndex {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('WriteThrottleEvents', props);
@@ -281,7 +281,7 @@ export class ShardedIndex implements IShardedIndex {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ReadThrottleEvents', props);
@@ -293,7 +293,7 @@ export class ShardedIndex implements IShardedIndex {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
@@ -305,7 +305,7 @@ export class ShardedIndex implements IShardedIndex {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
@@ -318,7 +318,7 @@ export class ShardedIndex implements IShardedIndex {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricOnlineIndexConsumedWriteCapacity(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('OnlineIndexConsumedWriteCapacity', props);

@@ -80,11 +80,11 @@ export interface IKeyShardedTable {
   /**
    * Any metric that DynamoDB writes of the table, by its name: the guide to monitoring lists those of a table that is sharded.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name, such as `WriteThrottleEvents`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
@@ -112,11 +112,12 @@ export interface KeyShardedTableAttributes extends KeyShardingOptions {
 /** Properties of a `KeyShardedTable`. */
 export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOptions {
   /**
-   * What the table is to carry, an update as one write. Synthesis warns if it has too few shards for that, with the counts to set,
-   * and of what no count fixes; the ids are `cdk-even-shards:KeyShardedTable.tooFewShards` and
-   * `cdk-even-shards:KeyShardedTable.notFixedByShards`. Nothing is deployed for it.
+   * The traffic that you expect; an update counts as one write. Synthesis warns if the table has too few shards for it, and
+   * says which counts to set. It also warns of traffic that no count of shards can carry; the ids are
+   * `cdk-even-shards:KeyShardedTable.tooFewShards` and `cdk-even-shards:KeyShardedTable.notFixedByShards`. It changes
+   * nothing that is deployed.
    *
-   * @default - no advice
+   * @default - synthesis gives no advice
    */
   readonly expectedTraffic?: ExpectedIndexTraffic;
 }
@@ -239,11 +240,11 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   /**
    * Any metric that DynamoDB writes of the table, by its name: the guide to monitoring lists those of a table that is sharded.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name, such as `WriteThrottleEvents`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return super.metric(metricName, { statistic: statisticOf(SHARDED_TABLE_METRICS, metricName), ...props });
@@ -254,7 +255,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('WriteThrottleEvents', props);
@@ -265,7 +266,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ReadThrottleEvents', props);
@@ -276,7 +277,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
@@ -288,7 +289,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {

@@ -64,14 +64,14 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
   /**
    * When to count strays, without moving them. Put an alarm on `metricHiddenStrays`.
    *
-   * @default - never by itself
+   * @default - strays are counted only when you start an execution
    */
   readonly auditSchedule?: events.Schedule;
 
   /**
    * Where Step Functions writes what each segment has found and done, as JSON.
    *
-   * @default - the output of the execution holds it
+   * @default - the output of the execution holds the report
    */
   readonly reportBucket?: s3.IBucket;
 
@@ -128,7 +128,7 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricHiddenStrays(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(RESHARDING_METRICS.hiddenStrays, props);
@@ -137,11 +137,11 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
   /**
    * Any metric that executions write, by its name: the guide to monitoring lists them.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name, such as `HiddenStrays`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public abstract metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }

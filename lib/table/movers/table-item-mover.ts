@@ -105,11 +105,11 @@ export class TableItemMover extends ItemMoverBase {
   /**
    * Any metric that executions write of the table, by its name: the guide to monitoring lists them.
    *
-   * Over 5 minutes by default, with the statistic that the guide has for it; of a name that the guide does not have, the
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
    * average.
    *
    * @param metricName its name, such as `HiddenStrays`
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return storeMetric(this, ITEM_MOVER_METRICS, { table: this.table.table }, metricName, props);

@@ -33,7 +33,7 @@ export abstract class FanOutQueryFunctionBase extends QueryFunctionBase implemen
    *
    * Sum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricConsumedReadUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.consumedReadUnits, props);
@@ -63,7 +63,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
    * has a cache of its own, of a quarter of the memory at most. An event with `"fresh": true` is read anew, and so is one with
    * `"consistentRead": true`.
    *
-   * @default - every page is read
+   * @default - the function keeps no answers: it reads every page
    */
   readonly cache?: Duration;
 
