@@ -1,5 +1,5 @@
 import { writeGuideTable } from '../support/guide-table';
-import { contentionRows } from './registry/contention';
+import { contentionRows } from '../support/tables/contention';
 
 /**
  * What it takes that callers of one registry allocate at once, in one process or in many. It writes the table of the guide.

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { contentionRows } from '../../bench/registry/contention';
+import { contentionRows } from '../../support/tables/contention';
 
 /** The table that `npm run bench registry` writes into its guide: it comes from a virtual clock, so it is the same on every machine. */
 test('what callers of a registry wait for each other is what the bench computes', async () => {

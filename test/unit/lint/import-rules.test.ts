@@ -261,6 +261,21 @@ const ROOMS: Record<string, { allowed: string[]; refused: string[] }> = {
       './sub/../../other-example/file',
     ],
   },
+  'test/unit/core/file.ts': {
+    allowed: [
+      '../../../lib/core',
+      '../../support/stacks/watched-stack',
+      '../core/sibling',
+      './sibling',
+      'cdk-even-shards',
+    ],
+    refused: [
+      '../../bench/outbox/writers',
+      '../../models/fuzz/inputs',
+      '../../integration/file',
+      '../../conformance/file',
+    ],
+  },
   ...rooms(['bin/file.ts', 'test/support/file.ts'], {
     allowed: ['aws-cdk-lib', '@aws-sdk/client-kinesis', '../lib', '../lib/core', '../lambda/required-environment'],
     refused: [],

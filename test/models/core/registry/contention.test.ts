@@ -1,4 +1,4 @@
-import { contend } from '../../../bench/registry/contention';
+import { contend } from '../../../support/tables/contention';
 
 /** Ledgers on one store, as the environments of a function are: each call is for one new owner. */
 describe('ledgers that allocate at once', () => {

@@ -1,7 +1,7 @@
 import { type EvenShardsError, HashKeyLedger, type RegistryStore, uniformRanges } from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
-import { FakeRegistryTable, type RandomSchedule } from '../../support/fakes/fake-registry-store';
+import { FakeRegistryTable, type RandomSchedule } from '../fakes/fake-registry-store';
 
 /** Ledgers that allocate on one store at once, each for several callers. */
 export interface Contention {
