@@ -62,7 +62,7 @@ const registryOf = (stack: Stack, encryption?: TableEncryptionV2) =>
   new HashKeyRegistry(stack, 'Registry', { stream: streamOf(stack), ...(encryption && { encryption }) });
 const blogsOf = (stack: Stack, encryptionKey?: Key) =>
   new ShardedKeyspacesTable(stack, 'Blogs', {
-    keyspaceName: 'k',
+    keyspaceName: 'news',
     tableName: 'blogs',
     partitionKey: [{ name: 'author', cqlType: CqlType.TEXT }],
     clusteringColumns: [{ name: 'digest', cqlType: CqlType.TEXT }],
@@ -227,7 +227,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     }),
   'a table of Amazon Keyspaces with a change stream': (stack) =>
     new ShardedKeyspacesTable(stack, 'Blogs', {
-      keyspaceName: 'k',
+      keyspaceName: 'news',
       tableName: 'blogs',
       partitionKey: [{ name: 'author', cqlType: CqlType.TEXT }],
       clusteringColumns: [{ name: 'digest', cqlType: CqlType.TEXT }],
