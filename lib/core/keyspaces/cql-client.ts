@@ -7,7 +7,9 @@ export interface StatementOptions {
   /** The number that the CQL protocol has for the level. */
   consistency: number;
   /** Whether the driver may send the statement again, or twice. */
-  isIdempotent: true;
+  isIdempotent: boolean;
+  /** The number that the CQL protocol has for the level of a condition. */
+  serialConsistency?: number;
   /** The most rows of a page. */
   fetchSize?: number;
   /** Where the page before ended. */

@@ -91,7 +91,7 @@ export async function fanOutSelect(
     rows: page.positions.map(({ item }) => project(item.row)),
     ...(end && { cursor: encodeRowCursor(config, select, end) }),
     ...(page.missingShards.length > 0 && { missingShards: page.missingShards }),
-    stats: statsOf(page.stats),
+    stats: selectStats(page.stats),
   };
 }
 
@@ -155,6 +155,7 @@ function cursorBehind(
   return { ...end, firstOfItsKind: differing === -1 ? last : differing, sizes };
 }
 
-function statsOf({ itemsRead, consumedReadUnits: _, ...stats }: FanOutStats): FanOutSelectStats {
+/** What reading rows cost, without the units that nobody is told. */
+export function selectStats({ itemsRead, consumedReadUnits: _, ...stats }: FanOutStats): FanOutSelectStats {
   return { ...stats, rowsRead: itemsRead };
 }

@@ -20,12 +20,18 @@ export {
   type StatementResult,
 } from './cql-client';
 export type { CqlKeyType } from './cql-key-type';
+export { type FanOutRowsRequest, fanOutRows } from './fan-out-rows';
 export {
   type FanOutSelectOptions,
   type FanOutSelectPage,
   type FanOutSelectStats,
   fanOutSelect,
 } from './fan-out-select';
+export {
+  type FanOutSelectCount,
+  type FanOutSelectCountRequest,
+  fanOutSelectCount,
+} from './fan-out-select-count';
 export type { ClusteringCondition, CqlValue, FanOutSelectRequest } from './fan-out-select-request';
 export {
   InvalidClusteringConditionError,
@@ -35,6 +41,8 @@ export {
   UnknownTableError,
   UnreadableRowError,
 } from './keyspaces-errors';
+export { type ReshardRowsOptions, type ReshardRowsReport, reshardRows, type StrayRowOutcome } from './reshard-rows';
 export { type SelectRowOptions, selectRow } from './select-row';
 export { shardColumns } from './shard-columns';
 export type { ClusteringColumn, KeyColumn, ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+export { findStrayRows, type StrayRow, type StrayRowsOptions, type StrayRowsReport } from './stray-rows';

@@ -1,0 +1,166 @@
+import { systemClock } from '../foundation/clock';
+import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, type StatementOptions } from './cql-client';
+import { UnknownColumnError } from './keyspaces-errors';
+import { selectRows } from './select-rows';
+import { quoted } from './select-statement';
+import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+import {
+  checkRate,
+  type StrayRow,
+  type StrayRowsOptions,
+  type StrayRowsReport,
+  scanStrayRows,
+  strayOf,
+} from './stray-rows';
+
+/**
+ * What became of a stray.
+ *
+ * - `moved`: the row is in the shard of its writers, and there alone.
+ * - `settled`: it was gone, or a newer row was in the shard of its writers, and the stray was deleted.
+ * - `refused`: both rows have been written since the move began. Nobody but their writers knows which is right, so both stay.
+ */
+export type StrayRowOutcome = 'moved' | 'settled' | 'refused';
+
+export interface ReshardRowsOptions extends StrayRowsOptions<ReshardRowsReport> {
+  /**
+   * The most strays to move a second, a number greater than 0. A move is two conditional writes.
+   * @default no limit
+   */
+  movesPerSecond?: number;
+  /**
+   * Static columns, which belong to a partition and not to a row: they are left out.
+   * @default none
+   */
+  staticColumns?: string[];
+  /** Called for each stray with what became of it, and awaited. */
+  onStray?(stray: StrayRow, outcome: StrayRowOutcome): void | Promise<void>;
+}
+
+export interface ReshardRowsReport extends StrayRowsReport {
+  outcomes: Record<StrayRowOutcome, number>;
+}
+
+/** A row that changes under its move so often has writers that still use another count. */
+const MOST_TRIES = 10;
+
+/** Source: the CQL binary protocol, section 3, [consistency]: LOCAL_SERIAL. */
+const LOCAL_SERIAL = 0x9;
+
+/**
+ * Scans a table, or a segment of it, and takes each stray to the shard where a writer would put it: when counts have changed, and when
+ * rows of another client are adopted.
+ *
+ *     await reshardRows(client, config, { movesPerSecond: 100 });
+ *
+ * A move copies the row, unless a row of its key is there already, which is newer; then it deletes the stray, if that is as it was
+ * read. Between the two a query returns both. Whoever is lost between them leaves both, and the next scan deletes the stray. So no
+ * row is lost, and none is doubled when a scan has come to its end, whatever readers and writers of the new counts do meanwhile.
+ * Begin when every writer uses the new counts, and let whoever deletes a row until the end delete it where former counts put it, too:
+ * a stray that stays is taken for a row.
+ *
+ * A row begins a new time to live: that of the table, if it has one. Counters cannot be moved.
+ *
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read; UnreadableRowError; what the client throws
+ */
+export function reshardRows(
+  client: CqlClient,
+  config: ShardedKeyspacesConfig,
+  options: ReshardRowsOptions = {},
+): Promise<ReshardRowsReport> {
+  const { movesPerSecond, staticColumns = [], onStray, clock = systemClock } = options;
+  checkRate('movesPerSecond', movesPerSecond);
+  for (const name of staticColumns) {
+    if (!config.columns.includes(name))
+      throw new UnknownColumnError('staticColumns', name, `made of ${config.columns.join(', ')}`);
+  }
+  const columns = config.columns.filter((name) => !staticColumns.includes(name));
+  const mover = new RowMover(client, config, columns);
+  const outcomes: ReshardRowsReport['outcomes'] = { moved: 0, settled: 0, refused: 0 };
+  const report: ReshardRowsReport = { rowsScanned: 0, strays: 0, hidden: 0, outcomes };
+  return scanStrayRows(client, config, options, report, async (stray) => {
+    const startedMs = clock.now();
+    const outcome = await mover.move(stray);
+    outcomes[outcome] += 1;
+    await onStray?.(stray, outcome);
+    const waitMs = movesPerSecond === undefined ? 0 : 1_000 / movesPerSecond - (clock.now() - startedMs);
+    if (waitMs > 0) await clock.sleep(waitMs);
+  });
+}
+
+class RowMover {
+  private readonly key: readonly string[];
+  private readonly table: string;
+
+  constructor(
+    private readonly client: CqlClient,
+    private readonly config: ShardedKeyspacesConfig,
+    /** The columns that a move compares and copies, besides the key. */
+    private readonly columns: readonly string[],
+  ) {
+    const { keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns } = config;
+    this.key = [...partitionKey.map(({ name }) => name), shardColumn, ...clusteringColumns.map(({ name }) => name)];
+    this.table = `${quoted(keyspaceName)}.${quoted(tableName)}`;
+  }
+
+  async move(stray: StrayRow): Promise<StrayRowOutcome> {
+    let { row, shardOfWriters } = stray;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const copy = { ...row, [this.config.shardColumn]: shardOfWriters };
+      const isCopied = await this.insert(copy);
+      if (await this.deleteAsRead(row)) return isCopied ? 'moved' : 'settled';
+      // It has changed, or it is gone: then its writer has deleted it, and the copy is of the past.
+      if (isCopied && !(await this.deleteAsRead(copy))) return 'refused';
+      const now = await this.read(row);
+      const still = now && strayOf(this.config, now);
+      if (still === undefined) return 'settled';
+      ({ row, shardOfWriters } = still);
+    }
+    return 'refused';
+  }
+
+  /** Whether there was no row of the key. */
+  private insert(row: CqlRow): Promise<boolean> {
+    const names = [...this.key, ...this.columns.filter((name) => row[name] !== null && row[name] !== undefined)];
+    const places = names.map(() => '?').join(', ');
+    const query = `INSERT INTO ${this.table} (${names.map(quoted).join(', ')}) VALUES (${places}) IF NOT EXISTS`;
+    return this.isApplied(
+      query,
+      names.map((name) => row[name]),
+    );
+  }
+
+  /** Whether the row was as it was read, and is gone now. */
+  private deleteAsRead(row: CqlRow): Promise<boolean> {
+    const isSame = this.columns.map((name) => `${quoted(name)} = ?`).join(' AND ');
+    const condition = this.columns.length > 0 ? isSame : 'EXISTS';
+    const values = [...this.key, ...this.columns].map((name) => row[name] ?? null);
+    return this.isApplied(`DELETE FROM ${this.table} WHERE ${this.whereKey} IF ${condition}`, values);
+  }
+
+  private async read(row: CqlRow): Promise<CqlRow | undefined> {
+    const names = [...this.key, ...this.columns].map(quoted).join(', ');
+    const query = `SELECT ${names} FROM ${this.table} WHERE ${this.whereKey}`;
+    const parameters = this.key.map((name) => row[name]);
+    const { LOCAL_QUORUM: consistency } = CONSISTENCY_LEVELS;
+    const options = { prepare: true, consistency, isIdempotent: true } as const;
+    const { rows } = await selectRows(this.client, { query, parameters }, options);
+    return rows[0];
+  }
+
+  private get whereKey(): string {
+    return this.key.map((name) => `${quoted(name)} = ?`).join(' AND ');
+  }
+
+  /** A statement whose answer was lost may have been applied: what it finds then, the next try or the next scan settles. */
+  private async isApplied(query: string, parameters: unknown[]): Promise<boolean> {
+    const options: StatementOptions = {
+      prepare: true,
+      consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM,
+      serialConsistency: LOCAL_SERIAL,
+      isIdempotent: false,
+    };
+    const { rows } = await selectRows(this.client, { query, parameters }, options);
+    return Object(rows[0])['[applied]'] === true;
+  }
+}

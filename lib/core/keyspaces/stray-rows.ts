@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto';
+import { type Clock, systemClock } from '../foundation/clock';
+import { InvalidArgumentError } from '../foundation/errors';
+import { InvalidCursorError } from '../foundation/fan-out/fan-out-errors';
+import { type PageTrail, trailTo } from '../foundation/page-trail';
+import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
+import { UnreadableRowError } from './keyspaces-errors';
+import { selectRows } from './select-rows';
+import { quoted } from './select-statement';
+import { shardOfRow } from './shard-columns';
+import { columnNames, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+import { checkOnce, partitionValues, shardsOfValue } from './shards-of-value';
+
+/** A row that is not in the shard where a writer would put it. */
+export interface StrayRow {
+  row: CqlRow;
+  /** The shard that holds it, as the shard column has it. */
+  shard: number;
+  /** The shard where a writer would put it. */
+  shardOfWriters: number;
+  /** Whether no query for its value reads its shard. */
+  isHidden: boolean;
+}
+
+/** Which part of a table is looked at, how fast, and how far. */
+export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsReport> {
+  /**
+   * Which of the segments to look at, from 0 to `totalSegments` - 1. Segments can be looked at side by side.
+   * @default 0
+   */
+  segment?: number;
+  /**
+   * How many parts of the same number of tokens the table is divided into, from 1 to 1,000,000.
+   * @default 1, which is the whole table
+   */
+  totalSegments?: number;
+  /**
+   * The `resumePoint` of an earlier report of the same table, counts and segment: the scan goes on there.
+   * @default the beginning of the segment
+   */
+  resumeFrom?: string;
+  /**
+   * The most rows to read a second, a number greater than 0.
+   * @default no limit: the next page is read when the last one is done
+   */
+  rowsPerSecond?: number;
+  /** Called after every page with the report so far, and awaited. Keep its `resumePoint`. */
+  onProgress?(report: Report): void | Promise<void>;
+  /**
+   * Ends the scan behind the page under way. The report then has a `resumePoint`.
+   * @default the scan goes on to the end of the segment
+   */
+  signal?: AbortSignal;
+  /** @default the clock of the system */
+  clock?: Clock;
+}
+
+/** What a scan has found so far. The reports of all segments add up to that of the table. */
+export interface StrayRowsReport {
+  rowsScanned: number;
+  strays: number;
+  /** How many of the strays no query for their value reads. */
+  hidden: number;
+  /** Pass it as `resumeFrom` to go on. Absent if the segment is complete. */
+  resumePoint?: string;
+}
+
+/** Rows of a page, which a scan that is lost reads once more. */
+const PAGE_ROWS = 1_000;
+
+const MAX_SEGMENTS = 1_000_000;
+
+/** Tokens of Murmur3 partitioning. Source: Apache Cassandra, Murmur3Partitioner. */
+const TOKENS = 2n ** 64n;
+const FIRST_TOKEN = -(2n ** 63n);
+
+/**
+ * Scans a table, or a segment of it, for rows that are not in the shard of their writers: left behind by a change of a count, or put
+ * by a client with another rule. It writes nothing. `reshardRows` moves them.
+ *
+ * @param onStray is told of each, and awaited
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read; UnreadableRowError; what the client throws
+ */
+export function findStrayRows(
+  client: CqlClient,
+  config: ShardedKeyspacesConfig,
+  options: StrayRowsOptions & { onStray?(stray: StrayRow): void | Promise<void> } = {},
+): Promise<StrayRowsReport> {
+  const report: StrayRowsReport = { rowsScanned: 0, strays: 0, hidden: 0 };
+  return scanStrayRows(client, config, options, report, async (stray) => options.onStray?.(stray));
+}
+
+/** Walks a segment page by page, and treats each stray before the next page is read. */
+export async function scanStrayRows<Report extends StrayRowsReport>(
+  client: CqlClient,
+  config: ShardedKeyspacesConfig,
+  options: StrayRowsOptions<Report>,
+  report: Report,
+  treat: (stray: StrayRow) => Promise<void>,
+): Promise<Report> {
+  checkCqlClient(client);
+  checkOnce(config);
+  const { segment, totalSegments, rowsPerSecond, clock, signal, onProgress } = checkedOptions(options);
+  const statement = segmentStatement(config, segment, totalSegments);
+  const scan = [segment, totalSegments];
+  let trail: PageTrail | undefined = resumeTrail(config, scan, options.resumeFrom);
+  do {
+    const startedMs = clock.now();
+    const { rows, pageState } = await selectRows(client, statement, {
+      prepare: true,
+      consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM,
+      isIdempotent: true,
+      fetchSize: PAGE_ROWS,
+      ...(trail && { pageState: trail.page }),
+    });
+    for (const row of rows) {
+      if (row[config.clusteringColumns[0]!.name] === null) continue;
+      report.rowsScanned += 1;
+      const stray = strayOf(config, row);
+      if (stray === undefined) continue;
+      report.strays += 1;
+      if (stray.isHidden) report.hidden += 1;
+      await treat(stray);
+    }
+    trail = pageState === undefined ? undefined : trailTo('SELECT', pageState, trail);
+    if (trail === undefined) delete report.resumePoint;
+    else report.resumePoint = resumePoint(config, scan, trail.page);
+    await onProgress?.(report);
+    if (trail === undefined || signal?.aborted) break;
+    const paceMs = rowsPerSecond === undefined ? 0 : (rows.length / rowsPerSecond) * 1_000;
+    const waitMs = paceMs - (clock.now() - startedMs);
+    if (waitMs > 0) await clock.sleep(waitMs);
+  } while (!signal?.aborted);
+  return report;
+}
+
+/** The row as a stray; undefined if it is where writers put it. */
+export function strayOf(config: ShardedKeyspacesConfig, row: CqlRow): StrayRow | undefined {
+  const { shardColumn, firstShard, strategy, partitionKey, clusteringColumns } = config;
+  const shard: number = row[shardColumn];
+  try {
+    const { write, read } = shardsOfValue(config, partitionValues('row', config, row));
+    const number = shard - firstShard;
+    const isHidden = number < 0 || number >= read;
+    const shardOfWriters = firstShard + shardOfRow('row', config, row, write);
+    const isAtItsPlace = strategy === 'random' ? number >= 0 && number < write : shard === shardOfWriters;
+    return isAtItsPlace ? undefined : { row, shard, shardOfWriters, isHidden };
+  } catch (cause) {
+    const wrong = [...partitionKey, ...clusteringColumns].find(({ name }) =>
+      String(Object(cause).field).endsWith(name),
+    );
+    throw wrong === undefined ? cause : new UnreadableRowError(config, shard, wrong, { cause });
+  }
+}
+
+function segmentStatement(
+  config: ShardedKeyspacesConfig,
+  segment: number,
+  totalSegments: number,
+): { query: string; parameters: unknown[] } {
+  const { keyspaceName, tableName, partitionKey, shardColumn } = config;
+  const columns = columnNames(config).map(quoted).join(', ');
+  const key = [...partitionKey.map(({ name }) => name), shardColumn].map(quoted).join(', ');
+  const tokenAt = (of: number): bigint => FIRST_TOKEN + (TOKENS * BigInt(of)) / BigInt(totalSegments);
+  const from = `SELECT ${columns} FROM ${quoted(keyspaceName)}.${quoted(tableName)}`;
+  if (totalSegments === 1) return { query: from, parameters: [] };
+  const query = `${from} WHERE token(${key}) >= ${tokenAt(segment)} AND token(${key}) <= ${tokenAt(segment + 1) - 1n}`;
+  return { query, parameters: [] };
+}
+
+function checkedOptions<Report extends StrayRowsReport>(options: StrayRowsOptions<Report>) {
+  if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
+  const { segment = 0, totalSegments = 1, rowsPerSecond, clock = systemClock, signal, onProgress } = options;
+  checkWhole('totalSegments', totalSegments, 1, MAX_SEGMENTS);
+  checkWhole('segment', segment, 0, totalSegments - 1);
+  checkRate('rowsPerSecond', rowsPerSecond);
+  return { segment, totalSegments, rowsPerSecond, clock, signal, onProgress };
+}
+
+function checkWhole(field: string, value: number, least: number, most: number): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw new InvalidArgumentError(field, value, `a whole number from ${least} to ${most}`);
+}
+
+/** @throws InvalidArgumentError unless the rate is absent or a number greater than 0 */
+export function checkRate(field: string, rate: number | undefined): void {
+  if (rate === undefined || (Number.isFinite(rate) && rate > 0)) return;
+  throw new InvalidArgumentError(field, rate, 'a number of rows a second that is greater than 0, or absent');
+}
+
+/** Bound to the table, its counts, and the segment: by other counts other rows are strays. */
+function resumePoint(config: ShardedKeyspacesConfig, scan: readonly number[], page: string): string {
+  return `${checksum(config, scan, page)}.${page}`;
+}
+
+function resumeTrail(
+  config: ShardedKeyspacesConfig,
+  scan: readonly number[],
+  point: string | undefined,
+): PageTrail | undefined {
+  if (point === undefined) return undefined;
+  const page = typeof point === 'string' ? point.slice(point.indexOf('.') + 1) : '';
+  if (resumePoint(config, scan, page) !== point) {
+    const allowed = 'the resumePoint of a report of the same table, counts, and segment';
+    throw new InvalidCursorError('resumeFrom', point, allowed);
+  }
+  return trailTo('SELECT', page, undefined);
+}
+
+function checksum(config: ShardedKeyspacesConfig, scan: readonly number[], page: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([config, scan, page]))
+    .digest('base64url')
+    .slice(0, 22);
+}

@@ -1,0 +1,170 @@
+import { Client, policies } from 'cassandra-driver';
+import { CqlType, ShardCounts } from '../../../lib';
+import {
+  type CqlClient,
+  fanOutRows,
+  fanOutSelectCount,
+  findStrayRows,
+  KEYSPACES_WRITE_OPTIONS,
+  type ReshardRowsOptions,
+  reshardRows,
+  type ShardedKeyspacesConfig,
+  selectRow,
+  shardColumns,
+} from '../../../lib/core/keyspaces';
+import { seededRandom } from '../../../lib/testing/seeded-random';
+import { type RunningCassandra, startCassandra } from './cassandra';
+import { emitted } from './create-table';
+
+let server: RunningCassandra;
+let client: Client;
+
+beforeAll(async () => {
+  server = await startCassandra();
+  client = new Client({
+    contactPoints: [`127.0.0.1:${server.port}`],
+    localDataCenter: 'datacenter1',
+    policies: { retry: new policies.retry.FallthroughRetryPolicy() },
+  });
+  await client.execute(
+    "CREATE KEYSPACE tracker WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+  );
+}, 120_000);
+
+afterAll(async () => {
+  await client?.shutdown();
+  await server?.stop();
+}, 60_000);
+
+const counted = (config: ShardedKeyspacesConfig, count: number): ShardedKeyspacesConfig => ({
+  ...config,
+  shards: { default: { write: count, read: Math.max(count, 20) } },
+});
+
+async function tableOf(tableName: string): Promise<ShardedKeyspacesConfig> {
+  const { cql, config } = emitted({
+    keyspaceName: 'tracker',
+    tableName,
+    partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'id', cqlType: CqlType.INT }],
+    regularColumns: [
+      { name: 'body', cqlType: CqlType.TEXT },
+      { name: 'version', cqlType: CqlType.INT },
+      { name: 'tags', cqlType: CqlType.of('frozen<set<text>>') },
+    ],
+    shardCounts: ShardCounts.uniform(5),
+    firstShard: 1,
+  });
+  await client.execute(cql);
+  return config;
+}
+
+const day = '2020-07-09';
+
+async function put(config: ShardedKeyspacesConfig, id: number, version: number): Promise<void> {
+  const { shard } = shardColumns(config, { day, id });
+  const query = `INSERT INTO tracker.${config.tableName} (day, shard, id, body, version, tags) VALUES (?, ?, ?, ?, ?, ?)`;
+  const tags = id % 3 === 0 ? null : [`tag ${id}`];
+  await client.execute(
+    query,
+    [day, shard, id, id % 2 === 0 ? null : `row ${id}`, version, tags],
+    KEYSPACES_WRITE_OPTIONS,
+  );
+}
+
+async function versionsOf(config: ShardedKeyspacesConfig): Promise<[number, number][]> {
+  const rows: [number, number][] = [];
+  for await (const { id, version } of fanOutRows(client, config, { value: { day } })) rows.push([id, version]);
+  return rows;
+}
+
+test('a table of 5 shards becomes one of 20: every row is at its place, once, with all of its columns', async () => {
+  const five = await tableOf('grown');
+  for (let id = 0; id < 300; id++) await put(five, id, 1);
+  const twenty = counted(five, 20);
+  const found = await findStrayRows(client, twenty);
+  expect(found.rowsScanned).toBe(300);
+  expect(found.strays).toBeGreaterThan(150);
+  const reports = [];
+  for (let segment = 0; segment < 4; segment++) {
+    reports.push(await reshardRows(client, twenty, { segment, totalSegments: 4 }));
+  }
+  expect(reports.reduce((sum, { outcomes }) => sum + outcomes.moved, 0)).toBe(found.strays);
+  expect((await findStrayRows(client, twenty)).strays).toBe(0);
+  expect(await versionsOf(twenty)).toEqual(Array.from({ length: 300 }, (_, id) => [id, 1]));
+  expect(await fanOutSelectCount(client, twenty, { value: { day } })).toMatchObject({ count: 300 });
+  const row = await selectRow(client, twenty, { day, id: 7 });
+  expect(row).toMatchObject({ body: 'row 7', version: 1, tags: ['tag 7'] });
+}, 120_000);
+
+test('it goes on from a resume point of the same counts, and from no other', async () => {
+  const five = await tableOf('resumed');
+  for (let id = 0; id < 2_500; id++) await put(five, id, 1);
+  const twenty = counted(five, 20);
+  const abort = new AbortController();
+  const first = await reshardRows(client, twenty, { signal: abort.signal, onProgress: () => abort.abort() });
+  expect(first).toMatchObject({ rowsScanned: 1_000, resumePoint: expect.any(String) });
+  const resumeFrom = first.resumePoint!;
+  await expect(reshardRows(client, counted(five, 10), { resumeFrom })).rejects.toMatchObject({
+    code: 'INVALID_CURSOR',
+  });
+  await reshardRows(client, twenty, { resumeFrom });
+  expect((await findStrayRows(client, twenty)).strays).toBe(0);
+  expect(await versionsOf(twenty)).toHaveLength(2_500);
+}, 120_000);
+
+/** A client of a process that is lost at some statement, before or after the server has applied it. */
+function lostAt(random: () => number): CqlClient {
+  return {
+    execute: async (query, parameters, options) => {
+      const fate = query.startsWith('SELECT') ? 1 : random();
+      if (fate < 0.01) throw new Error('lost before');
+      const answer = await client.execute(query, parameters, options as never);
+      if (fate < 0.02) throw new Error('lost after');
+      return answer;
+    },
+  };
+}
+
+test.each([1, 2, 3, 4])(
+  'movers that are lost and writers of the new counts lose and double no row: seed %d',
+  async (seed) => {
+    const random = seededRandom(seed);
+    const five = await tableOf(`lost_${seed}`);
+    const newest = new Map<number, number>();
+    for (let id = 0; id < 200; id++) {
+      await put(five, id, 1);
+      newest.set(id, 1);
+    }
+    const count = 1 + Math.floor(random() * 20);
+    const changed = counted(five, count);
+    let isMoving = true;
+    const writing = (async () => {
+      while (isMoving) {
+        const id = Math.floor(random() * 220);
+        const version = (newest.get(id) ?? 1) + 1;
+        await put(changed, id, version);
+        newest.set(id, version);
+      }
+    })();
+    let losses = 0;
+    const options: ReshardRowsOptions = { totalSegments: 1 };
+    for (;;) {
+      try {
+        const { outcomes } = await reshardRows(lostAt(random), changed, options);
+        expect(outcomes.refused).toBe(0);
+        break;
+      } catch (error) {
+        expect((error as Error).message).toMatch(/^lost/);
+        losses += 1;
+      }
+    }
+    isMoving = false;
+    await writing;
+    expect((await findStrayRows(client, changed)).strays).toBe(0);
+    expect(new Map(await versionsOf(changed))).toEqual(new Map([...newest].sort(([a], [b]) => a - b)));
+    expect(await versionsOf(changed)).toHaveLength(newest.size);
+    expect(losses).toBeGreaterThan(count === 5 ? -1 : 0);
+  },
+  120_000,
+);

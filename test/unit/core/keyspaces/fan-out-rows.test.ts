@@ -1,0 +1,97 @@
+import { fanOutRows, fanOutSelectCount, type ShardedKeyspacesConfig } from '../../../../lib/core/keyspaces';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
+
+const config: ShardedKeyspacesConfig = {
+  keyspaceName: 'tracker',
+  tableName: 'events',
+  partitionKey: [{ name: 'day', type: 'text' }],
+  shardColumn: 'shard',
+  firstShard: 1,
+  clusteringColumns: [{ name: 'id', type: 'int', order: 'ASC' }],
+  columns: ['body'],
+  shards: { default: { write: 4, read: 4 } },
+  strategy: 'calculated',
+};
+const request = { value: { day: 'd' } };
+
+function events(count: number): FakeCassandra {
+  const compare = (a: string, b: string) => Number(a) - Number(b);
+  const table = new FakeCassandra({
+    partitionKey: ['day', 'shard'],
+    clusteringColumns: [{ name: 'id', order: 'ASC', compare }],
+  });
+  for (let id = 0; id < count; id++) table.insert({ day: 'd', shard: 1 + (id % 4), id, body: 'x'.repeat(50) });
+  return table;
+}
+
+async function idsOf(rows: AsyncIterable<Record<string, unknown>>): Promise<unknown[]> {
+  const ids = [];
+  for await (const { id } of rows) ids.push(id);
+  return ids;
+}
+
+describe('fanOutRows', () => {
+  test.each([1, 7, 1_000])('has all rows in one order, %d at a time', async (limit) => {
+    expect(await idsOf(fanOutRows(events(50), config, { ...request, limit }))).toEqual([...Array(50).keys()]);
+  });
+
+  test('reads a page only when the consumer has taken the one before', async () => {
+    const table = events(100);
+    const rows = fanOutRows(table, config, { ...request, limit: 10 });
+    for (let taken = 0; taken < 10; taken++) await rows.next();
+    const asked = table.sent.length;
+    await rows.next();
+    expect([asked, table.sent.length > asked]).toEqual([expect.any(Number), true]);
+  });
+
+  test('gives the rows of the other shards, and then names the missing one', async () => {
+    const table = events(20);
+    const execute = (...statement: Parameters<FakeCassandra['execute']>) =>
+      statement[1][1] === 2
+        ? Promise.reject(Object.assign(new Error('down'), { code: 0x1000 }))
+        : table.execute(...statement);
+    const options = { onShardFailure: 'partial', attempts: 1 } as const;
+    const rows = fanOutRows({ execute }, config, request, options);
+    const seen: unknown[] = [];
+    const all = async () => {
+      for await (const { id } of rows) seen.push(id);
+    };
+    await expect(all()).rejects.toMatchObject({ code: 'SHARDS_UNAVAILABLE', shards: [2] });
+    expect(seen).toHaveLength(15);
+  });
+});
+
+describe('fanOutSelectCount', () => {
+  test('counts all rows, or those that meet a condition, and reads their keys alone', async () => {
+    const table = events(130);
+    expect(await fanOutSelectCount(table, config, request)).toMatchObject({
+      count: 130,
+      stats: { rowsRead: 130, shards: 4 },
+    });
+    expect(await fanOutSelectCount(table, config, { ...request, where: { id: { gte: 100 } } })).toMatchObject({
+      count: 30,
+    });
+    expect(table.sent.every(({ query }) => query.startsWith('SELECT "id" FROM'))).toBe(true);
+  });
+
+  test('ends at its deadline with what is counted, and goes on from its cursor', async () => {
+    const clock = new VirtualClock();
+    const table = events(40);
+    const execute = async (...statement: Parameters<FakeCassandra['execute']>) => {
+      await clock.sleep(400);
+      return table.execute(...statement);
+    };
+    const options = { clock, deadlineMs: 1_000 };
+    const counts: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const counting = fanOutSelectCount({ execute }, config, { ...request, cursor }, options);
+      const page = await clock.runUntil(counting);
+      counts.push(page.count);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(counts.length).toBeGreaterThan(1);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(40);
+  });
+});
