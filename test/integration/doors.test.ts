@@ -32,14 +32,14 @@ describe('the exports', () => {
 describe('an application that imports one name', () => {
   /** Minified bytes at most: 15 percent more than they were when this was written. */
   const LIMITS = {
-    'consumer: deaggregate': 6_900,
+    'consumer: deaggregate': 7_100,
     'producer: OrderedProducer': 44_000,
     'sharded-index: fanOutQuery': 43_400,
     'adaptive-counts: AdaptiveIndex': 7_000,
-    'registry: balancedKey': 1_950,
+    'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_200,
-    'keyspaces: fanOutSelect': 35_700,
-    'planning: planIndex': 8_800,
+    'keyspaces: fanOutSelect': 39_800,
+    'planning: planIndex': 9_300,
     'outbox: OutboxRelay': 48_000,
     'testing: FakeKinesis': 17_200,
   };

@@ -105,13 +105,9 @@ const MAX_NAME_LENGTH = 400;
  * to write itself: one of the Cassandra driver's numbers would write four hundred megabytes of zeros.
  */
 export function describeValue(value: unknown): string {
-  if (typeof value !== 'string') return cut(textOf(value, MAX_DESCRIPTION_LENGTH));
-  return cut(JSON.stringify(value.slice(0, MAX_DESCRIPTION_LENGTH)), value.length);
-}
-
-function cut(text: string, length = text.length): string {
-  if (length <= MAX_DESCRIPTION_LENGTH) return text;
-  const whole = length > text.length ? ` (${length} characters)` : '';
+  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, MAX_DESCRIPTION_LENGTH)) : textOf(value);
+  if ((typeof value === 'string' ? value : text).length <= MAX_DESCRIPTION_LENGTH) return text;
+  const whole = typeof value === 'string' ? ` (${value.length} characters)` : '';
   return `${text.slice(0, MAX_DESCRIPTION_LENGTH)}…${whole}`;
 }
 
@@ -121,42 +117,26 @@ export function shortened(name: string): string {
 }
 
 /** Above this, a whole number takes more digits than a message has room for. */
-const LONGEST_NUMBER = 10n ** BigInt(MAX_DESCRIPTION_LENGTH);
+const LONGEST_NUMBER = 10n ** 100n;
 
 /** The text of a value, or somewhat more of it than there is room for. */
-function textOf(value: unknown, room: number): string {
+function textOf(value: unknown, room = MAX_DESCRIPTION_LENGTH): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room + 1));
-  if (typeof value === 'bigint')
-    return -LONGEST_NUMBER < value && value < LONGEST_NUMBER ? `${value}` : 'a whole number of many digits';
-  if (typeof value === 'function') return `function ${value.name.slice(0, room)}`;
+  if (typeof value === 'bigint' && value * value > LONGEST_NUMBER) return 'a long number';
   if (typeof value !== 'object' || value === null) return String(value);
   try {
-    return objectText(value, room);
+    const isList = Array.isArray(value);
+    const type = isList ? undefined : Object.getPrototypeOf(value)?.constructor;
+    if (type === Date) return JSON.stringify(value);
+    if (type !== undefined && type !== Object) return `a ${type.name}`;
+    let text = '';
+    for (const key of isList ? value.keys() : Object.keys(value)) {
+      if (text.length >= room) break;
+      const inner = textOf((value as Record<string, unknown>)[key], room - text.length - 1);
+      text += `${text && ','}${isList ? '' : `${JSON.stringify(key)}:`}${inner}`;
+    }
+    return isList ? `[${text}]` : `{${text}}`;
   } catch {
     return 'an object that cannot be read';
   }
-}
-
-function objectText(value: object, room: number): string {
-  if (value instanceof Date) return JSON.stringify(value);
-  if (value instanceof Uint8Array) return `${value.byteLength} bytes`;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) {
-    return `an object of the class ${String(value.constructor?.name ?? 'unknown').slice(0, room)}`;
-  }
-  const parts: string[] = [];
-  let left = room;
-  for (const [key, inner] of entriesOf(value)) {
-    if (left <= 0) break;
-    const text = textOf(inner, left);
-    parts.push(key === undefined ? text : `${JSON.stringify(key.slice(0, left))}:${text}`);
-    left -= parts.at(-1)!.length + 1;
-  }
-  return Array.isArray(value) ? `[${parts.join()}]` : `{${parts.join()}}`;
-}
-
-/** One after the other: to list the keys of an array first takes as long as the array. */
-function* entriesOf(value: object): Generator<[key: string | undefined, inner: unknown]> {
-  if (Array.isArray(value)) for (const inner of value) yield [undefined, inner];
-  else for (const key in value) yield [key, (value as Record<string, unknown>)[key]];
 }

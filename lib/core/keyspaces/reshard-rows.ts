@@ -14,7 +14,7 @@ import {
 } from './stray-rows';
 
 /**
- * What became of a stray.
+ * What a call has done with a stray.
  *
  * - `moved`: the row is in the shard of its writers, and there alone.
  * - `settled`: it was gone, or a newer row was in the shard of its writers, and the stray was deleted.
@@ -33,7 +33,7 @@ export interface ReshardRowsOptions extends StrayRowsOptions<ReshardRowsReport> 
    * @default none
    */
   staticColumns?: string[];
-  /** Called for each stray with what became of it, and awaited. */
+  /** Called for each stray when it is settled, with what was done, and awaited. */
   onStray?(stray: StrayRow, outcome: StrayRowOutcome): void | Promise<void>;
 }
 

@@ -47,7 +47,7 @@ export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsRepo
   /** Called after every page with the report so far, and awaited. Keep its `resumePoint`. */
   onProgress?(report: Report): void | Promise<void>;
   /**
-   * Ends the scan behind the page under way. The report then has a `resumePoint`.
+   * Ends the scan when the page that is being read is done. The report then has a `resumePoint`.
    * @default the scan goes on to the end of the segment
    */
   signal?: AbortSignal;

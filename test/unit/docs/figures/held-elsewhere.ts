@@ -58,7 +58,14 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
   'index-resharding.md': { byOthers: ['15 minutes for Lambda'], ofExamples: ['costs as much as with 20 shards'] },
   'keyspaces.md': {
     ofExamples: ['"10.50"', '"5E2"'],
-    byTest: ['modulo 200', 'every one of 100,000 UUIDs into one shard of 200'],
+    byTest: [
+      'modulo 200',
+      'every one of 100,000 UUIDs into one shard of 200',
+      'before the year 0',
+      'of another year than 0 to 9999',
+      'days or milliseconds since 1970',
+      'on port 9142, with private DNS',
+    ],
     byCommand: ['Apache Cassandra 5', 'version 17'],
   },
   'limits.md': { byOthers: ['1,000 records or 1 MB a second', 'ten times in 24 hours'] },

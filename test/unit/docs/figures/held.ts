@@ -165,6 +165,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `takes ${n(PARTITION_WRITE_UNITS)} write units and ${n(PARTITION_READ_UNITS)} read units a second`,
     `TLS on port ${lambda('keyspaces-query-fanout/keyspaces-client', 'PORT')}`,
     `compares ${declared('test/conformance/keyspaces/fan-out-select.test.ts', 'FAN_OUT_CASES')} random queries`,
+    `has more than ${n(core('keyspaces/decimal-value', 'MOST_ZEROS'))} zeros`,
   ],
   'limits.md': [
     `comes in ${minutes(lambda('stream-resharder/index', 'GIVE_UP_AFTER_MS'))} minutes`,
