@@ -1,5 +1,5 @@
 import type { PlanRule } from '../../lib/core/planning/plan';
-import type { IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
+import type { IndexLimit, IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
 import { textTable } from '../local/sample/text-table';
 import { adaptiveIndexSnippet, indexSnippet, keyspacesSnippet, type Language, streamSnippet } from './cdk-snippet';
@@ -134,17 +134,18 @@ function indexLines(
   sample: SampleSummary | undefined,
   language: Language,
 ): string[] {
-  const { shards, boundBy, rules, limits, page, partitions, overloadProbability, monthlyCost, notFixed } = plan;
+  const { boundBy, rules, limits, partitions, overloadProbability, monthlyCost, notFixed } = plan;
   return [
-    `index: ${counted(shards, 'shard')} for ${whole(traffic.writesPerSecond)} writes a second, bound by ${boundBy}`,
+    `index: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
+    ...countLines(plan),
     `  on ${partitions} partitions, one of which is overloaded with a probability of ${percent(overloadProbability)}`,
     '',
     ...rulesTable(rules),
     '',
-    ...limitsTable(limits.map(withChance(traffic.probability))),
+    ...limitsTable(limits),
+    ...roomLines(plan, traffic),
     '',
-    `  both sides of the price: a page of ${page.shards === 1 ? 'one shard' : `${page.shards} shards`} takes ` +
-      `${page.readUnits} read units, of one shard ${page.readUnitsUnsharded}`,
+    `  both sides of the price: ${pagePrice(plan)}`,
     ...textTable(
       ['partitions busy', 'partitions', 'shards', 'read units a page'],
       tradeOffs.map((each) => [percent(each.utilization), each.partitions, each.shards, each.readUnitsPerPage]),
@@ -174,9 +175,10 @@ function unknownShares(plan: IndexPlan, language: Language): string[] {
 
 /** A table of Amazon Keyspaces: its partitions have the limits of DynamoDB's, and prices of their own. */
 function keyspacesLines({ traffic, plan }: NonNullable<Planned['index']>, language: Language): string[] {
-  const { shards, boundBy, rules, limits, page, notFixed } = plan;
+  const { boundBy, rules, limits, page, notFixed } = plan;
   return [
-    `table of Amazon Keyspaces: ${counted(shards, 'shard')} for ${whole(traffic.writesPerSecond)} writes a second, bound by ${boundBy}`,
+    `table of Amazon Keyspaces: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
+    ...countLines(plan),
     '  a partition takes 1,000 write units and 3,000 read units a second',
     '',
     ...rulesTable(rules),
@@ -190,12 +192,45 @@ function keyspacesLines({ traffic, plan }: NonNullable<Planned['index']>, langua
   ];
 }
 
-/** How busy the busiest partition is depends on chance: it is no busier but for a few of all ways to place the shards. */
-function withChance(probability = 0.05) {
-  return ({ limit, used }: IndexPlan['limits'][number]) => ({
-    limit: limit === 'writes to the busiest partition' ? `${limit}, but for ${percent(probability)} of chance` : limit,
-    used,
-  });
+function indexHeadline({ shards }: IndexPlan, { writesPerSecond }: IndexTraffic): string {
+  return `${counted(shards, 'shard')} for ${whole(writesPerSecond)} writes a second`;
+}
+
+/** How the shards are divided among values. */
+function countLines({ shards, byValue, rules, boundBy }: IndexPlan): string[] {
+  if (byValue === undefined) return [];
+  const counts = Object.values(byValue);
+  const many = counts.filter((count) => count > 1);
+  const parts = [
+    ...(many.length > 0 ? [`${counted(sumOf(many), 'shard')} of ${counted(many.length, 'value')}`] : []),
+    ...(counts.length > many.length ? [`one each of ${counted(counts.length - many.length, 'value')}`] : []),
+  ];
+  const { shards: needed } = rules.find(({ rule }) => rule === boundBy)!;
+  const why = shards > needed ? `; the rule asks for ${whole(needed)}, and each value rounds up` : '';
+  return [`  ${parts.join(' and ')}${why}`];
+}
+
+/**
+ * Which partition gets which shards is chance. A plan that is full "at worst" has room all the same, where the placement is
+ * like most.
+ */
+function roomLines({ limits }: IndexPlan, { probability = 0.05 }: IndexTraffic): string[] {
+  const roomAt = (name: IndexLimit): string => `${growth(1 / limits.find(({ limit }) => limit === name)!.used)} times`;
+  return [
+    `  room: the shards fall on partitions by chance. In half of all placements the index takes ` +
+      `${roomAt('writes to the busiest partition, typically')} this traffic, in all but`,
+    `  ${percent(probability)} of them ${roomAt('writes to the busiest partition, at worst')}; its partitions together take ` +
+      `${roomAt('writes to all partitions')}`,
+  ];
+}
+
+function pagePrice({ page: { shards, readUnits, readUnitsUnsharded } }: IndexPlan): string {
+  if (shards === 1) return `a page takes ${readUnits} read units, all of them in its one shard`;
+  return `a page of ${shards} shards takes ${readUnits} read units, of one shard ${readUnitsUnsharded}`;
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function rulesTable(rules: readonly PlanRule<string>[]): string[] {

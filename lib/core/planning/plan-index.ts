@@ -21,7 +21,7 @@ const NEW_INDEX_PARTITIONS = 4;
 /** The traffic that an index must carry. Rates are those of the busiest second. */
 export interface IndexTraffic {
   /**
-   * The writes to the index a second, at least 0. An insert or a delete of an item is one write. An update that changes
+   * The writes to the index a second, above 0. An insert or a delete of an item is one write. An update that changes
    * the index's value or shard is two writes, because DynamoDB deletes the old entry and inserts a new one.
    */
   writesPerSecond: number;
@@ -87,13 +87,19 @@ export type IndexRule = 'writes to a shard' | 'shards that share a partition';
 /** The limits that the traffic of an index can reach. */
 export type IndexLimit =
   | 'writes to a shard'
-  | 'writes to the busiest partition'
+  /** In half of all placements of the shards on partitions, it is no more. */
+  | 'writes to the busiest partition, typically'
+  /** In all placements but those of `probability`, it is no more. */
+  | 'writes to the busiest partition, at worst'
   | 'writes to all partitions'
   | 'reads of a shard';
 
 /** The plan of an index: how many shards it needs, and why. */
 export interface IndexPlan {
-  /** The number of shards of the whole index, before they are divided among values. */
+  /**
+   * The number of shards of the whole index. With `byValue` it is their sum, which rounding up makes larger than what the rules
+   * ask for.
+   */
   shards: number;
   /** The number of shards of each value, if the traffic has `shares`. Use it for `ShardCounts.byValue`. */
   byValue?: Record<string, number>;
@@ -139,7 +145,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
       shards: Math.max(1, ceilOf(unitsPerSecond / (PARTITION_WRITE_UNITS * utilization))),
     },
   ];
-  if (average > 0 && !isAbove(average, utilization)) {
+  if (!isAbove(average, utilization)) {
     const onThese = shardsForOverload({ partitions, probability, utilization: average });
     // Less traffic is planned on fewer partitions, and what it needs there, this traffic needs, too.
     const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilization };
@@ -148,29 +154,33 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
       shards: isAssumed ? mostShardsForOverload(fewer, onThese) : onThese,
     });
   }
-  const { shards, rule: boundBy } = bindingRule(rules);
-  if (shards > MAX_INDEX_SHARDS) {
+  const { shards: needed, rule: boundBy } = bindingRule(rules);
+  if (needed > MAX_INDEX_SHARDS) {
     throw new InvalidArgumentError(
       'writesPerSecond',
       traffic.writesPerSecond,
-      `traffic that at most ${MAX_INDEX_SHARDS} shards can carry, but the rule "${boundBy}" needs ${shards} shards`,
+      `traffic that at most ${MAX_INDEX_SHARDS} shards can carry, but the rule "${boundBy}" needs ${needed} shards`,
     );
   }
 
-  const byValue = shares && weightedShards({ shards, shares });
-  const asked = byValue === undefined ? shards : Object.values(byValue).reduce((most, count) => Math.max(most, count));
+  const byValue = shares && weightedShards({ shards: needed, shares });
+  const counts = byValue === undefined ? [needed] : Object.values(byValue);
+  const asked = counts.reduce((most, count) => Math.max(most, count));
   const readUnits = readUnitsPerPage({ shards: asked, items: pageItems, itemKb });
-  const ofShard = unitsPerSecond / shards / PARTITION_WRITE_UNITS;
+  // Rounding up only adds shards, each of which is less busy than one of these.
+  const ofShard = unitsPerSecond / needed / PARTITION_WRITE_UNITS;
+  const busiestPartition = (chance: number): number => likelyMost(needed, partitions, chance) * ofShard;
   return {
-    shards,
+    shards: counts.reduce((sum, count) => sum + count, 0),
     ...(byValue && { byValue }),
     boundBy,
     rules,
     partitions,
-    overloadProbability: average > 0 ? moreThan(floorOf(1 / ofShard), shards, partitions) : 0,
+    overloadProbability: moreThan(floorOf(1 / ofShard), needed, partitions),
     limits: byUse<IndexLimit>([
-      { limit: 'writes to a shard', used: ofShard },
-      { limit: 'writes to the busiest partition', used: likelyMost(shards, partitions, probability) * ofShard },
+      { limit: 'writes to a shard', used: ofShard * busiestOfCounts(byValue, shares, needed) },
+      { limit: 'writes to the busiest partition, typically', used: busiestPartition(Math.max(0.5, probability)) },
+      { limit: 'writes to the busiest partition, at worst', used: busiestPartition(probability) },
       { limit: 'writes to all partitions', used: average },
       { limit: 'reads of a shard', used: (pagesPerSecond * readUnits) / asked / PARTITION_READ_UNITS },
     ]),
@@ -184,11 +194,25 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   };
 }
 
+/** How busy the busiest shard is beside one of as many as are needed, all equally busy: with values, each has shards of its own. */
+function busiestOfCounts(
+  byValue: Readonly<Record<string, number>> | undefined,
+  shares: Readonly<Record<string, number>> = {},
+  needed: number,
+): number {
+  if (byValue === undefined) return 1;
+  const total = Object.values(shares).reduce((sum, share) => sum + share, 0);
+  return Object.entries(byValue).reduce(
+    (most, [value, count]) => Math.max(most, (shares[value]! / total / count) * needed),
+    0,
+  );
+}
+
 function checkedTraffic(traffic: IndexTraffic) {
   const { writesPerSecond, shares, prices } = traffic;
   const { itemKb = 1, utilization = 0.5, probability = 0.05 } = traffic;
   const { pagesPerSecond = 0, pageItems = 25, averageOfPeak = 1 } = traffic;
-  checkNotNegative('writesPerSecond', writesPerSecond);
+  checkPositive('writesPerSecond', writesPerSecond);
   if (shares !== undefined) checkFields('shares', shares);
   checkPositive('itemKb', itemKb);
   checkBetween('utilization', utilization, 0.05, 0.95);

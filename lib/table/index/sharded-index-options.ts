@@ -204,7 +204,7 @@ export enum ShardingStrategy {
 /** What a sharded index, or a table that is sharded by its own key, is expected to carry, in its busiest second. */
 export interface ExpectedIndexTraffic {
   /**
-   * Writes to the index or the table a second, at least 0. An item that is inserted or deleted counts once. In an index, an
+   * Writes to the index or the table a second, above 0. An item that is inserted or deleted counts once. In an index, an
    * update that changes the value or the shard counts twice: the old entry goes, the new one comes.
    */
   readonly writesPerSecond: number;
