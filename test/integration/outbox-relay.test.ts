@@ -130,7 +130,7 @@ describeOnPostgres('OutboxRelay', () => {
       ['a hash key that is no whole number', "SELECT outbox.put('k', 'x', 1.5)"],
       ['a hash key beyond the space', "SELECT outbox.put('k', 'x', 340282366920938463463374607431768211456)"],
     ])('takes no row with %s', async (_, sql) => {
-      await expect(client.query(sql)).rejects.toThrow(/violates/);
+      await expect(client.query(sql)).rejects.toThrow(/must not be null|must have|violates/);
     });
   });
 
@@ -257,7 +257,7 @@ describeOnPostgres('OutboxRelay', () => {
       );
       await put('k', 'one');
       await until(() => seen(kinesis).length === 1);
-      await client.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1`);
+      await client.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE objid::bigint IN (SELECT lock FROM outbox.range)`);
       await put('k', 'two');
       await until(() => seen(kinesis).includes('two'));
       expect((await relay.stop()).reconnects).toBeGreaterThan(0);
@@ -283,7 +283,7 @@ describeOnPostgres('OutboxRelay', () => {
       const kinesis = fakeKinesis();
       const held = async () => {
         const { rows } = await client.query(
-          `SELECT count(*)::int AS ranges FROM pg_locks WHERE locktype = 'advisory' AND objid BETWEEN 1 AND 64 GROUP BY pid`,
+          `SELECT count(*)::int AS ranges FROM pg_locks WHERE objid::bigint IN (SELECT lock FROM outbox.range) GROUP BY pid`,
         );
         return rows.map(({ ranges }) => ranges).sort();
       };
@@ -508,6 +508,7 @@ describeOnPostgres('OutboxRelay', () => {
       const kinesis = fakeKinesis();
       const errors: OutboxRowError[] = [];
       start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, onRejected: (error) => errors.push(error) }));
+      await client.query('SELECT outbox.accept_records_of(10485760)');
       await client.query("SELECT outbox.put('k', repeat('x', 1048577))");
       await until(() => errors.length > 0);
       expect(errors[0]!.cause).toMatchObject({ code: 'RECORD_TOO_LARGE', field: 'data' });
@@ -589,7 +590,7 @@ describeOnPostgres('OutboxRelay', () => {
     expect([await database.parkedKeys(range, 9), await read()]).toEqual([[], []]);
     await client.query('SELECT outbox.divide(1)');
     expect([await database.parkedKeys(range, 9), await read()]).toEqual([undefined, undefined]);
-    await database.release(range.number);
+    await database.release(range);
   });
 
   test('a worker that lost a range while it took it over does not delete what the next holder has parked', async () => {

@@ -20,6 +20,9 @@ export const MAGIC = Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2);
 
 export const DIGEST_BYTES = 16;
 
+/** More than an aggregate adds to a record: its frame, its tables and the longest sequence, in bytes. */
+export const MAX_AGGREGATE_OVERHEAD_BYTES = 4 * 1024;
+
 /** Whether data starts with the magic bytes of an aggregate. */
 export function hasMagic(data: Uint8Array): boolean {
   return data.length >= MAGIC.length && MAGIC.every((byte, index) => data[index] === byte);

@@ -5,13 +5,17 @@
  */
 export type { Clock } from '../foundation/clock';
 export { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
+export type { CloudEventsEnvelope } from './envelope';
 export {
   OutboxConnectionError,
   OutboxPermissionError,
+  OutboxReadOnlyError,
+  OutboxReplayError,
   OutboxRestoredError,
   OutboxRowError,
   OutboxSchemaError,
   OutboxSequenceError,
+  OutboxTopicError,
 } from './outbox-errors';
 export {
   migrateOutbox,
@@ -21,7 +25,9 @@ export {
   outboxMigrationsOf,
 } from './outbox-migrations';
 export { OutboxRelay } from './outbox-relay';
+export type { OutboxVerification } from './outbox-verification';
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-client';
 export type { RecordSink } from './record-sink';
 export type { OutboxRelayOptions } from './relay-options';
 export type { RelaySummary } from './relay-summary';
+export type { ReplayOptions } from './replay';

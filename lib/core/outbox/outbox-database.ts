@@ -1,6 +1,7 @@
 import type { RecordSequence } from '../foundation/record-sequence';
 import type { ProducerRecord } from '../producer';
 import type { Connection } from './connection';
+import type { RowShape } from './envelope';
 import { OutboxPermissionError, OutboxRestoredError, OutboxSchemaError, OutboxSequenceError } from './outbox-errors';
 import { OUTBOX_SCHEMA_VERSION, schemaVersion } from './outbox-migrations';
 import type { Batch, RangePosition, ReadRow } from './progress';
@@ -8,6 +9,8 @@ import type { Batch, RangePosition, ReadRow } from './progress';
 /** A row of the outbox, as the record that it becomes. */
 export interface OutboxRow extends ProducerRecord, ReadRow {
   readonly sequence: RecordSequence;
+  /** Which of several streams it goes to. */
+  readonly topic?: string;
 }
 
 /** A row that waits in the table of the parked rows. */
@@ -26,17 +29,14 @@ export interface Window {
 /** A range of keys that a worker holds. */
 export interface HeldRange {
   readonly number: number;
+  /** The number of its lock. */
+  readonly lock: number;
   readonly firstBucket: number;
   readonly lastBucket: number;
   readonly fence: string;
   readonly producerId: string;
   readonly position: RangePosition;
 }
-
-/** Which locks of the schema are for what; beside these, one for each range, by its number. */
-const MEMBER_LOCK = -2;
-
-const MOST_RANGES = 64;
 
 /** Above every row's number. */
 const NO_ID = 2n ** 63n - 1n;
@@ -46,10 +46,18 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** Every statement that the relay runs. */
 export class OutboxDatabase {
+  private readonly columns: string;
+  private memberLock?: number;
+
+  /** @param shape what a row becomes besides its data; then more of each row is read */
   constructor(
     private readonly connection: Connection,
     private readonly schema: string,
-  ) {}
+    private readonly shape?: RowShape,
+  ) {
+    const ofEach = 'id, partition_key, data, explicit_hash_key::text AS explicit_hash_key';
+    this.columns = shape === undefined ? ofEach : `${ofEach}, type, headers, topic, created_at`;
+  }
 
   /**
    * @throws OutboxSchemaError, OutboxPermissionError or OutboxSequenceError
@@ -70,6 +78,10 @@ export class OutboxDatabase {
   /** Makes the connection known as a worker's, and lets it hear of new rows. The database notices soon if it dies. */
   async join(statementTimeoutMs: number): Promise<void> {
     await this.rows('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 4');
+    // Each statement must see what is committed when it begins, whatever the database has for a default.
+    await this.rows(
+      'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE, NOT DEFERRABLE',
+    );
     // A statement that nobody waits for any more keeps the locks of its session until it ends.
     await this.rows(
       `SELECT set_config('statement_timeout', $1, false) FROM pg_settings
@@ -80,19 +92,36 @@ export class OutboxDatabase {
     // to find the first rows: each is the next in an index.
     await this.rows('SET enable_bitmapscan = off');
     await this.rows(`LISTEN ${this.schema}`);
-    await this.rows('SELECT pg_advisory_lock_shared(hashtext($1), $2)', [this.schema, MEMBER_LOCK]);
+    await this.joinMembers();
   }
 
   async leave(): Promise<void> {
-    await this.rows('RESET enable_bitmapscan; RESET statement_timeout');
+    await this.rows(
+      'RESET enable_bitmapscan; RESET statement_timeout; RESET default_transaction_isolation; ' +
+        'RESET default_transaction_read_only; RESET default_transaction_deferrable',
+    );
     await this.rows(`UNLISTEN ${this.schema}`);
-    await this.rows('SELECT pg_advisory_unlock_shared(hashtext($1), $2)', [this.schema, MEMBER_LOCK]);
+    await this.rows('SELECT pg_advisory_unlock_shared(hashtext($1), $2)', [this.schema, this.memberLock]);
+  }
+
+  /** Takes a lock that says that this session is a worker: any that nobody else has taken, below 0. */
+  private async joinMembers(): Promise<void> {
+    for (;;) {
+      const [free] = await this.rows(
+        `SELECT lock FROM (SELECT -1 - floor(random() * 2147483647)::int AS lock) drawn
+         WHERE pg_try_advisory_lock_shared(hashtext($1), lock)`,
+        [this.schema],
+      );
+      this.memberLock = free?.lock;
+      if (free !== undefined) return;
+    }
   }
 
   /** How many ranges this worker holds, and how many each of the others. */
   async holdings(): Promise<{ mine: number; others: number[] }> {
     const rows = await this.rows(
-      `SELECT pid = pg_backend_pid() AS is_mine, count(objid)::int AS ranges FROM (${this.locks()}) l GROUP BY pid`,
+      `SELECT pid = pg_backend_pid() AS is_mine, count(number)::int AS ranges FROM (${this.locks()}) l
+       LEFT JOIN ${this.schema}.range r ON r.lock = l.lock GROUP BY pid`,
       [this.schema],
     );
     return {
@@ -110,25 +139,43 @@ export class OutboxDatabase {
    */
   async claim(held: Iterable<number>): Promise<HeldRange | undefined> {
     const free = await this.rows(
-      `SELECT number FROM ${this.schema}.range WHERE number NOT IN (SELECT objid FROM (${this.locks()}) l WHERE objid IS NOT NULL)
-         AND number <> ALL($2::int[]) ORDER BY number`,
+      `SELECT number, lock FROM ${this.schema}.range
+       WHERE lock NOT IN (SELECT lock FROM (${this.locks()}) l) AND number <> ALL($2::int[]) ORDER BY number`,
       [this.schema, [...held]],
     );
-    for (const { number } of free) {
-      const claimed = await this.rows('SELECT pg_try_advisory_lock(hashtext($1), $2) AS "isClaimed"', [
-        this.schema,
-        number,
-      ]);
-      if (!this.connection.said(() => claimed[0].isClaimed)) continue;
-      const range = await this.takeOver(number);
+    for (const { number, lock: known } of free) {
+      const lock = (await this.lock(known)) ? known : await this.lockAnew(number, known);
+      if (lock === undefined) continue;
+      const range = await this.takeOver(number, lock);
       if (range !== undefined) return range;
-      await this.release(number);
+      await this.release({ lock });
     }
     return undefined;
   }
 
-  async release(number: number): Promise<void> {
-    await this.rows('SELECT pg_advisory_unlock(hashtext($1), $2)', [this.schema, number]);
+  async release({ lock }: Pick<HeldRange, 'lock'>): Promise<void> {
+    await this.rows('SELECT pg_advisory_unlock(hashtext($1), $2)', [this.schema, lock]);
+  }
+
+  private async lock(lock: number): Promise<boolean> {
+    const claimed = await this.rows('SELECT pg_try_advisory_lock(hashtext($1), $2) AS "isClaimed"', [
+      this.schema,
+      lock,
+    ]);
+    return this.connection.said(() => claimed[0].isClaimed);
+  }
+
+  /** Any role can take any lock. One that is held by a session that may not relay is not waited for: the range gets another. */
+  private async lockAnew(number: number, held: number): Promise<number | undefined> {
+    const [changed] = await this.rows(
+      `UPDATE ${this.schema}.range SET lock = number + 64 * floor(random() * 33554431)::int
+       WHERE number = $2 AND lock = $3 AND $3 NOT IN (SELECT lock FROM (${this.locks()}) l)
+         AND EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND objid::bigint = $3
+           AND classid::bigint = hashtext($1)::bigint & 4294967295)
+       RETURNING lock`,
+      [this.schema, number, held],
+    );
+    return changed !== undefined && (await this.lock(changed.lock)) ? changed.lock : undefined;
   }
 
   /**
@@ -170,21 +217,20 @@ export class OutboxDatabase {
   async readWindow(
     { firstBucket, lastBucket, producerId }: HeldRange,
     { from, to, firstId }: Batch,
-    { afterId, maxRows, maxBytes }: { afterId: bigint; maxRows: number; maxBytes: number },
+    { afterId, maxRows, maxBytes }: WindowLimits,
   ): Promise<Window> {
-    const columns = 'm.id, m.partition_key, m.data, m.explicit_hash_key';
     // Rows of transactions that had an id that `from` knows nothing of, by number, and of those that it knows as running.
     const found = await this.rows(
-      `SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, rows_found FROM (
+      `SELECT ${this.columns}, rows_found FROM (
          SELECT *, count(*) OVER () AS rows_found,
            sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
          FROM (
-           (SELECT ${columns} FROM ${this.schema}.message m
+           (SELECT m.* FROM ${this.schema}.message m
             WHERE m.id >= $3::bigint AND m.id > $4::bigint AND m.bucket BETWEEN $5 AND $6
               AND m.xid >= pg_snapshot_xmax($1::pg_snapshot) AND pg_visible_in_snapshot(m.xid, $2::pg_snapshot)
             ORDER BY m.id LIMIT $7)
            UNION ALL
-           (SELECT ${columns} FROM pg_snapshot_xip($1::pg_snapshot) late
+           (SELECT m.* FROM pg_snapshot_xip($1::pg_snapshot) late
             CROSS JOIN LATERAL (
               SELECT * FROM ${this.schema}.message
               WHERE xid = late AND id > $4::bigint AND bucket BETWEEN $5 AND $6 ORDER BY id LIMIT $7
@@ -197,18 +243,33 @@ export class OutboxDatabase {
       [from, to, firstId.toString(), afterId.toString(), firstBucket, lastBucket, maxRows, maxBytes],
       'window',
     );
-    const rows = this.connection.said(() => found.map((row) => outboxRow(row, producerId)));
+    const rows = this.connection.said(() => found.map((row) => this.outboxRow(row, producerId)));
     const rowsFound = Number(found[0]?.rows_found ?? 0);
     return { rows, isLast: rowsFound < maxRows && rows.length === rowsFound };
   }
 
-  /** Saves how far a range is relayed, unless another worker has taken it over: then returns false. */
-  async save({ number, fence }: HeldRange, { from, to, afterId }: RangePosition): Promise<boolean> {
-    const { rowCount } = await this.connection.query({
-      text: `UPDATE ${this.schema}.range SET batch_from = $3, batch_to = $4, after_id = $5 WHERE number = $1 AND fence = $2`,
-      values: [number, fence, from, to ?? null, afterId.toString()],
-    });
-    return rowCount === 1;
+  /**
+   * Saves how far a range is relayed, and which rows have been acknowledged since, unless another worker has taken the range
+   * over: then returns false.
+   */
+  async save(
+    { number, fence }: HeldRange,
+    { from, to, afterId }: RangePosition,
+    acknowledged: readonly bigint[],
+  ): Promise<boolean> {
+    const { lastId, text } = numbersOf(acknowledged);
+    const held = await this.rows(
+      `WITH saved AS (
+         UPDATE ${this.schema}.range SET batch_from = $3, batch_to = $4, after_id = $5 WHERE number = $1 AND fence = $2
+         RETURNING number
+       ), noted AS (
+         INSERT INTO ${this.schema}.ended (last_id, numbers) SELECT $6, $7 FROM saved WHERE $6::bigint IS NOT NULL
+       )
+       SELECT count(*) = 1 AS "isHeld" FROM saved`,
+      [number, fence, from, to ?? null, afterId.toString(), lastId, text],
+      'save',
+    );
+    return this.connection.said(() => held[0].isHeld);
   }
 
   /**
@@ -221,8 +282,8 @@ export class OutboxDatabase {
       `WITH held AS MATERIALIZED (
          SELECT number FROM ${this.schema}.range WHERE number = $1 AND fence = $2 FOR SHARE
        ), parked AS (
-         INSERT INTO ${this.schema}.parked (partition_key, id, xid, bucket, data, explicit_hash_key, created_at)
-         SELECT partition_key, id, xid, bucket, data, explicit_hash_key, created_at
+         INSERT INTO ${this.schema}.parked (partition_key, id, xid, bucket, data, explicit_hash_key, type, headers, topic, created_at)
+         SELECT partition_key, id, xid, bucket, data, explicit_hash_key, type, headers, topic, created_at
          FROM ${this.schema}.message, held WHERE id = ANY($3::bigint[]) ON CONFLICT DO NOTHING
        )
        SELECT count(*) = 1 AS "isHeld" FROM held`,
@@ -263,7 +324,7 @@ export class OutboxDatabase {
     { maxRows, maxBytes }: { maxRows: number; maxBytes: number },
   ): Promise<ParkedRow[] | undefined> {
     const rows = await this.rows(
-      `SELECT id, partition_key, data, explicit_hash_key::text AS explicit_hash_key, tries
+      `SELECT ${this.columns}, tries
        FROM (SELECT FROM ${this.schema}.range WHERE number = $5 AND fence = $6) held
        LEFT JOIN (
          SELECT p.* FROM unnest($1::text[], $2::bigint[]) wanted (key, after_id) CROSS JOIN LATERAL (
@@ -287,15 +348,19 @@ export class OutboxDatabase {
     );
     if (rows.length === 0) return undefined;
     const found = rows.filter(({ id }) => id !== null);
-    return this.connection.said(() => found.map((row) => ({ ...outboxRow(row, producerId), tries: row.tries })));
+    return this.connection.said(() => found.map((row) => ({ ...this.outboxRow(row, producerId), tries: row.tries })));
   }
 
   /** Forgets parked rows that are acknowledged. */
   async removeParked(rows: readonly OutboxRow[]): Promise<void> {
+    const { lastId, text } = numbersOf(rows.map(({ id }) => id));
     await this.rows(
-      `DELETE FROM ${this.schema}.parked p USING unnest($1::text[], $2::bigint[]) gone (partition_key, id)
-       WHERE p.partition_key = gone.partition_key AND p.id = gone.id`,
-      [rows.map(({ partitionKey }) => partitionKey), rows.map(({ id }) => id.toString())],
+      `WITH removed AS (
+         DELETE FROM ${this.schema}.parked p USING unnest($1::text[], $2::bigint[]) gone (partition_key, id)
+         WHERE p.partition_key = gone.partition_key AND p.id = gone.id
+       )
+       INSERT INTO ${this.schema}.ended (last_id, numbers) VALUES ($3, $4)`,
+      [rows.map(({ partitionKey }) => partitionKey), rows.map(({ id }) => id.toString()), lastId, text],
     );
   }
 
@@ -311,10 +376,53 @@ export class OutboxDatabase {
   async giveUp({ partitionKey, id }: OutboxRow, error: Error): Promise<void> {
     await this.rows(
       `WITH gone AS (DELETE FROM ${this.schema}.parked WHERE partition_key = $1 AND id = $2 RETURNING *)
-       INSERT INTO ${this.schema}.rejected (id, partition_key, data, explicit_hash_key, created_at, tries, last_error)
-       SELECT id, partition_key, data, explicit_hash_key, created_at, tries + 1, $3 FROM gone ON CONFLICT DO NOTHING`,
+       INSERT INTO ${this.schema}.rejected (id, partition_key, data, explicit_hash_key, type, headers, topic, created_at, tries, last_error)
+       SELECT id, partition_key, data, explicit_hash_key, type, headers, topic, created_at, tries + 1, $3 FROM gone ON CONFLICT DO NOTHING`,
       [partitionKey, id.toString(), error.message],
     );
+  }
+
+  /** Who numbers the rows, and the highest number that was given. */
+  async lastNumber(): Promise<{ producerId: string; lastId: bigint }> {
+    const rows = await this.rows(`SELECT producer_id, last_value FROM ${this.schema}.settings, ${this.schema}.number`);
+    return this.connection.said(() => ({ producerId: rows[0].producer_id, lastId: BigInt(rows[0].last_value) }));
+  }
+
+  /** Rows that were sent and are still there, in order, in `maxBytes` as far as one row allows. */
+  async readSent(wanted: SentRows, window: WindowLimits, producerId: string): Promise<OutboxRow[]> {
+    const rows = await this.rows(
+      `SELECT ${this.columns} FROM (${this.sent()}) s ORDER BY id`,
+      sentValues(wanted, window),
+    );
+    return this.connection.said(() => rows.map((row) => this.outboxRow(row, producerId)));
+  }
+
+  /** Puts such rows again. Undefined if there are none. */
+  async putAgain(wanted: SentRows, window: WindowLimits): Promise<{ rows: number; lastId: bigint } | undefined> {
+    const all = (column: string): string => `array_agg(${column} ORDER BY id)`;
+    const rows = await this.rows(
+      `SELECT last_id, ${this.schema}.put_all(keys, data, hash_keys, types, headers, topics) AS rows FROM (
+         SELECT max(id) AS last_id, ${all('partition_key')} AS keys, ${all('data')} AS data,
+           ${all('explicit_hash_key')} AS hash_keys, ${all('type')} AS types, ${all('headers')} AS headers,
+           ${all('topic')} AS topics
+         FROM (${this.sent()}) s
+       ) found WHERE last_id IS NOT NULL`,
+      sentValues(wanted, window),
+    );
+    if (rows.length === 0) return undefined;
+    return this.connection.said(() => ({ rows: Number(rows[0].rows), lastId: BigInt(rows[0].last_id) }));
+  }
+
+  private sent(): string {
+    return `SELECT * FROM (
+       SELECT *, sum(octet_length(data)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(data) AS bytes_before
+       FROM (
+         SELECT * FROM ${this.schema}.sent
+         WHERE id > $1::bigint AND id <= $2::bigint AND ($3::text IS NULL OR partition_key = $3)
+           AND ($4::timestamptz IS NULL OR sent_at >= $4) AND ($5::timestamptz IS NULL OR sent_at < $5)
+         ORDER BY id LIMIT $6
+       ) found
+     ) measured WHERE bytes_before < $7`;
   }
 
   /** Lets new rows go to the next slot, and empties those that are relayed. */
@@ -322,31 +430,34 @@ export class OutboxDatabase {
     await this.rows(`SELECT ${this.schema}.rotate()`);
   }
 
-  /** Says whether writers are to notify. */
+  /** Says whether writers are to notify, where they may. */
   async setSleeping(isSleeping: boolean): Promise<void> {
-    await this.rows(`SELECT setval('${this.schema}.sleeping', $1)`, [isSleeping ? 1 : 0]);
+    await this.rows(
+      `SELECT setval('${this.schema}.sleeping', $1) FROM ${this.schema}.settings WHERE notifies OR $1 = 0`,
+      [isSleeping ? 1 : 0],
+    );
   }
 
-  /** The locks of the schema's ranges and members, a row each; the schema is the first parameter. */
+  /** The locks of workers, a row each; the schema is the first parameter. Nobody else's count, and anybody can take one. */
   private locks(): string {
-    return `SELECT pid, CASE WHEN objid BETWEEN 1 AND ${MOST_RANGES} THEN objid::bigint END AS objid FROM pg_locks
-       WHERE locktype = 'advisory' AND objsubid = 2 AND granted
-         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-         AND classid = (hashtext($1)::bigint & 4294967295)::oid
-         AND (objid BETWEEN 1 AND ${MOST_RANGES} OR objid = (${MEMBER_LOCK}::bigint & 4294967295)::oid)`;
+    return `SELECT l.pid, l.objid::bigint AS lock FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+       WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted
+         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+         AND l.classid::bigint = hashtext($1)::bigint & 4294967295 AND l.objid::bigint > 0
+         AND has_table_privilege(a.usesysid, '${this.schema}.range', 'UPDATE')`;
   }
 
-  private async takeOver(number: number): Promise<HeldRange | undefined> {
+  private async takeOver(number: number, lock: number): Promise<HeldRange | undefined> {
+    const [here] = await this.rows(`SELECT ${this.schema}.recognize() AS "isKnown"`);
+    if (!this.connection.said(() => here.isKnown)) throw new OutboxRestoredError(this.schema);
     const [row] = await this.rows(
       `UPDATE ${this.schema}.range r SET fence = fence + 1
        FROM ${this.schema}.settings s WHERE number = $1
        RETURNING first_bucket, last_bucket, fence::text AS fence, producer_id, batch_from::text AS batch_from,
-         batch_to::text AS batch_to, after_id,
-         pg_snapshot_xmax(coalesce(batch_to, batch_from)) > pg_snapshot_xmax(pg_current_snapshot()) AS is_of_the_future`,
+         batch_to::text AS batch_to, after_id`,
       [number],
     );
     if (row === undefined) return undefined;
-    if (row.is_of_the_future) throw new OutboxRestoredError(this.schema);
     // Behind the position are rows that may not be acknowledged yet: parked rows that come after them must not pass them.
     // But what the next holder has parked, if there is one already, is not to be deleted.
     await this.rows(
@@ -358,13 +469,14 @@ export class OutboxDatabase {
     );
     return {
       number,
+      lock,
       firstBucket: row.first_bucket,
       lastBucket: row.last_bucket,
       fence: row.fence,
       producerId: row.producer_id,
       position: {
         from: row.batch_from,
-        to: row.batch_to ?? undefined,
+        to: (Number(row.after_id) > 0 && row.batch_to) || undefined,
         afterId: this.connection.said(() => BigInt(row.after_id)),
       },
     };
@@ -383,16 +495,15 @@ export class OutboxDatabase {
   private async missingPermissions(): Promise<string[]> {
     const rows = await this.rows(
       `SELECT privilege || ' on ' || name AS missing FROM (VALUES
-         ('SELECT', 'message'), ('SELECT', 'message_0'), ('TRUNCATE', 'message_0'), ('TRUNCATE', 'message_1'),
-         ('TRUNCATE', 'message_2'), ('SELECT', 'range'), ('UPDATE', 'range'), ('SELECT', 'settings'), ('SELECT', 'parked'),
-         ('INSERT', 'parked'), ('UPDATE', 'parked'), ('DELETE', 'parked'), ('INSERT', 'rejected'),
-         ('UPDATE', 'slot'), ('UPDATE', 'sleeping')) needed (privilege, relation),
+         ('SELECT', 'message'), ('SELECT', 'range'), ('UPDATE', 'range'), ('SELECT', 'settings'), ('SELECT', 'parked'),
+         ('INSERT', 'parked'), ('UPDATE', 'parked'), ('DELETE', 'parked'), ('INSERT', 'rejected'), ('INSERT', 'ended'),
+         ('SELECT', 'missing'), ('UPDATE', 'sleeping')) needed (privilege, relation),
          LATERAL (SELECT $1 || '.' || relation AS name) n
-       WHERE CASE WHEN relation IN ('slot', 'sleeping') THEN NOT has_sequence_privilege(name, privilege)
-         ELSE NOT has_table_privilege(name, privilege) END
+       WHERE CASE WHEN relation = 'sleeping' THEN NOT has_sequence_privilege(name, privilege)
+         ELSE NOT (has_table_privilege(name, privilege) AND has_table_privilege(session_user, name, privilege)) END
        UNION ALL
        SELECT 'EXECUTE on ' || p.proname FROM pg_proc p
-       WHERE p.pronamespace = $1::regnamespace AND p.proname = 'rotate' AND NOT has_function_privilege(p.oid, 'EXECUTE')`,
+       WHERE p.pronamespace = $1::regnamespace AND p.proname IN ('rotate', 'recognize', 'verify', 'lag') AND NOT has_function_privilege(p.oid, 'EXECUTE')`,
       [this.schema],
     );
     return rows.map(({ missing }) => missing);
@@ -412,6 +523,27 @@ export class OutboxDatabase {
     return this.connection.said(() => rows[0].role);
   }
 
+  private outboxRow({ id, partition_key, data, explicit_hash_key, ...shaped }: Row, producerId: string): OutboxRow {
+    const sequenceNumber = BigInt(id);
+    if (typeof partition_key !== 'string' || !(data instanceof Uint8Array)) throw new TypeError('no row of an outbox');
+    const row = {
+      id: sequenceNumber,
+      partitionKey: partition_key,
+      data,
+      ...(explicit_hash_key !== null && { explicitHashKey: BigInt(explicit_hash_key) }),
+      sequence: { producerId, sequenceNumber },
+      hasEnded: false,
+    };
+    if (this.shape === undefined) return row;
+    const { type, headers, topic, created_at: createdAt } = shaped;
+    if (!(createdAt instanceof Date)) throw new TypeError('no row of an outbox');
+    return {
+      ...row,
+      data: this.shape.dataOf({ ...row, type: type ?? undefined, headers: headers ?? {}, createdAt }),
+      ...(topic && { topic }),
+    };
+  }
+
   // biome-ignore lint/suspicious/noExplicitAny: a row's columns are the statement's
   private async rows(text: string, values: unknown[] = [], name?: string): Promise<any[]> {
     const named = name === undefined ? {} : { name: `${this.schema}_${name}` };
@@ -424,17 +556,45 @@ interface Row {
   partition_key: string;
   data: Uint8Array;
   explicit_hash_key: string | null;
+  type?: string | null;
+  headers?: Record<string, string> | null;
+  topic?: string | null;
+  created_at?: Date;
 }
 
-function outboxRow({ id, partition_key, data, explicit_hash_key }: Row, producerId: string): OutboxRow {
-  const sequenceNumber = BigInt(id);
-  if (typeof partition_key !== 'string' || !(data instanceof Uint8Array)) throw new TypeError('no row of an outbox');
-  return {
-    id: sequenceNumber,
-    partitionKey: partition_key,
-    data,
-    ...(explicit_hash_key !== null && { explicitHashKey: BigInt(explicit_hash_key) }),
-    sequence: { producerId, sequenceNumber },
-    hasEnded: false,
-  };
+/** Which of the rows that were sent are wanted. */
+interface SentRows {
+  readonly lastId: bigint;
+  readonly partitionKey?: string;
+  readonly sentFrom?: Date;
+  readonly sentBefore?: Date;
+}
+
+interface WindowLimits {
+  readonly afterId: bigint;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+}
+
+function sentValues({ lastId, partitionKey, sentFrom, sentBefore }: SentRows, window: WindowLimits): unknown[] {
+  const times = [sentFrom, sentBefore].map((time) => time?.toISOString() ?? null);
+  return [`${window.afterId}`, `${lastId}`, partitionKey ?? null, ...times, window.maxRows, window.maxBytes];
+}
+
+/** Numbers as Postgres writes a multirange of them, and the highest; nothing of no numbers. */
+function numbersOf(ids: readonly bigint[]): { lastId: string | null; text: string | null } {
+  if (ids.length === 0) return { lastId: null, text: null };
+  const sorted = BigInt64Array.from(ids).sort();
+  const ranges: string[] = [];
+  let first = sorted[0]!;
+  let last = first;
+  for (const id of sorted) {
+    if (id > last + 1n) {
+      ranges.push(`[${first},${last}]`);
+      first = id;
+    }
+    last = id;
+  }
+  ranges.push(`[${first},${last}]`);
+  return { lastId: last.toString(), text: `{${ranges.join()}}` };
 }

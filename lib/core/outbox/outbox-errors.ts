@@ -43,14 +43,35 @@ export class OutboxSequenceError extends EvenShardsError {
   }
 }
 
-/** A database that was restored from a dump: what its transaction ids say of what was relayed is not true any more. */
+/**
+ * A database that is not the one that was relayed last, but restored from its dump, or in another cluster: what its
+ * transaction ids say of what was relayed is not true any more. The outbox remembers it until somebody calls `restored()`.
+ */
 export class OutboxRestoredError extends EvenShardsError {
   constructor(schema: string) {
     super(
       'OUTBOX_RESTORED',
-      `the transaction ids of the database are lower than when schema ${schema} was last relayed; ` +
+      `schema ${schema} was last relayed in another database or cluster, or its transaction ids are lower than then; ` +
         `it was restored: call ${schema}.restored() before the relay starts`,
     );
+  }
+}
+
+/** A row whose topic has no stream. Its key waits, other keys go on. */
+export class OutboxTopicError extends EvenShardsError {
+  constructor(
+    /** Undefined if the row has none. */
+    readonly topic: string | undefined,
+  ) {
+    const what = topic === undefined ? 'no topic' : `topic ${topic.slice(0, 80)}`;
+    super('OUTBOX_TOPIC', `a row must have a topic that the relay has a producer for, got ${what}`);
+  }
+}
+
+/** A server that has taken no write for a minute: a replica, or one that was told to. */
+export class OutboxReadOnlyError extends EvenShardsError {
+  constructor(options?: ErrorOptions) {
+    super('OUTBOX_READ_ONLY', 'the server must take writes, got one that is read-only; name the primary', options);
   }
 }
 
@@ -90,5 +111,20 @@ export class OutboxLeaseError extends EvenShardsError {
 export class OutboxConnectionError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
     super('OUTBOX_CONNECTION', 'the connection to Postgres was lost', options);
+  }
+}
+
+/** A replay that the stream has not taken: begin again at the number that it names. */
+export class OutboxReplayError extends EvenShardsError {
+  constructor(
+    /** The first number that may not be in the stream. */
+    readonly firstId: bigint,
+    options?: ErrorOptions,
+  ) {
+    super(
+      'OUTBOX_REPLAY',
+      `the stream did not take all rows from ${firstId} on; replay again with firstId ${firstId}`,
+      options,
+    );
   }
 }

@@ -1,17 +1,25 @@
 import { EvenShardsError, InvalidArgumentError } from '../foundation/errors';
 import { Bell } from './bell';
 import { Connection } from './connection';
+import { WITHOUT_ENVELOPE } from './envelope';
+import { isLasting, isReadOnly } from './lasting-errors';
 import { type HeldRange, OutboxDatabase } from './outbox-database';
-import { OutboxConnectionError, OutboxLeaseError } from './outbox-errors';
+import { OutboxConnectionError, OutboxLeaseError, OutboxReadOnlyError } from './outbox-errors';
+import { type OutboxVerification, verificationOf } from './outbox-verification';
 import { Patience } from './patience';
 import type { PostgresClient, PostgresPool } from './postgres-client';
 import { RangeRelay } from './range-relay';
 import type { RecordSink } from './record-sink';
 import { type OutboxRelayOptions, type RelaySettings, relaySettings } from './relay-options';
 import { noRelaySummary, type RelaySummary } from './relay-summary';
+import { type ReplayOptions, replay } from './replay';
+import { Streams } from './streams';
 
 /** What a relay that ends has to save is small: without an answer by then, others send some rows again. */
 const LAST_STATEMENT_MS = 3_000;
+
+/** A primary that has just become a replica may still have its name. */
+const LONGEST_READ_ONLY_MS = 60_000;
 
 /**
  * Relays an outbox in Postgres to a Kinesis stream: each committed row once, in the order of the commits of its key, as far
@@ -21,10 +29,14 @@ const LAST_STATEMENT_MS = 3_000;
  * worker's connection ends; another then goes on from what was saved, and sends some rows again. Each row's number goes
  * along as the record's sequence. With one range, the default, one worker relays, and others stand by.
  *
- * Give it a producer of its own, without `skipRejected`.
+ * Give it a producer of its own, without `skipRejected`; or one for each topic, by name, each for a stream of its own. Then
+ * each key is in order within its topic.
  */
 export class OutboxRelay {
   private readonly settings: RelaySettings;
+  private readonly streams: Streams;
+  /** Since when the server takes no writes. */
+  private readOnlySinceMs?: number;
   private readonly totals = noRelaySummary();
   private readonly ranges = new Map<number, { relay: RangeRelay; ended: Promise<void> }>();
   private readonly bell: Bell;
@@ -40,12 +52,12 @@ export class OutboxRelay {
    */
   constructor(
     private readonly postgres: PostgresPool | PostgresClient,
-    private readonly producer: RecordSink,
+    producer: RecordSink | Readonly<Record<string, RecordSink>>,
     options: OutboxRelayOptions = {},
   ) {
-    this.settings = relaySettings(options);
-    if (producer.skipsRejected)
-      throw new InvalidArgumentError('producer.skipsRejected', true, 'false: make it without skipRejected');
+    this.streams = new Streams(producer);
+    const settings = relaySettings(options);
+    this.settings = this.streams.hasTopics ? { shape: WITHOUT_ENVELOPE, ...settings } : settings;
     this.bell = new Bell(this.settings.clock);
   }
 
@@ -59,8 +71,9 @@ export class OutboxRelay {
    * it came and gives its ranges back.
    *
    * @throws OutboxSchemaError, OutboxPermissionError, OutboxSequenceError or OutboxRestoredError before anything is sent;
-   *   what the producer throws when it ends; what Postgres throws, and OutboxConnectionError when it gives no answer,
-   *   unless a connection of a pool can be replaced by another
+   *   what the producer throws when it ends; OutboxReadOnlyError; what Postgres throws that will not pass, such as a table
+   *   that is not there or a permission that the relay lacks; and unless a connection of a pool can be replaced by another,
+   *   whatever else it throws, and OutboxConnectionError when it gives no answer
    */
   async run({ signal }: { signal?: AbortSignal } = {}): Promise<RelaySummary> {
     if (this.isRunning) throw new InvalidArgumentError('run', 'a second call', 'called when the first has ended');
@@ -92,8 +105,56 @@ export class OutboxRelay {
     }
   }
 
+  /**
+   * Compares the rows that were relayed with what is noted of each, and says what waits. Call it beside `run`, as often as you
+   * like: each row is compared once, by whoever comes first; slots are emptied only when theirs have been.
+   *
+   * @throws what Postgres throws; OutboxConnectionError when it gives no answer
+   */
+  async verify(): Promise<OutboxVerification> {
+    return this.withConnection((connection) => verificationOf(connection, this.settings.schema));
+  }
+
+  /**
+   * Sends rows again that were sent and are still there, in order: all, or those of a key, of a time, or of some numbers. See
+   * `retain` for how long they are. Rows that wait, are parked, or were rejected are left out.
+   *
+   * They have their old numbers, so that consumers that have them drop them; or, with `as: 'new'`, they are put into the
+   * outbox again, behind all others of their keys. Then the role needs what `grant_put` gives, too.
+   *
+   * @returns how many rows were sent, or put
+   * @throws InvalidArgumentError if an option is out of bounds; OutboxReplayError if the stream does not take a row; what
+   *   Postgres throws
+   */
+  async replay(options: ReplayOptions = {}): Promise<number> {
+    return this.withConnection((connection) => replay(connection, this.settings, this.streams, options));
+  }
+
+  private async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const patience = new Patience(this.settings.clock, this.settings.statementTimeoutMs);
+    if (!isPool(this.postgres)) return work(new Connection(this.postgres, patience));
+    const client = await connect(this.postgres, patience);
+    let isBroken = true;
+    try {
+      const result = await work(new Connection(client, patience));
+      isBroken = false;
+      return result;
+    } finally {
+      client.release(isBroken);
+    }
+  }
+
   private mayConnectAgain(error: unknown): boolean {
-    return isPool(this.postgres) && (!(error instanceof EvenShardsError) || error instanceof OutboxConnectionError);
+    if (!isReadOnly(error)) this.readOnlySinceMs = undefined;
+    else if (this.isReadOnlyForLong()) throw new OutboxReadOnlyError({ cause: error });
+    if (!isPool(this.postgres) || isLasting(error)) return false;
+    return !(error instanceof EvenShardsError) || error instanceof OutboxConnectionError;
+  }
+
+  private isReadOnlyForLong(): boolean {
+    const now = this.settings.clock.now();
+    this.readOnlySinceMs ??= now;
+    return now - this.readOnlySinceMs >= LONGEST_READ_ONLY_MS;
   }
 
   private async relayOverOneConnection(
@@ -118,7 +179,7 @@ export class OutboxRelay {
     client.on('notification', onNotification);
     let isBroken = true;
     try {
-      const database = new OutboxDatabase(new Connection(client, patience), this.settings.schema);
+      const database = new OutboxDatabase(new Connection(client, patience), this.settings.schema, this.settings.shape);
       await database.check();
       await database.join(this.settings.statementTimeoutMs);
       onConnected();
@@ -173,13 +234,13 @@ export class OutboxRelay {
   }
 
   private relay(database: OutboxDatabase, range: HeldRange): void {
-    const relay = new RangeRelay(database, this.producer, range, this.settings, this.totals);
+    const relay = new RangeRelay(database, this.streams, range, this.settings, this.totals);
     const ended = relay
       .run()
       .catch((error) => {
         if (!(error instanceof OutboxLeaseError)) this.failure ??= { error };
       })
-      .then(() => database.release(range.number))
+      .then(() => database.release(range))
       .catch((error) => {
         this.failure ??= { error };
       })

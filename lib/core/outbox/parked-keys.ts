@@ -25,8 +25,13 @@ interface ParkedKey {
 
 /** How rows are put; tells each end. */
 export type PutRows = (
-  rows: Iterable<OutboxRow>,
-  ends: { delivered(row: OutboxRow): void; rejected(row: OutboxRow, error: Error): void },
+  rows: readonly OutboxRow[],
+  ends: {
+    /** Asked when the producer would take the row. */
+    mayGo(row: OutboxRow): boolean;
+    delivered(row: OutboxRow): void;
+    rejected(row: OutboxRow, error: Error): void;
+  },
 ) => Promise<void>;
 
 /** More keys than these are left in the table, and no window is read until there are fewer. */
@@ -183,7 +188,9 @@ export class ParkedKeys {
     if (rows === undefined) throw new OutboxLeaseError(this.range.number);
     const delivered: ParkedRow[] = [];
     const rejected: { row: ParkedRow; error: Error }[] = [];
-    await this.put(this.unlessRejected(rows), {
+    await this.put(rows, {
+      // An earlier row of its key may have been rejected since they were read.
+      mayGo: ({ partitionKey }) => !this.keys.get(partitionKey)!.hasRejection,
       delivered: (row) => delivered.push(row as ParkedRow),
       rejected: (row, error) => rejected.push({ row: row as ParkedRow, error }),
     });
@@ -205,11 +212,6 @@ export class ParkedKeys {
       else key.isSuspect = true;
     }
     this.onChange();
-  }
-
-  /** The rows, but those of a key of which an earlier row was rejected since they were read. */
-  private *unlessRejected(rows: readonly ParkedRow[]): Generator<ParkedRow> {
-    for (const row of rows) if (!this.keys.get(row.partitionKey)!.hasRejection) yield row;
   }
 
   private async countTry(key: ParkedKey, row: ParkedRow, error: Error): Promise<void> {

@@ -62,6 +62,8 @@ export class Progress {
       this.steps = this.steps.slice(this.first);
       this.first = 0;
     }
-    return { ...this.position };
+    const { from, to, afterId } = this.position;
+    // Of a batch of which no row has ended nothing need be known.
+    return afterId === 0n ? { from, afterId } : { from, to, afterId };
   }
 }

@@ -4,10 +4,10 @@ import type { HeldRange, OutboxDatabase, OutboxRow, Window } from './outbox-data
 import { OutboxLeaseError } from './outbox-errors';
 import { ParkedKeys, type PutRows } from './parked-keys';
 import { type Batch, Progress, type RangePosition } from './progress';
-import type { RecordSink } from './record-sink';
 import type { RelaySettings } from './relay-options';
 import type { RelaySummary } from './relay-summary';
 import { RowsInFlight } from './rows-in-flight';
+import type { Streams } from './streams';
 
 /** Rows that have ended are remembered behind one that has not, up to so many for each that may be in flight. */
 const ROWS_FOLLOWED = 16;
@@ -28,6 +28,8 @@ export class RangeRelay {
   private readonly inFlight: RowsInFlight;
   private readonly progress: Progress;
   private readonly parked: ParkedKeys;
+  /** Rows that were acknowledged since what is acknowledged was last noted, but for parked ones. */
+  private acknowledged: bigint[] = [];
   private batch?: Batch;
   private nextWindow?: Promise<Window>;
   private seen: RangePosition;
@@ -40,7 +42,7 @@ export class RangeRelay {
 
   constructor(
     private readonly database: OutboxDatabase,
-    private readonly producer: RecordSink,
+    private readonly streams: Streams,
     readonly range: HeldRange,
     private readonly settings: RelaySettings,
     private readonly summary: RelaySummary,
@@ -196,13 +198,17 @@ export class RangeRelay {
   /** Hands a window to the producer; resolves when it has taken the rows, so that the next come behind them. */
   private async feed(rows: readonly OutboxRow[]): Promise<void> {
     const toPark: OutboxRow[] = [];
-    await new Promise<void>((pulled) => {
-      const source = pulledBy(this.direct(rows, toPark), pulled);
-      this.producer.putAll(source, this.observer).catch((error) => {
-        this.fail(error);
-        pulled();
-      });
-    });
+    const pulls = this.streams.divide(rows).map(
+      ([stream, own]) =>
+        new Promise<void>((pulled) => {
+          const source = pulledBy(this.direct(own, toPark), pulled);
+          stream.putAll(source, this.observer).catch((error) => {
+            this.fail(error);
+            pulled();
+          });
+        }),
+    );
+    await Promise.all(pulls);
     if (this.failure === undefined) await this.parked.park(toPark);
   }
 
@@ -222,6 +228,7 @@ export class RangeRelay {
   private readonly observer: PutObserver<OutboxRow> = {
     delivered: (_, row) => {
       row.hasEnded = true;
+      this.acknowledged.push(row.id);
       this.summary.relayed += 1;
       this.leave(row);
     },
@@ -233,13 +240,14 @@ export class RangeRelay {
 
   private readonly putParked: PutRows = async (rows, ends) => {
     const inFlight = this.inFlight;
-    function* counted(): Generator<OutboxRow> {
-      for (const row of rows) {
+    function* counted(own: readonly OutboxRow[]): Generator<OutboxRow> {
+      for (const row of own) {
+        if (!ends.mayGo(row)) continue;
         inFlight.add(row);
         yield row;
       }
     }
-    await this.producer.putAll(counted(), {
+    const observer: PutObserver<OutboxRow> = {
       delivered: (_, row) => {
         this.summary.relayed += 1;
         this.leave(row);
@@ -249,7 +257,8 @@ export class RangeRelay {
         this.leave(row);
         if (this.isForTheRow(error)) ends.rejected(row, error);
       },
-    });
+    };
+    await Promise.all(this.streams.divide(rows).map(([stream, own]) => stream.putAll(counted(own), observer)));
   };
 
   /** Whether a rejection says something of the row; if not, the row is relayed by whoever holds the range next. */
@@ -268,8 +277,9 @@ export class RangeRelay {
       if (!this.hasEnded) await this.saveBell.sleep(this.settings.saveMs);
       isLastTime = this.hasEnded;
       const reached = this.progress.reached();
-      if (isSame(reached, saved)) continue;
-      if (!(await this.database.save(this.range, reached))) throw new OutboxLeaseError(this.range.number);
+      const acknowledged = this.acknowledged.splice(0);
+      if (isSame(reached, saved) && acknowledged.length === 0) continue;
+      if (!(await this.database.save(this.range, reached, acknowledged))) throw new OutboxLeaseError(this.range.number);
       saved = reached;
     }
   }

@@ -1,5 +1,6 @@
 import { type Clock, LONGEST_TIMER_MS, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
+import { type CloudEventsEnvelope, cloudEvents, type RowShape } from './envelope';
 import type { OutboxRowError } from './outbox-errors';
 import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-migrations';
 
@@ -77,15 +78,21 @@ export interface OutboxRelayOptions {
    */
   onRejected?(error: OutboxRowError): void;
   /**
-   * Is told of a lost connection, when the relay connects again.
-   * @default nothing is done
+   * What the data of each record is: the data of its row, or an envelope that has its type, headers and time, too.
+   * @default the data of the row; its type and headers stay in the database
+   */
+  envelope?: { cloudEvents: CloudEventsEnvelope };
+  /**
+   * Is told of a lost connection, and of whatever else may pass, when the relay connects again.
+   * @default a warning of the process, `process.emitWarning`
    */
   onReconnect?(error: Error): void;
   /** @default the system's timers */
   clock?: Clock;
 }
 
-export type RelaySettings = Required<Omit<OutboxRelayOptions, 'maxTries'>> & Pick<OutboxRelayOptions, 'maxTries'>;
+export type RelaySettings = Required<Omit<OutboxRelayOptions, 'maxTries' | 'envelope'>> &
+  Pick<OutboxRelayOptions, 'maxTries'> & { shape?: RowShape };
 
 const MOST_WINDOW_ROWS = 100_000;
 
@@ -105,8 +112,10 @@ export function relaySettings(options: OutboxRelayOptions): RelaySettings {
     leaseMs: options.leaseMs ?? 1_000,
     statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
     onRejected: options.onRejected ?? (() => {}),
-    onReconnect: options.onReconnect ?? (() => {}),
+    onReconnect:
+      options.onReconnect ?? ((error) => process.emitWarning(`the relay of an outbox connects again: ${error}`)),
     clock: options.clock ?? systemClock,
+    ...(options.envelope && { shape: shapeOf(options.envelope) }),
   };
   checkSchemaName(settings.schema);
   checkWhole('windowRows', settings.windowRows, MOST_WINDOW_ROWS);
@@ -118,6 +127,15 @@ export function relaySettings(options: OutboxRelayOptions): RelaySettings {
     checkWhole(field, settings[field], LONGEST_TIMER_MS);
   }
   return settings;
+}
+
+function shapeOf({ cloudEvents: envelope }: { cloudEvents: CloudEventsEnvelope }): RowShape {
+  const { source, defaultType } = envelope;
+  for (const [field, value] of Object.entries({ source, defaultType: defaultType ?? 'event' })) {
+    if (typeof value === 'string' && value !== '') continue;
+    throw new InvalidArgumentError(`envelope.cloudEvents.${field}`, value, 'a text that is not empty');
+  }
+  return cloudEvents(envelope);
 }
 
 function checkWhole(field: string, value: number, max: number): void {

@@ -1,3 +1,4 @@
+import { MAX_AGGREGATE_OVERHEAD_BYTES } from '../foundation/aggregate-format';
 import type { RecordSequence } from '../foundation/record-sequence';
 import { type AggregatableRecord, AggregateBuilder, type BuiltRecord } from './aggregate-builder';
 import type { Lane } from './lane';
@@ -19,9 +20,6 @@ export interface UnitOptions {
   /** The producer in the sequence that each record is given; undefined if the records are given none. */
   producerId: string | undefined;
 }
-
-/** More than an aggregate adds to a record: its frame, its tables and the longest sequence, in bytes. */
-const MAX_AGGREGATE_OVERHEAD_BYTES = 4 * 1024;
 
 /** A number with more digits than any that a producer, counting from 0, comes to give. */
 const MAX_OWN_SEQUENCE_NUMBER = 10n ** 20n;

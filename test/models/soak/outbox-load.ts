@@ -8,7 +8,16 @@ const [minutes = 60, firstSeed = 0] = process.argv.slice(2, 4).map(Number);
 async function main(): Promise<void> {
   const server = await PostgresServer.start();
   const endsAt = performance.now() + minutes * 60_000;
-  const totals = { rounds: 0, committed: 0, disturbances: 0, repeated: 0, lost: 0, foreign: 0, disordered: 0 };
+  const totals = {
+    rounds: 0,
+    committed: 0,
+    disturbances: 0,
+    repeated: 0,
+    lost: 0,
+    missing: 0,
+    foreign: 0,
+    disordered: 0,
+  };
   const failed: number[] = [];
   try {
     const url = await server.createDatabase('load');
@@ -17,7 +26,8 @@ async function main(): Promise<void> {
       const report = await playLoad(url, {
         seed,
         writers: 4 + (seed % 5) * 6,
-        transactionsOfEach: 100 + (seed % 7) * 50,
+        // Transactions of one key come one after the other.
+        transactionsOfEach: seed % 4 === 0 ? 20 : 100 + (seed % 7) * 50,
         keys: [1, 10, 40, 1_000][seed % 4]!,
         longestPauseMs: [0, 2, 10, 30][(seed >> 1) % 4]!,
         workers: 1 + (seed % 3),
@@ -27,8 +37,10 @@ async function main(): Promise<void> {
       totals.committed += report.committed;
       totals.disturbances += report.disturbances;
       for (const kind of ['repeated', 'lost', 'foreign', 'disordered'] as const) totals[kind] += report[kind].length;
-      const { lost, foreign, disordered, repeated } = report;
-      const isWhole = lost.length + foreign.length + disordered.length + (isDisturbed ? 0 : repeated.length) === 0;
+      totals.missing += report.missing;
+      const { lost, missing, foreign, disordered, repeated } = report;
+      const wrong = lost.length + missing + foreign.length + disordered.length + (isDisturbed ? 0 : repeated.length);
+      const isWhole = wrong === 0;
       if (!isWhole) {
         failed.push(seed);
         console.error({ seed, ...report });

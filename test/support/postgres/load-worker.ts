@@ -1,6 +1,6 @@
 import { Pool, type PoolClient } from 'pg';
 import { OrderedProducer } from '../../../lib/core';
-import { OutboxRelay } from '../../../lib/core/outbox';
+import { OutboxConnectionError, OutboxRelay } from '../../../lib/core/outbox';
 import type { FakeKinesis } from '../../../lib/testing/fake-kinesis';
 
 const ADMIN_SHUTDOWN = '57P01';
@@ -12,7 +12,7 @@ export class LoadWorker {
   private readonly pool: Pool;
   private readonly producer: OrderedProducer;
   private readonly running: Promise<unknown>;
-  private isDead = false;
+  private readonly death = new AbortController();
 
   constructor(url: string, application: string, kinesis: FakeKinesis) {
     this.pool = new Pool({ connectionString: url, max: 2, application_name: application });
@@ -20,8 +20,11 @@ export class LoadWorker {
     this.pool.on('connect', (session) => this.sessions.add(session));
     this.pool.on('remove', (session) => this.sessions.delete(session));
     this.producer = new OrderedProducer(
-      { putRecords: (input) => (this.isDead ? new Promise(() => {}) : kinesis.putRecords(input)) },
-      { streamName: 'Events', aggregation: true },
+      {
+        putRecords: (input) =>
+          this.death.signal.aborted ? Promise.reject(new Error('dead')) : kinesis.putRecords(input),
+      },
+      { streamName: 'Events', aggregation: true, signal: this.death.signal },
     );
     this.running = this.run();
     this.running.catch(() => {});
@@ -33,14 +36,14 @@ export class LoadWorker {
     while (!this.ending.signal.aborted) {
       const relay = new OutboxRelay(this.pool, this.producer, settings);
       await relay.run({ signal: this.ending.signal }).catch((error) => {
-        if (error.code !== ADMIN_SHUTDOWN) throw error;
+        if (error.code !== ADMIN_SHUTDOWN && !(error instanceof OutboxConnectionError)) throw error;
       });
     }
   }
 
   /** Sends nothing more, hears nothing more, and its sessions end. */
   kill(): void {
-    this.isDead = true;
+    this.death.abort();
     this.ending.abort();
     for (const session of this.sessions) session.connection.stream.destroy();
   }

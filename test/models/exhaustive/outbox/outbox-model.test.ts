@@ -209,7 +209,13 @@ function draw(
       );
       return [window.rows.map(rowText), window.isLast];
     }),
-    call('saves', (own, range) => own.database.save(range, range.position)),
+    call('saves', (own, range) =>
+      own.database.save(
+        range,
+        range.position,
+        own.rows.map(({ id }) => id),
+      ),
+    ),
     call('parks', (own, range) => own.database.park(range, own.rows.slice(-maxRows))),
     call('lists parked keys', (own, range) => own.database.parkedKeys(range, maxRows).then((found) => found ?? 'lost')),
     call('reads parked rows', async (own, range) => {
@@ -234,7 +240,7 @@ function draw(
     silently('releases', async ({ workers }) => {
       const { database, held } = workers[worker]!;
       const range = held.shift();
-      if (range !== undefined) await database.release(range.number);
+      if (range !== undefined) await database.release(range);
     }),
   ];
   return calls[below(calls.length)]!;

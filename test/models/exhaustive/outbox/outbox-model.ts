@@ -45,6 +45,8 @@ export interface OutboxModelOptions {
   wrong?: WrongRule;
   /** Hears of each row that is removed from where it would be sent again. */
   onRemoved?(row: ModelRow): void;
+  /** Hears of each row that is passed, and of which nothing is noted. */
+  onMissing?(row: ModelRow): void;
   /** Hears of each row that is given up. */
   onGivenUp?(row: ModelRow): void;
 }
@@ -59,6 +61,10 @@ export class OutboxModel {
   messages: ModelRow[] = [];
   parked: ModelRow[] = [];
   rejected: ModelRow[] = [];
+  /** The numbers of the rows that the stream has acknowledged. */
+  private ended: number[] = [];
+  /** Rows that are behind all positions, and of which nothing is noted. */
+  private readonly missing = new Set<number>();
   /** The data of each key, in the order of the commits. */
   readonly committed = new Map<string, string[]>();
   slot = 0;
@@ -79,9 +85,9 @@ export class OutboxModel {
 
   /** All that any answer depends on. */
   get state(): unknown {
-    const { messages, parked, rejected, committed, slot, ranges, locks, transactions, nextId } = this;
+    const { messages, parked, rejected, committed, slot, ranges, locks, transactions, nextId, ended } = this;
     const held = [...locks].map(([session, own]) => [session, [...own].sort()]).sort();
-    return [messages, parked, rejected, committed, slot, ranges, held, transactions.state, nextId];
+    return [messages, parked, rejected, committed, slot, ranges, held, transactions.state, nextId, ended];
   }
 
   /** The rows of its tables, without what says who wrote them. */
@@ -156,7 +162,7 @@ export class OutboxModel {
     const locked = new Set([...this.locks.values()].flatMap((locks) => [...locks.keys()]));
     return this.ranges
       .filter(({ number }) => !locked.has(number) && !held.includes(number))
-      .map(({ number }) => ({ number }));
+      .map(({ number }) => ({ number, lock: number }));
   }
 
   /** Whether a session that looks at leases takes a range, or gives one back. */
@@ -260,12 +266,26 @@ export class OutboxModel {
     return withinBytes(found, maxBytes).map((row) => ({ ...columns(row), rows_found: `${found.length}` }));
   }
 
-  save([number, fence, from, to, afterId]: [number, string, string, string | null, string]): number {
+  save([number, fence, from, to, afterId, _, acknowledged]: [
+    number,
+    string,
+    string,
+    string | null,
+    string,
+    string | null,
+    string | null,
+  ]): object[] {
     const range = this.rangeOf(number, fence);
-    if (range === undefined) return 0;
+    if (range === undefined) return [{ isHeld: false }];
     if (this.options.relayTakesIds) this.transactions.writeAlone();
     Object.assign(range, { from, to, afterId });
-    return 1;
+    this.note(numbersOf(acknowledged ?? '{}'));
+    return [{ isHeld: true }];
+  }
+
+  /** Rows that the stream has acknowledged. */
+  note(ids: readonly (string | number)[]): void {
+    this.ended = [...new Set([...this.ended, ...ids.map(Number)])].sort((a, b) => a - b);
   }
 
   park(number: number, fence: string, ids: readonly string[]): object[] {
@@ -323,6 +343,10 @@ export class OutboxModel {
   }
 
   rotate(): object[] {
+    for (const row of this.unaccounted) {
+      this.missing.add(row.id);
+      this.options.onMissing?.(row);
+    }
     const { emptied } = this;
     const gone = this.messages.filter(({ slot }) => emptied.includes(slot));
     const isParked = ({ id }: ModelRow): boolean => [...this.parked, ...this.rejected].some((row) => row.id === id);
@@ -330,6 +354,14 @@ export class OutboxModel {
     this.checkRemoved(gone.filter((row) => !isParked(row)));
     if (this.hasNextSlot) this.slot = (this.slot + 1) % 3;
     return [{ rotate: emptied.length }];
+  }
+
+  /** Rows that every range has passed, though they are not acknowledged, not parked, and not rejected. */
+  private get unaccounted(): ModelRow[] {
+    const noted = new Set([...this.ended, ...[...this.parked, ...this.rejected].map(({ id }) => id)]);
+    return this.messages.filter(
+      ({ id, xid }) => !noted.has(id) && this.ranges.every(({ from }) => isVisible(xid, from)),
+    );
   }
 
   /** The slots that can be emptied. One in which a transaction in progress has rows is left as it is. */
@@ -340,7 +372,7 @@ export class OutboxModel {
         const own = this.messages.filter((row) => row.slot === slot);
         const isWritten = this.transactions.rows.some((row) => row.slot === slot);
         const isUnrelayed = this.ranges.some(({ from }) => own.some(({ xid }) => !isVisible(xid, from)));
-        return own.length > 0 && !isWritten && !isUnrelayed;
+        return own.length > 0 && !isWritten && !isUnrelayed && !own.some(({ id }) => this.missing.has(id));
       });
   }
 
@@ -374,8 +406,11 @@ const STATEMENTS: readonly Statement[] = [
   { name: 'sleeps', begins: "SELECT setval('outbox.sleeping'", answer: nothing },
   {
     name: 'joins',
-    begins: 'SELECT pg_advisory_lock_shared(',
-    answer: (model, session) => [{ joined: model.lock(session, MEMBER) }],
+    begins: 'SELECT lock FROM (SELECT -1 - floor(random()',
+    answer: (model, session) => {
+      model.lock(session, MEMBER);
+      return [{ lock: -1 }];
+    },
   },
   {
     name: 'leaves',
@@ -392,7 +427,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'lists free ranges',
-    begins: 'SELECT number FROM outbox.range WHERE number NOT IN (',
+    begins: 'SELECT number, lock FROM outbox.range WHERE lock NOT IN (',
     answer: (model, _, [, held]) => model.freeRanges(held),
   },
   {
@@ -410,6 +445,9 @@ const STATEMENTS: readonly Statement[] = [
       return [];
     },
   },
+  // Only those who relay take locks here.
+  { name: 'takes another lock', begins: 'UPDATE outbox.range SET lock = number + 64 *', answer: nothing },
+  { name: 'recognizes the database', begins: 'SELECT outbox.recognize()', answer: () => [{ isKnown: true }] },
   {
     name: 'takes a range over',
     begins: 'UPDATE outbox.range r SET fence = fence + 1 FROM outbox.settings s WHERE number = $1 RETURNING',
@@ -443,7 +481,7 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'saves',
-    begins: 'UPDATE outbox.range SET batch_from = $3, batch_to = $4, after_id = $5 WHERE number = $1',
+    begins: 'WITH saved AS ( UPDATE outbox.range SET batch_from = $3, batch_to = $4, after_id = $5 WHERE number = $1',
     touches: { writes: ['ranges'] },
     answer: (model, _, values) => model.save(values as Parameters<OutboxModel['save']>[0]),
   },
@@ -471,11 +509,12 @@ const STATEMENTS: readonly Statement[] = [
   },
   {
     name: 'removes parked rows',
-    begins: 'DELETE FROM outbox.parked p USING unnest($1::text[], $2::bigint[])',
+    begins: 'WITH removed AS ( DELETE FROM outbox.parked p USING unnest($1::text[], $2::bigint[])',
     touches: { reads: ['messages'], writes: ['parked'] },
     answer: (model, _, [keys, ids]) => {
       const gone = new Set((ids as string[]).map((id, index) => `${keys[index]} ${id}`));
       model.removeParked(({ key, id }) => gone.has(`${key} ${id}`));
+      model.note(ids);
       return [];
     },
   },
@@ -530,6 +569,14 @@ function withinBytes(rows: readonly ModelRow[], maxBytes: number): ModelRow[] {
     before += Buffer.byteLength(data);
     return isWithin;
   });
+}
+
+/** The numbers of a multirange. */
+function numbersOf(text: string): number[] {
+  const ranges = [...text.matchAll(/\[(\d+),(\d+)\]/g)].map(
+    ([, first, last]) => [Number(first), Number(last)] as const,
+  );
+  return ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index));
 }
 
 function snapshotOf(text: string): Snapshot {

@@ -95,6 +95,7 @@ class Outbox {
       // All keys belong to the last range.
       bucketOf: () => 4_095,
       onRemoved: (row) => this.checkRemoved(row),
+      onMissing: () => promise(false, 'a verification misses no row'),
       onGivenUp: (row) => this.checkGivenUp(row),
     });
   }

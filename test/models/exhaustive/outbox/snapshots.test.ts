@@ -71,7 +71,7 @@ class Reader {
       isLast = window.isLast;
     }
     this.range.position.from = look.to;
-    await database.save(this.range, this.range.position);
+    await database.save(this.range, this.range.position, []);
     this.read.push(...rows);
     return [look, rows, await this.side.position()];
   }
@@ -100,6 +100,8 @@ describeOnPostgres('the transactions of the model', () => {
   async function play(seed: number, { wrong, hasBound = false }: { wrong?: WrongRule; hasBound?: boolean } = {}) {
     await admin.query('DROP SCHEMA IF EXISTS outbox CASCADE');
     await migrateOutbox(admin);
+    // The first time it notes where it is.
+    await admin.query('SELECT outbox.recognize()');
     const clients = await Promise.all(Array.from({ length: SESSIONS + 1 }, () => server.connect(url)));
     const { rows } = await admin.query('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xmax');
     const model = new OutboxModel({ nextXid: Number(rows[0].xmax), relayTakesIds: true, wrong });

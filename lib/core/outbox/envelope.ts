@@ -1,0 +1,66 @@
+/** What a row has, as an envelope sees it. */
+export interface EnvelopedRow {
+  readonly id: bigint;
+  readonly partitionKey: string;
+  readonly data: Uint8Array;
+  readonly sequence: { readonly producerId: string };
+  readonly type?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly createdAt: Date;
+}
+
+/** What the data of a row becomes. */
+export interface RowShape {
+  dataOf(row: EnvelopedRow): Uint8Array;
+}
+
+/** Rows as CloudEvents 1.0 in their JSON form. */
+export interface CloudEventsEnvelope {
+  /** What the events come from: the attribute `source`, a URI reference that is not empty, such as `/repositories`. */
+  source: string;
+  /** The attribute `type` of rows that were put without one. @default 'event' */
+  defaultType?: string;
+}
+
+export const WITHOUT_ENVELOPE: RowShape = { dataOf: ({ data }) => data };
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * CloudEvents 1.0, JSON form: the id is the outbox's producer id and the row's number, so that a copy of an event has the id
+ * of the event. Data that is JSON is put in as it stands, other text as a string, and the rest as base64. Headers become
+ * attributes. Source: the CloudEvents specification 1.0.2, JSON event format, and its extensions for partitioning and tracing.
+ */
+export function cloudEvents({ source, defaultType = 'event' }: CloudEventsEnvelope): RowShape {
+  return {
+    dataOf: ({ id, partitionKey, data, sequence: { producerId }, type = defaultType, headers, createdAt }) => {
+      const attributes = {
+        specversion: '1.0',
+        id: `${producerId}/${id}`,
+        source,
+        type,
+        time: createdAt.toISOString(),
+        partitionkey: partitionKey,
+        ...headers,
+      };
+      return Buffer.from(`${JSON.stringify(attributes).slice(0, -1)},${payloadOf(data)}}`);
+    },
+  };
+}
+
+/** The members of the object that hold the data. */
+function payloadOf(data: Uint8Array): string {
+  let text: string;
+  try {
+    text = UTF_8.decode(data);
+  } catch {
+    return `"datacontenttype":"application/octet-stream","data_base64":"${Buffer.from(data).toString('base64')}"`;
+  }
+  try {
+    JSON.parse(text);
+  } catch {
+    return `"datacontenttype":"text/plain","data":${JSON.stringify(text)}`;
+  }
+  // As it stands: numbers keep all their digits.
+  return `"datacontenttype":"application/json","data":${text}`;
+}

@@ -1,0 +1,76 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import type { Connection } from './connection';
+import { OutboxDatabase } from './outbox-database';
+import { OutboxReplayError } from './outbox-errors';
+import type { RelaySettings } from './relay-options';
+import type { Streams } from './streams';
+
+/** Which rows are sent again. */
+export interface ReplayOptions {
+  /** Of this key alone. @default of all keys */
+  partitionKey?: string;
+  /** Sent then or later. @default from the first that is there */
+  sentFrom?: Date;
+  /** Sent before. @default to the last that was sent when the replay began */
+  sentBefore?: Date;
+  /** From this number. @default from the first that is there */
+  firstId?: bigint;
+  /** To this number, itself included. @default to the last that was put when the replay began */
+  lastId?: bigint;
+  /**
+   * `sent`: with their old numbers, so that consumers that have them drop them. `new`: put into the outbox again, with new
+   * numbers, so that every consumer takes them, behind all others of their keys.
+   * @default 'sent'
+   */
+  as?: 'sent' | 'new';
+  /** Ends the replay between two windows. */
+  signal?: AbortSignal;
+}
+
+/** @returns how many rows were sent, or put */
+export async function replay(
+  connection: Connection,
+  settings: RelaySettings,
+  streams: Streams,
+  options: ReplayOptions,
+): Promise<number> {
+  const { as = 'sent', signal } = options;
+  if (as !== 'sent' && as !== 'new') throw new InvalidArgumentError('as', as, "'sent' or 'new'");
+  for (const field of ['sentFrom', 'sentBefore'] as const) {
+    const value = options[field];
+    if (value !== undefined && !(value instanceof Date && !Number.isNaN(value.getTime()))) {
+      throw new InvalidArgumentError(field, value, 'a Date');
+    }
+  }
+  for (const field of ['firstId', 'lastId'] as const) {
+    const value = options[field];
+    if (value !== undefined && typeof value !== 'bigint') throw new InvalidArgumentError(field, value, 'a bigint');
+  }
+  const database = new OutboxDatabase(connection, settings.schema, settings.shape);
+  await database.check();
+  const { producerId, lastId } = await database.lastNumber();
+  // What is put again meanwhile has higher numbers.
+  const wanted = {
+    ...options,
+    lastId: options.lastId !== undefined && options.lastId < lastId ? options.lastId : lastId,
+  };
+  const { windowRows: maxRows, windowBytes: maxBytes } = settings;
+  let replayed = 0;
+  for (let afterId = (options.firstId ?? 1n) - 1n; !signal?.aborted; ) {
+    if (as === 'new') {
+      const put = await database.putAgain(wanted, { afterId, maxRows, maxBytes });
+      if (put === undefined) break;
+      replayed += put.rows;
+      afterId = put.lastId;
+      continue;
+    }
+    const rows = await database.readSent(wanted, { afterId, maxRows, maxBytes }, producerId);
+    if (rows.length === 0) break;
+    const puts = await Promise.all(streams.divide(rows).map(([stream, own]) => stream.putAll(own)));
+    const failed = puts.find(({ rejected }) => rejected > 0);
+    if (failed !== undefined) throw new OutboxReplayError(rows[0]!.id, { cause: failed.firstRejection?.error });
+    replayed += rows.length;
+    afterId = rows.at(-1)!.id;
+  }
+  return replayed;
+}
