@@ -2,8 +2,8 @@ import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Pool } from 'pg';
 import { callWithin } from '../../lib/core/foundation/call-within';
 import { OUTBOX_METRICS } from '../../lib/core/foundation/function-metrics';
-import { DEFAULT_OUTBOX_SCHEMA } from '../../lib/core/outbox/outbox-migrations';
 import type { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
+import { DEFAULT_OUTBOX_SCHEMA } from '../../lib/core/outbox/outbox-schema';
 import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
 import { loggableMessage } from '../loggable';
 

@@ -257,11 +257,27 @@ describeOnPostgres('OutboxRelay', () => {
       );
       await put('k', 'one');
       await until(() => seen(kinesis).length === 1);
-      await client.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE objid::bigint IN (SELECT lock FROM outbox.range)`);
+      await client.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE objid::bigint IN (SELECT lock FROM outbox.range)`,
+      );
       await put('k', 'two');
       await until(() => seen(kinesis).includes('two'));
       expect((await relay.stop()).reconnects).toBeGreaterThan(0);
       expect(lost[0]).toMatchObject({ code: 'OUTBOX_CONNECTION' });
+    });
+
+    test('when a connection breaks before anybody has heard of it', async () => {
+      const kinesis = fakeKinesis();
+      const own = server.pool(url);
+      // What the server says last may come in one piece with what it says first: then the pool listens no more, and nobody yet.
+      let breaks = 1;
+      own.on('acquire', (connected) => {
+        if (breaks-- > 0) connected.emit('error', new Error('broken'));
+      });
+      await expect(start(new OutboxRelay(own, producerFor(kinesis), FAST)).ended).rejects.toThrow('was lost');
+      await put('k', 'one');
+      start(new OutboxRelay(own, producerFor(kinesis), FAST));
+      await until(() => seen(kinesis).length === 1);
     });
 
     test('in a worker that stood by, when the first ends', async () => {

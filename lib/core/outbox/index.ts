@@ -17,14 +17,9 @@ export {
   OutboxSequenceError,
   OutboxTopicError,
 } from './outbox-errors';
-export {
-  migrateOutbox,
-  OUTBOX_SCHEMA_VERSION,
-  type OutboxMigration,
-  outboxMigrations,
-  outboxMigrationsOf,
-} from './outbox-migrations';
+export { migrateOutbox, type OutboxMigration, outboxMigrations, outboxMigrationsOf } from './outbox-migrations';
 export { OutboxRelay } from './outbox-relay';
+export { OUTBOX_SCHEMA_VERSION } from './outbox-schema';
 export type { OutboxVerification } from './outbox-verification';
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-client';
 export type { RecordSink } from './record-sink';

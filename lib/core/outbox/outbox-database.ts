@@ -3,7 +3,7 @@ import type { ProducerRecord } from '../producer';
 import type { Connection } from './connection';
 import type { RowShape } from './envelope';
 import { OutboxPermissionError, OutboxRestoredError, OutboxSchemaError, OutboxSequenceError } from './outbox-errors';
-import { OUTBOX_SCHEMA_VERSION, schemaVersion } from './outbox-migrations';
+import { OUTBOX_SCHEMA_VERSION, schemaVersion } from './outbox-schema';
 import type { Batch, RangePosition, ReadRow } from './progress';
 
 /** A row of the outbox, as the record that it becomes. */

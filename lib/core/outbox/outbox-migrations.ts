@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../foundation/errors';
+import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA, schemaVersion } from './outbox-schema';
 import type { PostgresClient } from './postgres-client';
 import { schemaVersion1 } from './schema-version-1';
 import { schemaVersion2 } from './schema-version-2';
@@ -10,11 +10,6 @@ export interface OutboxMigration {
   /** One statement, so that all of it happens or nothing, whatever runs it. */
   sql: string;
 }
-
-/** The schema that an outbox has unless it is given another. */
-export const DEFAULT_OUTBOX_SCHEMA = 'outbox';
-
-const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
 
 /**
  * The steps that make the schema of an outbox, in order: run those above the version that a database has, with whatever
@@ -37,9 +32,6 @@ function oneStatement(statements: string): string {
 
 /** The steps that make the schema `outbox`. */
 export const outboxMigrations: OutboxMigration[] = outboxMigrationsOf(DEFAULT_OUTBOX_SCHEMA);
-
-/** The version of the schema that this library works with. */
-export const OUTBOX_SCHEMA_VERSION = outboxMigrations.at(-1)!.version;
 
 /** Outside of a transaction there is nothing to save. Source: the manual of Postgres, error codes. */
 const NO_ACTIVE_TRANSACTION = '25P01';
@@ -83,24 +75,4 @@ async function isInTransaction(client: Pick<PostgresClient, 'query'>): Promise<b
   }
   await client.query({ text: 'RELEASE SAVEPOINT even_shards_migration' });
   return true;
-}
-
-/** The version of the schema in a database; 0 if it is not there. */
-export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schema: string): Promise<number> {
-  const there = await client.query({
-    text: 'SELECT to_regclass($1) IS NOT NULL AS there',
-    values: [`${schema}.settings`],
-  });
-  if (!there.rows[0].there) return 0;
-  const { rows } = await client.query({ text: `SELECT version FROM ${schema}.settings` });
-  return rows[0].version;
-}
-
-export function checkSchemaName(schema: unknown): asserts schema is string {
-  if (typeof schema === 'string' && SCHEMA_NAME.test(schema)) return;
-  throw new InvalidArgumentError(
-    'schema',
-    schema,
-    '1 to 40 characters of a-z, 0-9 and underscore, of which the first is no digit',
-  );
 }

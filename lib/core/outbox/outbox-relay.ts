@@ -134,12 +134,14 @@ export class OutboxRelay {
     const patience = new Patience(this.settings.clock, this.settings.statementTimeoutMs);
     if (!isPool(this.postgres)) return work(new Connection(this.postgres, patience));
     const client = await connect(this.postgres, patience);
+    client.on('error', ignore);
     let isBroken = true;
     try {
       const result = await work(new Connection(client, patience));
       isBroken = false;
       return result;
     } finally {
+      if (!isBroken) client.removeListener('error', ignore);
       client.release(isBroken);
     }
   }
@@ -259,6 +261,8 @@ export class OutboxRelay {
 
 /** Takes a connection of a pool; one that comes too late is closed. */
 async function connect(pool: PostgresPool, patience: Patience): ReturnType<PostgresPool['connect']> {
+  const listen = (client: PostgresClient): unknown => client.on('error', ignore);
+  pool.on?.('connect', listen);
   const connecting = pool.connect();
   try {
     return await patience.for(connecting);
@@ -269,8 +273,13 @@ async function connect(pool: PostgresPool, patience: Patience): ReturnType<Postg
     );
     // Postgres gives its errors a code, and so does the system.
     throw (error as { code?: string }).code === undefined ? new OutboxConnectionError({ cause: error }) : error;
+  } finally {
+    pool.removeListener?.('connect', listen);
   }
 }
+
+/** The statement that is under way fails, too. */
+function ignore(): void {}
 
 function isPool(postgres: PostgresPool | PostgresClient): postgres is PostgresPool {
   return 'totalCount' in postgres;

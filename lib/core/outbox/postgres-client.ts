@@ -20,6 +20,9 @@ export interface PostgresClient {
 /** Connections to Postgres. A `Pool` of the package `pg` is one. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient & { release(broken?: boolean | Error): void }>;
+  /** A connection can break before its promise is heard of, and then nobody would listen. */
+  on?(event: 'connect', listener: (client: PostgresClient) => void): unknown;
+  removeListener?(event: 'connect', listener: (client: PostgresClient) => void): unknown;
   /** Tells a pool from a client. */
   readonly totalCount: number;
 }

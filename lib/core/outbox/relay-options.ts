@@ -2,7 +2,7 @@ import { type Clock, LONGEST_TIMER_MS, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
 import { type CloudEventsEnvelope, cloudEvents, type RowShape } from './envelope';
 import type { OutboxRowError } from './outbox-errors';
-import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-migrations';
+import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-schema';
 
 /** How an `OutboxRelay` reads its outbox, and what it tells of its work. */
 export interface OutboxRelayOptions {

@@ -1,0 +1,30 @@
+import { InvalidArgumentError } from '../foundation/errors';
+import type { PostgresClient } from './postgres-client';
+
+/** The schema that an outbox has unless it is given another. */
+export const DEFAULT_OUTBOX_SCHEMA = 'outbox';
+
+/** The version of the schema that this library works with. */
+export const OUTBOX_SCHEMA_VERSION = 2;
+
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
+
+/** The version of the schema in a database; 0 if it is not there. */
+export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schema: string): Promise<number> {
+  const there = await client.query({
+    text: 'SELECT to_regclass($1) IS NOT NULL AS there',
+    values: [`${schema}.settings`],
+  });
+  if (!there.rows[0].there) return 0;
+  const { rows } = await client.query({ text: `SELECT version FROM ${schema}.settings` });
+  return rows[0].version;
+}
+
+export function checkSchemaName(schema: unknown): asserts schema is string {
+  if (typeof schema === 'string' && SCHEMA_NAME.test(schema)) return;
+  throw new InvalidArgumentError(
+    'schema',
+    schema,
+    '1 to 40 characters of a-z, 0-9 and underscore, of which the first is no digit',
+  );
+}

@@ -1,0 +1,491 @@
+import type { Client, Pool } from 'pg';
+import { deaggregate, deduplicate, OrderedProducer, SequenceHistory } from '../../lib/core';
+import { systemClock } from '../../lib/core/foundation/clock';
+import {
+  migrateOutbox,
+  OutboxRelay,
+  type OutboxRelayOptions,
+  OutboxRestoredError,
+  outboxMigrations,
+} from '../../lib/core/outbox';
+import { FakeKinesis } from '../../lib/testing/fake-kinesis';
+import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../support/postgres/postgres-server';
+
+const FAST: OutboxRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, onReconnect: () => {} };
+const DEADLINE_MS = 15_000;
+
+describeOnPostgres('an outbox', () => {
+  let server: PostgresServer;
+  let url: string;
+  let client: Client;
+  let pool: Pool;
+  let kinesis: FakeKinesis;
+  const relays: { abort: AbortController; ended: Promise<unknown> }[] = [];
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    url = await server.createDatabase('promises');
+    pool = server.pool(url);
+  }, 60_000);
+  afterAll(() => server?.stop());
+  beforeEach(async () => {
+    client = await server.connect(url);
+    await client.query('DROP SCHEMA IF EXISTS outbox CASCADE');
+    await migrateOutbox(client);
+    kinesis = newKinesis();
+  });
+  afterEach(async () => {
+    await stopAll();
+    await client.end();
+  });
+
+  const newKinesis = () => new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
+  const producerFor = (stream: FakeKinesis) => new OrderedProducer(stream, { streamName: 'Events', aggregation: true });
+  const relayTo = (stream: FakeKinesis, options: OutboxRelayOptions = {}) =>
+    new OutboxRelay(pool, producerFor(stream), { ...FAST, ...options });
+
+  function start(relay = relayTo(kinesis)): Promise<unknown> {
+    const abort = new AbortController();
+    const ended = relay.run({ signal: abort.signal });
+    ended.catch(() => {});
+    relays.push({ abort, ended });
+    return ended;
+  }
+
+  async function stopAll(): Promise<void> {
+    for (const { abort } of relays) abort.abort();
+    await Promise.allSettled(relays.splice(0).map(({ ended }) => ended));
+  }
+
+  const records = (stream = kinesis) => stream.records().flatMap((record) => deaggregate(record));
+  const texts = (stream = kinesis) => records(stream).map(({ data }) => Buffer.from(data).toString());
+  const one = async (sql: string, values: unknown[] = []) => (await client.query(sql, values)).rows[0];
+
+  async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+    for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await systemClock.sleep(10))
+      if (await isTrue()) return;
+    throw new Error('it did not come to that');
+  }
+
+  async function relayed(count: number): Promise<void> {
+    start();
+    await until(() => records().length >= count);
+    await stopAll();
+  }
+
+  describe('is durable', () => {
+    test.each([
+      ['put', "SELECT outbox.put('k', 'x')"],
+      ['put_all', "SELECT outbox.put_all('{k}', '{x}'::text[])"],
+      ['a plain insert', "INSERT INTO outbox.message (partition_key, data) VALUES ('k', 'x')"],
+    ])('when its transaction would not be: %s', async (_, sql) => {
+      await client.query('SET synchronous_commit = off; BEGIN');
+      await client.query(sql);
+      expect(await one('SHOW synchronous_commit')).toEqual({ synchronous_commit: 'on' });
+      await client.query('COMMIT');
+      expect(await one('SHOW synchronous_commit')).toEqual({ synchronous_commit: 'off' });
+    });
+
+    test('and leaves a transaction alone that waits for a replica', async () => {
+      await client.query("BEGIN; SET LOCAL synchronous_commit = local; SELECT outbox.put('k', 'x')");
+      expect(await one('SHOW synchronous_commit')).toEqual({ synchronous_commit: 'local' });
+      await client.query('ROLLBACK');
+    });
+  });
+
+  describe('knows where it is', () => {
+    test('and refuses another cluster, however often it is asked, until somebody has said that it was restored', async () => {
+      await client.query("SELECT outbox.put('k', 'one')");
+      await relayed(1);
+      await client.query("UPDATE outbox.settings SET cluster = 'another'");
+      for (let attempt = 0; attempt < 3; attempt++) {
+        await expect(start()).rejects.toThrow(OutboxRestoredError);
+        // Writers go on meanwhile, and transaction ids with them.
+        for (let n = 0; n < 10; n++) await client.query("SELECT outbox.put('k', 'more')");
+      }
+      await client.query('SELECT outbox.restored()');
+      start();
+      await until(() => texts().filter((text) => text === 'more').length === 30);
+    });
+
+    test('and refuses a position of a later time for good', async () => {
+      await client.query("UPDATE outbox.range SET batch_from = '999999999:999999999:'");
+      await expect(start()).rejects.toThrow(OutboxRestoredError);
+      await client.query("UPDATE outbox.range SET batch_from = '3:3:'");
+      await expect(start()).rejects.toThrow(OutboxRestoredError);
+    });
+
+    test('and gets a new producer id after a promotion, for numbers may come again', async () => {
+      await client.query("SELECT outbox.put('k', 'one')");
+      await relayed(1);
+      // As a replica that was promoted before it heard of the first row.
+      await client.query("UPDATE outbox.settings SET timeline = '00000000'; TRUNCATE outbox.message");
+      await client.query("SELECT setval('outbox.number', 1, false), outbox.put('k', 'two')");
+      await relayed(2);
+      const consumed = [...deduplicate(records(), new SequenceHistory())].map(({ data }) =>
+        Buffer.from(data).toString(),
+      );
+      expect(consumed).toEqual(['one', 'two']);
+    });
+
+    test('on a server that says neither its system nor its timeline, as Aurora does', async () => {
+      const refuse = (
+        name: string,
+        result: string,
+      ) => `CREATE FUNCTION refused.${name} RETURNS ${result} LANGUAGE plpgsql AS
+        $$ BEGIN RAISE 'refused' USING ERRCODE = 'object_not_in_prerequisite_state'; END $$`;
+      await client.query('CREATE SCHEMA refused');
+      await client.query(refuse('pg_control_system(OUT system_identifier bigint)', 'bigint'));
+      await client.query(refuse('pg_current_wal_lsn()', 'pg_lsn'));
+      await client.query('ALTER FUNCTION outbox.recognize SET search_path = refused, pg_catalog, pg_temp');
+      await client.query("SELECT outbox.put('k', 'one')");
+      await relayed(1);
+      expect(await one('SELECT cluster, timeline FROM outbox.settings')).toMatchObject({
+        cluster: expect.stringMatching(/^-\/\d+\/\d+$/),
+        timeline: null,
+      });
+      await client.query("SELECT outbox.put('k', 'two')");
+      await relayed(2);
+      await client.query('DROP SCHEMA refused CASCADE');
+    });
+  });
+
+  describe('verifies', () => {
+    test('that each row that was passed is in the stream', async () => {
+      for (let n = 0; n < 50; n++) await client.query("SELECT outbox.put('k', $1::text)", [n]);
+      await relayed(50);
+      const relay = relayTo(kinesis);
+      expect(await relay.verify()).toEqual({
+        verifiedRows: 50,
+        waitingRows: 0,
+        parkedRows: 0,
+        rejectedRows: 0,
+        missingRows: 0,
+        missing: [],
+      });
+      expect(await relay.verify()).toMatchObject({ verifiedRows: 0, missingRows: 0 });
+    });
+
+    test('and names the rows that a position has passed, and keeps their slot', async () => {
+      await client.query('SELECT outbox.divide(2)');
+      for (let n = 0; n < 4; n++) await client.query("SELECT outbox.put('k', $1::text)", [n]);
+      // A position that is wrong.
+      await client.query('UPDATE outbox.range SET batch_from = pg_current_snapshot()');
+      const { missing } = await relayTo(kinesis).verify();
+      expect(missing.map(({ id }) => id)).toEqual([1n, 2n, 3n, 4n]);
+      expect(new Set(missing.map(({ range }) => range)).size).toBe(1);
+      for (let turn = 0; turn < 4; turn++) await client.query('SELECT outbox.rotate()');
+      expect(await one('SELECT count(*)::int AS rows FROM outbox.message')).toEqual({ rows: 4 });
+    });
+
+    test('and takes a row for found when somebody has noted it', async () => {
+      await client.query("SELECT outbox.put('k', 'one')");
+      await client.query('UPDATE outbox.range SET batch_from = pg_current_snapshot()');
+      expect(await relayTo(kinesis).verify()).toMatchObject({ missingRows: 1 });
+      await client.query("INSERT INTO outbox.ended (last_id, numbers) VALUES (1, '{[1,1]}')");
+      expect(await relayTo(kinesis).verify()).toMatchObject({ missingRows: 0 });
+    });
+
+    test('rows that are parked, rejected, and rolled back', async () => {
+      await client.query("SELECT outbox.accept_records_of(10485760), outbox.put('bad', repeat('x', 2000000))");
+      await client.query("BEGIN; SELECT outbox.put('k', 'never'); ROLLBACK; SELECT outbox.put('k', 'one')");
+      start(relayTo(kinesis, { maxTries: 1 }));
+      await until(async () => (await one('SELECT count(*)::int AS rows FROM outbox.rejected')).rows === 1);
+      await stopAll();
+      expect(await relayTo(kinesis).verify()).toMatchObject({ rejectedRows: 1, missingRows: 0 });
+    });
+  });
+
+  describe('retains and replays', () => {
+    beforeEach(async () => {
+      await client.query("SELECT outbox.retain('1 hour')");
+      await client.query("SELECT outbox.put(k, n::text) FROM generate_series(1, 6) n, (VALUES ('a'), ('b')) keys (k)");
+      await relayed(12);
+      for (let turn = 0; turn < 4; turn++) await client.query('SELECT outbox.rotate()');
+    });
+
+    test('rows that were sent stay, with when they were', async () => {
+      const { rows, is_sent } = await one(
+        'SELECT count(*)::int AS rows, bool_and(sent_at >= created_at) AS is_sent FROM outbox.sent',
+      );
+      expect([rows, is_sent]).toEqual([12, true]);
+      await client.query("SELECT outbox.retain('0')");
+      for (let turn = 0; turn < 4; turn++) await client.query('SELECT outbox.rotate()');
+      expect(await one('SELECT count(*)::int AS rows FROM outbox.message')).toEqual({ rows: 0 });
+      expect(await one('SELECT count(*)::int AS rows FROM outbox.ended')).toEqual({ rows: 0 });
+    });
+
+    test('with their old numbers, so that who has them drops them', async () => {
+      const before = texts();
+      expect(await relayTo(kinesis).replay()).toBe(12);
+      expect(texts()).toEqual([...before, ...before]);
+      expect([...deduplicate(records(), new SequenceHistory())]).toHaveLength(12);
+    });
+
+    test.each([
+      ['of a key', { partitionKey: 'a' }, 6],
+      ['of some numbers', { firstId: 3n, lastId: 5n }, 3],
+      ['of a time', { sentFrom: new Date(Date.now() - 60_000), sentBefore: new Date(Date.now() + 600_000) }, 12],
+      ['of a time when there were none', { sentBefore: new Date(0) }, 0],
+    ])('%s, to another stream', async (_, options, count) => {
+      const other = newKinesis();
+      expect(await relayTo(other, { windowRows: 2 }).replay(options)).toBe(count);
+      expect(texts(other)).toHaveLength(count);
+    });
+
+    test('with new numbers, so that everybody takes them', async () => {
+      expect(await relayTo(kinesis, { windowRows: 5 }).replay({ partitionKey: 'b', as: 'new' })).toBe(6);
+      await relayed(18);
+      const consumed = [...deduplicate(records(), new SequenceHistory())].filter(
+        ({ partitionKey }) => partitionKey === 'b',
+      );
+      const numbers = consumed.map(({ data }) => Buffer.from(data).toString());
+      expect(numbers).toEqual(['1', '2', '3', '4', '5', '6', '1', '2', '3', '4', '5', '6']);
+    });
+
+    test('nothing that waits', async () => {
+      await client.query("SELECT outbox.put('a', 'waits')");
+      const other = newKinesis();
+      await relayTo(other).replay();
+      expect(texts(other)).not.toContain('waits');
+    });
+
+    test('no option that is out of bounds', async () => {
+      await expect(relayTo(kinesis).replay({ firstId: 1 as never })).rejects.toThrow('firstId');
+      await expect(relayTo(kinesis).replay({ sentFrom: new Date('never') })).rejects.toThrow('sentFrom');
+      await expect(relayTo(kinesis).replay({ as: 'old' as never })).rejects.toThrow("'sent' or 'new'");
+    });
+  });
+
+  describe('takes events', () => {
+    const PUT = 'SELECT outbox.put($1, $2::text, NULL, $3, $4, $5)';
+
+    test('as CloudEvents, with type, headers and trace context', async () => {
+      const headers = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tenant: 'acme' };
+      await client.query(PUT, ['k', '{"n": 12345678901234567890}', 'repository.created', headers, null]);
+      await client.query("SELECT outbox.put('k', 'a text'), outbox.put('k', '\\xff00'::bytea)");
+      start(relayTo(kinesis, { envelope: { cloudEvents: { source: '/repositories' } } }));
+      await until(() => records().length === 3);
+      expect(texts()[0]).toContain('"data":{"n": 12345678901234567890}}');
+      const [json, text, binary] = texts().map((event) => JSON.parse(event));
+      const { producer_id: producerId } = await one('SELECT producer_id FROM outbox.settings');
+      expect(json).toMatchObject({
+        specversion: '1.0',
+        id: `${producerId}/1`,
+        source: '/repositories',
+        type: 'repository.created',
+        partitionkey: 'k',
+        datacontenttype: 'application/json',
+        ...headers,
+      });
+      expect(new Date(json.time).getTime()).toBeGreaterThan(Date.now() - 60_000);
+      expect(text).toMatchObject({ type: 'event', datacontenttype: 'text/plain', data: 'a text' });
+      expect(binary).toMatchObject({ datacontenttype: 'application/octet-stream', data_base64: '/wA=' });
+    });
+
+    test('for several streams, each in order, and keeps those of a topic that has none', async () => {
+      const others = newKinesis();
+      for (let n = 0; n < 20; n++) await client.query(PUT, ['k', `${n}`, null, null, n % 2 ? 'odd' : 'even']);
+      await client.query(PUT, ['lost', 'x', null, null, 'unknown']);
+      const errors: string[] = [];
+      const producers = { even: producerFor(kinesis), odd: producerFor(others) };
+      start(new OutboxRelay(pool, producers, { ...FAST, onRejected: ({ cause }) => errors.push(String(cause)) }));
+      await until(() => records().length === 10 && records(others).length === 10 && errors.length > 0);
+      expect(texts()).toEqual(Array.from({ length: 10 }, (_, n) => `${2 * n}`));
+      expect(texts(others)).toEqual(Array.from({ length: 10 }, (_, n) => `${2 * n + 1}`));
+      expect(errors[0]).toContain('topic unknown');
+    });
+
+    test.each([
+      ['bytea[]', [Buffer.from('a'), Buffer.from('b')], ['a', 'b']],
+      ['text[]', ['a', 'b'], ['a', 'b']],
+      ['jsonb[]', ['{"a":1}', '2'], ['{"a": 1}', '2']],
+    ])('many at once, as %s', async (type, data, expected) => {
+      expect(await one(`SELECT outbox.put_all($1, $2::${type})`, [['k', 'k'], data])).toEqual({ put_all: '2' });
+      await relayed(2);
+      expect(texts()).toEqual(expected);
+    });
+
+    test('many at once, with parameters of no type, as bytea[]', async () => {
+      await client.query('SELECT outbox.put_all($1, $2)', [['k'], [Buffer.from([0xff])]]);
+      expect(await one('SELECT data FROM outbox.message')).toEqual({ data: Buffer.from([0xff]) });
+    });
+
+    test.each([
+      [
+        'a key of 129 characters that are two UTF-16 units each',
+        "SELECT outbox.put(repeat('😀', 129), 'x')",
+        /got 258/,
+      ],
+      ['more data than the stream takes', "SELECT outbox.put('k', repeat('x', 1044480))", /at most 1044479 bytes/],
+      ['more data in one of many', "SELECT outbox.put_all('{k,l}', ARRAY['x', repeat('x', 1044480)])", /at most/],
+      [
+        'more data by a plain insert',
+        "INSERT INTO outbox.message (partition_key, data) VALUES ('k', convert_to(repeat('x', 1044480), 'UTF8'))",
+        /at most/,
+      ],
+      ['headers that are no object', "SELECT outbox.put('k', 'x', headers => '[]')", /JSON object/],
+      ['a header that is no text', `SELECT outbox.put('k', 'x', headers => '{"a":1}')`, /header must be a text/],
+      ['a header that the relay sets', `SELECT outbox.put('k', 'x', headers => '{"id":"1"}')`, /no attribute/],
+      ['an empty type', "SELECT outbox.put('k', 'x', type => '')", /type and topic/],
+    ])('but refuses %s, and nothing is written', async (_, sql, message) => {
+      await expect(client.query(sql)).rejects.toThrow(message);
+      expect(await one('SELECT count(*)::int AS rows FROM outbox.message')).toEqual({ rows: 0 });
+    });
+
+    test('with the longest key and the largest data that the stream takes', async () => {
+      await client.query("SELECT outbox.put(repeat('😀', 128), repeat('x', 1048576 - 4096 - 512))");
+      await relayed(1);
+      expect(records()[0]!.data).toHaveLength(1_043_968);
+    });
+  });
+
+  describe('beside other transactions', () => {
+    test('can be part of one that is prepared, once writers do not notify', async () => {
+      start(relayTo(kinesis));
+      await until(async () => (await one('SELECT last_value::int AS sleeps FROM outbox.sleeping')).sleeps === 1);
+      const prepare = async (name: string) => {
+        await client.query("BEGIN; SELECT outbox.put('k', 'prepared')");
+        await client.query(`PREPARE TRANSACTION '${name}'`);
+      };
+      await expect(prepare('one')).rejects.toMatchObject({ code: '0A000' });
+      await client.query('SELECT outbox.notify(false)');
+      await prepare('two');
+      await client.query("SELECT outbox.put('other', 'meanwhile')");
+      await until(() => texts().includes('meanwhile'));
+      await client.query("COMMIT PREPARED 'two'");
+      await until(() => texts().includes('prepared'));
+    });
+
+    test('puts beside put_all wait for each other in one order, after lock', async () => {
+      const keys = Array.from({ length: 20 }, (_, n) => `key ${n}`);
+      const write = async (isAll: boolean) => {
+        const session = await server.connect(url);
+        for (let turn = 0; turn < 15; turn++) {
+          await session.query('BEGIN');
+          if (isAll) await session.query('SELECT outbox.put_all($1, $1::text[])', [keys]);
+          else {
+            await session.query('SELECT outbox.lock($1)', [keys]);
+            for (const key of keys.toSorted()) await session.query('SELECT outbox.put($1, $1::text)', [key]);
+          }
+          await session.query('COMMIT');
+        }
+        await session.end();
+      };
+      await Promise.all([write(true), write(false), write(true), write(false)]);
+      expect(await one('SELECT count(*)::int AS rows FROM outbox.message')).toEqual({ rows: 1_200 });
+    });
+
+    test('is relayed although another role holds the lock of its range', async () => {
+      await client.query('DROP ROLE IF EXISTS stranger; CREATE ROLE stranger LOGIN PASSWORD $$stranger$$');
+      const stranger = await server.connect(server.urlOf('promises', { user: 'stranger', password: 'stranger' }));
+      const { lock } = await one('SELECT lock FROM outbox.range');
+      await stranger.query("SELECT pg_advisory_lock(hashtext('outbox'), $1)", [lock]);
+      await stranger.query("SELECT pg_advisory_lock(hashtext('outbox'), 1), pg_advisory_lock(hashtext('outbox'), -2)");
+      await client.query("SELECT outbox.put('k', 'one')");
+      await relayed(1);
+      await stranger.end();
+    });
+
+    test.each(['repeatable read', 'serializable'])(
+      'is relayed in a database whose default is %s, and read-only',
+      async (level) => {
+        await client.query(`ALTER DATABASE promises SET default_transaction_isolation = '${level}'`);
+        await client.query('ALTER DATABASE promises SET default_transaction_read_only = on');
+        const own = server.pool(`${url}?application_name=own`);
+        const relay = new OutboxRelay(own, producerFor(kinesis), { ...FAST, rotateMs: 20 });
+        try {
+          for (let n = 0; n < 20; n++) await client.query("SELECT outbox.put('k', $1::text)", [n]);
+          start(relay);
+          await until(() => records().length === 20);
+          await until(async () => (await one('SELECT count(*)::int AS rows FROM outbox.message')).rows === 0);
+        } finally {
+          await client.query('ALTER DATABASE promises RESET ALL');
+        }
+      },
+    );
+  });
+
+  describe('ends', () => {
+    test.each([
+      ['a column that is not there', 'ALTER TABLE outbox.range RENAME COLUMN after_id TO gone', '42703'],
+      ['a table that is not there', 'DROP TABLE outbox.ended CASCADE', '42P01'],
+    ])('its relay for %s', async (_, sql, code) => {
+      const ended = start();
+      await client.query("SELECT outbox.put('k', 'one')");
+      await until(() => records().length === 1);
+      await client.query(sql);
+      await client.query("SELECT outbox.put('k', 'two')");
+      await expect(ended).rejects.toMatchObject({ code });
+    });
+
+    test('writes nothing while nothing is put, once it is verified', async () => {
+      await client.query("SELECT outbox.put('k', 'one')");
+      start(relayTo(kinesis, { rotateMs: 50 }));
+      await until(() => records().length === 1);
+      const latest = async () => (await one('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xmax')).xmax;
+      await until(async () => (await one('SELECT count(*)::int AS rows FROM outbox.message')).rows === 0);
+      await systemClock.sleep(500);
+      const before = await latest();
+      await systemClock.sleep(1_500);
+      expect(await latest()).toBe(before);
+    });
+  });
+
+  describe('is migrated', () => {
+    const [first, second] = outboxMigrations;
+
+    test('from version 1 with rows in flight, in parked keys, and roles', async () => {
+      await client.query('DROP SCHEMA outbox CASCADE; DROP ROLE IF EXISTS writer; CREATE ROLE writer');
+      await client.query(first!.sql);
+      await client.query("SELECT outbox.grant_put('writer')");
+      await client.query("SELECT outbox.put('a', n::text) FROM generate_series(1, 10) n");
+      // Six of the rows are acknowledged, and two are parked.
+      await client.query('UPDATE outbox.range SET batch_to = pg_current_snapshot(), bound = 10, after_id = 6');
+      await client.query(`INSERT INTO outbox.parked (partition_key, id, xid, bucket, data, created_at)
+        SELECT 'b', 100 + id, '2', bucket, convert_to('parked', 'UTF8'), created_at FROM outbox.message WHERE id < 3`);
+      const late = await server.connect(url);
+      await late.query("BEGIN; SELECT outbox.put('c', 'late')");
+      const migrating = migrateOutbox(client);
+      await systemClock.sleep(100);
+      await late.query('COMMIT');
+      expect(await migrating).toEqual([2]);
+      await client.query('SET ROLE writer');
+      await client.query("SELECT outbox.put('d', 'new'), outbox.put_all('{d}', '{newer}'::text[])");
+      await client.query('RESET ROLE');
+      start();
+      await until(() => records().length >= 9);
+      await stopAll();
+      expect(texts().toSorted()).toEqual(['10', '7', '8', '9', 'late', 'new', 'newer', 'parked', 'parked']);
+      expect(await relayTo(kinesis).verify()).toMatchObject({ waitingRows: 0, missingRows: 0 });
+      await late.end();
+      await client.query('DROP OWNED BY writer; DROP ROLE writer');
+    });
+
+    test("within a transaction of the caller's, which stays open", async () => {
+      await client.query('DROP SCHEMA outbox CASCADE');
+      await client.query('BEGIN');
+      expect(await migrateOutbox(client)).toEqual([1, 2]);
+      await client.query('ROLLBACK');
+      expect(await one("SELECT to_regnamespace('outbox') AS schema")).toEqual({ schema: null });
+    });
+
+    test('wholly or not at all, statement by statement too', async () => {
+      await client.query('DROP SCHEMA outbox CASCADE');
+      await client.query(first!.sql);
+      await client.query('CREATE TABLE outbox.missing ()');
+      await expect(client.query(second!.sql)).rejects.toThrow('already exists');
+      expect(await one('SELECT version FROM outbox.settings')).toEqual({ version: 1 });
+      expect(await one("SELECT to_regclass('outbox.ended') AS ended")).toEqual({ ended: null });
+    });
+
+    test('from nothing that is not the whole of version 1', async () => {
+      await client.query('DROP SCHEMA outbox CASCADE');
+      await client.query(first!.sql);
+      await client.query('DROP FUNCTION outbox.grant_relay');
+      await expect(client.query(second!.sql)).rejects.toThrow('not the whole of version 1');
+    });
+  });
+});
