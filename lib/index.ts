@@ -56,6 +56,7 @@ export {
   OutboxRelayFunction,
   type OutboxRelayFunctionProps,
 } from './outbox/outbox-relay-function';
+export { OrderedStreamConsumer, type OrderedStreamConsumerProps } from './stream/consumer/ordered-stream-consumer';
 export {
   type IOrderedProducerFunction,
   OrderedProducerFunction,

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { AttributeValue, DynamoDbItem } from '../foundation/attribute-value';
 import { checkClient } from '../foundation/client-check';
 import { InvalidArgumentError } from '../foundation/errors';
+import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../foundation/function-environment';
 import { IncompleteAnswerError } from '../foundation/incomplete-answer-error';
 import { DynamoDbFenceStore } from './dynamodb-fence-store';
 import type { FenceStore } from './fence-store';
@@ -45,7 +46,7 @@ const LONGEST_TEXT_BYTES = 500;
 
 /**
  * Keeps parked keys in a DynamoDB table, for a consumer of several processes or functions. While no key is parked, a batch
- * costs one strongly consistent read of an item of less than 4 KB. The construct `OrderedConsumerFunction` makes such a table.
+ * costs one strongly consistent read of an item of less than 4 KB. The construct `OrderedStreamConsumer` makes such a table.
  */
 export class DynamoDbParkingStore extends ParkedKeys {
   readonly consumer: string;
@@ -56,6 +57,20 @@ export class DynamoDbParkingStore extends ParkedKeys {
   /** Parts that are to be marked by the next write, and the writes under way. */
   private toMark = new Set<string>();
   private marking?: Promise<void>;
+
+  /**
+   * The store of a function that the construct `OrderedStreamConsumer` is for, which tells it the table.
+   *
+   * @throws InvalidArgumentError if the function's environment names no table
+   */
+  static fromEnvironment(client: ParkingTableClient): DynamoDbParkingStore {
+    const { [PARKING_TABLE_NAME]: tableName, [CONSUMER_NAME]: consumer } = process.env;
+    if (tableName === undefined || consumer === undefined) {
+      const names = `${PARKING_TABLE_NAME} and ${CONSUMER_NAME}`;
+      throw new InvalidArgumentError('environment', undefined, `one with ${names}, which OrderedStreamConsumer sets`);
+    }
+    return new DynamoDbParkingStore(client, { tableName, consumer });
+  }
 
   /** @throws InvalidArgumentError if the client lacks a method, or an option is out of its bounds */
   constructor(

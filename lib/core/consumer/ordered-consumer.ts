@@ -7,6 +7,7 @@ import {
   type OrderedConsumerOptions,
   type RecordHandler,
 } from './consumer-options';
+import { parkedMetrics } from './parked-metrics';
 import { PassedPlaces } from './passed-places';
 import { Retry, type RetrySummary } from './retry';
 import { arrivalsByKey, type ShardRecord, type StreamEvent, shardRecords } from './shard-record';
@@ -77,7 +78,8 @@ export class OrderedConsumer {
 
   /**
    * Handles an event of Lambda: a batch of a stream, or `{ "retryParked": true }` of the retrier's schedule. It needs
-   * `ReportBatchItemFailures` in the event source mapping. It is bound, so that you can export it.
+   * `ReportBatchItemFailures` in the event source mapping. It is bound, so that you can export it. A retry writes the metrics
+   * of parked keys to the log, as a line in CloudWatch's embedded metric format.
    *
    * @throws InvalidArgumentError for an event that no stream sends
    * @throws what the parking store throws, if the retrier cannot read or write it
@@ -86,7 +88,11 @@ export class OrderedConsumer {
     event: StreamEvent | RetryEvent,
     context: InvocationContext,
   ): Promise<BatchResponse | RetrySummary> => {
-    if (Object(event).retryParked === true) return this.inTime(context, (time) => this.retry(time));
+    if (Object(event).retryParked === true) {
+      const summary = await this.inTime(context, (time) => this.retry(time));
+      console.log(parkedMetrics(this.settings.parking.consumer, summary));
+      return summary;
+    }
     if (!Array.isArray(Object(event).Records)) {
       throw new InvalidArgumentError('event', event, 'the event of a stream, or { "retryParked": true }');
     }

@@ -89,3 +89,9 @@ export const OUTBOX_SCHEMA = 'EVEN_SHARDS_OUTBOX_SCHEMA';
 
 /** Outbox relay: after how many tries a row is given up; absent if it never is. */
 export const MAX_TRIES = 'EVEN_SHARDS_MAX_TRIES';
+
+/** A function that an `OrderedStreamConsumer` is for: the name of its parking table. */
+export const PARKING_TABLE_NAME = 'EVEN_SHARDS_PARKING_TABLE_NAME';
+
+/** A function that an `OrderedStreamConsumer` is for: the name of the consumer in that table. */
+export const CONSUMER_NAME = 'EVEN_SHARDS_CONSUMER_NAME';

@@ -113,3 +113,16 @@ export const SHARD_COUNT_METRICS = {
   /** The most shards of a throttled value, after a raise. */
   mostShards: 'MostShards',
 } as const;
+
+/** Dimension of the metrics of an ordered consumer: its name. */
+export const CONSUMER_NAME_DIMENSION = 'ConsumerName';
+
+/** Metrics of an ordered consumer. Each retry of its parked keys writes them. */
+export const CONSUMER_METRICS = {
+  /** Keys that are set aside, dead ones included. */
+  parkedKeys: 'ParkedKeys',
+  /** Keys that nobody tries any more. */
+  deadKeys: 'DeadKeys',
+  /** How long the oldest parked key is held up by its first record, in seconds. */
+  parkedSeconds: 'ParkedSeconds',
+} as const;

@@ -226,12 +226,16 @@ describe('the retrier', () => {
     expect(await parkedKeys(w)).toMatchObject([{ records: 2, tries: 1 }]);
   });
 
-  test('is an event of the same handler', async () => {
+  test('is an event of the same handler, which writes what is parked to its log as metrics', async () => {
+    const log = jest.spyOn(console, 'log').mockImplementation(() => {});
     const w = world();
     const context = { getRemainingTimeInMillis: () => MINUTE_MS };
     expect(await w.clock.runUntil(w.consumer.handler({ retryParked: true }, context))).toMatchObject({
       stillParked: 0,
     });
+    const line = JSON.parse(log.mock.lastCall![0]);
+    expect(line).toMatchObject({ ConsumerName: 'memory', ParkedKeys: 0, DeadKeys: 0, ParkedSeconds: 0 });
+    log.mockRestore();
   });
 
   test('calls a key dead after so many tries, and leaves it', async () => {
