@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import ts from 'typescript';
+import { lambdaEnvironment } from '../../../bin/local/functions/lambda-environment';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { runSample } from '../../../bin/local/sample';
 import { INDEXES } from '../../../lib/core/foundation/function-environment';
@@ -12,9 +14,12 @@ const root = join(__dirname, '../../..');
 /** Runs the app as `cdk synth` does. It is found by the name of the package, as in a project that has installed it. */
 function synthesize(source: string): string {
   const outdir = mkdtempSync(join(tmpdir(), 'readme-example-'));
-  const { outputText } = ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.CommonJS } });
   const env = { ...process.env, CDK_OUTDIR: outdir, JSII_DEPRECATED: 'quiet' };
-  const { status, stderr } = spawnSync(process.execPath, ['-e', outputText], { cwd: root, env, encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, ['-e', transpiled(source, ts.ModuleKind.CommonJS)], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(stderr);
   return outdir;
 }
@@ -54,4 +59,28 @@ describe("README's first example", () => {
     expect(printed.join('\n')).toMatch(/^ *shipped +\d+ +20$/m);
     expect(printed.join('\n')).not.toMatch(/job|succeeded/);
   }, 60_000);
+
+  test('writes an order and reads all pages, as the second example says', async () => {
+    const [, example] = /^```mts\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;
+    const [query] = stack.functions.filter(({ environment }) => INDEXES in environment);
+    const program = mkdtempSync(join(root, 'dist', 'readme-example-'));
+    try {
+      writeFileSync(join(program, 'program.mjs'), transpiled(example!, ts.ModuleKind.ES2022));
+      const env = {
+        ...process.env,
+        ...lambdaEnvironment(query!, stack.endpoints),
+        BY_STATUS: JSON.stringify(JSON.parse(query!.environment[INDEXES]!).byStatus),
+      };
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(program, 'program.mjs')], { env });
+      expect(stderr).toBe('');
+      expect(stdout).toMatch(/orderId: 'o-1',\s+status: 'pending'/);
+      expect(stdout.match(/orderId/g)!.length).toBeGreaterThan(25);
+    } finally {
+      rmSync(program, { recursive: true });
+    }
+  }, 60_000);
 });
+
+function transpiled(source: string, module: ts.ModuleKind): string {
+  return ts.transpileModule(source, { compilerOptions: { module, target: ts.ScriptTarget.ES2022 } }).outputText;
+}
