@@ -11,6 +11,8 @@ const OURS =
   /^https:\/\/(?:github\.com\/[^/]+\/[^/]+\/(?:blob|tree)|raw\.githubusercontent\.com\/[^/]+\/[^/]+)\/main\//;
 
 const GUIDES = [
+  'README',
+  'something-is-wrong',
   'functions',
   'ordered-producer',
   'consuming',

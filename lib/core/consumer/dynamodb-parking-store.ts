@@ -54,7 +54,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
   private readonly tableName: string;
   private readonly rememberSeconds: number;
   private readonly rows: ParkedRows;
-  /** Parts that are to be marked by the next write, and the writes under way. */
+  /** Parts that are to be marked by the next write, and the writes in flight. */
   private toMark = new Set<string>();
   private marking?: Promise<void>;
 
@@ -193,7 +193,7 @@ export class DynamoDbParkingStore extends ParkedKeys {
     return marks;
   }
 
-  /** Marks a part. Those that come while a write is under way share the next one. */
+  /** Marks a part. Those that come while a write is in flight share the next one. */
   private async mark(part: string): Promise<void> {
     this.toMark.add(part);
     if (this.marking !== undefined) await this.marking.catch(() => {});
