@@ -154,6 +154,8 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   ],
   'hash-keys.md': [
     `up to ${n(lambda('hash-key-registry/registry-event', 'MAX_OWNERS'))} owners`,
+    `one after the other, of up to ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} owners each`,
+    `one commit for each ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} of them`,
     `the last ${n(core('consumer/fence-store', 'mostMoves'))} moves`,
     `with 64 accounts on 16 shards, the fullest shard typically has ${['', 'once', 'twice', 'thrice'][Math.round(fullestByMd5(64, 16))]} its share`,
     `on each of about ${Math.round(Math.log2(bench('allocator/restarts', 'COUNT')))} levels`,
