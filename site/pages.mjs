@@ -26,6 +26,7 @@ const GUIDES = [
   'resharding',
   'index-resharding',
   'monitoring',
+  'borders',
   'running-locally',
   'testing',
   'other-languages',

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, type IResource, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 
 /** A metric as data: what methods, dashboards, alarms and the tables of the guide to monitoring say of it. */
@@ -48,4 +48,13 @@ export function familyMetric(
     period: DEFAULT_PERIOD,
     ...props,
   });
+}
+
+/**
+ * Where CloudWatch has the metrics of a resource: in the account and the region of the resource, which need not be those of the stack
+ * that imports it, or that has the table of which it is a replica.
+ */
+export function whereMetricsAre({ env }: Pick<IResource, 'env'>): cloudwatch.MetricOptions {
+  const known = (value: string) => (Token.isUnresolved(value) ? undefined : value);
+  return { account: known(env.account), region: known(env.region) };
 }

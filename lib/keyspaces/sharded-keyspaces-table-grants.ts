@@ -1,6 +1,7 @@
 import { type IResource, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
+import { grantOnKey } from '../construct/kms-actions';
 
 /** What permissions on a table need to know of it. */
 interface GrantedTable extends IResource {
@@ -59,7 +60,7 @@ export class ShardedKeyspacesTableGrants {
         ),
       }),
     );
-    const onKey = encryptionKey?.grant(grantee, ...keyActions);
+    const onKey = encryptionKey && grantOnKey(encryptionKey, grantee, keyActions);
     return onKey ? grant.combine(onKey) : grant;
   }
 }

@@ -1,12 +1,12 @@
-import { Names, Stack } from 'aws-cdk-lib';
+import { type IResource, Names, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
 import { constructField } from '../construct/construct-field';
 import { given } from '../construct/given';
-import { checkOwnEnvironment } from '../construct/own-environment';
-import type { IBundledFunction } from '../function/bundled-function';
+import { checkOwnEnvironment, environmentOf } from '../construct/own-environment';
 import type { IQueryFunction } from '../function/query-function';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
@@ -145,9 +145,11 @@ export class ShardMonitoring extends Construct {
    *
    * @param stream the stream, of this app or imported
    * @param options what to watch of it
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the stream is known to be in
+   *   another account or region, whose metrics an alarm cannot see
    */
   public addStream(stream: kinesis.IStream, options: StreamMonitoringOptions = {}): StreamAlarms {
+    this.checkEnvironment('addStream', 'a stream', stream);
     watchShards(this, stream, options.shardLevelMetrics);
     const { autoScaling, reconciliation, writeThrottleAlarm = true, iteratorAgeAlarm = true } = options;
     const polling = StreamConsumerMetrics.fromPolling(stream);
@@ -168,12 +170,15 @@ export class ShardMonitoring extends Construct {
    * @param stream the stream that it reads
    * @param consumer the consumer's metrics
    * @param options what to watch of it
+   * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be in another account or region, whose metrics an
+   *   alarm cannot see
    */
   public addConsumer(
     stream: kinesis.IStream,
     consumer: StreamConsumerMetrics,
     options: ConsumerMonitoringOptions = {},
   ): ConsumerAlarms {
+    this.checkEnvironment('addConsumer', 'a stream', stream);
     const behind = consumerBehind(this, stream, consumer, options);
     const alarms = this.addAlarms<ConsumerAlarms>(stream, { behind }, consumer._id);
     this.addRow(`Consumer ${consumer.consumerName}`, consumerWidgets(stream, consumer, alarms));
@@ -185,18 +190,17 @@ export class ShardMonitoring extends Construct {
    *
    * @param index the index, of this app or imported
    * @param options what to watch of it
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and for an alarm of an index that is
+   *   known to be in another account or region: the dashboard has its metrics, but no alarm can
    */
   public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): IndexAlarms {
     const { writeThrottleAlarm = true, shardCountController } = options;
-    const alarms = this.addAlarms<IndexAlarms>(
-      index.table,
-      {
-        ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfIndex(this, index, options) }),
-        ...(shardCountController && shardCountAlarms(index, shardCountController)),
-      },
-      index.indexName,
-    );
+    const definitions = {
+      ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfIndex(this, index, options) }),
+      ...(shardCountController && shardCountAlarms(index, shardCountController)),
+    };
+    this.checkAlarms('addIndex', 'an index', index.table, definitions);
+    const alarms = this.addAlarms<IndexAlarms>(index.table, definitions, index.indexName);
     const title = `Index ${index.indexName} of the table ${index.table.tableName}`;
     this.addRow(title, [...indexWidgets(index, alarms), ...shardCountWidgets(shardCountController, alarms)]);
     return alarms;
@@ -207,14 +211,17 @@ export class ShardMonitoring extends Construct {
    *
    * @param table the table, of this app or imported
    * @param options what to watch of it
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and for an alarm of a table that is
+   *   known to be in another account or region: the dashboard has its metrics, but no alarm can
    */
   public addTable(table: IKeyShardedTable, options: TableMonitoringOptions = {}): TableAlarms {
     const { writeThrottleAlarm = true, readThrottleAlarm = true } = options;
-    const alarms = this.addAlarms<TableAlarms>(table.table, {
+    const definitions = {
       ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfTable(this, table, options) }),
       ...(readThrottleAlarm && { readThrottles: readThrottlesOfTable(this, table, options) }),
-    });
+    };
+    this.checkAlarms('addTable', 'a table', table.table, definitions);
+    const alarms = this.addAlarms<TableAlarms>(table.table, definitions);
     this.addRow(`Table ${table.table.tableName}`, tableWidgets(table, alarms));
     return alarms;
   }
@@ -224,9 +231,11 @@ export class ShardMonitoring extends Construct {
    *
    * @param cluster the cluster
    * @param options what to watch of it
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the cluster is known to be in
+   *   another account or region, whose metrics an alarm cannot see
    */
   public addDaxCluster(cluster: DaxCluster, options: DaxMonitoringOptions = {}): DaxAlarms {
+    this.checkEnvironment('addDaxCluster', 'a cluster', environmentOf(cluster));
     const alarms = this.addAlarms<DaxAlarms>(cluster, daxAlarms(this, cluster, options));
     this.addRow(`DAX ${cluster.clusterName}`, daxWidgets(cluster, alarms));
     return alarms;
@@ -287,17 +296,28 @@ export class ShardMonitoring extends Construct {
    *
    * @param queue the queue
    * @param options what to watch of it
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the queue is known to be in
+   *   another account or region, whose metrics an alarm cannot see
    */
   public addDeadLetterQueue(queue: sqs.IQueue, options: DeadLetterQueueMonitoringOptions = {}): DeadLetterQueueAlarms {
+    this.checkEnvironment('addDeadLetterQueue', 'a queue', queue);
     const depth = deadLetterQueueDepth(this, queue, options);
     const alarms = this.addAlarms<DeadLetterQueueAlarms>(queue, { depth });
     this.addRow(`Dead-letter queue ${queue.queueName}`, queueWidgets(queue, alarms));
     return alarms;
   }
 
-  private checkEnvironment(method: string, kind: string, watched: IBundledFunction): void {
-    checkOwnEnvironment(constructField(this, method), kind, watched, Stack.of(this));
+  private checkEnvironment(method: string, kind: string, watched: Pick<IResource, 'env'>): void {
+    const advice = ', so watch it with a ShardMonitoring in a stack of its own account and region';
+    checkOwnEnvironment(constructField(this, method), kind, watched, Stack.of(this), advice);
+  }
+
+  /** A dashboard can show the metrics of another account and region. An alarm cannot have them. */
+  private checkAlarms(method: string, kind: string, table: ITableV2, definitions: object): void {
+    if (!this.alarmsOn || Object.keys(definitions).length === 0) return;
+    const advice =
+      ', or no alarms of it here: switch them off, and have them in a ShardMonitoring in a stack of its own account and region';
+    checkOwnEnvironment(constructField(this, method), kind, table, Stack.of(this), advice);
   }
 
   private addRow(title: string, rows: cloudwatch.IWidget[][]): void {

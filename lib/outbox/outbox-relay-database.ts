@@ -2,6 +2,7 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as rds from 'aws-cdk-lib/aws-rds';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import { allowConnection } from '../construct/allow-connection';
 import { InvalidArgumentError } from '../core/foundation/errors';
 
 /** How an outbox relay logs in, and where. */
@@ -77,10 +78,16 @@ export class OutboxRelayDatabase {
    * An RDS Proxy. It pins the relay's connection, for the relay holds a lock and listens: it saves the relay nothing, but
    * may be the only way to the database.
    *
-   * @param proxy the proxy
+   * @param proxy the proxy, of this app
    * @param options how to log in
+   * @throws an error with the code `INVALID_ARGUMENT` for an imported proxy
    */
   public static fromProxy(proxy: rds.DatabaseProxy, options: OutboxRelayDatabaseOptions): OutboxRelayDatabase {
+    if (proxy.connections === undefined) {
+      const allowed =
+        'a proxy of this app: an imported one does not tell its security groups, so import the database behind it';
+      throw new InvalidArgumentError('proxy', proxy.node.path, allowed);
+    }
     return new OutboxRelayDatabase({
       ...options,
       host: proxy.endpoint,
@@ -116,7 +123,8 @@ export class OutboxRelayDatabase {
   /** Lets a function reach the database and log in. @internal */
   public _allow(relay: iam.IGrantable & ec2.IConnectable): void {
     const { secret, iamUser, connections, port, grantConnect } = this.parts;
-    connections.allowFrom(relay, connections.defaultPort ?? ec2.Port.tcp(Number(port)), 'the relay of the outbox');
+    const ofDatabase = connections.defaultPort ?? ec2.Port.tcp(Number(port));
+    allowConnection(relay, { connections }, ofDatabase, 'the relay of the outbox');
     if (iamUser !== undefined) grantConnect(relay, iamUser);
     else secret!.grantRead(relay);
   }

@@ -1,4 +1,4 @@
-import { Duration, type Size, Token } from 'aws-cdk-lib';
+import { Duration, type Size, Stack, Token } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -7,6 +7,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import { constructField } from '../construct/construct-field';
 import type { MetricFamily } from '../construct/metric-definition';
+import { checkOwnEnvironment } from '../construct/own-environment';
 import { inUnit } from '../construct/token-unit';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import {
@@ -205,8 +206,8 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
  * It has a role that can write to the stream, log in to the database and write to its log group, and what Lambda needs to
  * connect it to the network. It writes metrics of the namespace `EvenShards`, with the dimension `FunctionName`.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be in another account or region or ignores
- *   partition keys, or if the timeout, the record size limit or the tries are out of bounds
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream or the network is known to be in another account or region,
+ *   if the stream ignores partition keys, or if the timeout, the record size limit or the tries are out of bounds
  */
 export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOutboxRelayFunction {
   /**
@@ -314,6 +315,7 @@ interface RelaySettings {
 }
 
 function relaySettings(relay: IConstruct, props: OutboxRelayFunctionProps): RelaySettings {
+  checkOwnEnvironment(constructField(relay, 'vpc'), 'a network', props.vpc, Stack.of(relay));
   return {
     stream: orderedStream(relay, props.stream),
     maxRecordBytes: recordLimitBytes(relay, props.stream, props.maxRecordSize),

@@ -6,9 +6,11 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { allowConnection } from '../construct/allow-connection';
 import { constructField } from '../construct/construct-field';
+import { grantOnKey } from '../construct/kms-actions';
 import { average, familyMetric, type MetricFamily, sum } from '../construct/metric-definition';
-import { checkOwnEnvironment } from '../construct/own-environment';
+import { checkOwnEnvironment, environmentOf } from '../construct/own-environment';
 import { refuseToken } from '../construct/refuse-token';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { bindConfig } from '../function/bind-config';
@@ -205,17 +207,18 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
    *
    * @param reader the function that reads
    * @param binding how the function is told; the variable is `DAX_ENDPOINT` unless it says otherwise
-   * @throws an error with the code `INVALID_ARGUMENT` if the function is not in a network, or if Lambda does not take the
-   *   name of the environment variable
+   * @throws an error with the code `INVALID_ARGUMENT` if the function is not in a network, if it is known to be in another
+   *   account or region, or if Lambda does not take the name of the environment variable
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     if (!reader.isBoundToVpc) {
       throw new InvalidArgumentError(constructField(reader, 'bindReader'), reader.node.id, 'a function with a vpc');
     }
+    checkOwnEnvironment(constructField(reader, 'bindReader'), 'a cluster', environmentOf(this), Stack.of(reader));
     const { endpoint } = this;
     const bound = { name: 'daxEndpoint', config: { cluster: this.node.path }, json: endpoint };
     bindConfig(bound, reader, binding.environmentVariable);
-    this.connections.allowDefaultPortFrom(reader, 'reads through the cache');
+    allowConnection(reader, this, ec2.Port.tcp(ENCRYPTED_PORT), 'reads through the cache');
     return this.grantRead(reader);
   }
 
@@ -365,7 +368,7 @@ export class DaxCluster extends Construct implements ec2.IConnectable {
         resources: [table.tableArn],
       }),
     );
-    table.encryptionKey?.grant(this.role, 'kms:Decrypt');
+    if (table.encryptionKey) grantOnKey(table.encryptionKey, this.role, ['kms:Decrypt']);
   }
 
   private milliseconds(property: string, timeToLive: Duration = Duration.minutes(5)): string {

@@ -1,6 +1,7 @@
 import { Annotations, Token, TokenComparison } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import { grantOnKey } from '../construct/kms-actions';
 
 /** What is allowed on a table, or on an index of it. */
 export interface TablePermission {
@@ -32,7 +33,7 @@ export function grantOnTable(table: dynamodb.ITableV2, permission: TablePermissi
       ? iam.Grant.addToPrincipalOrResource({ ...statement, resource: table, resourceSelfArns: ['*'] })
       : iam.Grant.addToPrincipal(statement);
   if (!onTable.success || isForeign(grantee, table)) warnOfNothing(table, permission, granting);
-  const onKey = table.encryptionKey?.grant(grantee, ...keyActions);
+  const onKey = table.encryptionKey && grantOnKey(table.encryptionKey, grantee, keyActions);
   return onKey ? onTable.combine(onKey) : onTable;
 }
 

@@ -237,7 +237,11 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
     }
     this.functionArn = this.function.functionArn;
     this.functionName = this.function.functionName;
-    this.grants = HashKeyRegistryGrants._of(this);
+    this.grants = HashKeyRegistryGrants._of(this, {
+      table: this.table,
+      invoked: (alias) =>
+        alias === undefined ? this.function : (this.node.findChild(`Alias-${alias}`) as lambda.Alias),
+    });
     this.grantOwnWork();
   }
 

@@ -3,6 +3,8 @@ import { CustomResource, Lazy, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { Construct } from 'constructs';
+import { constructField } from '../../construct/construct-field';
+import { checkOwnEnvironment, environmentOf } from '../../construct/own-environment';
 import { possibleShardCount, provisionedStream } from '../stream-checks';
 import { StreamReshardGrants } from '../stream-grants';
 import { streamProperties } from '../stream-properties';
@@ -29,7 +31,7 @@ export interface StreamReshardingProps {
   readonly deployedShardCount?: number;
 
   /**
-   * What answers CloudFormation, in a stack of the stream's account and region.
+   * What answers CloudFormation, of this stack or another one of the same account and region.
    *
    * @default - all such resources of the stack share a provider with default settings
    */
@@ -82,7 +84,8 @@ export class StreamResharding extends Construct {
     const deployedShardCount = possibleShardCount(this, 'deployedShardCount', props.deployedShardCount);
     ownShardCount(this, stream, shardCount);
     const provider = props.provider ?? StreamReshardingProvider._of(this);
-    const grant = StreamReshardGrants.fromStream(stream).reshard(provider.function);
+    const grantee = this.granteeOf(provider);
+    const grant = StreamReshardGrants.fromStream(stream).reshard(grantee);
     const resource = new CustomResource(this, 'Resource', {
       serviceToken: provider.serviceToken,
       resourceType: 'Custom::EvenShardsStreamShardCount',
@@ -94,22 +97,27 @@ export class StreamResharding extends Construct {
         StreamProperties: digestOf(stream),
       },
     });
-    grant.combine(this.mayAskForRollBack(provider)).applyBefore(resource);
+    grant.combine(this.mayAskForRollBack(grantee)).applyBefore(resource);
     this.openShardCount = resource.getAttString('OpenShardCount');
     this.skew = resource.getAttString('Skew');
   }
 
+  /**
+   * Who is allowed to reshard. A provider of another stack gets a policy of this one: its own would name the stream, and the two stacks
+   * would need each other.
+   */
+  private granteeOf(provider: StreamReshardingProvider): iam.IGrantable {
+    if (Stack.of(provider) === Stack.of(this)) return provider.function;
+    checkOwnEnvironment(constructField(this, 'provider'), 'a provider', environmentOf(provider), Stack.of(this));
+    return new iam.Policy(this, 'Policy', { roles: [provider.function.role!] });
+  }
+
   /** Only the stack itself knows whether it is being rolled back. */
-  private mayAskForRollBack(provider: StreamReshardingProvider): iam.Grant {
-    const stack = Stack.of(this);
+  private mayAskForRollBack(grantee: iam.IGrantable): iam.Grant {
     return iam.Grant.addToPrincipal({
-      grantee: provider.function,
+      grantee,
       actions: ['cloudformation:DescribeStacks'],
-      resourceArns: [
-        Stack.of(provider) === stack
-          ? stack.stackId
-          : stack.formatArn({ service: 'cloudformation', resource: 'stack', resourceName: `${stack.stackName}/*` }),
-      ],
+      resourceArns: [Stack.of(this).stackId],
     });
   }
 }

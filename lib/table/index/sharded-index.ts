@@ -4,7 +4,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../../construct/construct-field';
-import { familyMetric } from '../../construct/metric-definition';
+import { familyMetric, whereMetricsAre } from '../../construct/metric-definition';
 import { checkOwnEnvironment } from '../../construct/own-environment';
 import type { ShardedIndexConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
@@ -240,7 +240,10 @@ export class ShardedIndex implements IShardedIndex {
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const dimensions = { TableName: this.table.tableName, GlobalSecondaryIndexName: this.indexName };
-    return familyMetric(SHARDED_INDEX_METRICS, metricName, dimensions, props).attachTo(this.table);
+    return familyMetric(SHARDED_INDEX_METRICS, metricName, dimensions, {
+      ...whereMetricsAre(this.table),
+      ...props,
+    });
   }
 
   /**

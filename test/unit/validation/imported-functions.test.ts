@@ -223,7 +223,7 @@ describe('a function of another app', () => {
         new InvalidArgumentError(
           `EvenShards/Monitoring: ${method}`,
           `aws://${account}/${region}`,
-          `${kind} of the account and region aws://111111111111/eu-west-1`,
+          `${kind} of the account and region aws://111111111111/eu-west-1, so watch it with a ShardMonitoring in a stack of its own account and region`,
         ),
       );
     }

@@ -1,0 +1,114 @@
+import { App, NestedStack, Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+
+/** The account and the region of the construct that takes a partner. */
+export const HOME = { account: '111111111111', region: 'eu-west-1' };
+const FAR = { ...HOME, region: 'us-east-1' };
+const FOREIGN = { ...HOME, account: '222222222222' };
+
+/** A construct's partner, and how an app comes by it. */
+export interface Partner<P> {
+  /** One of this app. */
+  make(scope: Construct): P;
+  /** One that exists, in an account and a region. Undefined: its import cannot say that it is of another than the stack. */
+  import?(scope: Construct, env: { account: string; region: string }): P | undefined;
+  /** The same in another region, of a partner that was made. */
+  onReplica?(partner: P, region: string): P;
+}
+
+/** A construct of the library, and something of the user's, or another construct of the library, that it is given. */
+export interface Pair {
+  readonly construct: string;
+  readonly partner: string;
+  /** Each border that the pair can have, with what stands on both sides of it. */
+  readonly across: (border: Border) => App | undefined;
+}
+
+export const BORDERS = [
+  'same stack',
+  'other stack',
+  'partner in a nested stack',
+  'construct in a nested stack',
+  'other Region',
+  'replica',
+  'other account',
+  'imported',
+  'imported across Regions',
+  'imported across accounts',
+] as const;
+export type Border = (typeof BORDERS)[number];
+
+/**
+ * A pair with each border between its two.
+ *
+ * @param use gives the partner to the construct, which it makes in the scope
+ */
+export function pair<P>(
+  construct: string,
+  partner: string,
+  { make, import: existing, onReplica }: Partner<P>,
+  use: (scope: Construct, partner: P) => void,
+): Pair {
+  return {
+    construct,
+    partner,
+    across: (border) => {
+      const app = new App({
+        context: { 'aws:cdk:disable-asset-staging': true, 'aws:cdk:enable-path-metadata': false },
+        analyticsReporting: false,
+      });
+      const home = () => new Stack(app, 'Home', { env: HOME, crossRegionReferences: true });
+      const other = (env: object) => new Stack(app, 'Other', { env, crossRegionReferences: true });
+      switch (border) {
+        case 'same stack': {
+          const stack = home();
+          use(stack, make(stack));
+          return app;
+        }
+        case 'other stack': {
+          const made = make(other(HOME));
+          use(home(), made);
+          return app;
+        }
+        case 'partner in a nested stack': {
+          const stack = home();
+          use(stack, make(new NestedStack(stack, 'Nested')));
+          return app;
+        }
+        case 'construct in a nested stack': {
+          const stack = home();
+          const made = make(stack);
+          use(new NestedStack(stack, 'Nested'), made);
+          return app;
+        }
+        case 'other Region': {
+          const made = make(other(FAR));
+          use(home(), made);
+          return app;
+        }
+        case 'replica': {
+          if (onReplica === undefined) return undefined;
+          const made = onReplica(make(other(FAR)), HOME.region);
+          use(home(), made);
+          return app;
+        }
+        case 'other account': {
+          const made = make(other(FOREIGN));
+          use(home(), made);
+          return app;
+        }
+        case 'imported':
+        case 'imported across Regions':
+        case 'imported across accounts': {
+          if (existing === undefined) return undefined;
+          const env = { imported: HOME, 'imported across Regions': FAR, 'imported across accounts': FOREIGN }[border];
+          const stack = home();
+          const known = existing(stack, env);
+          if (known === undefined) return undefined;
+          use(stack, known);
+          return app;
+        }
+      }
+    },
+  };
+}

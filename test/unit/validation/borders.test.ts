@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { App, Stack } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Role } from 'aws-cdk-lib/aws-iam';
+import { Stream } from 'aws-cdk-lib/aws-kinesis';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { DatabaseProxy } from 'aws-cdk-lib/aws-rds';
+import {
+  FanOutQueryFunction,
+  HashKeyRegistry,
+  OutboxRelayDatabase,
+  ShardCounts,
+  ShardedIndex,
+  ShardedTable,
+  ShardMonitoring,
+  StreamReshardingProvider,
+  UniformStream,
+} from '../../../lib';
+import { BORDERS, type Border, type Pair } from '../../support/borders/borders';
+import { allowed, circleIn, otherPlacesIn, synthesize } from '../../support/borders/judge';
+import { PAIRS } from '../../support/borders/pairs';
+import { rowOf } from '../../support/borders/table';
+
+const GUIDE = readFileSync('docs/guides/borders.md', 'utf8');
+
+const cells = PAIRS.flatMap((pair) =>
+  BORDERS.map((border): [string, string, Border, Pair] => [pair.construct, pair.partner, border, pair]),
+);
+
+describe.each(cells)('%s with %s: %s', (_construct, _partner, border, pair) => {
+  const synthesis = synthesize(pair, border);
+
+  if (synthesis === undefined) return;
+
+  if ('refusal' in synthesis) {
+    test('is refused by an error of the library, which says what is allowed', () => {
+      expect(synthesis.refusal).toMatch(/^\[INVALID_\w+\] .+ must be .+, got /);
+    });
+    return;
+  }
+
+  test('is synthesized without a circle in a template', () => {
+    expect(synthesis.templates.flatMap(circleIn)).toEqual([]);
+  });
+
+  test('allows what it allows within one stack, and nothing more', () => {
+    const withinStack = synthesize(pair, 'same stack') as typeof synthesis;
+    const { actions, onAnything } = permissionsIn(synthesis);
+    // Of an imported partner, this app has neither a role nor a policy.
+    const expected = permissionsIn(withinStack);
+    if (border.startsWith('imported')) expect(expected.actions).toEqual(expect.arrayContaining(actions));
+    else expect(actions).toEqual(expected.actions);
+    expect(expected.onAnything).toEqual(expect.arrayContaining(onAnything));
+  });
+
+  test('names nothing of another account or Region in the stack of the construct', () => {
+    if (border === 'replica') expect(synthesis.templates.flatMap(otherPlacesIn)).toEqual([]);
+  });
+});
+
+type Templates = Exclude<NonNullable<ReturnType<typeof synthesize>>, { refusal: string }>;
+
+function permissionsIn({ templates }: Templates): { actions: string[]; onAnything: string[] } {
+  const statements = allowed(templates).filter(({ action }) => isOfTheLibrary(action));
+  const named = (each: typeof statements) => [...new Set(each.map(({ action }) => action))].sort();
+  return { actions: named(statements), onAnything: named(statements.filter(({ resource }) => resource === '"*"')) };
+}
+
+/** CDK's own functions carry references from one Region to another. */
+function isOfTheLibrary(action: string): boolean {
+  return !action.startsWith('ssm:');
+}
+
+describe('what crosses a border', () => {
+  const home = { account: '111111111111', region: 'eu-west-1' };
+  const string = (name: string) => ({ name, type: AttributeType.STRING });
+  const index = { indexName: 'byTime', shardCounts: ShardCounts.uniform(2) };
+  let app: App;
+  let stack: Stack;
+  beforeEach(() => {
+    app = new App();
+    stack = new Stack(app, 'Home', { env: home });
+  });
+  const stackIn = (env: object, id = 'Other') => new Stack(app, id, { env: { ...home, ...env } });
+  const importedFrom = (region: string) =>
+    ShardedIndex.fromShardedIndexAttributes({
+      ...index,
+      table: TableV2.fromTableArn(stack, 'Jobs', `arn:aws:dynamodb:${region}:111111111111:table/jobs`),
+      tableKey: ['jobId'],
+    });
+
+  test('the metrics of an index are those of the Region of its replica', () => {
+    const table = new ShardedTable(stack, 'Jobs', {
+      partitionKey: string('jobId'),
+      replicas: [{ region: 'us-east-1' }],
+    });
+    const added = table.addShardedIndex(index);
+
+    expect(added.metric('WriteThrottleEvents')).toMatchObject({ account: home.account, region: 'eu-west-1' });
+    expect(added.onReplica('us-east-1').metric('WriteThrottleEvents')).toMatchObject({ region: 'us-east-1' });
+  });
+
+  test('a dashboard shows an imported index of another Region, once it has no alarm of it', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    const far = importedFrom('us-east-1');
+
+    expect(() => monitoring.addIndex(far)).toThrow(
+      'addIndex must be an index of the account and region aws://111111111111/eu-west-1, or no alarms of it here: switch them off, ' +
+        'and have them in a ShardMonitoring in a stack of its own account and region',
+    );
+    monitoring.addIndex(far, { writeThrottleAlarm: false });
+    const [dashboard] = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard'));
+    expect(JSON.stringify(dashboard)).toContain(String.raw`\"region\":\"us-east-1\"`);
+  });
+
+  test('what reads a replica may decrypt with the key of the replica, and with no other', () => {
+    const replicaKey = 'arn:aws:kms:us-east-1:111111111111:key/1234';
+    const table = new ShardedTable(stack, 'Jobs', {
+      tableName: 'jobs',
+      partitionKey: string('jobId'),
+      replicas: [{ region: 'us-east-1' }],
+      encryption: TableEncryptionV2.customerManagedKey(new Key(stack, 'Key'), { 'us-east-1': replicaKey }),
+    });
+    const far = stackIn({ region: 'us-east-1' });
+    new FanOutQueryFunction(far, 'Query', { indexes: [table.addShardedIndex(index).onReplica('us-east-1')] });
+
+    Template.fromStack(far).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([{ Effect: 'Allow', Action: 'kms:Decrypt', Resource: replicaKey }]),
+      },
+    });
+  });
+
+  describe('a registry and a role of another account', () => {
+    const roleOf = (account: string) => Role.fromRoleArn(stack, 'Caller', `arn:aws:iam::${account}:role/caller`);
+
+    test('meet in the policies of the function and of the table', () => {
+      const stream = new UniformStream(stack, 'Stream', { shardCount: 2 });
+      const registry = new HashKeyRegistry(stack, 'Registry', { stream });
+      const foreign = roleOf('222222222222');
+      registry.grants.allocate(foreign);
+      registry.grants.allocate(foreign);
+      registry.grants.read(foreign);
+
+      const template = Template.fromStack(stack);
+      template.resourceCountIs('AWS::Lambda::Permission', 1);
+      template.hasResourceProperties('AWS::Lambda::Permission', {
+        Action: 'lambda:InvokeFunction',
+        Principal: 'arn:aws:iam::222222222222:role/caller',
+        FunctionName: { Ref: Match.stringLikeRegexp('^RegistryAliasallocate') },
+      });
+      template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        Replicas: [
+          Match.objectLike({
+            ResourcePolicy: {
+              PolicyDocument: Match.objectLike({ Statement: [Match.objectLike({ Action: 'dynamodb:GetItem' })] }),
+            },
+          }),
+        ],
+      });
+    });
+
+    test('are told of by a warning, where the registry is imported', () => {
+      const registry = HashKeyRegistry.fromHashKeyRegistryAttributes(stack, 'Registry', {
+        stream: Stream.fromStreamArn(stack, 'Stream', 'arn:aws:kinesis:eu-west-1:111111111111:stream/events'),
+        functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:registry',
+        tableArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/owners',
+      });
+      registry.grants.query(roleOf('222222222222'));
+
+      Annotations.fromStack(stack).hasWarning(
+        '/Home/Registry',
+        Match.stringLikeRegexp(
+          'lambda:InvokeFunction could not be allowed on the registry.*HashKeyRegistry.grantWithoutEffect',
+        ),
+      );
+    });
+  });
+
+  test('a provider of another stack may reshard the stream, by a policy of the stack of the stream', () => {
+    const provider = new StreamReshardingProvider(stackIn({}, 'Shared'), 'Provider');
+    new UniformStream(stack, 'Stream', { shardCount: 4, deployedShardCount: 2, reshardingProvider: provider });
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      Roles: [{ 'Fn::ImportValue': Match.stringLikeRegexp('^Shared:ExportsOutputRefProviderRole') }],
+    });
+    template.hasResource('Custom::EvenShardsStreamShardCount', {
+      DependsOn: [Match.stringLikeRegexp('^StreamReshardingPolicy')],
+    });
+  });
+
+  test('an imported proxy is refused, for nobody knows its security groups', () => {
+    const proxy = DatabaseProxy.fromDatabaseProxyAttributes(stack, 'Proxy', {
+      dbProxyName: 'proxy',
+      dbProxyArn: 'arn:aws:rds:eu-west-1:111111111111:db-proxy:prx-1',
+      endpoint: 'proxy.eu-west-1.rds.amazonaws.com',
+      securityGroups: [],
+    });
+
+    expect(() => OutboxRelayDatabase.fromProxy(proxy as DatabaseProxy, { iamUser: 'relay' })).toThrow(
+      'proxy must be a proxy of this app',
+    );
+  });
+});
+
+describe('the guide to borders', () => {
+  test.each(PAIRS.map((pair) => [pair.construct, pair.partner, pair] as const))(
+    'has the row of %s with %s',
+    (_, __, pair) => {
+      expect(GUIDE.split('\n')).toContain(rowOf(pair));
+    },
+  );
+});
