@@ -4,6 +4,7 @@ import { cql } from './cql';
 import { UsageError } from './flags';
 import { local } from './local';
 import { InvalidInputError } from './local/sample/sample-error';
+import { parked } from './parked';
 import { plan } from './plan';
 import { reshard } from './reshard';
 import { simulate } from './simulate';
@@ -17,6 +18,10 @@ interface Command {
 const COMMANDS: Readonly<Record<string, Command>> = {
   cql: { run: cql, summary: 'the CREATE TABLE of each Keyspaces table of an app' },
   local: { run: local, summary: 'run a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda' },
+  parked: {
+    run: (args) => parked(args),
+    summary: 'the keys that an ordered consumer has set aside; resume, skip or drop one',
+  },
   plan: { run: plan, summary: 'how many shards a stream or an index needs, why, and what they cost' },
   reshard: { run: reshard, summary: 'which deployments take an index from its shard counts to others' },
   simulate: {

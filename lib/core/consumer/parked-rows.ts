@@ -106,11 +106,11 @@ export class ParkedRows {
   private async *counting(first: number, next: number, place: RowsPlace): AsyncGenerator<Appended> {
     let beside: Appended[] = [];
     for await (const appended of this.appended(place)) {
-      if (appended.start >= next) break;
       if (beside.length > 0 && beside[0]!.start !== appended.start) {
         if (appended.start > first) yield theOneOf(beside, appended.previous);
         beside = [];
       }
+      if (appended.start >= next) return;
       beside.push(appended);
     }
     if (beside.length > 0) yield theOneOf(beside, place.last);

@@ -1,0 +1,96 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { DynamoDbParkingStore, type ParkedKeys, type ParkingTableClient } from '../../lib/core/consumer';
+import { EvenShardsError } from '../../lib/core/foundation/errors';
+import { parsedFlags, UsageError } from '../flags';
+import { type ParkedLine, parkedReport } from './parked-report';
+
+const COMMAND = 'even-shards parked';
+
+const HELP = `usage: even-shards parked --table TABLE --consumer NAME [options]
+       even-shards parked --table TABLE --consumer NAME resume KEY
+       even-shards parked --table TABLE --consumer NAME skip KEY
+       even-shards parked --table TABLE --consumer NAME drop KEY
+
+Lists the keys that an ordered consumer has set aside: how many records of each wait, since when its first record holds it up,
+how often that was tried, and what the last attempt has thrown. It asks DynamoDB with the credentials and the region of the
+environment.
+
+  resume KEY  tries a key again with the next retry, dead or not
+  skip KEY    leaves out the record that holds a key up, for good
+  drop KEY    deletes all records of a key that wait, for good
+
+  --table TABLE    the name of the parking table
+  --consumer NAME  the name of the consumer in it
+  --endpoint URL   another DynamoDB, such as that of a local run
+  --json           print one JSON document for each key, on a line of its own
+  --payload        print the data of the record that holds a key up, too, as text
+  --help           show this text
+
+exit code: 0 if no key is dead, 3 if one is; 1 if a key that is named is not parked.
+
+example: even-shards parked --table Parked --consumer orders`;
+
+const OPTIONS = {
+  consumer: { type: 'string' },
+  endpoint: { type: 'string' },
+  help: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  payload: { type: 'boolean', default: false },
+  table: { type: 'string' },
+} as const;
+
+const EXIT_DEAD = 3;
+
+/** What a person can do with a key, and what is said when it is done. */
+const ACTIONS = {
+  resume: 'is tried again with the next retry',
+  skip: 'goes on behind the record that held it up',
+  drop: 'has no record that waits any more',
+} as const;
+
+/** The key is not parked: somebody else was there first, or it has another name. */
+class KeyNotParkedError extends EvenShardsError {
+  constructor(partitionKey: string) {
+    super('KEY_NOT_PARKED', `${JSON.stringify(partitionKey)} is not parked`, { summary: 'the key is not parked' });
+  }
+}
+
+/** `even-shards parked`. */
+export async function parked(args: string[], clientOf: (endpoint?: string) => ParkingTableClient = dynamoDb) {
+  const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
+  if (flags.help) return console.log(HELP);
+  const { table, consumer, endpoint } = flags;
+  if (table === undefined || consumer === undefined) throw new UsageError('give --table and --consumer', COMMAND);
+  const store = new DynamoDbParkingStore(clientOf(endpoint), { tableName: table, consumer });
+  const [action, key, ...others] = positionals;
+  if (action === undefined) return list(store, flags);
+  if (!isAction(action) || key === undefined || others.length > 0) {
+    throw new UsageError('give resume, skip or drop, and one key', COMMAND);
+  }
+  if (!(await store[action](key))) throw new KeyNotParkedError(key);
+  console.log(`${JSON.stringify(key)} ${ACTIONS[action]}`);
+}
+
+function isAction(action: string): action is keyof typeof ACTIONS {
+  return Object.hasOwn(ACTIONS, action);
+}
+
+async function list(store: ParkedKeys, { json, payload }: { json: boolean; payload: boolean }): Promise<void> {
+  const keys: ParkedLine[] = [];
+  for await (const key of store.keys()) {
+    const { partitionKey, first, next, since, tries, lastError, dead } = key;
+    const line: ParkedLine = { partitionKey, records: next - first, since: new Date(since), tries, lastError, dead };
+    if (payload)
+      for await (const { data } of store.records({ ...key, next: Math.min(next, first + 1) }))
+        line.payload = Buffer.from(data).toString();
+    keys.push(line);
+  }
+  keys.sort((a, b) => a.since.getTime() - b.since.getTime());
+  if (json) for (const key of keys) console.log(JSON.stringify(key));
+  else console.log(parkedReport(keys, Date.now()).join('\n'));
+  if (keys.some(({ dead }) => dead)) process.exitCode = EXIT_DEAD;
+}
+
+function dynamoDb(endpoint?: string): ParkingTableClient {
+  return new DynamoDB(endpoint === undefined ? {} : { endpoint });
+}

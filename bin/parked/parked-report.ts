@@ -1,0 +1,45 @@
+/** A parked key as the command prints it. */
+export interface ParkedLine {
+  partitionKey: string;
+  records: number;
+  since: Date;
+  tries: number;
+  lastError: string | undefined;
+  dead: boolean;
+  payload?: string;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The keys as lines for a terminal, the one that is held up the longest first. */
+export function parkedReport(keys: readonly ParkedLine[], now: number): string[] {
+  if (keys.length === 0) return ['no key is parked'];
+  const dead = keys.filter((key) => key.dead).length;
+  const total = `${keys.length} ${keys.length === 1 ? 'key is' : 'keys are'} parked, ${dead} of them dead`;
+  return [total, ...keys.flatMap((key) => linesOf(key, now))];
+}
+
+function linesOf({ partitionKey, records, since, tries, lastError, dead, payload }: ParkedLine, now: number): string[] {
+  const waits = `${records} ${records === 1 ? 'record waits' : 'records wait'}`;
+  const held = `for ${ageText(now - since.getTime())}, ${tries} ${tries === 1 ? 'try' : 'tries'}`;
+  const lines = ['', `${printable(partitionKey)}${dead ? '  DEAD' : ''}`, `  ${waits} ${held}`];
+  if (lastError !== undefined) lines.push(`  ${printable(lastError)}`);
+  if (payload !== undefined) lines.push(`  ${printable(payload)}`);
+  return lines;
+}
+
+function ageText(ms: number): string {
+  if (ms < 2 * MINUTE_MS) return `${Math.max(0, Math.round(ms / 1_000))} s`;
+  if (ms < 2 * HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
+  return ms < 2 * DAY_MS ? `${Math.round(ms / HOUR_MS)} h` : `${Math.round(ms / DAY_MS)} days`;
+}
+
+/** Without control characters: what producers write must not steer a terminal. */
+function printable(text: string): string {
+  return text.replace(
+    /\p{Cc}|\p{Cf}/gu,
+    (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,129 @@
+import type { Client } from 'pg';
+import {
+  MemoryParkingStore,
+  ONCE_POSTGRES_TABLE,
+  OrderedConsumer,
+  RecordDoneError,
+  type ShardRecord,
+} from '../../lib/core/consumer';
+import { shardOf, textOf } from '../support/fakes/stream-events';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../support/postgres/postgres-server';
+
+describeOnPostgres('once.postgres', () => {
+  let server: PostgresServer;
+  let url: string;
+  let client: Client;
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    url = await server.createDatabase('once');
+    client = await server.connect(url);
+    await client.query(ONCE_POSTGRES_TABLE);
+    await client.query(ONCE_POSTGRES_TABLE);
+    await client.query('CREATE TABLE effect (id serial, text text)');
+  }, 60_000);
+  afterAll(async () => {
+    await client?.end();
+    await server?.stop();
+  });
+  beforeEach(() => client.query('TRUNCATE effect, even_shards_done'));
+
+  /** A process of its own: it remembers nothing of the others. */
+  async function consume(records: readonly ShardRecord[], { by = client, failsBehind = '' } = {}): Promise<void> {
+    const consumer = new OrderedConsumer(
+      async (record, { once, attempt }) => {
+        await by.query('BEGIN');
+        try {
+          await once.postgres(by);
+          await by.query('INSERT INTO effect (text) VALUES ($1)', [textOf(record)]);
+          await by.query('COMMIT');
+        } catch (error) {
+          await by.query('ROLLBACK');
+          throw error;
+        }
+        if (textOf(record) === failsBehind && attempt === 1) throw new Error('behind its effect');
+      },
+      { parking: new MemoryParkingStore(), concurrency: 1 },
+    );
+    expect(await consumer.process(records)).toEqual({ problems: [] });
+  }
+
+  const effects = async () =>
+    (await client.query<{ text: string }>('SELECT text FROM effect ORDER BY id')).rows.map(({ text }) => text);
+
+  test('applies a record once that is delivered again to another process', async () => {
+    await consume(shardOf(['a1', 'a2']));
+    await consume(shardOf(['a1', 'a2', 'a3']));
+    expect(await effects()).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  test('applies a record once whose handler fails behind its effect', async () => {
+    await consume(shardOf(['a1', 'a2']), { failsBehind: 'a1' });
+    expect(await effects()).toEqual(['a1', 'a2']);
+  });
+
+  test('compares numbers as numbers, whatever their digits', async () => {
+    await consume(shardOf(['a1', 'a2'], { from: 9 }));
+    await consume(shardOf(['a3'], { from: 100 }));
+    await consume(shardOf(['a4'], { from: 99 }));
+    expect(await effects()).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  test('lets two processes at the same time apply each record once', async () => {
+    const other = await server.connect(url);
+    const texts = Array.from({ length: 30 }, (_, index) => `a${index}`);
+    await Promise.all([consume(shardOf(texts)), consume(shardOf(texts), { by: other })]);
+    await other.end();
+    expect(await effects()).toEqual(texts);
+  });
+
+  test('keeps keys and shards apart', async () => {
+    await consume(shardOf(['a1', 'b1'], { from: 5 }));
+    await consume(shardOf(['a2'], { from: 1, shardId: 'shardId-000000000001' }));
+    expect(await effects()).toEqual(['a1', 'b1', 'a2']);
+  });
+});
+
+describe('once', () => {
+  const cancelled = (Item?: object) =>
+    Object.assign(new Error('cancelled'), {
+      name: 'TransactionCanceledException',
+      CancellationReasons: [{ Code: 'ConditionalCheckFailed', Item }, { Code: 'None' }],
+    });
+
+  async function triesOf(error: unknown): Promise<number> {
+    let tries = 0;
+    const consumer = new OrderedConsumer(
+      () => {
+        tries += 1;
+        throw error;
+      },
+      { parking: new MemoryParkingStore(), attempts: 2 },
+    );
+    await consumer.process(shardOf(['a1']));
+    return tries;
+  }
+
+  test('takes a record for done when the transaction says so, be it as the cause of another error', async () => {
+    expect(await triesOf(cancelled({ isDone: { BOOL: true } }))).toBe(1);
+    expect(await triesOf(new Error('mine', { cause: cancelled({ isDone: { BOOL: true } }) }))).toBe(1);
+    expect(await triesOf(new RecordDoneError())).toBe(1);
+  });
+
+  test('does not take a condition of the user for its own', async () => {
+    expect(await triesOf(cancelled())).toBe(2);
+    expect(await triesOf(cancelled({ id: { S: 'x' } }))).toBe(2);
+  });
+
+  test('needs a store in DynamoDB for its item', async () => {
+    const errors: unknown[] = [];
+    const consumer = new OrderedConsumer((_, { once }) => void once([]), {
+      parking: new MemoryParkingStore(),
+      attempts: 2,
+      onFailure: ({ error }) => errors.push(error),
+    });
+    await consumer.process(shardOf(['a1']));
+    expect(errors[0]).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'parking' });
+  });
+});

@@ -1,0 +1,109 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { localClients } from '../../bin/local/emulators/clients';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import type { Emulator } from '../../bin/local/emulators/emulator-thread';
+import { parked } from '../../bin/parked';
+import { DynamoDbParkingStore, OrderedConsumer } from '../../lib/core/consumer';
+import { shardOf, textOf } from '../support/fakes/stream-events';
+import { createParkingTable, PARKING_TABLE } from '../support/plays/parking-stores';
+
+describe('even-shards parked', () => {
+  let emulator: Emulator;
+  let dynamodb: DynamoDB;
+  let consumers = 0;
+  let name: string;
+
+  beforeAll(async () => {
+    emulator = await startDynamoDbEmulator();
+    const { endpoint } = emulator;
+    dynamodb = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).dynamodb;
+    await createParkingTable(dynamodb);
+  }, 60_000);
+  afterAll(async () => {
+    dynamodb?.destroy();
+    await emulator?.stop();
+  });
+  beforeEach(() => {
+    name = `consumer ${++consumers}`;
+  });
+  afterEach(() => {
+    process.exitCode = undefined;
+  });
+
+  const store = () => new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer: name });
+
+  /** A consumer whose record "a1" is poison. What takes effect is in the list. */
+  function consumerOf(effects: string[], maxTries = 100): OrderedConsumer {
+    return new OrderedConsumer(
+      (record) => {
+        if (textOf(record) === 'a1') throw new Error('poison \u001b[2J');
+        effects.push(textOf(record));
+      },
+      { parking: store(), attempts: 2, maxTries },
+    );
+  }
+
+  async function lines(...args: string[]): Promise<string> {
+    const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+    try {
+      await parked(['--table', PARKING_TABLE, '--consumer', name, ...args], () => dynamodb);
+      return log.mock.calls.map(([line]) => line).join('\n');
+    } finally {
+      log.mockRestore();
+    }
+  }
+
+  test('says that no key is parked', async () => {
+    expect(await lines()).toBe('no key is parked');
+  });
+
+  test('lists keys without their payload, and nothing that steers a terminal', async () => {
+    await consumerOf([]).process(shardOf(['a1', 'b1', 'a2']));
+    const text = await lines();
+    expect(text).toMatch(
+      /^1 key is parked, 0 of them dead\n\na\n {2}2 records wait for \d+ s, 2 tries\n {2}Error: poison/,
+    );
+    expect(text).toContain('\\u001b[2J');
+    expect(text).not.toContain('a1');
+    expect(process.exitCode).toBeUndefined();
+  });
+
+  test('shows the record that holds a key up when it is asked to', async () => {
+    const consumer = consumerOf([]);
+    await consumer.process(shardOf(['a1']));
+    await consumer.process(shardOf(['a2'], { from: 2 }));
+    expect(JSON.parse(await lines('--json', '--payload'))).toMatchObject({
+      partitionKey: 'a',
+      records: 2,
+      payload: 'a1',
+    });
+  });
+
+  test('says by its exit code that a key is dead', async () => {
+    await consumerOf([], 2).process(shardOf(['a1']));
+    expect(await lines()).toContain('a  DEAD');
+    expect(process.exitCode).toBe(3);
+  });
+
+  test('leaves a record out, and the key goes on behind it', async () => {
+    const effects: string[] = [];
+    const consumer = consumerOf(effects, 2);
+    await consumer.process(shardOf(['a1', 'a2']));
+    expect(await lines('skip', 'a')).toBe('"a" goes on behind the record that held it up');
+    await consumer.retryParked();
+    expect(effects).toEqual(['a2']);
+  });
+
+  test('drops a key', async () => {
+    await consumerOf([]).process(shardOf(['a1', 'a2']));
+    await lines('drop', 'a');
+    expect(await lines()).toBe('no key is parked');
+  });
+
+  test('refuses a key that is not parked, and a command that it does not know', async () => {
+    await expect(lines('resume', 'x')).rejects.toMatchObject({ code: 'KEY_NOT_PARKED' });
+    await expect(lines('delete', 'x')).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(lines('skip')).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(parked(['--table', PARKING_TABLE], () => dynamodb)).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});
