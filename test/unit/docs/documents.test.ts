@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs';
+import * as core from '../../../lib/core';
+
+const page = readFileSync('docs/guides/documents.md', 'utf8');
+const code = [...page.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
+
+test('names tests that are there, as what holds each correction', () => {
+  const tests = code.filter((text) => text.startsWith('test/'));
+  expect(tests.length).toBeGreaterThan(12);
+  expect(tests.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+const corrections = page
+  .split('\n## ')[1]!
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .slice(2);
+
+test.each(corrections)('each correction has what holds it: %.60s', (line) => {
+  expect(line.split(' | ').at(-1)).toMatch(/^`test\/[^`]+` \|$/);
+});
+
+test('names functions that applications can import', () => {
+  const functions = code.filter((text) => /^[a-z]\w*[a-z]$/i.test(text) && /^[a-z]/.test(text) && text in core);
+  expect(functions).toEqual(
+    expect.arrayContaining(['hashPartitionKey', 'uniformRanges', 'fanOutQuery', 'shardColumns', 'reshardRows']),
+  );
+  const called = code.filter((text) =>
+    /^(hash|uniform|fanOut|shards?For|suffix|select|shard[A-Z]|reshard|leftTo|alternating)\w+$/.test(text),
+  );
+  const options = ['shardWidth', 'shardCount'];
+  expect(called.filter((name) => !(name in core) && !options.includes(name))).toEqual([]);
+});
+
+test('names commands that there are', () => {
+  const commands = code.flatMap((text) => /^npx even-shards (\w+)/.exec(text)?.[1] ?? []);
+  expect(commands.length).toBeGreaterThan(3);
+  expect(commands.filter((name) => !existsSync(`bin/${name}`))).toEqual([]);
+});
