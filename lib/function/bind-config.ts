@@ -2,6 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct/construct-field';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { checkEnvironmentSize } from './environment-size';
 
 /** Source: the Lambda API reference, Environment: Variables. */
 const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
@@ -19,6 +20,9 @@ interface Bound {
  * `addEnvironment` replaces a variable without a word.
  */
 const boundConfigs = new WeakMap<lambda.Function, Map<string, string>>();
+
+/** What of it is deployed, by variable. */
+const boundVariables = new WeakMap<lambda.Function, Record<string, string>>();
 
 /** Puts a configuration into the environment of a function. */
 export function bindConfig({ name, config, json }: Bound, user: lambda.Function, environmentVariable?: string): void {
@@ -41,7 +45,23 @@ export function bindConfig({ name, config, json }: Bound, user: lambda.Function,
     throw new InvalidArgumentError(field, variable, 'a variable that the function does not have yet');
   }
   configs.set(variable, text);
+  variablesOf(user)[variable] = json;
   user.addEnvironment(variable, json);
+}
+
+/** The first variable of a function has synthesis look at the size of all of them. */
+function variablesOf(user: lambda.Function): Record<string, string> {
+  const known = boundVariables.get(user);
+  if (known !== undefined) return known;
+  const variables: Record<string, string> = {};
+  boundVariables.set(user, variables);
+  checkEnvironmentSize(
+    user,
+    constructField(user, 'environment'),
+    variables,
+    'bind fewer indexes and tables to a function',
+  );
+  return variables;
 }
 
 function hasVariable(user: lambda.Function, variable: string): boolean {

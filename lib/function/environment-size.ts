@@ -32,7 +32,7 @@ export function checkEnvironmentSize(
 }
 
 /** What only the deployment knows counts for nothing here: what fails this check is certain to fail there. */
-function knownBytes(value: string | { 'Fn::Join': [string, unknown[]] }): number {
-  const parts = typeof value === 'string' ? [value] : value['Fn::Join'][1];
+function knownBytes(value: string | { 'Fn::Join'?: [string, unknown[]] }): number {
+  const parts = typeof value === 'string' ? [value] : (value['Fn::Join']?.[1] ?? []);
   return Buffer.byteLength(parts.filter((part) => typeof part === 'string').join(''));
 }

@@ -1,4 +1,4 @@
-import { type IResource, Names, Stack } from 'aws-cdk-lib';
+import { type IResource, Names, Stack, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
@@ -7,6 +7,7 @@ import { Construct, type IConstruct } from 'constructs';
 import { constructField } from '../construct/construct-field';
 import { given } from '../construct/given';
 import { checkOwnEnvironment, environmentOf } from '../construct/own-environment';
+import { InvalidArgumentError } from '../core/foundation/errors';
 import type { IQueryFunction } from '../function/query-function';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
@@ -337,7 +338,16 @@ export class ShardMonitoring extends Construct {
     if (!this.alarmsOn) return {} as Alarms;
     const names = Object.entries<AlarmDefinition | undefined>(definitions);
     const alarms = names.map(([name, definition]) => {
-      const id = `${Names.nodeUniqueId(watched.node)}${prefix}${name[0]!.toUpperCase()}${name.slice(1)}`;
+      const known = Token.isUnresolved(prefix) ? '' : prefix;
+      const id = `${Names.nodeUniqueId(watched.node)}${known}${name[0]!.toUpperCase()}${name.slice(1)}`;
+      if (this.node.tryFindChild(id) !== undefined) {
+        const allowed = 'what this ShardMonitoring does not watch yet: another one can watch it, too';
+        throw new InvalidArgumentError(
+          constructField(this, 'watched'),
+          `${watched.node.path} ${known}`.trim(),
+          allowed,
+        );
+      }
       return [name, this.addAlarm(id, definition!)];
     });
     return Object.fromEntries(alarms);

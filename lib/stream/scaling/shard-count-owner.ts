@@ -1,5 +1,6 @@
-import { Stack } from 'aws-cdk-lib';
-import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { Reference, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../../construct/construct-field';
 import { InvalidArgumentError } from '../../core/foundation/errors';
@@ -36,11 +37,30 @@ export function ownShardCount(construct: IConstruct, stream: kinesis.IStreamRef,
   ofApp.set(key, { construct, shardCount });
 }
 
-/** What two imports of one stream have in common, and an import of it with the stream itself. */
+/** What two imports of one stream have in common, and an import of it with the stream itself, from whatever stack of the app. */
 function identityOf(stream: kinesis.IStreamRef): string {
+  const { streamArn } = stream.streamRef;
+  const created = streamOfApp(streamArn);
+  if (created !== undefined) return arnByName(created) ?? created.node.path;
   const stack = Stack.of(stream);
-  const arn: unknown = stack.resolve(stream.streamRef.streamArn);
+  const arn: unknown = stack.resolve(streamArn);
   return typeof arn === 'string' ? arn : `${stack.node.addr} ${JSON.stringify(arn)}`;
+}
+
+/** The stream of this app whose ARN it is, if it is that and nothing else. */
+function streamOfApp(streamArn: string): kinesis.CfnStream | undefined {
+  const { length, firstToken } = Tokenization.reverseString(streamArn);
+  const target = length === 1 && Reference.isReference(firstToken) ? firstToken.target : undefined;
+  return target instanceof kinesis.CfnStream ? target : undefined;
+}
+
+/** As an import names it by its ARN: of a stream with a name of the user's, in a stack with an environment. */
+function arnByName(stream: kinesis.CfnStream): string | undefined {
+  const { account, region } = Stack.of(stream);
+  const { name } = stream;
+  if (name === undefined || [name, account, region].some(Token.isUnresolved)) return undefined;
+  const { partition = 'aws' } = RegionInfo.get(region);
+  return `arn:${partition}:kinesis:${region}:${account}:stream/${name}`;
 }
 
 function deedOf({ shardCount }: ShardCountOwner): string {

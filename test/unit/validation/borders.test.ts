@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { App, Stack } from 'aws-cdk-lib';
+import { App, Lazy, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Role } from 'aws-cdk-lib/aws-iam';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { DatabaseProxy } from 'aws-cdk-lib/aws-rds';
 import {
   FanOutQueryFunction,
@@ -189,6 +190,39 @@ describe('what crosses a border', () => {
     template.hasResource('Custom::EvenShardsStreamShardCount', {
       DependsOn: [Match.stringLikeRegexp('^StreamReshardingPolicy')],
     });
+  });
+
+  test('an index is watched once by a monitoring', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    const near = importedFrom('eu-west-1');
+    monitoring.addIndex(near);
+
+    expect(() => monitoring.addIndex(near)).toThrow(
+      'Home/Monitoring: watched must be what this ShardMonitoring does not watch yet: another one can watch it, too, got "Home/Jobs byTime"',
+    );
+  });
+
+  test('an index whose name is a token is watched', () => {
+    const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
+    const indexName = Lazy.string({ produce: () => 'byTime' });
+    const added = table.addShardedIndex({ ...index, indexName, shardAttribute: 'shard' });
+    new ShardMonitoring(stack, 'Monitoring').addIndex(added);
+
+    Template.fromStack(stack).resourceCountIs('AWS::CloudWatch::Alarm', 1);
+  });
+
+  test('a function that is bound to an index has room for it in its environment', () => {
+    const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
+    const counts = Object.fromEntries(Array.from({ length: 100 }, (_, each) => [`status-number-${each}`, each + 2]));
+    const bound = new LambdaFunction(stack, 'Writer', {
+      runtime: Runtime.NODEJS_22_X,
+      handler: 'index.handler',
+      code: Code.fromInline('exports.handler = async () => {}'),
+    });
+    const shardCounts = ShardCounts.byValue(counts, 1);
+    table.addShardedIndex({ indexName: 'byStatus', valueAttribute: string('status'), shardCounts }).bindWriter(bound);
+
+    expect(() => app.synth()).toThrow(/Home\/Writer: environment must be at most 4096 bytes of configuration/);
   });
 
   test('an imported proxy is refused, for nobody knows its security groups', () => {

@@ -9,7 +9,7 @@ type Own = (stream: kinesis.IStream, id: string) => unknown;
 describe('the owner of the shard count of a stream', () => {
   let stack: Stack;
   beforeEach(() => {
-    stack = new Stack(new App(), 'EvenShards');
+    stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
   });
 
   const scaling: Own = (stream, id) => new StreamAutoScaling(stack, id, { stream, minCapacity: 1, maxCapacity: 8 });
@@ -35,6 +35,23 @@ describe('the owner of the shard count of a stream', () => {
       () => {
         const stream = new kinesis.Stream(stack, 'Events');
         return [stream, kinesis.Stream.fromStreamArn(stack, 'Imported', stream.streamArn)];
+      },
+    ],
+    [
+      'a stream of another stack and an import of it',
+      () => {
+        const stream = new kinesis.Stream(new Stack(stack.node.root, 'Other', { env: stack }), 'Events');
+        return [stream, kinesis.Stream.fromStreamArn(stack, 'Imported', stream.streamArn)];
+      },
+    ],
+    [
+      'a stream of another stack and an import by the ARN that it will have',
+      () => {
+        const env = { account: '111111111111', region: 'eu-west-1' };
+        const other = new Stack(stack.node.root, 'Other', { env });
+        const stream = new kinesis.Stream(other, 'Events', { streamName: 'events' });
+        const arn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+        return [stream, kinesis.Stream.fromStreamArn(stack, 'Imported', arn)];
       },
     ],
     [
