@@ -1,6 +1,6 @@
 /**
  * Runs test/conformance on the real thing: npm run conformance [dynamodb | keyspaces | aggregates | step-functions | mappers |
- * dax | deploy | linters | browser] [arguments].
+ * dax | deploy | linters | browser | node] [arguments].
  *
  * dynamodb: DynamoDB Local, Amazon's own emulator, and dynoxide, if it is installed: both have multi-attribute keys. keyspaces: Apache Cassandra. They are
  * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
@@ -10,10 +10,11 @@
  * manifest for, also on the emulators of dynamodb. dax: the clients of
  * DAX, which have a manifest beside the test. deploy: the command line of the CDK, and moto's server in place of AWS, which the
  * test fetches. linters: cfn-lint and checkov, which the test fetches, and the validator of cfn-guard. browser: a headless
- * Chromium, which npm has installed, after a build.
+ * Chromium, which npm has installed, after a build. node: the unit tests on the lowest Node.js that the package supports and on the
+ * newest long-term one, which the packages `node-PLATFORM-ARCHITECTURE` of npm bring without a script.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const STORES = {
@@ -29,11 +30,38 @@ const STORES = {
 };
 const OLDEST_JAVA = 17;
 
+/** Its line has long-term support since October 2026. Source: the release schedule of Node.js, nodejs/Release. */
+const NEWEST_LONG_TERM_NODE = '26.10.0';
+
+if (process.argv[2] === 'node') {
+  for (const version of [lowestNode(), NEWEST_LONG_TERM_NODE]) unitTestsOn(version, process.argv.slice(3));
+  process.exit(0);
+}
+
 const named = Object.hasOwn(STORES, process.argv[2] ?? '');
 const store = named ? process.argv[2] : 'dynamodb';
 const environment = STORES[store]();
 const jest = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}`];
 run('node_modules/jest/bin/jest.js', [...jest, ...process.argv.slice(named ? 3 : 2)], environment);
+
+/** What `engines` asks for at least. */
+function lowestNode() {
+  const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
+  return `${engines.node.replace('>=', '')}.0`;
+}
+
+function unitTestsOn(version, jestArguments) {
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const folder = fetchPackage(`node-${platform}-${process.arch}`, version, 'Node.js, under the MIT License and others');
+  const node = join(folder, 'bin', platform === 'win' ? 'node.exe' : 'node');
+  const { status, stdout, error } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${node} does not run: ${error?.message ?? `it ended with ${status}`}`);
+  console.log(`the unit tests on Node.js ${stdout.trim()}`);
+  // Words behind --selectProjects would name projects.
+  const suites = [...jestArguments, '--selectProjects', 'unit'];
+  const jest = spawnSync(node, ['node_modules/jest/bin/jest.js', ...suites], { stdio: 'inherit' });
+  if (jest.status !== 0) process.exit(jest.status ?? 1);
+}
 
 /** Undefined where there is no JDK that is new enough, and it says so. */
 function javaVersion() {

@@ -1,6 +1,7 @@
 import type { PlanRule } from '../../lib/core/planning/plan';
 import type { IndexLimit, IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
+import { describeExceeded, type ExceededServiceLimit } from '../../lib/core/planning/service-limits';
 import { textTable } from '../local/sample/text-table';
 import { adaptiveIndexSnippet, indexSnippet, keyspacesSnippet, type Language, streamSnippet } from './cdk-snippet';
 import type { SamplePlacement } from './sample-placement';
@@ -73,6 +74,7 @@ function streamLines(
       `${dollars(monthlyCost.records)}, enhanced fan-out ${dollars(monthlyCost.fanOut)}; prices of ${monthlyCost.prices})`,
     ...packedLines(monthlyCost),
     ...notFixedLines([...notFixed, ...(sample && placement ? [ceiling(sample, placement)] : [])]),
+    ...exceededLines(plan.exceeded),
     '',
     ...streamSnippet(shards, balanced, language),
   ];
@@ -155,6 +157,7 @@ function indexLines(
     `  a month of this index on demand, without the writes of its table: ${dollars(monthlyCost.total)} ` +
       `(writes ${dollars(monthlyCost.writes)}, pages ${dollars(monthlyCost.pages)}; prices of ${monthlyCost.prices})`,
     ...notFixedLines(notFixed),
+    ...exceededLines(plan.exceeded),
     '',
     ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined), language),
     ...unknownShares(plan, language),
@@ -258,6 +261,22 @@ function growth(multiple: number): string {
 function notFixedLines(sentences: readonly string[]): string[] {
   if (sentences.length === 0) return [];
   return ['', '  what no number of shards fixes:', ...sentences.map((sentence) => `  ! ${sentence}`)];
+}
+
+/** What AWS refuses comes first. */
+function exceededLines(exceeded: readonly ExceededServiceLimit[]): string[] {
+  const lines = (title: string, limits: readonly ExceededServiceLimit[]): string[] =>
+    limits.length === 0 ? [] : ['', `  ${title}:`, ...limits.map((limit) => `  ! ${describeExceeded(limit)}`)];
+  return [
+    ...lines(
+      'AWS refuses this plan, and its price is that of what cannot be had',
+      exceeded.filter(({ raisedBy }) => raisedBy === undefined),
+    ),
+    ...lines(
+      'AWS grants this only on request',
+      exceeded.filter(({ raisedBy }) => raisedBy !== undefined),
+    ),
+  ];
 }
 
 function counted(count: number, what: string): string {

@@ -2,6 +2,7 @@ import { Annotations, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { inConstructTerms } from '../construct/construct-field';
 import { planStream } from '../core/planning/plan-stream';
+import { describeExceeded } from '../core/planning/service-limits';
 
 /** What a stream is expected to carry, in its busiest second. */
 export interface ExpectedStreamTraffic {
@@ -51,7 +52,7 @@ export interface ExpectedStreamTraffic {
  */
 export function adviseOnShards(stream: IConstruct, shardCount: number, traffic: ExpectedStreamTraffic): void {
   if ([shardCount, ...Object.values(traffic)].some(Token.isUnresolved)) return;
-  const { shards, boundBy, shardsIfBalanced, notFixed } = inConstructTerms(stream, 'expectedTraffic', () =>
+  const { shards, boundBy, shardsIfBalanced, notFixed, exceeded } = inConstructTerms(stream, 'expectedTraffic', () =>
     planStream(traffic),
   );
   if (shardCount < shards) {
@@ -62,6 +63,12 @@ export function adviseOnShards(stream: IConstruct, shardCount: number, traffic: 
     Annotations.of(stream).addWarningV2(
       'cdk-even-shards:UniformStream.tooFewShards',
       `${shardCount} shard(s) are too few for the expected traffic: set shardCount to ${shards}${balanced}, as ${boundBy} needs`,
+    );
+  }
+  for (const limit of exceeded) {
+    Annotations.of(stream).addWarningV2(
+      'cdk-even-shards:UniformStream.serviceLimit',
+      `the expected traffic exceeds a limit: ${describeExceeded(limit)}`,
     );
   }
   for (const sentence of notFixed) {

@@ -39,7 +39,7 @@ describe('an application that imports one name', () => {
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_200,
     'keyspaces: fanOutSelect': 39_800,
-    'planning: planIndex': 9_300,
+    'planning: planIndex': 12_400,
     'outbox: OutboxRelay': 48_000,
     'testing: FakeKinesis': 17_200,
   };

@@ -20,6 +20,13 @@ export {
   streamShards,
 } from './plan-stream';
 export { readUnitsPerPage } from './read-units-per-page';
+export {
+  describeExceeded,
+  type ExceededServiceLimit,
+  SERVICE_LIMITS,
+  SERVICE_LIMITS_AS_OF,
+  type ServiceLimit,
+} from './service-limits';
 export { shardsForOverload } from './shards-for-overload';
 export { suffixRange } from './suffix-range';
 export { weightedShards } from './weighted-shards';

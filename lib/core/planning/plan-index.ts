@@ -7,6 +7,7 @@ import { MAX_PLANNED_PARTITIONS } from './overload-probability';
 import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
 import { readUnitsPerPage } from './read-units-per-page';
 import { ceilOf, floorOf, isAbove } from './rounding';
+import { type ExceededServiceLimit, exceededLimits } from './service-limits';
 import { mostShardsForOverload, shardsForOverload } from './shards-for-overload';
 import { PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, writeUnits } from './suffix-range';
 import { weightedShards } from './weighted-shards';
@@ -118,6 +119,8 @@ export interface IndexPlan {
   page: { shards: number; readUnits: number; readUnitsUnsharded: number };
   /** The problems that no number of shards fixes. Each sentence says what does fix it. */
   notFixed: string[];
+  /** The limits of AWS that the plan exceeds, and what raises them. */
+  exceeded: ExceededServiceLimit[];
   /** The cost of a month in US dollars, and the prices it is computed with. */
   monthlyCost: { writes: number; pages: number; total: number; prices: string };
 }
@@ -190,6 +193,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
       readUnitsUnsharded: readUnitsPerPage({ shards: 1, items: pageItems, itemKb }),
     },
     notFixed: notFixed(index, average, readUnits / asked),
+    exceeded: exceededLimits({ tableWrites: unitsPerSecond, tableReads: pagesPerSecond * readUnits }),
     monthlyCost: monthlyCost(index, readUnits),
   };
 }

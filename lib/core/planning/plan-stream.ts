@@ -6,6 +6,7 @@ import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole 
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
 import { ceilOf, floorOf, isAbove } from './rounding';
+import { type ExceededServiceLimit, exceededLimits, SERVICE_LIMITS } from './service-limits';
 
 /**
  * The limits of one shard, for one second.
@@ -13,8 +14,8 @@ import { ceilOf, floorOf, isAbove } from './rounding';
  * planner uses the smaller one.
  */
 export const SHARD_LIMITS = {
-  recordsWritten: 1_000,
-  bytesWritten: 1_000_000,
+  recordsWritten: SERVICE_LIMITS.shardRecords.value,
+  bytesWritten: SERVICE_LIMITS.shardBytes.value,
   /** All consumers without enhanced fan-out share it. Each consumer with enhanced fan-out has as much for itself. */
   bytesRead: 2_000_000,
   /** GetRecords requests. All consumers without enhanced fan-out share them. */
@@ -157,6 +158,8 @@ export interface StreamPlan {
   limits: LimitUse<StreamLimit>[];
   /** The problems that no number of shards fixes. Each sentence says what does fix it. */
   notFixed: string[];
+  /** The limits of AWS that the plan exceeds. Those without `raisedBy` cannot be raised: AWS refuses the plan. */
+  exceeded: ExceededServiceLimit[];
   /** The cost of a month in US dollars, and the prices it is computed with. */
   monthlyCost: {
     shards: number;
@@ -230,6 +233,7 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
     shardsIfBalanced,
     limits: byUse(limits),
     notFixed: notFixed(stream, busiestKey, spread?.byHash),
+    exceeded: exceededLimits({ shardsOfAccount: shards, enhancedConsumers: stream.enhancedFanOutConsumers }),
     monthlyCost: monthlyCost(stream, shards),
   };
 }

@@ -1,14 +1,15 @@
 import { checkNotNegative, checkPositive } from './number-checks';
 import { ceilOf } from './rounding';
+import { SERVICE_LIMITS } from './service-limits';
 
 /**
  * The write units a second that DynamoDB allows one partition, and so one partition key value: unless it has split the items of the
  * value by their sort keys, which it does for busy values after a while, and not where sort keys only grow.
  */
-export const PARTITION_WRITE_UNITS = 1_000;
+export const PARTITION_WRITE_UNITS = SERVICE_LIMITS.partitionWrites.value;
 
 /** The read units a second that DynamoDB allows one partition, and so one partition key value. */
-export const PARTITION_READ_UNITS = 3_000;
+export const PARTITION_READ_UNITS = SERVICE_LIMITS.partitionReads.value;
 
 /** The write units of one write of an item: one for each started kilobyte. */
 export function writeUnits(itemKb: number): number {

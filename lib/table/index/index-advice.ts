@@ -2,6 +2,7 @@ import { Annotations, SizeRoundingBehavior, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { inConstructTerms } from '../../construct/construct-field';
 import { planIndex } from '../../core/planning/plan-index';
+import { describeExceeded } from '../../core/planning/service-limits';
 import {
   isTableConfig,
   type ShardedConfig,
@@ -57,7 +58,7 @@ function advise(
 ): void {
   const numbers = [...Object.values(traffic), ...Object.values(traffic.shares ?? {})];
   if (itemSize?.isUnresolved() || numbers.some(Token.isUnresolved)) return;
-  const { shards, byValue, boundBy, notFixed } = inConstructTerms(table, property, () =>
+  const { shards, byValue, boundBy, notFixed, exceeded } = inConstructTerms(table, property, () =>
     planIndex({
       ...traffic,
       itemKb: itemSize?.toKibibytes({ rounding: SizeRoundingBehavior.NONE }),
@@ -77,6 +78,12 @@ function advise(
     Annotations.of(table).addWarningV2(
       `cdk-even-shards:${construct}.tooFewShards`,
       `${name} has too few shards for the expected traffic: set its shardCounts to ${advice}, by the rule "${boundBy}"`,
+    );
+  }
+  for (const limit of exceeded) {
+    Annotations.of(table).addWarningV2(
+      `cdk-even-shards:${construct}.serviceLimit`,
+      `the expected traffic of ${name} exceeds a limit: ${describeExceeded(limit)}`,
     );
   }
   for (const sentence of notFixed) {

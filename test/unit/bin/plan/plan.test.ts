@@ -15,6 +15,24 @@ describe('even-shards plan', () => {
     expect(report).not.toContain('index:');
   });
 
+  test('says what AWS refuses, and what it grants on request', async () => {
+    const rates = [
+      '--records-per-second',
+      '2000000',
+      '--bytes-per-second',
+      '4e6',
+      '--enhanced-fan-out-consumers',
+      '25',
+    ];
+    const report = await printed(plan, ...rates);
+    expect(report).toContain(
+      'AWS refuses this plan, and its price is that of what cannot be had:\n  ! AWS allows 20 consumers',
+    );
+    expect(report).toContain(
+      'AWS grants this only on request:\n  ! AWS allows 1,000 shards of an account in a Region (6,000',
+    );
+  });
+
   test('plans an index from its rates and shares: both sides of the price, the code to paste', async () => {
     const shares = ['succeeded=35', 'ignored=35', 'pending=10', 'in_progress=10', 'failed=10'];
     const report = await printed(

@@ -75,7 +75,10 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
     ],
     byCommand: ['Apache Cassandra 5', 'version 17'],
   },
-  'limits.md': { byOthers: ['1,000 records or 1 MB a second', 'ten times in 24 hours'] },
+  'limits.md': {
+    byTest: ['as of November 2026'],
+    byOthers: ['1,000 records or 1 MB a second', 'ten times in 24 hours'],
+  },
   'monitoring.md': {
     byTest: ['$0.10 a month', '$0.30 for each metric', '$3 for a dashboard', '$0.30 a month', '$0.50 for each GB'],
     byOthers: [
@@ -163,7 +166,8 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
     ofExamples: ['if writers use 20 shards and readers ask 40'],
   },
   'versions.md': {
-    byTest: ['Node.js 20, 22 and 24'],
+    byOthers: ['Node.js 22 from January 2027', 'on Node.js 20;', 'read in November 2026'],
+    byCommand: ['on 20.16.0'],
     ofExamples: ['Before 1.0.0', 'From 1.0.0 on'],
   },
 };

@@ -1,0 +1,131 @@
+/** A limit of AWS that a plan can meet. */
+export interface ServiceLimit {
+  /** What is limited, of what. */
+  readonly what: string;
+  readonly value: number;
+  /** Where or when the limit is another. */
+  readonly otherwise?: string;
+  /** What to ask for to have it raised. Undefined: no request raises it. */
+  readonly raisedBy?: string;
+  /** The page of AWS that says so. */
+  readonly source: string;
+}
+
+/** When the sources were read. */
+export const SERVICE_LIMITS_AS_OF = 'November 2026';
+
+const KINESIS_QUOTAS = 'Kinesis developer guide, "Quotas and limits"';
+const DYNAMODB_QUOTAS = 'DynamoDB developer guide, "Quotas"';
+
+/** The limits of the services that this library plans for: as an account has them until it asks for more. */
+export const SERVICE_LIMITS = {
+  shardsOfAccount: {
+    what: 'shards of an account in a Region',
+    value: 1_000,
+    otherwise: '6,000 in some Regions, and 20,000 in us-east-1, us-west-2 and eu-west-1',
+    raisedBy: 'Service Quotas, Amazon Kinesis Data Streams, shards of the Region',
+    source: KINESIS_QUOTAS,
+  },
+  shardsOfStream: {
+    what: 'shards of a stream that UpdateShardCount sets',
+    value: 10_000,
+    source: 'Kinesis API reference, UpdateShardCount',
+  },
+  shardCountUpdates: {
+    what: 'calls of UpdateShardCount for a stream in 24 hours, each of which at most doubles or halves the count',
+    value: 10,
+    source: 'Kinesis API reference, UpdateShardCount',
+  },
+  shardRecords: {
+    what: 'records a second that a shard takes',
+    value: 1_000,
+    source: KINESIS_QUOTAS,
+  },
+  shardBytes: {
+    what: 'bytes a second that a shard takes',
+    value: 1_000_000,
+    source: KINESIS_QUOTAS,
+  },
+  enhancedConsumers: {
+    what: 'consumers with enhanced fan-out of a stream',
+    value: 20,
+    otherwise: '50 in On-demand Advantage mode, in some Regions only',
+    source: 'Kinesis API reference, RegisterStreamConsumer',
+  },
+  onDemandWrites: {
+    what: 'megabytes a second that a stream takes in on-demand mode',
+    value: 200,
+    otherwise: '10,000 in us-east-1, us-west-2 and eu-west-1',
+    raisedBy: 'AWS Support, on-demand write throughput of Amazon Kinesis Data Streams',
+    source: KINESIS_QUOTAS,
+  },
+  onDemandReads: {
+    what: 'megabytes a second that consumers without enhanced fan-out read of a stream in on-demand mode',
+    value: 400,
+    otherwise: '20,000 in us-east-1, us-west-2 and eu-west-1',
+    raisedBy: 'AWS Support, on-demand read throughput of Amazon Kinesis Data Streams',
+    source: KINESIS_QUOTAS,
+  },
+  batchesOfShard: {
+    what: 'batches of a shard that Lambda processes side by side (`parallelizationFactor`)',
+    value: 10,
+    source: 'Lambda API reference, CreateEventSourceMapping',
+  },
+  partitionWrites: {
+    what: 'write units a second of a partition of DynamoDB, or of Amazon Keyspaces',
+    value: 1_000,
+    source: 'DynamoDB developer guide, "Designing partition keys"',
+  },
+  partitionReads: {
+    what: 'read units a second of a partition of DynamoDB, or of Amazon Keyspaces',
+    value: 3_000,
+    source: 'DynamoDB developer guide, "Designing partition keys"',
+  },
+  tableWrites: {
+    what: 'write units a second of a table, or of an index',
+    value: 40_000,
+    raisedBy: 'Service Quotas, Amazon DynamoDB, table-level write throughput',
+    source: DYNAMODB_QUOTAS,
+  },
+  tableReads: {
+    what: 'read units a second of a table, or of an index',
+    value: 40_000,
+    raisedBy: 'Service Quotas, Amazon DynamoDB, table-level read throughput',
+    source: DYNAMODB_QUOTAS,
+  },
+  accountUnits: {
+    what: 'read units and write units a second, each, of all provisioned tables of an account in a Region',
+    value: 80_000,
+    raisedBy: 'Service Quotas, Amazon DynamoDB, account-level throughput',
+    source: DYNAMODB_QUOTAS,
+  },
+  indexesOfTable: {
+    what: 'global secondary indexes of a table',
+    value: 20,
+    raisedBy: 'Service Quotas, Amazon DynamoDB, global secondary indexes of a table',
+    source: DYNAMODB_QUOTAS,
+  },
+} as const satisfies Readonly<Record<string, ServiceLimit>>;
+
+/** A limit of AWS that a plan exceeds. */
+export interface ExceededServiceLimit extends ServiceLimit {
+  /** What the plan needs. */
+  readonly needed: number;
+}
+
+/** The limits that are exceeded by what a plan needs of each. */
+export function exceededLimits(
+  needs: Readonly<Partial<Record<keyof typeof SERVICE_LIMITS, number>>>,
+): ExceededServiceLimit[] {
+  return Object.entries(needs).flatMap(([name, needed]) => {
+    const limit: ServiceLimit = SERVICE_LIMITS[name as keyof typeof SERVICE_LIMITS];
+    return needed > limit.value ? [{ ...limit, needed }] : [];
+  });
+}
+
+/** What a reader is to know of a limit that a plan exceeds, in a sentence without its end. */
+export function describeExceeded({ what, value, needed, otherwise, raisedBy }: ExceededServiceLimit): string {
+  const other = otherwise === undefined ? '' : ` (${otherwise})`;
+  const way = raisedBy === undefined ? 'no request raises this limit' : `ask for more: ${raisedBy}`;
+  return `AWS allows ${value.toLocaleString('en')} ${what}${other}, and this needs ${Math.ceil(needed).toLocaleString('en')}: ${way}`;
+}

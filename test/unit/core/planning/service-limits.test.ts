@@ -1,0 +1,33 @@
+import { describeExceeded, planIndex, planStream } from '../../../../lib/core';
+
+describe('the limits of AWS', () => {
+  test('25 consumers with enhanced fan-out are what no request gets', () => {
+    const { exceeded } = planStream({ recordsPerSecond: 5_000, bytesPerSecond: 4e6, enhancedFanOutConsumers: 25 });
+    expect(exceeded.map(describeExceeded)).toEqual([
+      'AWS allows 20 consumers with enhanced fan-out of a stream (50 in On-demand Advantage mode, in some Regions only), ' +
+        'and this needs 25: no request raises this limit',
+    ]);
+  });
+
+  test('a plan up to a limit exceeds none', () => {
+    expect(planStream({ recordsPerSecond: 5_000, bytesPerSecond: 4e6, enhancedFanOutConsumers: 20 }).exceeded).toEqual(
+      [],
+    );
+    expect(planStream({ recordsPerSecond: 750_000, bytesPerSecond: 1e6 })).toMatchObject({
+      shards: 1_000,
+      exceeded: [],
+    });
+  });
+
+  test('more shards than an account has in most Regions can be asked for', () => {
+    const { exceeded } = planStream({ recordsPerSecond: 750_001, bytesPerSecond: 1e6 });
+    expect(exceeded).toMatchObject([
+      { value: 1_000, needed: 1_001, raisedBy: expect.stringContaining('Service Quotas') },
+    ]);
+  });
+
+  test('so can more write units than a table takes', () => {
+    const traffic = { writesPerSecond: 40_001, utilization: 0.25, partitions: 400 };
+    expect(planIndex(traffic).exceeded).toMatchObject([{ value: 40_000, needed: 40_001 }]);
+  });
+});

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { SERVICE_LIMITS, SERVICE_LIMITS_AS_OF, type ServiceLimit } from '../../../lib/core';
+
+const guide = readFileSync('docs/guides/limits.md', 'utf8');
+
+function row({ what, value, otherwise, raisedBy, source }: ServiceLimit): string {
+  const allowed = value.toLocaleString('en') + (otherwise === undefined ? '' : `; ${otherwise}`);
+  return `| ${what} | ${allowed} | ${raisedBy ?? 'no request'} | ${source} |`;
+}
+
+test('the table of service limits is the list that the planner uses, with the date of the sources', () => {
+  const [, rest] = guide.split('<!-- begin: SERVICE_LIMITS -->');
+  const rows = rest!.slice(0, rest!.indexOf('<!-- end -->')).trim().split('\n').slice(2);
+  expect(rows).toEqual(Object.values<ServiceLimit>(SERVICE_LIMITS).map(row));
+  expect(guide).toContain(`as of ${SERVICE_LIMITS_AS_OF}`);
+});
