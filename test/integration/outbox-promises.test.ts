@@ -378,6 +378,19 @@ describeOnPostgres('an outbox', () => {
       expect(await one('SELECT count(*)::int AS rows FROM outbox.message')).toEqual({ rows: 1_200 });
     });
 
+    test.each([
+      ['5:20:5,15', '5:20:5'],
+      ['5:20:5', '5:20:5,15'],
+    ])('goes on from the earliest snapshot when it is divided: of %s and %s', async (first, second) => {
+      await client.query('SELECT outbox.divide(2)');
+      for (const [number, snapshot] of [first, second].entries()) {
+        await client.query('UPDATE outbox.range SET batch_from = $1 WHERE number = $2', [snapshot, number + 1]);
+      }
+      // The other sees transaction 15, whose rows one range has not relayed. Their limits are the same.
+      await client.query('SELECT outbox.divide(1)');
+      expect(await one('SELECT batch_from::text AS earliest FROM outbox.range')).toEqual({ earliest: '5:20:5,15' });
+    });
+
     test('is relayed although another role holds the lock of its range', async () => {
       await client.query('DROP ROLE IF EXISTS stranger; CREATE ROLE stranger LOGIN PASSWORD $$stranger$$');
       const stranger = await server.connect(server.urlOf('promises', { user: 'stranger', password: 'stranger' }));

@@ -9,6 +9,13 @@ const BE_DURABLE = `  -- A commit that is visible before it is on disk could be 
 `;
 
 /**
+ * Puts the earliest snapshot first: what it sees all others see too. It has the lowest `xmax`, and of those that have the same
+ * the most running transactions, for between two of them transactions have only ended. `xmin` says nothing: one that ended in
+ * the middle leaves it as it was.
+ */
+const EARLIEST = 'pg_snapshot_xmax(batch_from), (SELECT count(*) FROM pg_snapshot_xip(batch_from)) DESC';
+
+/**
  * The second version of the schema.
  *
  * - A position is a snapshot and nothing else. Version 1 saved the highest number that a snapshot saw, too, and took it for a
@@ -311,8 +318,7 @@ DECLARE
   least pg_snapshot;
 BEGIN
   SELECT verified INTO since FROM ${schema}.settings;
-  -- Of two snapshots the earlier has the lower limits, and what it sees the later sees too.
-  SELECT batch_from INTO least FROM ${schema}.range ORDER BY pg_snapshot_xmax(batch_from), pg_snapshot_xmin(batch_from) LIMIT 1;
+  SELECT batch_from INTO least FROM ${schema}.range ORDER BY ${EARLIEST} LIMIT 1;
   WITH passed AS MATERIALIZED (
     SELECT id, slot, bucket, partition_key FROM ${schema}.message
     WHERE xid >= pg_snapshot_xmax(since) AND pg_visible_in_snapshot(xid, least)
@@ -438,9 +444,7 @@ BEGIN
     RAISE 'ranges must be 1 to 64, got %', divide.ranges USING ERRCODE = 'numeric_value_out_of_range';
   END IF;
   LOCK TABLE ${schema}.range IN EXCLUSIVE MODE;
-  -- Of two snapshots the earlier has the lower limits, and what it sees the later sees too.
-  SELECT * INTO least FROM ${schema}.range r
-  ORDER BY pg_snapshot_xmax(r.batch_from), pg_snapshot_xmin(r.batch_from) LIMIT 1;
+  SELECT * INTO least FROM ${schema}.range ORDER BY ${EARLIEST} LIMIT 1;
   SELECT max(fence), array_agg(lock ORDER BY number) INTO highest_fence, locks FROM ${schema}.range;
   DELETE FROM ${schema}.range;
   INSERT INTO ${schema}.range (number, first_bucket, last_bucket, fence, batch_from, lock)

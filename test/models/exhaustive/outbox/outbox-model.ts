@@ -192,7 +192,7 @@ export class OutboxModel {
   divide(ranges: number): void {
     const least = [...this.ranges].sort((a, b) => {
       const [one, other] = [snapshotOf(a.from), snapshotOf(b.from)];
-      return one.xmax - other.xmax || one.xmin - other.xmin;
+      return one.xmax - other.xmax || other.xip.length - one.xip.length;
     })[0]!;
     const fence = Math.max(...this.ranges.map((range) => range.fence)) + 1;
     this.ranges = divided(ranges).map((range) => ({ ...range, fence, from: least.from }));
