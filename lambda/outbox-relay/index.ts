@@ -77,15 +77,18 @@ async function handle(_event: unknown, context: TimedInvocation): Promise<RelayS
       console.error({ message: 'row rejected', id: `${id}`, tries, isGivenUp, cause: summary }),
     onReconnect: (error) => console.warn({ message: 'connects again', cause: loggableMessage(error) }),
   });
-  const report = new OutboxReport(pool, relay, metrics, schema);
+  const report = new OutboxReport(relay, metrics);
   report.start();
+  let summary: RelaySummary;
   try {
-    return await relay.run({ signal: AbortSignal.timeout(leftMs(LAST_READ_MS)) });
+    summary = await relay.run({ signal: AbortSignal.timeout(leftMs(LAST_READ_MS)) });
   } finally {
     await producer.close();
     await report.stop(leftMs(LAST_REPORT_MS));
     await callWithin({ ms: leftMs(LAST_MS) }, () => pool.end()).catch(() => {});
   }
+  report.checkMissing();
+  return summary;
 }
 
 /** @param withinMs how long it may take to ask who logs in */

@@ -1,9 +1,8 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { Pool } from 'pg';
 import { callWithin } from '../../lib/core/foundation/call-within';
+import { EvenShardsError } from '../../lib/core/foundation/errors';
 import { OUTBOX_METRICS } from '../../lib/core/foundation/function-metrics';
 import type { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
-import { DEFAULT_OUTBOX_SCHEMA } from '../../lib/core/outbox/outbox-schema';
 import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
 import { loggableMessage } from '../loggable';
 
@@ -12,16 +11,25 @@ const REPORT_MS = 30_000;
 /** What waits is in a few small tables. A query that takes longer waits for a lock, or for a server that has gone. */
 const MOST_QUERY_MS = 10_000;
 
+/** Rows that nobody will send. */
+class MissingRowsError extends EvenShardsError {
+  constructor(rows: number) {
+    super(
+      'OUTBOX_MISSING',
+      `${rows} rows were passed, and nothing says that the stream has them: see the table missing`,
+    );
+  }
+}
+
 /** Writes what the relay does and what waits, now and then, and at the end. */
 export class OutboxReport {
   private reported = noRelaySummary();
+  private missingRows = 0;
   private timer?: NodeJS.Timeout;
 
   constructor(
-    private readonly pool: Pool,
     private readonly relay: OutboxRelay,
     private readonly metrics: Metrics,
-    private readonly schema: string = DEFAULT_OUTBOX_SCHEMA,
   ) {}
 
   start(): void {
@@ -32,6 +40,11 @@ export class OutboxReport {
   async stop(withinMs: number): Promise<void> {
     clearInterval(this.timer);
     await this.report(Math.min(withinMs, MOST_QUERY_MS));
+  }
+
+  /** @throws MissingRowsError if rows are missing, so that the invocation fails and its alarm rings */
+  checkMissing(): void {
+    if (this.missingRows > 0) throw new MissingRowsError(this.missingRows);
   }
 
   private async report(withinMs: number): Promise<void> {
@@ -45,28 +58,20 @@ export class OutboxReport {
     add('rejections', summary.rejections - rejections);
     add('givenUpRows', summary.givenUp - givenUp);
     try {
-      const lag = await this.lag(withinMs);
-      add('waitingRows', Number(lag.waiting_rows));
-      add('waitingSeconds', lag.waiting_seconds, MetricUnit.Seconds);
-      add('parkedRows', Number(lag.parked_rows));
+      // The pool may have to connect first, and then Postgres may not answer.
+      const found = await callWithin({ ms: withinMs }, () => this.relay.verify());
+      add('waitingRows', found.waitingRows);
+      add('waitingSeconds', found.waitingSeconds, MetricUnit.Seconds);
+      add('parkedRows', found.parkedRows);
+      add('missingRows', found.missingRows);
+      this.missingRows = found.missingRows;
+      if (found.missingRows > 0)
+        console.error({ message: 'rows are missing', ids: found.missing.map(({ id }) => `${id}`) });
     } catch (error) {
       console.warn({ message: 'the lag is not known', cause: loggableMessage(error as Error) });
     }
     this.metrics.publishStoredMetrics();
   }
-
-  /** The pool may have to connect first, and then Postgres may not answer. */
-  private async lag(withinMs: number): Promise<Lag> {
-    const query = { text: `SELECT * FROM ${this.schema}.lag()`, query_timeout: withinMs };
-    const { rows } = await callWithin({ ms: withinMs }, () => this.pool.query<Lag>(query));
-    return rows[0]!;
-  }
-}
-
-interface Lag {
-  waiting_rows: string;
-  waiting_seconds: number;
-  parked_rows: string;
 }
 
 type MetricUnitOf = (typeof MetricUnit)[keyof typeof MetricUnit];

@@ -18,5 +18,9 @@ export const OUTBOX_RELAY_METRICS = {
     [OUTBOX_METRICS.relayedRows]: sum('Count', 'rows that are in the stream'),
     [OUTBOX_METRICS.rejections]: sum('Count', 'how often a row was rejected'),
     [OUTBOX_METRICS.givenUpRows]: sum('Count', 'rows that were moved to the table of the rejected rows'),
+    [OUTBOX_METRICS.missingRows]: maximum(
+      'Count',
+      'rows that were passed, though nothing says that the stream has them: anything but 0 is a fault',
+    ),
   },
 } as const satisfies MetricFamily;

@@ -38,7 +38,7 @@ describeOnPostgres('who follows the guide of the outbox', () => {
     const url = await server.createDatabase('empty');
     const owner = await server.connect(url);
     const [print, pipe] = example('**1. Make the schema.**', 'console').replace(/^\$ /, '').split(' | psql ');
-    expect(pipe).toBe('"$DATABASE_URL"');
+    expect(pipe).toBe('-1 -v ON_ERROR_STOP=1 "$DATABASE_URL"');
     await owner.query(execSync(print!, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
     await owner.query('CREATE TABLE repositories (name text)');
     for (const role of ['app', 'relay']) await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`);

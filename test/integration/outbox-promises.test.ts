@@ -160,6 +160,7 @@ describeOnPostgres('an outbox', () => {
       expect(await relay.verify()).toEqual({
         verifiedRows: 50,
         waitingRows: 0,
+        waitingSeconds: 0,
         parkedRows: 0,
         rejectedRows: 0,
         missingRows: 0,

@@ -85,6 +85,8 @@ export const OUTBOX_METRICS = {
   rejections: 'Rejections',
   /** Rows that were moved to the table of the rejected rows. */
   givenUpRows: 'GivenUpRows',
+  /** Rows that were passed, though nothing says that the stream has them. */
+  missingRows: 'MissingRows',
 } as const;
 
 /** Dimensions of the metrics of a sharded index: the table and the index. */

@@ -6,6 +6,8 @@ export interface OutboxVerification {
   verifiedRows: number;
   /** Rows that are not relayed yet, parked ones included. */
   waitingRows: number;
+  /** The age of the oldest of them, in seconds. */
+  waitingSeconds: number;
   /** Rows that wait because their key does. */
   parkedRows: number;
   /** Rows that were given up. */
@@ -29,6 +31,7 @@ export async function verificationOf(connection: Connection, schema: string): Pr
   return connection.said(() => ({
     verifiedRows: Number(found.verified_rows),
     waitingRows: Number(waits.waiting_rows),
+    waitingSeconds: waits.waiting_seconds,
     parkedRows: Number(waits.parked_rows),
     rejectedRows: Number(waits.rejected_rows),
     missingRows: Number(found.missing_rows),

@@ -1,23 +1,30 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import type { Pool } from 'pg';
 import { OutboxReport } from '../../../../lambda/outbox-relay/outbox-report';
-import type { OutboxRelay, RelaySummary } from '../../../../lib/core/outbox';
+import type { OutboxRelay, OutboxVerification, RelaySummary } from '../../../../lib/core/outbox';
 
 const NOTHING: RelaySummary = { relayed: 0, parked: 0, rejections: 0, givenUp: 0, reconnects: 0 };
-const LAG = { waiting_rows: '7', waiting_seconds: 1.5, parked_rows: '2', rejected_rows: '1' };
+const FOUND: OutboxVerification = {
+  verifiedRows: 3,
+  waitingRows: 7,
+  waitingSeconds: 1.5,
+  parkedRows: 2,
+  rejectedRows: 1,
+  missingRows: 0,
+  missing: [],
+};
 
 describe('what the relay reports', () => {
   let lines: Record<string, unknown>[];
   let warnings: string[];
   let summary: RelaySummary;
-  let lag: () => Promise<{ rows: unknown[] }>;
+  let verify: () => Promise<OutboxVerification>;
 
   beforeEach(() => {
     jest.useFakeTimers();
     lines = [];
     warnings = [];
     summary = { ...NOTHING };
-    lag = async () => ({ rows: [LAG] });
+    verify = async () => FOUND;
     jest.spyOn(console, 'warn').mockImplementation(({ message }) => warnings.push(message));
   });
   afterEach(() => {
@@ -25,29 +32,18 @@ describe('what the relay reports', () => {
     jest.restoreAllMocks();
   });
 
-  function report(statements: object[] = []): OutboxReport {
+  function report(): OutboxReport {
     const metrics = new Metrics({ namespace: 'EvenShards' });
     jest.spyOn(metrics, 'publishStoredMetrics').mockImplementation(() => {
       lines.push(metrics.serializeMetrics() as never);
       metrics.clearMetrics();
       return metrics;
     });
-    return new OutboxReport(
-      {
-        query: (query: object) => {
-          statements.push(query);
-          return lag();
-        },
-      } as unknown as Pool,
-      { summary: () => ({ ...summary }) } as OutboxRelay,
-      metrics,
-      'orders',
-    );
+    return new OutboxReport({ summary: () => ({ ...summary }), verify: () => verify() } as OutboxRelay, metrics);
   }
 
   test('is what it did since the last report, twice a minute and at the end, and what waits', async () => {
-    const statements: object[] = [];
-    const running = report(statements);
+    const running = report();
     running.start();
     summary = { ...NOTHING, relayed: 100, rejections: 3 };
     await jest.advanceTimersByTimeAsync(30_000);
@@ -55,18 +51,35 @@ describe('what the relay reports', () => {
     await running.stop(5_000);
     await jest.advanceTimersByTimeAsync(120_000);
     expect(lines).toMatchObject([
-      { RelayedRows: 100, Rejections: 3, GivenUpRows: 0, WaitingRows: 7, WaitingSeconds: 1.5, ParkedRows: 2 },
+      {
+        RelayedRows: 100,
+        Rejections: 3,
+        GivenUpRows: 0,
+        WaitingRows: 7,
+        WaitingSeconds: 1.5,
+        ParkedRows: 2,
+        MissingRows: 0,
+      },
       { RelayedRows: 50, Rejections: 0, GivenUpRows: 1 },
     ]);
-    expect(statements).toMatchObject(Array(2).fill({ text: 'SELECT * FROM orders.lag()' }));
   });
 
   test('goes out without the lag when the database does not answer', async () => {
-    lag = () => Promise.reject(new Error('connection lost'));
+    verify = () => Promise.reject(new Error('connection lost'));
     summary = { ...NOTHING, relayed: 5 };
     await report().stop(5_000);
     expect(lines).toMatchObject([{ RelayedRows: 5 }]);
     expect(lines[0]).not.toHaveProperty('WaitingRows');
     expect(warnings).toEqual(['the lag is not known']);
+  });
+
+  test('names the rows that are missing, and has the invocation fail', async () => {
+    const errors = jest.spyOn(console, 'error').mockImplementation(() => {});
+    verify = async () => ({ ...FOUND, missingRows: 1, missing: [{ id: 17n, range: 1 }] });
+    const running = report();
+    await running.stop(5_000);
+    expect(lines).toMatchObject([{ MissingRows: 1 }]);
+    expect(errors).toHaveBeenCalledWith({ message: 'rows are missing', ids: ['17'] });
+    expect(() => running.checkMissing()).toThrow('1 rows were passed');
   });
 });
