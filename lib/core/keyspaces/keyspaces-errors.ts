@@ -34,12 +34,11 @@ export class InvalidClusteringConditionError extends InvalidArgumentError {
 
 /** A row with a value in its key that its column's type, as the configuration has it, does not have. */
 export class UnreadableRowError extends EvenShardsError {
+  /** @param shard the shard that holds the row, as the shard column has it */
   constructor(
     { keyspaceName, tableName }: { keyspaceName: string; tableName: string },
-    /** The shard that holds the row, as the shard column has it. */
-    readonly shard: number,
-    /** The column whose value cannot be read. */
-    readonly column: { name: string; type: string },
+    shard: number,
+    column: { name: string; type: string },
     options?: ErrorOptions,
   ) {
     const where = `shard ${shard} of ${keyspaceName}.${tableName}`;

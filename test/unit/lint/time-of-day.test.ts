@@ -9,6 +9,7 @@ const ROOT = join(__dirname, '../../..');
  */
 const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'bin/local/window/load.ts': 'CloudWatch and DynamoDB Streams are asked from a time on',
+  'bin/parked/index.ts': 'a person sees how long a key has waited',
   'lambda/adaptive-shard-count-controller/index.ts': 'writers report minutes of the day',
   'lambda/keyspaces-query-fanout/sigv4-authenticator.ts': 'a signature has the time',
   'lambda/producer/hash-key-owners.ts': 'a frozen function ages by it, if the clock says less',
@@ -18,7 +19,11 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'lib/core/adaptive-counts/adaptive-index.ts': 'a frozen process ages by it, if the clock says less',
   'lib/core/adaptive-counts/change-count.ts': 'a count says when it has changed',
   'lib/core/adaptive-counts/write-reporter.ts': 'reports are of minutes of the day',
+  'lib/core/consumer/consumer-options.ts': 'processes of a consumer compare leases and waits',
   'lib/core/consumer/dynamodb-fence-store.ts': 'the time-to-live of an item is a time of day',
+  'lib/core/consumer/dynamodb-parking-store.ts': 'the time-to-live of an item is a time of day',
+  'lib/core/consumer/parked-metrics.ts': 'a metric has the time',
+  'lib/core/consumer/parking-store.ts': 'a store keeps since when a key is parked',
   'lib/core/registry/dynamodb-registry-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/resharding/reshard-stream.ts': 'a stream carries times in tags',
   'lib/core/sharded-index/client/light-query-client.ts': 'a signature has the time',
