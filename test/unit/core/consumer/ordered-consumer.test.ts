@@ -5,6 +5,7 @@ import {
   type RecordContext,
   type UserRecord,
 } from '../../../../lib/core/consumer';
+import { fenceData } from '../../../../lib/core/foundation/fence';
 import { VirtualClock } from '../../../../lib/testing';
 import { kinesisEvent, shardOf, textOf } from '../../../support/fakes/stream-events';
 
@@ -198,6 +199,35 @@ describe('a batch', () => {
       batchItemFailures: [],
     });
     expect(texts).toEqual(['[["id",{"S":"x"}],["sk",{"N":"1"}]] INSERT', '[["id",{"S":"x"}],["sk",{"N":"1"}]] MODIFY']);
+  });
+});
+
+describe('a key that moves', () => {
+  const end = () => ({ ...shardOf(['a'])[0]!, sequenceNumber: '2', data: fenceData({ moveId: 'm', side: 'end' }) });
+
+  test('has its batch come again from the fence until it is known that the move has ended', async () => {
+    const w = world();
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    const ends = jest.spyOn(w.parking.moves, 'end').mockRejectedValueOnce(new Error('no table'));
+    const event = kinesisEvent([...shardOf(['a1']), end()]);
+    const context = { getRemainingTimeInMillis: () => MINUTE_MS };
+    const deliver = () => w.clock.runUntil(w.consumer.handler(event, context));
+    expect(await deliver()).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }] });
+    expect(await deliver()).toEqual({ batchItemFailures: [] });
+    expect(ends).toHaveBeenCalledTimes(2);
+    expect(w.effects).toEqual(['a1']);
+  });
+
+  test('waits behind its start fence for the shard that it comes from, and is appended if it was parked there', async () => {
+    const w = world();
+    w.poison.add('a1');
+    const start = { ...end(), shardId: 'shard 2', data: fenceData({ moveId: 'm', side: 'start' }) };
+    const behind = shardOf(['a2', 'b1'], { shardId: 'shard 2', from: 3 });
+    const after = w.consumer.process([start, ...behind]);
+    const before = w.consumer.process([...shardOf(['a1']), end()]);
+    expect(await w.clock.runUntil(Promise.all([before, after]))).toEqual([{ problems: [] }, { problems: [] }]);
+    expect(w.effects).toEqual(['b1']);
+    expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
   });
 });
 

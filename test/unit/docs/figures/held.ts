@@ -11,6 +11,7 @@ import { PRODUCER_LAST_SEND_MS } from '../../../../lib/core/foundation/last-send
 import { overloadProbability, planHotItem, planIndex, suffixRange } from '../../../../lib/core/planning';
 import { SHARD_LIMITS } from '../../../../lib/core/planning/plan-stream';
 import { PARTITION_READ_UNITS, PARTITION_WRITE_UNITS } from '../../../../lib/core/planning/suffix-range';
+import { MAX_RECORD_LIMIT_BYTES } from '../../../../lib/core/producer/producer-record';
 import { SCALE_OUT_PAUSE_MS } from '../../../../lib/core/resharding/scaling-policy';
 import { MAX_SKEW, SCALE_IN_FRACTION, SURGE_FRACTION } from '../../../../lib/core/resharding/thresholds';
 import { DAILY_UPDATES } from '../../../../lib/core/resharding/update-history';
@@ -116,6 +117,8 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   'consuming.md': [
     `keeps ${n(core('consumer/sequence-history', 'maxKeys'))} keys and ${core('consumer/sequence-history', 'maxProducersPerKey')} producers of each`,
     `only if ${core('consumer/sequence-history', 'maxProducersPerKey')} later invocations`,
+    `may be up to ${MAX_RECORD_LIMIT_BYTES / 1_024 ** 2} MiB:`,
+    `remembers for ${core('consumer/dynamodb-parking-store', 'DEFAULT_REMEMBER_DAYS')} days`,
   ],
   'fan-out-query.md': [
     `by blocks of ${core('foundation/fan-out/read-size', 'BLOCK_BYTES') / 1_024} KB`,
