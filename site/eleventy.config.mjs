@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import syntaxHighlight from '@11ty/eleventy-plugin-syntaxhighlight';
 import anchors from 'markdown-it-anchor';
@@ -6,14 +6,29 @@ import { linkOn, ROOT, relativeTo, sections } from './pages.mjs';
 
 const OUTPUT = join(ROOT, 'dist/site');
 
+/** Headings that every page of the reference has, and nobody looks for. */
+const OF_EVERY_PAGE =
+  /^(Parameters|Returns|Throws|Default|Properties|Methods|Accessors|Constructors?|Extends|Implements|Implementation of|Inherited from|Overrides|Get Signature|Call Signature|Example|See|Classes|Interfaces|Functions|Variables|Type Aliases|Enumerations|Enumeration Members|References|Type Declaration|Type Parameters|Extended by|Param|Since)$/;
+
+/** What the search finds: each heading, and each anchor of a page's own, such as that of an error code. */
+const index = [];
+
 /** The site shows the documents of the repository as they are: nothing is written twice. */
 // biome-ignore lint/style/noDefaultExport: Eleventy asks for one
 export default function configure(eleventy) {
   eleventy.on('eleventy.before', () => rmSync(OUTPUT, { recursive: true, force: true }));
+  eleventy.on('eleventy.after', () =>
+    writeFileSync(join(OUTPUT, 'search-index.js'), `window.searchIndex = ${JSON.stringify(index)};\n`),
+  );
   eleventy.addPlugin(syntaxHighlight);
   eleventy.amendLibrary('md', (markdown) => {
     markdown.set({ html: true, linkify: false });
-    markdown.use(anchors, { slugify: anchorOf, uniqueSlugStartIndex: 1, permalink: anchors.permalink.headerLink() });
+    markdown.use(anchors, {
+      slugify: anchorOf,
+      uniqueSlugStartIndex: 1,
+      permalink: anchors.permalink.headerLink(),
+    });
+    markdown.core.ruler.push('index', indexPage);
     markdown.core.ruler.push('links', rewriteLinks);
   });
   eleventy.addFilter('from', (address, document) => relativeTo(document, address));
@@ -21,7 +36,7 @@ export default function configure(eleventy) {
   for (const { document, address, text, title } of sections.flatMap(({ pages }) => pages)) {
     eleventy.addTemplate(document, text, { layout: 'page.liquid', permalink: address, title, document });
   }
-  eleventy.addPassthroughCopy({ 'style.css': 'style.css' });
+  eleventy.addPassthroughCopy({ 'style.css': 'style.css', 'search.js': 'search.js' });
   eleventy.addPassthroughCopy({ '../docs': 'docs' }, { filter: /^[^.]*$|\.(svg|png|json)$/ });
   return {
     dir: { input: '.', includes: 'layouts', output: OUTPUT },
@@ -37,6 +52,28 @@ function rewriteLinks({ tokens, env }) {
       if (link !== null) token.attrSet(attribute, linkOn(env.document, decodeURI(link)));
     }
   }
+}
+
+/** Notes the headings of a page, and the anchors that it sets by itself. */
+function indexPage({ tokens, env }) {
+  const { document, title: page, permalink } = env;
+  if (document === undefined) return;
+  const note = (title, anchor) =>
+    !OF_EVERY_PAGE.test(title) &&
+    index.push({ title, page, address: `${permalink}${anchor}`, text: `${title} ${page}`.toLowerCase() });
+  tokens.forEach((token, at) => {
+    if (token.type === 'heading_open') {
+      const title = tokens[at + 1].children
+        .map(({ content }) => content)
+        .join('')
+        .trim();
+      note(title, token.tag === 'h1' ? '' : `#${token.attrGet('id')}`);
+    }
+    for (const { content } of token.children ?? []) {
+      const [, anchor] = /^<a id="([^"]+)">/.exec(content) ?? [];
+      if (anchor !== undefined) note(anchor.toUpperCase(), `#${anchor}`);
+    }
+  });
 }
 
 /** The name that GitHub gives the anchor of a heading, which the documents link to. */

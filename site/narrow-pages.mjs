@@ -1,4 +1,5 @@
-// Opens every page of the built site as wide as a telephone, and fails if one of them scrolls sideways.
+// Opens every page of the built site as wide as a telephone, and fails if one of them scrolls sideways, opens its menu, or if the search
+// of a page does not find what it must.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +8,12 @@ import puppeteer from 'puppeteer-core';
 import { ROOT } from './pages.mjs';
 
 const WIDTH = 400;
+/** What a search on the first page must find. */
+const SEARCHES = [
+  ['UniformStream', 'reference/constructs/uniform-stream.html'],
+  ['shards_unavailable', 'docs/guides/something-is-wrong.html#shards_unavailable'],
+  ['fanOutQuery', 'reference/sharded-index.html#fanoutquery'],
+];
 const SITE = join(ROOT, 'dist/site');
 
 if (process.platform !== 'linux' || process.arch !== 'x64') {
@@ -26,9 +33,20 @@ for (const name of names) {
   await page.goto(pathToFileURL(join(SITE, name)).href);
   const sideways = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   if (sideways > 0) wide.push(`${name} by ${sideways} pixels`);
+  const isOpen = await page.evaluate(() => document.querySelector('nav details')?.open ?? false);
+  if (isOpen) wide.push(`${name} with an open menu`);
+}
+const lost = [];
+for (const [words, address] of SEARCHES) {
+  await page.goto(pathToFileURL(join(SITE, 'index.html')).href);
+  await page.type('#search', words);
+  const selector = `#found a[href="${address}"]`;
+  if ((await page.waitForSelector(selector, { timeout: 5_000 }).catch(() => null)) === null) lost.push(words);
 }
 await browser.close();
-if (names.length === 0 || wide.length > 0) {
-  console.error(`of ${names.length} pages, these scroll sideways at ${WIDTH} pixels:\n${wide.join('\n')}`);
+if (names.length === 0 || wide.length > 0 || lost.length > 0) {
+  console.error(
+    `of ${names.length} pages, these are not for ${WIDTH} pixels:\n${wide.join('\n')}\nnot found: ${lost.join(', ')}`,
+  );
   process.exit(1);
 }

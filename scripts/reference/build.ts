@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DeclarationReflection } from 'typedoc';
 import packageJson from '../../package.json';
 import { brokenLinks, linksOf, referenceLinksOf } from '../../test/support/document-links';
-import { type Assembly, constructPages } from './construct-pages';
+import { type Assembly, type ConstructPage, constructPages } from './construct-pages';
 
 /**
  * Builds the reference into dist/reference, from the docstrings: a page for each construct and a page for each door.
@@ -17,12 +17,14 @@ void main();
 
 async function main(): Promise<void> {
   const assembly: Assembly = JSON.parse(readFileSync('.jsii', 'utf8'));
-  const entries = writeEntries(new Map([...constructEntries(assembly), ...doorEntries()]));
+  const pages = constructPages(assembly);
+  const titles = new Map([...pages].map(([page, { title }]) => [`constructs/${page}`, title]));
+  const entries = writeEntries(new Map([...constructEntries(pages), ...doorEntries()]));
   rmSync(OUT, { recursive: true, force: true });
-  const documented = await writePages(entries);
-  const pages = markdownIn(OUT).flatMap((page) => broken(page, linksOf));
+  const documented = await writePages(entries, titles);
+  const reference = markdownIn(OUT).flatMap((page) => broken(page, linksOf));
   const elsewhere = ['README.md', ...markdownIn('docs')].flatMap((document) => broken(document, referenceLinksOf));
-  const links = [...pages, ...elsewhere];
+  const links = [...reference, ...elsewhere];
   for (const link of links) console.error(`this link leads nowhere: ${link}`);
   if (!documented || links.length > 0) process.exitCode = 1;
 }
@@ -38,8 +40,8 @@ function markdownIn(folder: string): string[] {
 }
 
 /** A module for each page of a construct, which exports its types alone. */
-function constructEntries(assembly: Assembly): [string, string][] {
-  return [...constructPages(assembly)].map(([page, { about, names }]) => [
+function constructEntries(pages: ReadonlyMap<string, ConstructPage>): [string, string][] {
+  return [...pages].map(([page, { about, names }]) => [
     `constructs/${page}`,
     `/**\n * ${about}\n *\n * @module constructs/${page}\n */\nexport { ${names.join(', ')} } from '../../../lib';\n`,
   ]);
@@ -74,7 +76,7 @@ function absolute(files: readonly string[]): string[] {
 }
 
 /** Whether every docstring was there, and every `@link` led somewhere. */
-async function writePages(entries: readonly string[]): Promise<boolean> {
+async function writePages(entries: readonly string[], titles: ReadonlyMap<string, string>): Promise<boolean> {
   const { Application, OptionDefaults } = await import('typedoc');
   const app = await Application.bootstrapWithPlugins({
     options: 'scripts/reference/typedoc.json',
@@ -85,6 +87,8 @@ async function writePages(entries: readonly string[]): Promise<boolean> {
     excludeTags: ['@stateful'],
     outputs: [{ name: 'markdown', path: OUT }],
   });
+  const title = ({ name }: { name: string }) => titles.get(name) ?? `${packageJson.name}/${name}`;
+  app.options.setValue('pageTitleTemplates' as never, { module: title } as never);
   const project = await app.convert();
   if (project === undefined) return false;
   app.validate(project);

@@ -8,6 +8,7 @@ interface AssemblyType {
 
 /** One page of the reference: a sentence about it, and the names of its types. */
 export interface ConstructPage {
+  readonly title: string;
   readonly about: string;
   readonly names: string[];
 }
@@ -25,9 +26,16 @@ export function constructPages({ types }: Assembly): Map<string, ConstructPage> 
   const all = Object.values(types);
   const heads = Object.keys(types).flatMap((id) => (isConstruct(id, types) ? [types[id]!] : []));
   const pages = new Map(
-    heads.map(({ name, docs }) => [name, { about: `\`${name}\`: ${docs?.summary}`, names: [] as string[] }]),
+    heads.map(({ name, docs }) => [
+      name,
+      { title: name, about: `\`${name}\`: ${docs?.summary}`, names: [] as string[] },
+    ]),
   );
-  const shared = { about: 'Types that several constructs use.', names: [] as string[] };
+  const shared = {
+    title: 'Types that several constructs use',
+    about: 'Types that several constructs use.',
+    names: [] as string[],
+  };
   const owner = (name: string) =>
     longest([...pages.keys()].filter((head) => name.includes(head))) ??
     onlyOne([...pages.keys()].filter((head) => mentions(head, name, types)));

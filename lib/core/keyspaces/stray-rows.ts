@@ -78,7 +78,7 @@ const FIRST_TOKEN = -(2n ** 63n);
  * Scans a table, or a segment of it, for rows that are not in the shard of their writers: left behind by a change of a count, or put
  * by a client with another rule. It writes nothing. `reshardRows` moves them.
  *
- * @param onStray is told of each, and awaited
+ * @param options what to scan, and how fast; `onStray` is told of each stray, and awaited
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read; UnreadableRowError; what the client throws
  */
 export function findStrayRows(
