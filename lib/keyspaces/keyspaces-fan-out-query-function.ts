@@ -53,6 +53,10 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
  * @throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, if one is known to be
  *   in another account or region than the function, and, when the app is synthesized, if their configuration outgrows
  *   Lambda's environment
+ *
+ * @example
+ * const query = new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogs] });
+ * query.grantInvoke(application);
  */
 export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements IKeyspacesFanOutQueryFunction {
   /**

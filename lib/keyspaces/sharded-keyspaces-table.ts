@@ -232,6 +232,16 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
  *   `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20 years
  *
  * @stateful
+ *
+ * @example
+ * const blogs = new ShardedKeyspacesTable(stack, 'Blogs', {
+ *   keyspaceName: 'blogs',
+ *   tableName: 'blogs',
+ *   partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
+ *   clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
+ *   shardCounts: ShardCounts.uniform(4),
+ * });
+ * blogs.bindWriter(application);
  */
 export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
   /**

@@ -106,6 +106,11 @@ class AlarmStatus extends cloudwatch.AlarmStatusWidget {
  * guide says more. What adds a row returns its alarms. Switch off what you do not want. The metrics can be had without a
  * dashboard too: functions and indexes have methods for theirs, and `StreamShardMetrics` has those of the shards of a
  * stream.
+ *
+ * @example
+ * const monitoring = new ShardMonitoring(stack, 'Monitoring', { alarmActions: [new actions.SnsAction(topic)] });
+ * monitoring.addStream(stream);
+ * monitoring.addIndex(index);
  */
 export class ShardMonitoring extends Construct {
   /** The dashboard, unless it is switched off. */

@@ -127,6 +127,11 @@ export interface UniformStreamProps {
  *   is out of bounds, or if there is a `reshardingProvider` without a `deployedShardCount`
  *
  * @stateful
+ *
+ * @example
+ * const events = new UniformStream(stack, 'Events', { shardCount: 8 });
+ * events.addReconciliation();
+ * events.produceGrants.produce(application);
  */
 export class UniformStream extends kinesis.Stream {
   /** How many shards the stream was declared with. */

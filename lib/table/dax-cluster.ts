@@ -126,6 +126,10 @@ const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
  *
  * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if a number or a duration is
  *   out of its bounds, or if a table is known to be in another account or region
+ *
+ * @example
+ * const cache = new DaxCluster(stack, 'Cache', { tables: [table], vpc });
+ * cache.bindReader(application);
  */
 export class DaxCluster extends Construct implements ec2.IConnectable {
   /** The ARN of the cluster. */

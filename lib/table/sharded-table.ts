@@ -40,6 +40,17 @@ const THROTTLED_KEYS: dynamodb.ContributorInsightsSpecification = {
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-indexes-gsi-sharding.html
  *
  * @stateful
+ *
+ * @example
+ * const orders = new ShardedTable(stack, 'Orders', {
+ *   partitionKey: { name: 'orderId', type: dynamodb.AttributeType.STRING },
+ * });
+ * orders.addShardedIndex({
+ *   indexName: 'byStatus',
+ *   valueAttribute: { name: 'status', type: dynamodb.AttributeType.STRING },
+ *   sortKey: { name: 'createdAt', type: dynamodb.AttributeType.STRING },
+ *   shardCounts: ShardCounts.byValue({ pending: 5 }, 1),
+ * });
  */
 export class ShardedTable extends dynamodb.TableV2 {
   private readonly tableKey: string[];

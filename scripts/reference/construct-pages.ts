@@ -3,7 +3,7 @@ interface AssemblyType {
   readonly kind: 'class' | 'interface' | 'enum';
   readonly name: string;
   readonly base?: string;
-  readonly docs?: { readonly summary?: string };
+  readonly docs?: { readonly summary?: string; readonly example?: string };
 }
 
 /** One page of the reference: a sentence about it, and the names of its types. */

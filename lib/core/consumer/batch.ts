@@ -63,7 +63,11 @@ export class Batch {
     return first;
   }
 
-  /** Throws nothing that concerns a key: what is neither done nor parked comes again. Throws if it is not known what is parked. */
+  /**
+   * Throws if it is not known what is parked.
+   *
+   * @throws nothing that concerns a key: what is neither done nor parked comes again
+   */
   async run(): Promise<unknown[]> {
     const found = await this.settings.parking.find(this.lanes.map(({ partitionKey }) => partitionKey));
     const problems: unknown[] = [];

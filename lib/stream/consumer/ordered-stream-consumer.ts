@@ -111,9 +111,17 @@ const PARKING_ACTIONS = ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Qu
  * Lambda skip records of a key whose later records go on. The function may use the table, and nothing else is allowed to it
  * beyond reading the stream.
  *
- * Throws an error with the code `INVALID_ARGUMENT` if a property is out of its bounds, or if the stream ignores partition keys.
+ * @throws an error with the code `INVALID_ARGUMENT` if a property is out of its bounds, or if the stream ignores partition
+ *   keys
  *
  * @stateful
+ *
+ * @example
+ * new OrderedStreamConsumer(stack, 'Consumer', {
+ *   handler: application,
+ *   stream,
+ *   startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+ * });
  */
 export class OrderedStreamConsumer extends Construct {
   /** The function that reads the stream. */

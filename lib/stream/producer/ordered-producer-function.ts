@@ -268,6 +268,10 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  *   constructed or, if that is set later, when the app is synthesized; if the stream is known to be in another account or
  *   region; if the record size limit is none that a stream can have; and if the registry is known to be another stream's,
  *   or in another account or region
+ *
+ * @example
+ * const producer = new OrderedProducerFunction(stack, 'Producer', { stream, aggregation: true });
+ * producer.addFifoQueue('Queue').queue.grantSendMessages(application);
  */
 export class OrderedProducerFunction extends OrderedProducerFunctionBase implements IOrderedProducerFunction {
   /**

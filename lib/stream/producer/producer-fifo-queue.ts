@@ -94,6 +94,11 @@ const BATCH_SIZE = 10;
  * Lambda delivers the messages of a group one batch at a time, and the function reports which failed, so a group keeps
  * its order across invocations: what failed comes again, before what is behind it. Groups go side by side. Both queues
  * are encrypted, take requests over TLS only, keep messages for 14 days, and are retained when they leave the stack.
+ *
+ * @example
+ * const { queue, deadLetterQueue } = producer.addFifoQueue('Queue', { maxReceiveCount: 5 });
+ * queue.grantSendMessages(application);
+ * monitoring.addDeadLetterQueue(deadLetterQueue);
  */
 export class ProducerFifoQueue extends Construct {
   /** @internal */

@@ -146,6 +146,10 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  *   or region
  *
  * @stateful
+ *
+ * @example
+ * const hashKeyRegistry = new HashKeyRegistry(stack, 'HashKeys', { stream });
+ * new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry });
  */
 export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.IConnectable {
   /**

@@ -88,6 +88,10 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  * @throws an error with the code `INVALID_SHARD_COUNT` unless both counts are whole numbers from 1 to 10,000, and
  *   `INVALID_ARGUMENT` if `minCapacity` is the larger, if the target is none, or if the stream is known to be on-demand, or
  *   in another account or region
+ *
+ * @example
+ * const scaling = new StreamAutoScaling(stack, 'Scaling', { stream, minCapacity: 2, maxCapacity: 64 });
+ * monitoring.addStream(stream, { autoScaling: scaling });
  */
 export class StreamAutoScaling extends Construct implements ec2.IConnectable {
   /** The function that scales. */

@@ -71,6 +71,10 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
  * @throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
  *   `INVALID_ARGUMENT` if it is to repair without one, or if the stream is known to be on-demand, or in another account or
  *   region
+ *
+ * @example
+ * const reconciliation = new StreamReconciliation(stack, 'Look', { stream, shardCount: 8, repair: true });
+ * monitoring.addStream(stream, { reconciliation });
  */
 export class StreamReconciliation extends Construct implements ec2.IConnectable {
   /** The function: to invoke it or to grant its invocation. */

@@ -38,6 +38,10 @@ export interface StreamReshardingProviderProps extends BundledFunctionOptions {
  * Make one to choose how its functions run, and give it to each `StreamResharding`, or to a `UniformStream` as its
  * `reshardingProvider`. The functions of the framework run in the same network, log to a log group of their own, and are
  * given the same log level and key; the other settings are those of the function of this library.
+ *
+ * @example
+ * const reshardingProvider = new StreamReshardingProvider(stack, 'Provider', { timeout: Duration.minutes(5) });
+ * new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4, reshardingProvider });
  */
 export class StreamReshardingProvider extends Construct implements ec2.IConnectable {
   /**

@@ -59,6 +59,10 @@ export interface StreamReshardingProps {
  * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
  * @throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
  *   `INVALID_ARGUMENT` if the stream is known to be on-demand, or in another account or region
+ *
+ * @example
+ * const resharding = new StreamResharding(stack, 'Resharding', { stream, shardCount: 32, deployedShardCount: 4 });
+ * new CfnOutput(stack, 'OpenShards', { value: resharding.openShardCount });
  */
 export class StreamResharding extends Construct {
   /** How many shards were open when the deployment was done, as text: known when the stack is deployed. */

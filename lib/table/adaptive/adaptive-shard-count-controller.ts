@@ -53,6 +53,10 @@ const LEAST_TIMEOUT = Duration.minutes(2);
  *
  * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed, and `INVALID_ARGUMENT` if the
  *   table is known to be in another account or region, or if the timeout is known to be less than 2 minutes
+ *
+ * @example
+ * const controller = new AdaptiveShardCountController(stack, 'Counts', { index });
+ * monitoring.addIndex(index, { shardCountController: controller });
  */
 export class AdaptiveShardCountController extends Construct implements ec2.IConnectable {
   /** The function that raises counts. */

@@ -120,6 +120,15 @@ export interface ShardedIndexAttributes extends BaseShardedIndexOptions {
  *
  * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to the table, or
  * that query it themselves.
+ *
+ * @example
+ * const byTime = table.addShardedIndex({
+ *   indexName: 'byTime',
+ *   sortKey: { name: 'createdAt', type: dynamodb.AttributeType.STRING },
+ *   shardCounts: ShardCounts.uniform(4),
+ * });
+ * byTime.bindWriter(application);
+ * byTime.bindReader(application);
  */
 export class ShardedIndex implements IShardedIndex {
   /**

@@ -136,6 +136,14 @@ export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOpti
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-sharding.html
  *
  * @stateful
+ *
+ * @example
+ * const invoices = new KeyShardedTable(stack, 'Invoices', {
+ *   partitionKey: { name: 'PK', type: dynamodb.AttributeType.STRING },
+ *   sortKey: { name: 'SK', type: dynamodb.AttributeType.STRING },
+ *   shardCounts: ShardCounts.uniform(5),
+ * });
+ * new FanOutQueryFunction(stack, 'Query', { tables: [invoices] });
  */
 export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   /**

@@ -29,6 +29,10 @@ export interface IndexItemMoverProps extends ItemMoverOptions {
  * @throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if a number or the timeout is out of
  *   its bounds, if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or
  *   region
+ *
+ * @example
+ * const mover = new IndexItemMover(stack, 'Strays', { index, readUnitsPerSecond: 500, writeUnitsPerSecond: 200 });
+ * mover.grantStartExecution(application);
  */
 export class IndexItemMover extends ItemMoverBase {
   /** The function that works on a segment. */

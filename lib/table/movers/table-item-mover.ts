@@ -66,6 +66,14 @@ export interface TableItemMoverProps extends ItemMoverOptions {
  * @throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if a number or the timeout is out of
  *   its bounds, if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or
  *   region
+ *
+ * @example
+ * new TableItemMover(stack, 'Moves', {
+ *   table: invoices,
+ *   readUnitsPerSecond: 500,
+ *   writeUnitsPerSecond: 200,
+ *   itemVersion: ItemVersion.attribute('changedAt'),
+ * });
  */
 export class TableItemMover extends ItemMoverBase {
   /** The function that works on a segment. */
