@@ -1,4 +1,4 @@
-import { Duration, Names, type RemovalPolicy, Token } from 'aws-cdk-lib';
+import { Duration, Names, type RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -142,6 +142,7 @@ export class OrderedStreamConsumer extends Construct {
     super(scope, id);
     const { handler, stream, startingPosition, retryInterval = Duration.minutes(1) } = props;
     orderedStream(this, stream);
+    checkOwnStack(this, handler);
     this.checkWhole('batchSize', props.batchSize, MOST_BATCH_RECORDS);
     this.checkWhole('parallelizationFactor', props.parallelizationFactor, MOST_BATCHES_OF_SHARD);
     if (startingPosition === undefined) {
@@ -250,4 +251,15 @@ export class OrderedStreamConsumer extends Construct {
     if (Number.isInteger(value) && value >= 1 && value <= most) return;
     throw new InvalidArgumentError(constructField(this, property), value, `a whole number from 1 to ${most}`);
   }
+}
+
+/**
+ * The handler needs the table of the consumer, and the consumer needs the handler: in two stacks, each would need the other. A nested
+ * stack of the consumer's own is deployed with it.
+ */
+function checkOwnStack(consumer: Construct, handler: lambda.Function): void {
+  const [own, ofHandler] = [Stack.of(consumer), Stack.of(handler)];
+  if (ofHandler === own || ofHandler.nestedStackParent === own) return;
+  const allowed = 'a function of the stack of the consumer: put the consumer into the stack of its handler';
+  throw new InvalidArgumentError(constructField(consumer, 'handler'), handler.node.path, allowed);
 }

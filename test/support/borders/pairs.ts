@@ -26,6 +26,7 @@ import {
   KeyShardedTable,
   KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
+  OrderedStreamConsumer,
   OutboxRelayDatabase,
   OutboxRelayFunction,
   ShardCounts,
@@ -242,6 +243,14 @@ export const PAIRS: Pair[] = [
   }),
   pair('OrderedProducerFunction', 'hashKeyRegistry', registries, (scope, hashKeyRegistry) => {
     new OrderedProducerFunction(scope, 'It', { stream: hashKeyRegistry.stream, hashKeyRegistry });
+  }),
+  pair('OrderedStreamConsumer', 'stream', streams, (scope, stream) => {
+    const startingPosition = lambda.StartingPosition.LATEST;
+    new OrderedStreamConsumer(scope, 'It', { stream, handler: functionOf(scope), startingPosition });
+  }),
+  pair('OrderedStreamConsumer', 'handler', functions, (scope, handler) => {
+    const stream = streams.import!(scope, HOME)!;
+    new OrderedStreamConsumer(scope, 'It', { stream, handler, startingPosition: lambda.StartingPosition.LATEST });
   }),
   pair('HashKeyRegistry', 'stream', streams, (scope, stream) => {
     new HashKeyRegistry(scope, 'It', { stream });
