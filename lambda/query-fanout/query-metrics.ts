@@ -8,7 +8,8 @@ export function queryMetrics({ items, missingShards = [], stats }: FanOutPage): 
   return {
     [QUERY_METRICS.pages]: 1,
     [QUERY_METRICS.itemsReturned]: items.length,
-    ...(items.length > 0 && { [QUERY_METRICS.overRead]: stats.itemsRead / items.length }),
+    // A page that a filter has emptied has read everything for nothing.
+    ...(stats.itemsRead > 0 && { [QUERY_METRICS.overRead]: stats.itemsRead / Math.max(1, items.length) }),
     ...readMetrics(stats, missingShards),
   };
 }
@@ -31,6 +32,7 @@ function readMetrics(stats: FanOutStats, missingShards: readonly number[]): Reco
     [QUERY_METRICS.requests]: stats.requests,
     [QUERY_METRICS.waves]: stats.waves,
     [QUERY_METRICS.itemsRead]: stats.itemsRead,
+    [QUERY_METRICS.itemsHidden]: stats.itemsHidden,
     [QUERY_METRICS.consumedReadUnits]: stats.consumedReadUnits,
     [QUERY_METRICS.throttledRequests]: stats.throttled,
     [QUERY_METRICS.hedgedRequests]: stats.hedged,

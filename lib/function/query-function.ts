@@ -24,7 +24,7 @@ export const QUERY_FUNCTION_METRICS = {
     [QUERY_METRICS.itemsRead]: sum('Count', 'items that were read for pages'),
     [QUERY_METRICS.overRead]: average(
       'Count',
-      'items read for each item returned: 1 is a query that reads nothing in vain; an empty page has none',
+      'items read for each item returned: 1 is a query that reads nothing in vain; of a page that a filter has emptied, all that it has read',
     ),
     [QUERY_METRICS.throttledRequests]: sum('Count', 'requests that the service has throttled; they are sent again'),
     [QUERY_METRICS.hedgedRequests]: sum(

@@ -39,10 +39,12 @@ export const QUERY_METRICS = {
   waves: 'Waves',
   itemsReturned: 'ItemsReturned',
   itemsRead: 'ItemsRead',
+  /** Items that were read, and that a filter has hidden. */
+  itemsHidden: 'ItemsHidden',
   consumedReadUnits: 'ConsumedReadUnits',
   /**
-   * Items read for each item returned. It is 1 if the query used every item that it read. An empty page does not write
-   * it.
+   * Items read for each item returned. It is 1 if the query used every item that it read. Of an empty page it is what was read: a
+   * filter has hidden all of it. A page that has read nothing does not write it.
    */
   overRead: 'OverRead',
   throttledRequests: 'ThrottledRequests',

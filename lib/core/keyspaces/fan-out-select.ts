@@ -1,6 +1,6 @@
 import type { FanOutStats } from '../foundation/fan-out/fan-out-stats';
 import { ItemSizes } from '../foundation/fan-out/item-sizes';
-import { checkPageBytes } from '../foundation/fan-out/page-bytes';
+import { byteBounds, checkPageBytes } from '../foundation/fan-out/page-bytes';
 import type { PageBounds } from '../foundation/fan-out/page-in-progress';
 import { type FanOutReadOptions, readPolicy } from '../foundation/fan-out/read-policy';
 import { type GatheredPage, gatherPage } from '../foundation/fan-out/scatter-gather';
@@ -17,7 +17,7 @@ import { checkOnce, shardsOfValue } from './shards-of-value';
 import { TableShardReader } from './table-shard-reader';
 
 /** What a query cost. Amazon Keyspaces says in CloudWatch alone how many read units it consumed. */
-export interface FanOutSelectStats extends Omit<FanOutStats, 'itemsRead' | 'consumedReadUnits'> {
+export interface FanOutSelectStats extends Omit<FanOutStats, 'itemsRead' | 'itemsHidden' | 'consumedReadUnits'> {
   /** Rows that were read, whether they are in the page or not. */
   rowsRead: number;
 }
@@ -83,7 +83,7 @@ export async function fanOutSelect(
   const page = await gatherPage<KeyedRow>(
     Array.from({ length: shards }, (_, shard) => new TableShardReader(query, config.firstShard + shard)),
     { order, shardByShard: select.shardByShard, sizes, failureOf: cqlFailure },
-    boundsOf(request.limit, options, project, shards, sizes),
+    boundsOf(request.limit, options, project, sizes),
     policy,
   );
   const end = cursorBehind(config, page, cursor, sizes);
@@ -100,26 +100,14 @@ function projectedRow(row: CqlRow, columns: readonly string[]): CqlRow {
   return Object.fromEntries(columns.map((name) => [name, row[name]]));
 }
 
-/** What each shard is taken to give to a page that is bounded by bytes alone, until sizes are known. */
-const UNSIZED_SHARE = 100;
-
 function boundsOf(
   limit: number | undefined,
   { maxPageBytes, rowBytes = jsonBytes }: FanOutSelectOptions,
   project: (row: CqlRow) => CqlRow,
-  shards: number,
   sizes: ItemSizes,
 ): PageBounds<KeyedRow> {
   if (maxPageBytes === undefined) return { limit };
-  let bytes = 0;
-  return {
-    limit,
-    fits: ({ item }) => {
-      bytes += rowBytes(project(item.row));
-      return bytes <= maxPageBytes;
-    },
-    roughly: () => (sizes.mean === undefined ? UNSIZED_SHARE * shards : Math.ceil(maxPageBytes / sizes.mean)),
-  };
+  return { limit, ...byteBounds(maxPageBytes, ({ row }: KeyedRow) => rowBytes(project(row)), sizes) };
 }
 
 /** JSON has no bigint, which the driver can be told to read. */
@@ -156,6 +144,11 @@ function cursorBehind(
 }
 
 /** What reading rows cost, without the units that nobody is told. */
-export function selectStats({ itemsRead, consumedReadUnits: _, ...stats }: FanOutStats): FanOutSelectStats {
+export function selectStats({
+  itemsRead,
+  itemsHidden: _hidden,
+  consumedReadUnits: _units,
+  ...stats
+}: FanOutStats): FanOutSelectStats {
   return { ...stats, rowsRead: itemsRead };
 }

@@ -75,7 +75,16 @@ const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; wri
         ...cacheHitMetrics(1),
         ...fanOutQueryMetrics({
           items: [{}],
-          stats: { shards: 1, requests: 1, waves: 1, itemsRead: 1, consumedReadUnits: 1, throttled: 0, hedged: 0 },
+          stats: {
+            shards: 1,
+            requests: 1,
+            waves: 1,
+            itemsRead: 1,
+            itemsHidden: 0,
+            consumedReadUnits: 1,
+            throttled: 0,
+            hedged: 0,
+          },
         }),
       }),
       family: FAN_OUT_QUERY_METRICS,

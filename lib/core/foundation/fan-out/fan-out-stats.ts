@@ -12,11 +12,13 @@ export interface FanOutStats {
   hedged: number;
   /** How many items the store evaluated, on the page or not. */
   itemsRead: number;
+  /** How many of them the filter has hidden: the store charges for these, too, and nothing shows them. */
+  itemsHidden: number;
   /** Read units of the answers that the query used. A request that the query aborted may have cost more. */
   consumedReadUnits: number;
 }
 
 /** The cost of a query before its first read. */
 export function noCost(shards: number): FanOutStats {
-  return { shards, requests: 0, waves: 0, throttled: 0, hedged: 0, itemsRead: 0, consumedReadUnits: 0 };
+  return { shards, requests: 0, waves: 0, throttled: 0, hedged: 0, itemsRead: 0, itemsHidden: 0, consumedReadUnits: 0 };
 }

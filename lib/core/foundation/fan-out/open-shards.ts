@@ -1,4 +1,5 @@
 import { BinaryHeap } from './binary-heap';
+import type { PageInProgress } from './page-in-progress';
 import type { ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';
 
@@ -18,33 +19,46 @@ export interface UnfinishedShard<T> {
 export function openShards<T>(
   buffers: readonly ShardBuffer<T>[],
   compare: ComparePositions<T>,
-  room: number,
+  page: PageInProgress<T>,
 ): { open: UnfinishedShard<T>[]; worst: Position<T> | undefined } {
-  const best = firstBuffered(buffers, compare, room);
+  const { best, worst } = bestBuffered(buffers, compare, page);
+  const room = worst === undefined ? (page.room ?? page.expected ?? Number.POSITIVE_INFINITY) : best.length;
   const open = buffers
     .filter(({ readable }) => readable)
     .map((buffer) => ({ buffer, places: room - countUpTo(best, buffer.frontier, compare) }))
+    // That a page has no more places is a guess as long as only bytes bound it.
+    .map((shard) =>
+      worst === undefined && page.room === undefined ? { ...shard, places: Math.max(1, shard.places) } : shard,
+    )
     .filter(({ places }) => places > 0)
     .sort((a, b) => b.places - a.places);
-  return { open, worst: best[room - 1] };
+  return { open, worst };
 }
 
-/** The first of the buffered items, in order: `count`, or all if fewer are buffered. */
-function firstBuffered<T>(
+/**
+ * The first of the buffered items, in order: as many as the page has room for, the last of which is the worst that it can have; or
+ * all, if fewer are buffered.
+ */
+export function bestBuffered<T>(
   buffers: readonly ShardBuffer<T>[],
   compare: ComparePositions<T>,
-  count: number,
-): Position<T>[] {
+  page: PageInProgress<T>,
+): { best: Position<T>[]; worst: Position<T> | undefined } {
+  const { room = Number.POSITIVE_INFINITY, roomBytes = Number.POSITIVE_INFINITY } = page;
   const queues = buffers.map(({ buffered }) => ({ buffered, at: 0 })).filter(({ buffered }) => buffered.length > 0);
   const heap = new BinaryHeap((a, b) => compare(a.buffered[a.at]!, b.buffered[b.at]!), queues);
-  const first: Position<T>[] = [];
-  for (let queue = heap.top; queue !== undefined && first.length < count; queue = heap.top) {
-    first.push(queue.buffered[queue.at]!);
+  const best: Position<T>[] = [];
+  let bytes = 0;
+  for (let queue = heap.top; queue !== undefined; queue = heap.top) {
+    const next = queue.buffered[queue.at]!;
+    best.push(next);
+    bytes += page.bytesOf(next);
+    if (best.length >= room || bytes > roomBytes) return { best, worst: next };
     queue.at += 1;
     if (queue.at < queue.buffered.length) heap.topChanged();
     else heap.removeTop();
   }
-  return first;
+  return { best, worst: undefined };
 }
 
 /** How many of the sorted positions are before `bound` or at it. None if there is no bound. */

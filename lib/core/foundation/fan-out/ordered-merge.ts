@@ -1,6 +1,7 @@
 import { BinaryHeap } from './binary-heap';
 import type { ItemSizes } from './item-sizes';
 import type { PageInProgress } from './page-in-progress';
+import type { ReadBudget } from './read-budget';
 import type { ShardBuffer } from './shard-buffer';
 import type { ShardRequests } from './shard-requests';
 import type { ComparePositions } from './total-order';
@@ -19,18 +20,21 @@ export async function orderedMerge<T>(
   page: PageInProgress<T>,
   sizes: ItemSizes,
   requests: ShardRequests<T>,
+  budget: ReadBudget,
 ): Promise<boolean> {
   for (;;) {
     const blocking = takeSettled(buffers, compare, page);
     if (blocking === undefined) return buffers.some(({ mayHaveMore }) => mayHaveMore);
     if (!blocking.readable) return true;
-    if (!requests.open) {
-      page.readTo = blocking.bound;
-      if (page.end !== undefined) return true;
-      requests.giveUp(buffers.filter(({ starving }) => starving));
-    } else {
-      await requests.wave(planWave(buffers, compare, page, sizes));
+    const reads = requests.open ? planWave(buffers, compare, page, sizes) : [];
+    if (reads.length > 0 && budget.allows(reads)) {
+      await requests.wave(reads);
+      continue;
     }
+    page.readTo = blocking.bound;
+    if (page.end !== undefined) return true;
+    if (requests.open) await requests.wave(budget.leastOf(reads));
+    else requests.giveUp(buffers.filter(({ starving }) => starving));
   }
 }
 
@@ -41,14 +45,17 @@ function takeSettled<T>(
   page: PageInProgress<T>,
 ): ShardBuffer<T> | undefined {
   // The leading readers may have filled the page.
-  if (page.room === 0) return undefined;
+  if (page.isFull) return undefined;
   const unread = buffers.find((buffer) => buffer.readable && buffer.bound === undefined);
   if (unread !== undefined) return unread;
   const waiting = buffers.filter((buffer) => buffer.bound !== undefined);
-  const heap = new BinaryHeap<ShardBuffer<T>>((a, b) => compare(a.bound!, b.bound!), waiting);
+  // An item comes before the end of what was read up to it.
+  const byBound = (a: ShardBuffer<T>, b: ShardBuffer<T>): number =>
+    compare(a.bound!, b.bound!) || Number(a.head === undefined) - Number(b.head === undefined);
+  const heap = new BinaryHeap<ShardBuffer<T>>(byBound, waiting);
   for (let top = heap.top; top !== undefined; top = heap.top) {
     const { head } = top;
-    if (page.room === 0) return undefined;
+    if (page.isFull) return undefined;
     if (head === undefined) return top;
     if (!page.take(head)) return undefined;
     top.advance();

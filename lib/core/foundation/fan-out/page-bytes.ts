@@ -1,4 +1,8 @@
 import { InvalidArgumentError } from '../errors';
+import type { ItemSizes } from './item-sizes';
+import type { PageBounds } from './page-in-progress';
+import { BLOCK_BYTES } from './read-size';
+import type { Position } from './total-order';
 
 /** @throws InvalidArgumentError unless a page can be bounded by so many bytes, as this option measures them */
 export function checkPageBytes(maxPageBytes: unknown, measureField: string, measure: unknown): void {
@@ -8,4 +12,29 @@ export function checkPageBytes(maxPageBytes: unknown, measureField: string, meas
   if (measure !== undefined && typeof measure !== 'function') {
     throw new InvalidArgumentError(measureField, measure, 'a function that returns a number of bytes');
   }
+}
+
+/** The bounds of a page that may hold so many bytes. Each item is measured once. */
+export function byteBounds<T>(
+  maxBytes: number,
+  measure: (item: T) => number,
+  sizes: ItemSizes,
+): Pick<PageBounds<T>, 'maxBytes' | 'bytesOf' | 'roughly'> {
+  const measured = new WeakMap<Position<T>, number>();
+  let [bytes, items] = [0, 0];
+  return {
+    maxBytes,
+    bytesOf: (position) => {
+      let size = measured.get(position);
+      if (size === undefined) {
+        size = measure(position.item);
+        measured.set(position, size);
+        bytes += size;
+        items += 1;
+      }
+      return size;
+    },
+    // Until an item was measured, the store's size stands for its bytes; and a block, until the store has told a size.
+    roughly: () => Math.ceil(maxBytes / (items > 0 ? bytes / items : (sizes.mean ?? BLOCK_BYTES))),
+  };
 }

@@ -4,8 +4,10 @@ import type { Position } from './total-order';
 export interface PageBounds<T> {
   /** The most items that the page may hold. */
   limit?: number;
-  /** Counts the next item, and returns whether the page still has room for it. */
-  fits?(next: Position<T>): boolean;
+  /** The most bytes that the page may hold, as `bytesOf` measures them. It holds one item at least. */
+  maxBytes?: number;
+  /** What an item takes of `maxBytes`. */
+  bytesOf?(position: Position<T>): number;
   /** About how many items fit on the page. Undefined if this is not known. */
   roughly?(): number | undefined;
   /** A text that is the same for two reads of one item, even if the item moved between them. Absent: items do not move. */
@@ -25,6 +27,7 @@ export class PageInProgress<T> {
   private readonly seen = new Set<string>();
   /** How often the shard changes from one item to the next. */
   private changes = 0;
+  private bytes = 0;
   /** How many items stand before the last change. */
   private beforeChange = 0;
 
@@ -38,6 +41,21 @@ export class PageInProgress<T> {
   /** How many items the page can still take. Undefined if their number has no bound. */
   get room(): number | undefined {
     return this.bounds.limit === undefined ? undefined : this.bounds.limit - this.positions.length;
+  }
+
+  /** Whether no further item can have room. */
+  get isFull(): boolean {
+    return this.room === 0 || (this.positions.length > 0 && this.roomBytes !== undefined && this.roomBytes <= 0);
+  }
+
+  /** The bytes that the page has room for. Undefined if bytes do not bound it. */
+  get roomBytes(): number | undefined {
+    return this.bounds.maxBytes === undefined ? undefined : this.bounds.maxBytes - this.bytes;
+  }
+
+  /** What an item would take of the bytes of the page. */
+  bytesOf(position: Position<T>): number {
+    return this.bounds.bytesOf?.(position) ?? 0;
   }
 
   /** About how many further items the page will take. Undefined if this is not known. */
@@ -63,7 +81,9 @@ export class PageInProgress<T> {
     const identity = this.bounds.identityOf?.(position.item);
     if (identity !== undefined && this.seen.has(identity)) return true;
     if (this.room === 0) return false;
-    if (this.bounds.fits?.(position) === false && this.positions.length > 0) return false;
+    const bytes = this.bytesOf(position);
+    if (this.roomBytes !== undefined && bytes > this.roomBytes && this.positions.length > 0) return false;
+    this.bytes += bytes;
     if (identity !== undefined) this.seen.add(identity);
     const last = this.positions.at(-1);
     if (last !== undefined && last.shard !== position.shard) {

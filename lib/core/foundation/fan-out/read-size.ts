@@ -4,10 +4,13 @@ import type { ItemSizes } from './item-sizes';
  * The size of a block, in bytes. An eventually consistent read costs half a read unit for each block, full or not.
  * Source: the DynamoDB developer guide, "Read consumption".
  */
-const BLOCK_BYTES = 4_096;
+export const BLOCK_BYTES = 4_096;
 
-/** A larger read sends no limit, so that the store's own bound ends it: a megabyte in DynamoDB. */
-const MAX_LIMIT = 10_000;
+/** An answer holds fewer: a megabyte. Who asks for more asks for all that the store returns at once. */
+const MOST_ITEMS = 1_000_000;
+
+/** Of a larger share, two deviations are so small a part that they cost less than finding out whether fewer would do. */
+const LARGE_SHARE = 1_000;
 
 /** How likely a page needs a second wave even after the largest reads that are considered. */
 const SECOND_WAVE_PROBABILITY = 0.1;
@@ -30,13 +33,11 @@ const MAX_OVER_FLOOR = 2.25;
  * and two deviations fit into one. Otherwise the read has the lowest cost in read units and in the wait for a second
  * wave. More items fill the rest of the last block. As long as the sizes of the items are unknown, the read is little
  * more than the share: an answer tells the sizes, and a page of large items is not read several times over.
- *
- * @returns undefined if that is more than the store returns at once
  */
-export function readSize(wanted: number, shards: number, sizes: ItemSizes): number | undefined {
-  if (wanted > MAX_LIMIT) return undefined;
-  const tail = shardTail(wanted, shards);
+export function readSize(wanted: number, shards: number, sizes: ItemSizes): number {
   const share = wanted / shards;
+  if (shards === 1 || share > LARGE_SHARE) return Math.min(MOST_ITEMS, Math.ceil(share + 2 * Math.sqrt(share)), wanted);
+  const tail = shardTail(wanted, shards);
   // With fewer items, the worst item of the first wave is so far behind the end of the page that it is no useful bound.
   const fewest = Math.min(tail.length, Math.ceil(share + Math.sqrt(share) / 2));
   const { mean } = sizes;
@@ -98,13 +99,10 @@ export interface ShardYield {
 /**
  * How many items of a shard the store should evaluate so that about `wanted` of them pass the filter, if as many pass
  * as have passed so far.
- *
- * @returns undefined if that is more than the store returns at once
  */
-export function evaluatedFor(wanted: number, { evaluated, matched, largestLimit }: ShardYield): number | undefined {
+export function evaluatedFor(wanted: number, { evaluated, matched, largestLimit }: ShardYield): number {
   const estimate = matched === evaluated ? wanted : Math.ceil((wanted * evaluated) / Math.max(matched, 1));
-  const limit = Math.max(wanted, Math.min(estimate, MAX_GROWTH * largestLimit));
-  return limit > MAX_LIMIT ? undefined : limit;
+  return Math.min(MOST_ITEMS, Math.max(wanted, Math.min(estimate, MAX_GROWTH * largestLimit)));
 }
 
 /**

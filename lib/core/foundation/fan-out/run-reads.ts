@@ -12,9 +12,9 @@ const RANDOM_STRETCH_PROBABILITY = 0.001;
  * Whether the shards hold runs: consecutive items of the order that lie in one shard, more of them than a page has of a
  * shard in the mean. The begin of a page tells it, and so does the page before.
  */
-export function isInRuns<T>({ stretch, positions, room = 0 }: PageInProgress<T>, shards: number): boolean {
+export function isInRuns<T>({ stretch, positions, expected = 0 }: PageInProgress<T>, shards: number): boolean {
   const atRandom = 1 - Math.log(RANDOM_STRETCH_PROBABILITY) / Math.log(shards);
-  return stretch === undefined ? positions.length > atRandom : stretch > Math.max(atRandom, room / shards);
+  return stretch === undefined ? positions.length > atRandom : stretch > Math.max(atRandom, expected / shards);
 }
 
 /**

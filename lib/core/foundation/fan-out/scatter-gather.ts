@@ -1,7 +1,9 @@
 import { type FanOutStats, noCost } from './fan-out-stats';
 import type { ItemSizes } from './item-sizes';
 import { orderedMerge } from './ordered-merge';
+import { PageEnd } from './page-end';
 import { type PageBounds, PageInProgress } from './page-in-progress';
+import { ReadBudget } from './read-budget';
 import type { ReadFailure } from './read-failure';
 import type { ReadPolicy } from './read-policy';
 import { ShardBuffer } from './shard-buffer';
@@ -22,6 +24,10 @@ export interface Gathering<T> {
    */
   leading?: readonly ShardReader<T>[];
   sizes: ItemSizes;
+  /** The most read units of the page. Absent: no bound. */
+  maxReadUnits?: number;
+  /** What a block of the store costs, in read units. @default half a unit, as an eventually consistent read of DynamoDB */
+  unitsOfBlock?: number;
   failureOf(error: unknown): ReadFailure;
 }
 
@@ -40,7 +46,7 @@ export interface GatheredPage<T> {
 /** Gathers one page from the shards of any store. */
 export async function gatherPage<T>(
   readers: readonly ShardReader<T>[],
-  { order, shardByShard, leading = [], sizes, failureOf }: Gathering<T>,
+  { order, shardByShard, leading = [], sizes, maxReadUnits, unitsOfBlock = 0.5, failureOf }: Gathering<T>,
   bounds: PageBounds<T>,
   policy: ReadPolicy,
 ): Promise<GatheredPage<T>> {
@@ -48,14 +54,16 @@ export async function gatherPage<T>(
   const [first, buffers] = [leading.map(bufferOf), readers.map(bufferOf)];
   const all = [...first, ...buffers];
   const stats = noCost(readers.length);
-  const requests = new ShardRequests(all, policy, { stats, sizes, failureOf });
   const page = new PageInProgress(bounds);
+  const end = shardByShard ? undefined : new PageEnd(buffers, order.compare, page);
+  const requests = new ShardRequests(all, policy, { stats, sizes, end, failureOf });
+  const budget = new ReadBudget(maxReadUnits, unitsOfBlock, stats, sizes);
   try {
     const more =
-      (await shardWalk(first, page, requests, Number.POSITIVE_INFINITY)) ||
+      (await shardWalk(first, page, sizes, requests, budget, Number.POSITIVE_INFINITY)) ||
       (shardByShard
-        ? await shardWalk(buffers, page, requests)
-        : await orderedMerge(buffers, order.compare, page, sizes, requests));
+        ? await shardWalk(buffers, page, sizes, requests, budget)
+        : await orderedMerge(buffers, order.compare, page, sizes, requests, budget));
     const missingShards = [...new Set(all.filter(({ missing }) => missing).map(({ shard }) => shard))];
     return {
       positions: page.positions,

@@ -1,5 +1,5 @@
 import type { ShardPage, ShardRead, ShardReader } from './shard-reader';
-import type { Position } from './total-order';
+import type { ComparePositions, Position } from './total-order';
 
 /** One read of a wave. */
 export interface BufferRead<T> {
@@ -24,6 +24,8 @@ export class ShardBuffer<T> {
   private next = 0;
   private from: unknown;
   private readTo: Position<T> | undefined;
+  /** Whether items were read that a later page can hold, and this one cannot. */
+  private dropped = false;
 
   constructor(
     private readonly reader: ShardReader<T>,
@@ -80,7 +82,7 @@ export class ShardBuffer<T> {
 
   /** Whether this page or a later one can hold further items of this shard. */
   get mayHaveMore(): boolean {
-    return this.bufferedCount > 0 || this.state === 'readable' || this.state === 'cut';
+    return this.bufferedCount > 0 || this.state === 'readable' || this.state === 'cut' || this.dropped;
   }
 
   advance(): void {
@@ -100,7 +102,25 @@ export class ShardBuffer<T> {
     return this.reader.read({ ...read, from: this.from });
   }
 
+  /** Drops the items behind a position that the page cannot go beyond. */
+  dropBehind(end: Position<T>, compare: ComparePositions<T>): void {
+    let low = this.next;
+    for (let high = this.held.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if (compare(this.held[middle]!, end) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    if (low === this.held.length) return;
+    this.held = this.held.slice(this.next, low);
+    this.next = 0;
+    this.dropped = true;
+    if (this.state !== 'missing') this.state = 'cut';
+    this.readTo = end;
+  }
+
   absorb(page: ShardPage<T>, until: Position<T> | undefined): void {
+    // The read was sent before the buffer was found to reach behind the page: so do all items of the answer.
+    if (this.dropped) return;
     const positions = page.items.map((item) => ({ item, shard: this.shard }));
     this.held = this.next === this.held.length ? positions : [...this.held.slice(this.next), ...positions];
     this.next = 0;
@@ -122,6 +142,7 @@ export class ShardBuffer<T> {
   /** Leaves out the items that were not read. */
   giveUp(): void {
     this.state = 'missing';
-    this.readTo = undefined;
+    // Nothing behind what was dropped may come before it.
+    if (!this.dropped) this.readTo = undefined;
   }
 }

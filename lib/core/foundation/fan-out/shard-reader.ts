@@ -25,6 +25,8 @@ export interface ShardPage<T> {
   readTo?: T;
   /** How many items the store evaluated before it applied the filter. */
   itemsRead: number;
+  /** How many of them a filter has hidden. @default 0 */
+  itemsHidden?: number;
   consumedReadUnits: number;
   /** The sizes of some of the items, in bytes as the store charges for them. */
   itemSizes: number[];

@@ -2,6 +2,7 @@ import { backoffMs } from '../backoff';
 import { ShardsUnavailableError } from './fan-out-errors';
 import type { FanOutStats } from './fan-out-stats';
 import type { ItemSizes } from './item-sizes';
+import type { PageEnd } from './page-end';
 import type { ReadFailure } from './read-failure';
 import type { ReadPolicy } from './read-policy';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
@@ -14,9 +15,11 @@ interface Attempt<T> {
 }
 
 /** What the requests of one query share besides their policy. */
-export interface RequestContext {
+export interface RequestContext<T> {
   stats: FanOutStats;
   sizes: ItemSizes;
+  /** Where the page ends at the latest. Absent: a read that waits for others asks for all that it was planned for. */
+  end?: PageEnd<T>;
   failureOf(error: unknown): ReadFailure;
 }
 
@@ -33,7 +36,7 @@ export class ShardRequests<T> {
   constructor(
     private readonly buffers: readonly ShardBuffer<T>[],
     private readonly policy: ReadPolicy,
-    private readonly context: RequestContext,
+    private readonly context: RequestContext<T>,
   ) {
     const { deadlineMs } = policy;
     if (deadlineMs !== undefined) this.expiry = this.sleep(deadlineMs).then(() => this.close());
@@ -42,6 +45,7 @@ export class ShardRequests<T> {
   /** Sends reads side by side, and waits until all are answered or the deadline comes. */
   async wave(reads: readonly BufferRead<T>[]): Promise<void> {
     this.context.stats.waves += 1;
+    this.context.end?.begin();
     await this.inTime(Promise.all(reads.map((read) => this.fill(read))));
   }
 
@@ -51,15 +55,19 @@ export class ShardRequests<T> {
   }
 
   /** Reads the next items into one buffer. Does not change the buffer if the answer comes too late. */
-  async fill({ buffer, ...read }: BufferRead<T>): Promise<void> {
+  async fill(planned: BufferRead<T>): Promise<void> {
+    const read = { ...planned };
+    const { buffer } = read;
     try {
-      const page = await this.withRetries({ buffer, ...read });
-      if (!this.open) return;
-      const { stats, sizes } = this.context;
+      const page = await this.withRetries(read);
+      if (page === undefined || !this.open) return;
+      const { stats, sizes, end } = this.context;
       stats.itemsRead += page.itemsRead;
+      stats.itemsHidden += page.itemsHidden ?? 0;
       stats.consumedReadUnits += page.consumedReadUnits;
       for (const bytes of page.itemSizes) sizes.observe(bytes);
       buffer.absorb(page, read.until);
+      end?.answered(page.items.length);
     } catch (error) {
       if (!this.open) return;
       if (this.context.failureOf(error) === 'final' || this.policy.onShardFailure === 'fail') throw error;
@@ -90,12 +98,15 @@ export class ShardRequests<T> {
     for (const { abort } of this.inFlight) abort();
   }
 
-  private async withRetries(read: BufferRead<T>): Promise<ShardPage<T>> {
+  /** Undefined if the page needs nothing of the read any more. */
+  private async withRetries(read: BufferRead<T>): Promise<ShardPage<T> | undefined> {
     const { attempts: most, hedgeBudget } = this.policy;
     let throttled = false;
     for (let attempts = 1; ; attempts++) {
       await this.slot();
       try {
+        // Those that were answered meanwhile can have brought the end of the page nearer.
+        if (attempts === 1 && this.context.end?.narrow(read) === false) return undefined;
         return await (hedgeBudget > 0 && !throttled ? this.hedged(read) : this.send(read).answer);
       } catch (error) {
         const failure = this.context.failureOf(error);

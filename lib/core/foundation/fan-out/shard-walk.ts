@@ -1,6 +1,8 @@
+import type { ItemSizes } from './item-sizes';
 import type { PageInProgress } from './page-in-progress';
-import { evaluatedFor } from './read-size';
-import type { ShardBuffer } from './shard-buffer';
+import type { ReadBudget } from './read-budget';
+import { evaluatedFor, itemsInBlock } from './read-size';
+import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { ShardRequests } from './shard-requests';
 
 /**
@@ -12,28 +14,54 @@ import type { ShardRequests } from './shard-requests';
 export async function shardWalk<T>(
   buffers: readonly ShardBuffer<T>[],
   page: PageInProgress<T>,
+  sizes: ItemSizes,
   requests: ShardRequests<T>,
+  budget: ReadBudget,
   growth = 2,
 ): Promise<boolean> {
   let width = page.expected === undefined ? buffers.length : 1;
   for (const buffer of buffers) {
     while (buffer.mayHaveMore) {
       const { head } = buffer;
-      if (page.room === 0) return true;
+      if (page.isFull) return true;
       if (head !== undefined) {
         if (!page.take(head)) return true;
         buffer.advance();
-      } else if (requests.open) {
-        const wanted = page.expected;
-        const starving = buffers.filter((other) => other.starving).slice(0, width);
-        await requests.wave(starving.map((other) => ({ buffer: other, limit: wanted && evaluatedFor(wanted, other) })));
-        width *= growth;
-      } else {
-        page.readTo = buffer.frontier;
-        if (page.end !== undefined) return true;
-        requests.giveUp(buffers.filter(({ starving }) => starving));
+        continue;
       }
+      const reads = requests.open ? readsOf(buffers, page, width, sizes) : [];
+      const allowed = reads.slice(0, budget.countAllowed(reads));
+      if (allowed.length > 0 && budget.allows(allowed)) {
+        await requests.wave(allowed);
+        width *= growth;
+        continue;
+      }
+      page.readTo = buffer.frontier;
+      if (page.end !== undefined) return true;
+      if (requests.open) await requests.wave(budget.leastOf(allowed));
+      else requests.giveUp(buffers.filter(({ starving }) => starving));
     }
   }
   return false;
+}
+
+/**
+ * The first shard is asked for all that the page still wants. The others share as much between them: nobody knows whether the page
+ * will need any of it.
+ */
+function readsOf<T>(
+  buffers: readonly ShardBuffer<T>[],
+  page: PageInProgress<T>,
+  width: number,
+  sizes: ItemSizes,
+): BufferRead<T>[] {
+  const wanted = page.expected;
+  const [first, ...others] = buffers.filter((buffer) => buffer.starving).slice(0, width);
+  if (first === undefined) return [];
+  if (wanted === undefined) return [first, ...others].map((buffer) => ({ buffer }));
+  const share = Math.min(wanted, Math.max(itemsInBlock(sizes), Math.ceil(wanted / others.length)));
+  return [
+    { buffer: first, limit: evaluatedFor(wanted, first) },
+    ...others.map((buffer) => ({ buffer, limit: evaluatedFor(share, buffer) })),
+  ];
 }

@@ -24,19 +24,16 @@ export function planWave<T>(
   sizes: ItemSizes,
 ): BufferRead<T>[] {
   const readable = buffers.filter((buffer) => buffer.readable);
-  const { room, expected } = page;
-  if (room !== undefined) {
-    const { open, worst } = openShards(buffers, compare, room);
-    if (isInRuns(page, readable.length)) return runReads(open, page.stretch, worst, sizes);
-    if (worst !== undefined) {
-      return boundedReads(open, worst, Math.max(readable.length, blocksOf(room, sizes)), sizes);
-    }
-  }
+  const { expected } = page;
   if (expected === undefined) return withRunningLow(readable).map((buffer) => ({ buffer }));
 
+  const { open, worst } = openShards(buffers, compare, page);
+  if (isInRuns(page, readable.length)) return runReads(open, page.stretch, worst, sizes);
+  if (worst !== undefined) {
+    return boundedReads(open, worst, Math.max(readable.length, blocksOf(expected, sizes)), sizes);
+  }
   const settled = buffers.reduce((sum, buffer) => sum + (buffer.readable ? 0 : buffer.bufferedCount), 0);
   const size = readSize(Math.max(1, expected - settled), readable.length, sizes);
-  if (size === undefined) return withRunningLow(readable).map((buffer) => ({ buffer }));
   return readable
     .filter((buffer) => buffer.bufferedCount < size)
     .map((buffer) => ({ buffer, limit: evaluatedFor(size - buffer.bufferedCount, buffer) }));

@@ -105,7 +105,7 @@ export function positionAttributes(config: ShardedConfig): string[] {
 }
 
 /**
- * What makes a query this query. Two requests are the same query if they differ in nothing but the page size, the
+ * What makes a query this query. Two requests are the same query if they differ in nothing but the bounds of the page, the
  * projection and the cursor.
  */
 export function queryText(config: ShardedConfig, request: FanOutRequest): string {

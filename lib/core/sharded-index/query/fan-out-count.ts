@@ -16,7 +16,7 @@ import { IndexShardReader } from './index-shard-reader';
 import { ReadProgress } from './resume-point';
 
 /** What to count in a sharded index. */
-export type FanOutCountRequest = Omit<FanOutRequest, 'order' | 'limit' | 'projection'>;
+export type FanOutCountRequest = Omit<FanOutRequest, 'order' | 'limit' | 'maxReadUnits' | 'projection'>;
 
 /** A count over all shards. */
 export interface FanOutCount {

@@ -29,7 +29,7 @@ import { ReadProgress } from './resume-point';
  * What to stream from a sharded index: a request without an order and without a cursor. `limit` bounds all items
  * together.
  */
-export interface FanOutItemsRequest extends Omit<FanOutRequest, 'order' | 'cursor'> {
+export interface FanOutItemsRequest extends Omit<FanOutRequest, 'order' | 'cursor' | 'maxReadUnits'> {
   /**
    * The `resumePoint` of an earlier stream of the same request and segment. The stream goes on behind it.
    * @default the begin

@@ -1,7 +1,7 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import type { FanOutStats } from '../../foundation/fan-out/fan-out-stats';
 import { ItemSizes } from '../../foundation/fan-out/item-sizes';
-import { checkPageBytes } from '../../foundation/fan-out/page-bytes';
+import { byteBounds, checkPageBytes } from '../../foundation/fan-out/page-bytes';
 import type { PageBounds } from '../../foundation/fan-out/page-in-progress';
 import { type FanOutReadOptions, readPolicy } from '../../foundation/fan-out/read-policy';
 import { gatherPage } from '../../foundation/fan-out/scatter-gather';
@@ -59,6 +59,9 @@ export interface FanOutOptions extends FanOutReadOptions {
  * the page goes on behind the last item of the page. It does so even if items were written or deleted since, and even
  * if the shard count has changed.
  *
+ * An ordered page holds in memory one and a half times what it can return, an answer of up to 1 MB for each request in flight, and
+ * a key of at most 1 kB for each shard: what lies behind its end is dropped. Bound it by `limit`, by `maxPageBytes`, or by both.
+ *
  * @param client sends the requests; create it with `maxAttempts: 1`, because this function makes the further attempts
  * @param index the configuration that `ShardedIndex` emits, or an `AdaptiveIndex`
  * @returns the items, the cursor of the next page if one can follow, and the cost
@@ -82,8 +85,16 @@ export async function fanOutQuery(
   const sizes = left.history?.sizesOf(storePath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
   const page = await gatherPage(
     readers,
-    { order, shardByShard, leading, sizes, failureOf: queryFailure },
-    { ...boundsOf(config, request, left, readers.length, sizes), stretchBefore: cursor?.stretch },
+    {
+      order,
+      shardByShard,
+      leading,
+      sizes,
+      maxReadUnits: request.maxReadUnits,
+      unitsOfBlock: request.consistentRead ? 1 : 0.5,
+      failureOf: queryFailure,
+    },
+    { ...boundsOf(config, request, left, sizes), stretchBefore: cursor?.stretch },
     policy,
   );
   const { positions, end, missingShards, stretch, stats } = page;
@@ -97,29 +108,17 @@ export async function fanOutQuery(
   };
 }
 
-/** How many items each shard is assumed to have on a page that only bytes bound, as long as item sizes are unknown. */
-const UNSIZED_SHARE = 100;
-
 /** When the page ends, and how it tells items apart. */
 function boundsOf(
   config: ShardedConfig,
   { limit, projection }: FanOutRequest,
   { maxPageBytes, itemBytes = jsonBytes }: FanOutOptions,
-  shards: number,
   sizes: ItemSizes,
 ): PageBounds<DynamoDbItem> {
   const identityOf = itemIdentity(config);
   if (maxPageBytes === undefined) return { limit, identityOf };
-  let bytes = 0;
-  return {
-    limit,
-    identityOf,
-    fits: ({ item }) => {
-      bytes += itemBytes(projectedItem(item, projection));
-      return bytes <= maxPageBytes;
-    },
-    roughly: () => (sizes.mean === undefined ? UNSIZED_SHARE * shards : Math.ceil(maxPageBytes / sizes.mean)),
-  };
+  const measure = (item: DynamoDbItem): number => itemBytes(projectedItem(item, projection));
+  return { limit, identityOf, ...byteBounds(maxPageBytes, measure, sizes) };
 }
 
 function jsonBytes(item: DynamoDbItem): number {

@@ -2,6 +2,7 @@ import type { AttributeValue, DynamoDbItem } from '../../foundation/attribute-va
 import { valueText } from '../../foundation/count-of-value';
 import { plainDecimal } from '../../foundation/decimal';
 import { InvalidArgumentError } from '../../foundation/errors';
+import { checkReadUnits } from '../../foundation/fan-out/read-budget';
 import { checkAttributeValue, isNumberText, isObject } from '../config/check-attribute-value';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig, storeName } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
@@ -44,8 +45,15 @@ export interface FanOutRequest {
    */
   limit?: number;
   /**
-   * The `cursor` of the page before. The request must be the same as for that page, except for `limit` and
-   * `projection`.
+   * The read units that the page should cost at most, greater than 0. The page ends with a cursor where its next wave of reads
+   * could pass them. It always has its first wave, and the least that lets the next page go on: at least half a unit for each
+   * shard if it is ordered, and for one shard if it is `unordered`. So it protects a bill where a filter hides nearly all.
+   * @default no bound
+   */
+  maxReadUnits?: number;
+  /**
+   * The `cursor` of the page before. The request must be the same as for that page, except for `limit`,
+   * `maxReadUnits` and `projection`.
    * @default the first page
    */
   cursor?: string;
@@ -81,6 +89,7 @@ const FIELDS = [
   'sortKey',
   'order',
   'limit',
+  'maxReadUnits',
   'cursor',
   'projection',
   'consistentRead',
@@ -120,6 +129,7 @@ export function checkFanOutRequest(config: ShardedConfig, request: FanOutRequest
   if (request.limit !== undefined && (!Number.isSafeInteger(request.limit) || request.limit < 1)) {
     throw new InvalidArgumentError('limit', request.limit, 'a whole number of at least 1');
   }
+  checkReadUnits(request.maxReadUnits);
   checkProjection(request.projection);
   checkConsistentRead(config, request.consistentRead);
   checkExpression(request);

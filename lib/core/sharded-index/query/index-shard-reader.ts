@@ -35,7 +35,13 @@ const SIZED_ITEMS = 20;
 const BLOCK_BYTES = 4_096;
 
 /** The answer to a read that can find nothing. */
-const NOTHING: ShardPage<DynamoDbItem> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
+const NOTHING: ShardPage<DynamoDbItem> = {
+  items: [],
+  itemsRead: 0,
+  itemsHidden: 0,
+  consumedReadUnits: 0,
+  itemSizes: [],
+};
 
 /** Reads one shard of a DynamoDB index, page by page, from its start or from a cursor. */
 export class IndexShardReader implements ShardReader<DynamoDbItem> {
@@ -75,6 +81,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
         ? this.nextPiece(at.piece, piece)
         : { next: { piece: at.piece, lastKey } satisfies ReadOn, readTo: this.readTo(lastKey, whole) }),
       itemsRead: answer.itemsRead,
+      itemsHidden: answer.itemsRead - answer.items.length,
       consumedReadUnits: answer.consumedReadUnits,
       itemSizes:
         request.projection === undefined
@@ -93,6 +100,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
       items: [answer.count],
       ...(answer.lastKey && { next: { piece: 0, lastKey: answer.lastKey } satisfies ReadOn }),
       itemsRead: answer.itemsRead,
+      itemsHidden: answer.itemsRead - answer.count,
       consumedReadUnits: answer.consumedReadUnits,
       itemSizes: [],
     };

@@ -37,8 +37,11 @@ describe('readSize', () => {
     expect(readSize(50, 10, new ItemSizes(1_000))).toBe(8);
   });
 
-  test('leaves a read of more than 10,000 items to the store', () => {
-    expect(readSize(10_001, 1, unknown)).toBeUndefined();
+  test('asks for the share of a shard and two deviations, however many items are wanted', () => {
+    expect(readSize(10_001, 1, unknown)).toBe(10_001);
+    expect(readSize(100_000, 10, unknown)).toBe(10_200);
+    expect(readSize(10_000, 20, unknown)).toBeLessThan(550);
+    expect(readSize(2 ** 40, 5, unknown)).toBe(1_000_000);
   });
 
   test('asks for one item at least, and for no more than are wanted', () => {
@@ -70,7 +73,8 @@ describe('evaluatedFor', () => {
     expect(evaluatedFor(5, { evaluated: 200, matched: 0, largestLimit: 20 })).toBe(80);
   });
 
-  test('leaves more than 10,000 items to the store', () => {
-    expect(evaluatedFor(5, { evaluated: 90_000, matched: 1, largestLimit: 9_000 })).toBeUndefined();
+  test('goes on growing where a filter hides nearly all, up to more than an answer holds', () => {
+    expect(evaluatedFor(5, { evaluated: 90_000, matched: 1, largestLimit: 9_000 })).toBe(36_000);
+    expect(evaluatedFor(5, { evaluated: 9e9, matched: 1, largestLimit: 900_000 })).toBe(1_000_000);
   });
 });
