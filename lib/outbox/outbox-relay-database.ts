@@ -45,6 +45,7 @@ export class OutboxRelayDatabase {
    * @param options how to log in
    */
   public static fromCluster(cluster: rds.IDatabaseCluster, options: OutboxRelayDatabaseOptions): OutboxRelayDatabase {
+    checkEngine('cluster', cluster.engine);
     const { hostname, port } = cluster.clusterEndpoint;
     return new OutboxRelayDatabase({
       ...options,
@@ -65,6 +66,7 @@ export class OutboxRelayDatabase {
     instance: rds.IDatabaseInstance,
     options: OutboxRelayDatabaseOptions,
   ): OutboxRelayDatabase {
+    checkEngine('instance', instance.engine);
     return new OutboxRelayDatabase({
       ...options,
       host: instance.dbInstanceEndpointAddress,
@@ -128,4 +130,10 @@ export class OutboxRelayDatabase {
     if (iamUser !== undefined) grantConnect(relay, iamUser);
     else secret!.grantRead(relay);
   }
+}
+
+/** An outbox is in Postgres. Of a server that is imported the engine may not be known. */
+function checkEngine(field: string, engine: rds.IEngine | undefined): void {
+  if (engine?.engineFamily === undefined || engine.engineFamily === 'POSTGRESQL') return;
+  throw new InvalidArgumentError(field, engine.engineType, 'a server of Postgres');
 }

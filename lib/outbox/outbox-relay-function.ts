@@ -23,6 +23,7 @@ import {
   STREAM_NAME,
 } from '../core/foundation/function-environment';
 import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
+import { checkSchemaName } from '../core/outbox/outbox-schema';
 import {
   addBundledFunction,
   type BaseBundledFunctionOptions,
@@ -328,11 +329,16 @@ function relaySettings(relay: IConstruct, props: OutboxRelayFunctionProps): Rela
     maxRecordBytes: recordLimitBytes(relay, props.stream, props.maxRecordSize),
     aggregation: props.aggregation ?? true,
     database: props.database,
-    schema: props.schema || undefined,
+    schema: knownSchema(constructField(relay, 'schema'), props.schema || undefined),
     maxTries: knownTries(constructField(relay, 'maxTries'), props.maxTries),
     timeout: knownTimeout(constructField(relay, 'timeout'), props.timeout ?? Duration.minutes(15)),
     schedule: props.schedule ?? events.Schedule.rate(Duration.minutes(1)),
   };
+}
+
+function knownSchema(field: string, schema: string | undefined): string | undefined {
+  if (schema !== undefined && !Token.isUnresolved(schema)) checkSchemaName(schema, field);
+  return schema;
 }
 
 function knownTimeout(field: string, timeout: Duration): Duration {

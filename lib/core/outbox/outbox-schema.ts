@@ -20,10 +20,10 @@ export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schem
   return rows[0].version;
 }
 
-export function checkSchemaName(schema: unknown): asserts schema is string {
+export function checkSchemaName(schema: unknown, field = 'schema'): asserts schema is string {
   if (typeof schema === 'string' && SCHEMA_NAME.test(schema)) return;
   throw new InvalidArgumentError(
-    'schema',
+    field,
     schema,
     '1 to 40 characters of a-z, 0-9 and underscore, of which the first is no digit',
   );

@@ -176,4 +176,25 @@ describe('OutboxRelayFunction', () => {
     );
     expect(() => relayOf({ stream })).toThrow(expect.objectContaining({ field: 'Outbox/Relay: stream' }));
   });
+
+  test.each(['My-schema', '1st', 'a'.repeat(41)])('refuses a schema that an outbox cannot have: %s', (schema) => {
+    expect(() => relayOf({ schema })).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'Outbox/Relay: schema' }),
+    );
+  });
+
+  test('refuses a server that is none of Postgres', () => {
+    const mysql = new rds.DatabaseCluster(stack, 'MySql', {
+      engine: rds.DatabaseClusterEngine.auroraMysql({ version: rds.AuroraMysqlEngineVersion.VER_3_08_0 }),
+      writer: rds.ClusterInstance.serverlessV2('Writer'),
+      vpc,
+    });
+    expect(() => OutboxRelayDatabase.fromCluster(mysql, { secret: mysql.secret! })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_ARGUMENT',
+        field: 'cluster',
+        message: expect.stringContaining('Postgres'),
+      }),
+    );
+  });
 });
