@@ -7,49 +7,40 @@ export {
   KeyspacesCapacity,
   type KeyspacesProvisionedThroughput,
 } from './keyspaces/keyspaces-billing';
-export type { IKeyspacesFanOutQueryFunction } from './keyspaces/keyspaces-fan-out-query-function';
 export {
+  type IKeyspacesFanOutQueryFunction,
   KeyspacesFanOutQueryFunction,
   type KeyspacesFanOutQueryFunctionProps,
 } from './keyspaces/keyspaces-fan-out-query-function';
-export type {
-  IShardedKeyspacesTable,
-  KeyspacesTableBindingOptions,
-  ShardedKeyspacesTableAttributes,
+export {
+  type IShardedKeyspacesTable,
+  type KeyspacesTableBindingOptions,
+  ShardedKeyspacesTable,
+  type ShardedKeyspacesTableAttributes,
 } from './keyspaces/sharded-keyspaces-table';
-export { ShardedKeyspacesTable } from './keyspaces/sharded-keyspaces-table';
 export { ShardedKeyspacesTableGrants } from './keyspaces/sharded-keyspaces-table-grants';
-export type {
-  ShardedKeyspacesTableOptions,
-  ShardedKeyspacesTableProps,
-} from './keyspaces/sharded-keyspaces-table-options';
 export {
   ClusteringOrder,
   KeyspacesChangeView,
   type KeyspacesClusteringColumn,
   type KeyspacesColumn,
+  type ShardedKeyspacesTableOptions,
+  type ShardedKeyspacesTableProps,
 } from './keyspaces/sharded-keyspaces-table-options';
-export type { ConsumerAlarms } from './monitoring/consumer-alarms';
-export type { DaxAlarms } from './monitoring/dax-alarms';
-export type { IndexAlarms } from './monitoring/index-alarms';
-export type {
-  ConsumerMonitoringOptions,
-  DaxMonitoringOptions,
-  DeadLetterQueueMonitoringOptions,
-  IndexMonitoringOptions,
-  OutboxMonitoringOptions,
-  ProducerMonitoringOptions,
-  StreamMonitoringOptions,
-  TableMonitoringOptions,
-} from './monitoring/monitoring-options';
-export type { OutboxAlarms } from './monitoring/outbox-alarms';
-export type { ProducerAlarms } from './monitoring/producer-alarms';
-export type { DeadLetterQueueAlarms } from './monitoring/queue-alarms';
+export {
+  type ConsumerAlarms,
+  type ConsumerMonitoringOptions,
+  StreamConsumerMetrics,
+} from './monitoring/consumer-monitoring';
+export type { DaxAlarms, DaxMonitoringOptions } from './monitoring/dax-monitoring';
+export type { ProducerAlarms, ProducerMonitoringOptions } from './monitoring/function-monitoring';
+export type { IndexAlarms, IndexMonitoringOptions } from './monitoring/index-monitoring';
+export type { OutboxAlarms, OutboxMonitoringOptions } from './monitoring/outbox-monitoring';
+export type { DeadLetterQueueAlarms, DeadLetterQueueMonitoringOptions } from './monitoring/queue-monitoring';
 export { ShardMonitoring, type ShardMonitoringProps } from './monitoring/shard-monitoring';
-export type { StreamAlarms } from './monitoring/stream-alarms';
-export { StreamConsumerMetrics } from './monitoring/stream-consumer-metrics';
+export type { StreamAlarms, StreamMonitoringOptions } from './monitoring/stream-monitoring';
 export { StreamShardMetrics } from './monitoring/stream-shard-metrics';
-export type { TableAlarms } from './monitoring/table-alarms';
+export type { TableAlarms, TableMonitoringOptions } from './monitoring/table-monitoring';
 export { OutboxRelayDatabase, type OutboxRelayDatabaseOptions } from './outbox/outbox-relay-database';
 export {
   type IOutboxRelayFunction,
@@ -94,24 +85,35 @@ export {
   type AdaptiveShardCountControllerProps,
 } from './table/adaptive/adaptive-shard-count-controller';
 export { DaxCluster, type DaxClusterProps } from './table/dax-cluster';
-export type { AdaptiveShardCountsOptions } from './table/index/shard-counts';
-export { ShardCounts } from './table/index/shard-counts';
-export type { IShardedIndex, ShardedIndexAttributes, ShardedIndexBindingOptions } from './table/index/sharded-index';
-export { ShardedIndex } from './table/index/sharded-index';
+export { type AdaptiveShardCountsOptions, ShardCounts } from './table/index/shard-counts';
+export {
+  type IShardedIndex,
+  ShardedIndex,
+  type ShardedIndexAttributes,
+  type ShardedIndexBindingOptions,
+} from './table/index/sharded-index';
 export { ShardedIndexGrants } from './table/index/sharded-index-grants';
-export type {
-  BaseShardedIndexOptions,
-  ExpectedIndexTraffic,
-  ShardedIndexOptions,
+export {
+  type BaseShardedIndexOptions,
+  type ExpectedIndexTraffic,
+  KeyLayout,
+  type ShardedIndexOptions,
+  ShardingStrategy,
 } from './table/index/sharded-index-options';
-export { KeyLayout, ShardingStrategy } from './table/index/sharded-index-options';
-export type { IKeyShardedTable, KeyShardedTableAttributes } from './table/key-sharded/key-sharded-table';
-export { KeyShardedTable, type KeyShardedTableProps } from './table/key-sharded/key-sharded-table';
+export {
+  type IKeyShardedTable,
+  KeyShardedTable,
+  type KeyShardedTableAttributes,
+  type KeyShardedTableProps,
+} from './table/key-sharded/key-sharded-table';
 export { KeyShardedTableGrants } from './table/key-sharded/key-sharded-table-grants';
 export type { KeyShardingOptions } from './table/key-sharded/key-sharding-settings';
 export { IndexItemMover, type IndexItemMoverProps } from './table/movers/index-item-mover';
 export type { ItemMoverOptions } from './table/movers/item-mover';
 export { ItemVersion, TableItemMover, type TableItemMoverProps } from './table/movers/table-item-mover';
-export type { IFanOutQueryFunction } from './table/query/fan-out-query-function';
-export { FanOutQueryFunction, type FanOutQueryFunctionProps } from './table/query/fan-out-query-function';
+export {
+  FanOutQueryFunction,
+  type FanOutQueryFunctionProps,
+  type IFanOutQueryFunction,
+} from './table/query/fan-out-query-function';
 export { ShardedTable, type ShardedTableProps } from './table/sharded-table';

@@ -1,6 +1,5 @@
 import { type IPropertyInjector, PropertyInjectors } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { given } from './given';
 
 /**
  * The properties for a construct of CDK: what the user chose, and of our defaults those that neither the user nor a
@@ -41,4 +40,12 @@ function blueprintOf(scope: IConstruct, propertyInjectionId: string): IPropertyI
     .filter((each) => PropertyInjectors.hasPropertyInjectors(each))
     .map((each) => PropertyInjectors.of(each).for(propertyInjectionId))
     .find((each) => each !== undefined);
+}
+
+/**
+ * The properties that were given a value. A property that is passed on as `undefined` counts as given to a property
+ * injector of CDK, whose own value it then hides.
+ */
+export function given<T extends object>(properties: T): T {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as T;
 }

@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { constructField } from '../construct/construct-field';
+import { constructField } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { checkEnvironmentSize } from './environment-size';
 

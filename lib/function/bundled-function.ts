@@ -11,11 +11,9 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { Construct, type IConstruct } from 'constructs';
-import { withDefaults } from '../construct/blueprint';
-import { constructField } from '../construct/construct-field';
-import { given } from '../construct/given';
+import { given, withDefaults } from '../construct/blueprint';
 import { familyMetric, type MetricFamily } from '../construct/metric-definition';
-import { refuseToken } from '../construct/refuse-token';
+import { constructField, refuseToken } from '../construct/props-checks';
 import { EvenShardsError, InvalidArgumentError } from '../core/foundation/errors';
 import { FUNCTION_NAME_DIMENSION } from '../core/foundation/function-metrics';
 

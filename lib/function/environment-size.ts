@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { problemsOf } from '../construct/problems';
+import { problemsOf } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 
 /**

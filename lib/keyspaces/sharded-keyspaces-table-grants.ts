@@ -1,7 +1,7 @@
 import { type IResource, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
-import { grantOnKey } from '../construct/kms-actions';
+import { grantOnKey } from '../construct/kept-table';
 
 /** What permissions on a table need to know of it. */
 interface GrantedTable extends IResource {

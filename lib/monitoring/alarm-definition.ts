@@ -1,8 +1,8 @@
 import { Duration, Token } from 'aws-cdk-lib';
-import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../construct/construct-field';
 import { readGuide } from '../construct/guide-link';
+import { constructField } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 
 /** An alarm of a `ShardMonitoring`, before it is one. */
@@ -56,4 +56,37 @@ export function checkThreshold(monitoring: IConstruct, option: string, threshold
 export function knownDuration(monitoring: IConstruct, option: string, duration: Duration): Duration {
   if (!duration.isUnresolved()) return duration;
   throw new InvalidArgumentError(constructField(monitoring, option), 'a token', 'a duration, known at synthesis');
+}
+
+/**
+ * An alarm that is raised when more is refused than an option allows, in three minutes of five.
+ *
+ * @param most what the option says. By default, nothing may be refused
+ * @throws an error with the code `INVALID_ARGUMENT` unless the option is a number of at least 0
+ */
+export function throttleAlarm(
+  monitoring: IConstruct,
+  option: 'maxWriteThrottles' | 'maxReadThrottles',
+  most = 0,
+  alarm: Pick<AlarmDefinition, 'metric' | 'description'>,
+): AlarmDefinition {
+  checkThreshold(monitoring, option, most, 0);
+  return { ...alarm, ...THREE_OF_FIVE_MINUTES, threshold: most };
+}
+
+/**
+ * What a hot partition refuses. An alarm on a metric of DynamoDB keeps its state while there is no value, and there is none without a
+ * throttle: hence the units that are consumed.
+ */
+export function refusedByPartition(
+  what: 'writes' | 'reads',
+  throttles: cloudwatch.IMetric,
+  consumed: cloudwatch.IMetric,
+): cloudwatch.MathExpression {
+  return new cloudwatch.MathExpression({
+    expression: `throttles + 0 * ${what}`,
+    usingMetrics: { throttles, [what]: consumed },
+    label: `${what} refused by a hot partition`,
+    period: REPORTING_PERIOD,
+  });
 }

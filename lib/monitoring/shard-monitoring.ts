@@ -4,9 +4,8 @@ import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
-import { constructField } from '../construct/construct-field';
-import { given } from '../construct/given';
-import { checkOwnEnvironment, environmentOf } from '../construct/own-environment';
+import { given } from '../construct/blueprint';
+import { checkOwnEnvironment, constructField, environmentOf } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import type { IQueryFunction } from '../function/query-function';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
@@ -15,40 +14,58 @@ import type { DaxCluster } from '../table/dax-cluster';
 import type { IShardedIndex } from '../table/index/sharded-index';
 import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
 import type { AlarmDefinition, AlarmDefinitions } from './alarm-definition';
-import { type ConsumerAlarms, consumerBehind } from './consumer-alarms';
 import {
+  type ConsumerAlarms,
+  type ConsumerMonitoringOptions,
+  consumerBehind,
   consumerWidgets,
-  daxWidgets,
-  indexWidgets,
-  outboxWidgets,
+  StreamConsumerMetrics,
+} from './consumer-monitoring';
+import { type DaxAlarms, type DaxMonitoringOptions, daxAlarms, daxWidgets } from './dax-monitoring';
+import {
+  type ProducerAlarms,
+  type ProducerMonitoringOptions,
+  producerFailures,
   producerWidgets,
   queryWidgets,
-  queueWidgets,
+} from './function-monitoring';
+import {
+  type IndexAlarms,
+  type IndexMonitoringOptions,
+  indexWidgets,
+  shardCountAlarms,
   shardCountWidgets,
+  writeThrottlesOfIndex,
+} from './index-monitoring';
+import {
+  type OutboxAlarms,
+  type OutboxMonitoringOptions,
+  outboxFailures,
+  outboxLag,
+  outboxWidgets,
+} from './outbox-monitoring';
+import {
+  type DeadLetterQueueAlarms,
+  type DeadLetterQueueMonitoringOptions,
+  deadLetterQueueDepth,
+  queueWidgets,
+} from './queue-monitoring';
+import {
+  reconciliationAlarms,
+  type StreamAlarms,
+  type StreamMonitoringOptions,
+  scalingAlarms,
   streamWidgets,
+  watchShards,
+  writeThrottlesOfStream,
+} from './stream-monitoring';
+import {
+  readThrottlesOfTable,
+  type TableAlarms,
+  type TableMonitoringOptions,
   tableWidgets,
-} from './dashboard-widgets';
-import { type DaxAlarms, daxAlarms } from './dax-alarms';
-import { type IndexAlarms, shardCountAlarms, writeThrottlesOfIndex } from './index-alarms';
-import type {
-  ConsumerMonitoringOptions,
-  DaxMonitoringOptions,
-  DeadLetterQueueMonitoringOptions,
-  IndexMonitoringOptions,
-  OutboxMonitoringOptions,
-  ProducerMonitoringOptions,
-  StreamMonitoringOptions,
-  TableMonitoringOptions,
-} from './monitoring-options';
-import { type OutboxAlarms, outboxFailures, outboxLag } from './outbox-alarms';
-import { type ProducerAlarms, producerFailures } from './producer-alarms';
-import { type DeadLetterQueueAlarms, deadLetterQueueDepth } from './queue-alarms';
-import { reconciliationAlarms } from './reconciliation-alarms';
-import { scalingAlarms } from './scaling-alarms';
-import { watchShards } from './shard-level-metrics';
-import { type StreamAlarms, writeThrottlesOfStream } from './stream-alarms';
-import { StreamConsumerMetrics } from './stream-consumer-metrics';
-import { readThrottlesOfTable, type TableAlarms, writeThrottlesOfTable } from './table-alarms';
+  writeThrottlesOfTable,
+} from './table-monitoring';
 
 /** Properties of a `ShardMonitoring`. */
 export interface ShardMonitoringProps {

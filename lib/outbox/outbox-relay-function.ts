@@ -5,10 +5,8 @@ import * as events from 'aws-cdk-lib/aws-events';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
-import { constructField } from '../construct/construct-field';
 import type { MetricFamily } from '../construct/metric-definition';
-import { checkOwnEnvironment } from '../construct/own-environment';
-import { inUnit } from '../construct/token-unit';
+import { checkOwnEnvironment, constructField, inUnit } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import {
   AGGREGATION,

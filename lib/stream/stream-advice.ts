@@ -1,6 +1,6 @@
 import { Annotations, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { inConstructTerms } from '../construct/construct-field';
+import { inConstructTerms } from '../construct/props-checks';
 import { planStream } from '../core/planning/plan-stream';
 import { describeExceeded } from '../core/planning/service-limits';
 

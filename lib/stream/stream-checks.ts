@@ -1,10 +1,7 @@
 import { type Size, SizeRoundingBehavior, Stack, Token } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../construct/construct-field';
-import { checkOwnEnvironment } from '../construct/own-environment';
-import { problemsOf } from '../construct/problems';
-import { inUnit } from '../construct/token-unit';
+import { checkOwnEnvironment, constructField, inUnit, problemsOf } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
 import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';

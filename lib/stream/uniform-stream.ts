@@ -2,10 +2,8 @@ import { type Duration, type RemovalPolicy, type Size, Token } from 'aws-cdk-lib
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct, IConstruct } from 'constructs';
-import { withDefaults } from '../construct/blueprint';
-import { constructField } from '../construct/construct-field';
-import { given } from '../construct/given';
-import { refuseToken } from '../construct/refuse-token';
+import { given, withDefaults } from '../construct/blueprint';
+import { constructField, refuseToken } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './scaling/stream-auto-scaling';

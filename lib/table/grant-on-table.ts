@@ -1,7 +1,7 @@
 import { Annotations, Token, TokenComparison } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import { grantOnKey } from '../construct/kms-actions';
+import { grantOnKey } from '../construct/kept-table';
 
 /** What is allowed on a table, or on an index of it. */
 export interface TablePermission {

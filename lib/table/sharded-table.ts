@@ -1,10 +1,8 @@
 import { Lazy, Stack, Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { withDefaults } from '../construct/blueprint';
-import { given } from '../construct/given';
-import { recoveryUnlessChosen } from '../construct/point-in-time-recovery';
-import { protectWhileRetained } from '../construct/protect-while-retained';
+import { given, withDefaults } from '../construct/blueprint';
+import { protectWhileRetained, recoveryUnlessChosen } from '../construct/kept-table';
 import { COUNT_TABLE_EXPIRY, COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from '../core/adaptive-counts/shard-count-table';
 import { warnOfIndexChange } from './deployed/deployed-sharding';
 import { type DescribedIndex, describeIndexes } from './deployed/sharding-metadata';

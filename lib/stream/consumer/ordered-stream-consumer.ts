@@ -9,11 +9,9 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { KinesisEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Construct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
-import { constructField } from '../../construct/construct-field';
-import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/kms-actions';
+import { protectWhileRetained, recoveryUnlessChosen, TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
 import { familyMetric } from '../../construct/metric-definition';
-import { recoveryUnlessChosen } from '../../construct/point-in-time-recovery';
-import { protectWhileRetained } from '../../construct/protect-while-retained';
+import { constructField } from '../../construct/props-checks';
 import {
   PARKING_TABLE_KEY,
   PARKING_TABLE_SORT_KEY,

@@ -3,11 +3,8 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
-import { constructField } from '../../construct/construct-field';
 import type { MetricFamily } from '../../construct/metric-definition';
-import { checkOwnEnvironment } from '../../construct/own-environment';
-import { refuseToken } from '../../construct/refuse-token';
-import { inUnit } from '../../construct/token-unit';
+import { checkOwnEnvironment, constructField, inUnit, refuseToken } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import {
   AGGREGATION,

@@ -4,9 +4,8 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { withDefaults } from '../../construct/blueprint';
-import { constructField } from '../../construct/construct-field';
-import { given } from '../../construct/given';
+import { given, withDefaults } from '../../construct/blueprint';
+import { constructField } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 
 /** Properties of a FIFO queue in front of an `OrderedProducerFunction`. */

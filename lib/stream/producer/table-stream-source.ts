@@ -3,10 +3,8 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../../construct/construct-field';
-import { given } from '../../construct/given';
-import { problemsOf } from '../../construct/problems';
-import { refuseToken } from '../../construct/refuse-token';
+import { given } from '../../construct/blueprint';
+import { constructField, problemsOf, refuseToken } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 
 /** The table that an `OrderedProducerFunction` follows, and how. */

@@ -4,7 +4,7 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { grantOnKey } from '../../construct/kms-actions';
+import { grantOnKey } from '../../construct/kept-table';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-aliases';
 
 /** What permissions on a registry need to know of it. */

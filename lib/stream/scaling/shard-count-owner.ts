@@ -2,7 +2,7 @@ import { Reference, Stack, Token, Tokenization } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../../construct/construct-field';
+import { constructField } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 
 interface ShardCountOwner {

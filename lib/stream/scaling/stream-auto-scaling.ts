@@ -6,9 +6,8 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct, type IConstruct } from 'constructs';
-import { constructField } from '../../construct/construct-field';
 import { readGuide } from '../../construct/guide-link';
-import { refuseToken } from '../../construct/refuse-token';
+import { constructField, refuseToken } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import {
   MAX_SHARDS,

@@ -5,7 +5,7 @@ import * as events from 'aws-cdk-lib/aws-events';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct, type IConstruct } from 'constructs';
-import { constructField } from '../../construct/construct-field';
+import { constructField } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/foundation/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/foundation/function-metrics';

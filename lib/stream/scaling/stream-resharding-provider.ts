@@ -4,7 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import { Construct, type IConstruct } from 'constructs';
-import { given } from '../../construct/given';
+import { given } from '../../construct/blueprint';
 import {
   addBundledFunction,
   addLogGroup,

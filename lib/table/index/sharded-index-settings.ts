@@ -1,7 +1,7 @@
 import { Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../../construct/construct-field';
+import { constructField } from '../../construct/props-checks';
 import { type ShardedIndexConfig, shardCountOf } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
 import { requireShardCounts } from './shard-counts';

@@ -1,6 +1,6 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
-import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/kms-actions';
+import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
 import { grantOnTable } from '../grant-on-table';
 
 /**

@@ -1,6 +1,5 @@
 import type { IConstruct } from 'constructs';
-import { constructField, inConstructTerms } from '../../construct/construct-field';
-import { refuseToken } from '../../construct/refuse-token';
+import { constructField, inConstructTerms, refuseToken } from '../../construct/props-checks';
 import { checkTableKey } from '../../core/sharded-index/config/check-sharded-config';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';

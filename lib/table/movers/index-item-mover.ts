@@ -3,7 +3,7 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { constructField } from '../../construct/construct-field';
+import { constructField } from '../../construct/props-checks';
 import { INDEX } from '../../core/foundation/function-environment';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
 import { ITEM_MOVER_METRICS, storeMetric } from '../table-metrics';

@@ -10,7 +10,32 @@ import {
   THREE_OF_FIVE_MINUTES,
   THREE_TIMES_FIVE_MINUTES,
 } from './alarm-definition';
-import type { DaxMonitoringOptions } from './monitoring-options';
+import { graph, lines, type Rows } from './graphs';
+
+/** What is watched of a `DaxCluster`. */
+export interface DaxMonitoringOptions {
+  /**
+   * How many requests the cluster may throttle in a minute: 0 or more. An alarm is raised when it throttles more in three of five
+   * minutes.
+   *
+   * @default 0
+   */
+  readonly maxThrottledRequests?: number;
+
+  /**
+   * How many requests the cluster may fail to answer in a minute: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxFaults?: number;
+
+  /**
+   * How busy the CPU of the busiest node may be for a quarter of an hour, in percent: 0 or more.
+   *
+   * @default 80
+   */
+  readonly maxCpuUtilizationPercent?: number;
+}
 
 /** The alarms of a cluster of DAX. They are absent if alarms are switched off. */
 export interface DaxAlarms {
@@ -85,4 +110,46 @@ export function daxAlarms(
       threshold: NEARLY_FULL_PERCENT,
     },
   };
+}
+
+export function daxWidgets(cluster: DaxCluster, alarms: DaxAlarms): Rows {
+  const period = REPORTING_PERIOD;
+  const ofTheBusiest = { statistic: cloudwatch.Stats.MAXIMUM, period };
+  return [
+    [
+      graph('Queries', [
+        cluster.metricQueryCacheHits({ label: 'from the cache', period }),
+        cluster.metricQueryCacheMisses({ label: 'from DynamoDB', period }),
+      ]),
+      graph('Single items', [
+        cluster.metricItemCacheHits({ label: 'from the cache', period }),
+        cluster.metricItemCacheMisses({ label: 'from DynamoDB', period }),
+      ]),
+      graph(
+        'Requests without an answer',
+        [
+          cluster.metricThrottledRequestCount({ label: 'throttled', period }),
+          cluster.metricFaultRequestCount({ label: 'failed by the cluster', period }),
+          cluster.metricErrorRequestCount({ label: 'refused, throttled ones included', period }),
+        ],
+        {
+          leftAnnotations: [
+            ...lines(alarms.throttles, 'alarm of throttles'),
+            ...lines(alarms.faults, 'alarm of failures'),
+          ],
+        },
+      ),
+    ],
+    [
+      graph('CPU of the busiest node, in %', [cluster.metricCpuUtilization({ ...ofTheBusiest, label: 'CPU' })], {
+        leftAnnotations: lines(alarms.cpu),
+      }),
+      graph(
+        'Memory of the fullest node, in %',
+        [cluster.metricCacheMemoryUtilization({ ...ofTheBusiest, label: 'memory' })],
+        { leftAnnotations: lines(alarms.memory) },
+      ),
+      graph('Evicted, in bytes', [cluster.metricEvictedSize({ label: 'evicted', period })]),
+    ],
+  ];
 }

@@ -1,10 +1,45 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
 import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
-import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
-import type { TableMonitoringOptions } from './monitoring-options';
-import { refusedByPartition } from './refused-by-partition';
-import { throttleAlarm } from './throttle-alarm';
+import {
+  type AlarmDefinition,
+  REPORTING_PERIOD,
+  refusedByPartition,
+  seeMonitoring,
+  throttleAlarm,
+} from './alarm-definition';
+import { graph, lines, type Rows } from './graphs';
+
+/** What is watched of a table that is sharded by its own key. */
+export interface TableMonitoringOptions {
+  /**
+   * Whether to raise an alarm when a partition of the table refuses writes in three of five minutes.
+   *
+   * @default true
+   */
+  readonly writeThrottleAlarm?: boolean;
+
+  /**
+   * How many writes the partitions of the table may refuse in a minute: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxWriteThrottles?: number;
+
+  /**
+   * Whether to raise an alarm when a partition of the table refuses reads in three of five minutes.
+   *
+   * @default true
+   */
+  readonly readThrottleAlarm?: boolean;
+
+  /**
+   * How many reads the partitions of the table may refuse in a minute: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxReadThrottles?: number;
+}
 
 /** The alarms of a table that is sharded by its own key. Each is absent if it is switched off. */
 export interface TableAlarms {
@@ -53,4 +88,34 @@ export function readThrottlesOfTable(
       'it in memory, by the cache of a FanOutQueryFunction, by cachedQueryClient, or by a DaxCluster.' +
       seeMonitoring('read-throttles-of-a-table'),
   });
+}
+
+export function tableWidgets(sharded: IKeyShardedTable, alarms: TableAlarms): Rows {
+  const period = REPORTING_PERIOD;
+  const sum = { statistic: cloudwatch.Stats.SUM, period };
+  return [
+    [
+      graph('Units consumed', [
+        sharded.table.metricConsumedWriteCapacityUnits({ ...sum, label: 'write units' }),
+        sharded.table.metricConsumedReadCapacityUnits({ ...sum, label: 'read units' }),
+      ]),
+      graph(
+        'Refused by a hot partition',
+        [
+          sharded.metric('WriteKeyRangeThroughputThrottleEvents', { label: 'writes', period }),
+          sharded.metric('ReadKeyRangeThroughputThrottleEvents', { label: 'reads', period }),
+        ],
+        {
+          leftAnnotations: [
+            ...lines(alarms.writeThrottles, 'alarm of writes'),
+            ...lines(alarms.readThrottles, 'alarm of reads'),
+          ],
+        },
+      ),
+      graph('Refused for any reason', [
+        sharded.metric('WriteThrottleEvents', { label: 'writes', period }),
+        sharded.metric('ReadThrottleEvents', { label: 'reads', period }),
+      ]),
+    ],
+  ];
 }

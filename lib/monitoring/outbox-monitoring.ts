@@ -1,13 +1,43 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { IConstruct } from 'constructs';
-import { constructField } from '../construct/construct-field';
-import { inUnit } from '../construct/token-unit';
+import { constructField, inUnit } from '../construct/props-checks';
 import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
-import { functionFailures } from './function-failures';
-import type { OutboxMonitoringOptions } from './monitoring-options';
+import { functionFailures } from './function-monitoring';
+import { graph, lines, type Rows } from './graphs';
+
+/** What is watched of an `OutboxRelayFunction`. */
+export interface OutboxMonitoringOptions {
+  /**
+   * Whether to raise an alarm when rows wait too long, or nothing relays them.
+   *
+   * @default true
+   */
+  readonly lagAlarm?: boolean;
+
+  /**
+   * How long a row may wait, for five minutes.
+   *
+   * @default - 5 minutes
+   */
+  readonly maxLag?: Duration;
+
+  /**
+   * Whether to raise an alarm when a row is rejected or an invocation fails.
+   *
+   * @default true
+   */
+  readonly failureAlarm?: boolean;
+
+  /**
+   * How many rejections and failed invocations a minute may have, together: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxFailures?: number;
+}
 
 /** The alarms of the relay of an outbox. One that is switched off is absent. */
 export interface OutboxAlarms {
@@ -51,4 +81,30 @@ export function outboxFailures(
       'lines "row rejected" and in those of failed invocations. The rows are in the tables parked and rejected of the ' +
       `outbox.${seeMonitoring('failures-of-an-outbox-relay')}`,
   });
+}
+
+export function outboxWidgets(relay: IOutboxRelayFunction, alarms: OutboxAlarms): Rows {
+  const period = REPORTING_PERIOD;
+  return [
+    [
+      graph(
+        'How long rows wait, in seconds',
+        [relay.metric(OUTBOX_METRICS.waitingSeconds, { label: 'the oldest row', period })],
+        {
+          leftAnnotations: lines(alarms.lag),
+        },
+      ),
+      graph('Rows that wait', [
+        relay.metric(OUTBOX_METRICS.waitingRows, { label: 'all', period }),
+        relay.metric(OUTBOX_METRICS.parkedRows, { label: 'parked with their key', period }),
+      ]),
+      graph('Rows relayed', [relay.metric(OUTBOX_METRICS.relayedRows, { label: 'relayed', period })], {
+        right: [
+          relay.metric(OUTBOX_METRICS.rejections, { label: 'rejections', period }),
+          relay.metric(OUTBOX_METRICS.givenUpRows, { label: 'given up', period }),
+        ],
+        rightAnnotations: lines(alarms.failures, 'alarm of rejections'),
+      }),
+    ],
+  ];
 }

@@ -1,4 +1,4 @@
-import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { IConstruct } from 'constructs';
 import {
@@ -8,7 +8,17 @@ import {
   REPORTING_PERIOD,
   seeMonitoring,
 } from './alarm-definition';
-import type { DeadLetterQueueMonitoringOptions } from './monitoring-options';
+import { graph, lines, type Rows } from './graphs';
+
+/** What is watched of a dead-letter queue. */
+export interface DeadLetterQueueMonitoringOptions {
+  /**
+   * How many messages may be in the queue: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxMessages?: number;
+}
 
 /** The alarm of a dead-letter queue. It is absent if alarms are switched off. */
 export interface DeadLetterQueueAlarms {
@@ -32,4 +42,16 @@ export function deadLetterQueueDepth(
     ...ONE_OF_FIVE_MINUTES,
     threshold: maxMessages,
   };
+}
+
+export function queueWidgets(queue: sqs.IQueue, alarms: DeadLetterQueueAlarms): Rows {
+  const metric = { statistic: cloudwatch.Stats.MAXIMUM, period: REPORTING_PERIOD };
+  return [
+    [
+      graph('Messages', [queue.metricApproximateNumberOfMessagesVisible({ ...metric, label: 'messages' })], {
+        leftAnnotations: lines(alarms.depth),
+      }),
+      graph('Age of the oldest, in seconds', [queue.metricApproximateAgeOfOldestMessage({ ...metric, label: 'age' })]),
+    ],
+  ];
 }

@@ -6,13 +6,38 @@ import {
   type AlarmDefinition,
   type AlarmDefinitions,
   REPORTING_PERIOD,
+  refusedByPartition,
   seeMonitoring,
   THREE_OF_FIVE_MINUTES,
   THREE_TIMES_FIVE_MINUTES,
+  throttleAlarm,
 } from './alarm-definition';
-import type { IndexMonitoringOptions } from './monitoring-options';
-import { refusedByPartition } from './refused-by-partition';
-import { throttleAlarm } from './throttle-alarm';
+import { graph, lines, type Rows } from './graphs';
+
+/** What is watched of a sharded index. */
+export interface IndexMonitoringOptions {
+  /**
+   * Whether to raise an alarm when a partition of the index refuses writes in three of five minutes.
+   *
+   * @default true
+   */
+  readonly writeThrottleAlarm?: boolean;
+
+  /**
+   * How many writes the partitions of the index may refuse in a minute: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxWriteThrottles?: number;
+
+  /**
+   * The controller that raises the adaptive counts of the index. Its graphs are added, and alarms for a controller that has
+   * stopped and for values that need more shards than the maximum of the index.
+   *
+   * @default - the dashboard and the alarms leave the counts out
+   */
+  readonly shardCountController?: AdaptiveShardCountController;
+}
 
 /** The alarms of a sharded index. Each is absent if it is switched off or not watched. */
 export interface IndexAlarms {
@@ -83,4 +108,47 @@ export function shardCountAlarms(
       treatMissingData: cloudwatch.TreatMissingData.BREACHING,
     },
   };
+}
+
+export function indexWidgets(index: IShardedIndex, alarms: IndexAlarms): Rows {
+  const period = REPORTING_PERIOD;
+  return [
+    [
+      graph('Units consumed', [
+        index.metric('ConsumedWriteCapacityUnits', { label: 'write units', period }),
+        index.metric('ConsumedReadCapacityUnits', { label: 'read units', period }),
+        index.metric('OnlineIndexConsumedWriteCapacity', { label: 'write units while it is built', period }),
+      ]),
+      graph(
+        'Refused by a hot partition',
+        [
+          index.metric('WriteKeyRangeThroughputThrottleEvents', { label: 'writes', period }),
+          index.metric('ReadKeyRangeThroughputThrottleEvents', { label: 'reads', period }),
+        ],
+        { leftAnnotations: lines(alarms.writeThrottles, 'alarm of writes') },
+      ),
+      graph('Refused for any reason', [
+        index.metric('WriteThrottleEvents', { label: 'writes', period }),
+        index.metric('ReadThrottleEvents', { label: 'reads', period }),
+      ]),
+    ],
+  ];
+}
+
+export function shardCountWidgets(controller: AdaptiveShardCountController | undefined, alarms: IndexAlarms): Rows {
+  if (controller === undefined) return [];
+  const period = REPORTING_PERIOD;
+  return [
+    [
+      graph('Values that are throttled', [controller.metricThrottledValues({ label: 'values', period })]),
+      graph(
+        'Values that need more shards than the maximum',
+        [controller.metricValuesAtMaximum({ label: 'values', period })],
+        { leftAnnotations: lines(alarms.valuesAtMaximum, 'alarm of values at the maximum') },
+      ),
+      graph('Shard counts raised', [controller.metricShardCountRaises({ label: 'raises', period })], {
+        right: [controller.metricMostShards({ label: 'most shards of a throttled value', period })],
+      }),
+    ],
+  ];
 }

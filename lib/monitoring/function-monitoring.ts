@@ -1,0 +1,143 @@
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { IConstruct } from 'constructs';
+import { PRODUCER_METRICS, QUERY_METRICS } from '../core/foundation/function-metrics';
+import type { IBundledFunction } from '../function/bundled-function';
+import type { IQueryFunction } from '../function/query-function';
+import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
+import { FanOutQueryFunctionBase } from '../table/query/fan-out-query-function';
+import {
+  type AlarmDefinition,
+  checkThreshold,
+  ONE_OF_FIVE_MINUTES,
+  REPORTING_PERIOD,
+  seeMonitoring,
+} from './alarm-definition';
+import { graph, lines, type Rows } from './graphs';
+
+/** What is watched of an `OrderedProducerFunction`. */
+export interface ProducerMonitoringOptions {
+  /**
+   * Whether to raise an alarm when records are given up or invocations fail.
+   *
+   * @default true
+   */
+  readonly failureAlarm?: boolean;
+
+  /**
+   * How many records and invocations may fail in a minute, together: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxFailures?: number;
+}
+
+/** The alarm of a producer. It is absent if it is switched off. */
+export interface ProducerAlarms {
+  /** The function gives records up, or it fails. */
+  readonly failures?: cloudwatch.Alarm;
+}
+
+export function producerFailures(
+  monitoring: IConstruct,
+  producer: IOrderedProducerFunction,
+  { maxFailures = 0 }: ProducerMonitoringOptions,
+): AlarmDefinition {
+  return functionFailures(monitoring, producer, maxFailures, {
+    failed: producer.metric(PRODUCER_METRICS.userRecordsFailed, { period: REPORTING_PERIOD }),
+    label: 'records given up and invocations failed',
+    description:
+      `The producer ${producer.functionName} gives records up, or fails. Its log says why, in the lines "records failed" ` +
+      'and in those of failed invocations. Who waits for its answer finds the records in it. Those of a queue or of a table ' +
+      `come again. Those of an event that nobody waits for are lost.${seeMonitoring('producer-failures')}`,
+  });
+}
+
+export function producerWidgets(producer: IOrderedProducerFunction, alarms: ProducerAlarms): Rows {
+  const period = REPORTING_PERIOD;
+  return [
+    [
+      graph(
+        'Records',
+        [
+          producer.metric(PRODUCER_METRICS.userRecordsReceived, { label: 'received', period }),
+          producer.metric(PRODUCER_METRICS.userRecordsPut, { label: 'put', period }),
+        ],
+        {
+          right: [producer.metric(PRODUCER_METRICS.userRecordsFailed, { label: 'given up', period })],
+          rightAnnotations: lines(alarms.failures, 'alarm of records given up'),
+        },
+      ),
+      graph(
+        'Sent again',
+        [producer.metric(PRODUCER_METRICS.allErrors, { label: 'entries that were not taken', period })],
+        {
+          right: [producer.metric(PRODUCER_METRICS.retriesPerRecord, { label: 'retries a record', period })],
+        },
+      ),
+      graph('Time of a request, in milliseconds', [
+        producer.metric(PRODUCER_METRICS.requestTime, { statistic: cloudwatch.Stats.p(50), label: 'median', period }),
+        producer.metric(PRODUCER_METRICS.requestTime, { label: '99th percentile', period }),
+      ]),
+    ],
+  ];
+}
+
+export function queryWidgets(query: IQueryFunction): Rows {
+  const period = REPORTING_PERIOD;
+  const duration = (statistic: string, label: string) => lambdaMetric(query, 'Duration', { statistic, label });
+  return [
+    [
+      graph('Pages', [query.metric(QUERY_METRICS.pages, { label: 'pages', period })], {
+        right:
+          query instanceof FanOutQueryFunctionBase
+            ? [query.metric(QUERY_METRICS.consumedReadUnits, { label: 'read units', period })]
+            : [],
+      }),
+      graph('A page takes', [
+        query.metric(QUERY_METRICS.requests, { label: 'requests', period }),
+        query.metric(QUERY_METRICS.waves, { label: 'waves of requests', period }),
+        query.metric(QUERY_METRICS.overRead, { label: 'items read for one', period }),
+      ]),
+      graph('Time of a page, in milliseconds', [
+        duration(cloudwatch.Stats.p(50), 'median'),
+        duration(cloudwatch.Stats.p(99), '99th percentile'),
+      ]),
+    ],
+  ];
+}
+
+/** What a function could not do, as it reports it itself, and its invocations that failed, in which it reports nothing. */
+export function functionFailures(
+  monitoring: IConstruct,
+  bundledFunction: IBundledFunction,
+  maxFailures: number,
+  { failed, label, description }: { failed: cloudwatch.IMetric; label: string; description: string },
+): AlarmDefinition {
+  checkThreshold(monitoring, 'maxFailures', maxFailures, 0);
+  return {
+    metric: new cloudwatch.MathExpression({
+      expression: 'SUM([failed, errors])',
+      usingMetrics: { failed, errors: lambdaMetric(bundledFunction, 'Errors', { statistic: cloudwatch.Stats.SUM }) },
+      label,
+      period: REPORTING_PERIOD,
+    }),
+    description,
+    ...ONE_OF_FIVE_MINUTES,
+    threshold: maxFailures,
+  };
+}
+
+/** A metric that Lambda writes of a function of this library, of this app or imported. */
+export function lambdaMetric(
+  { functionName }: IBundledFunction,
+  metricName: 'Duration' | 'Errors',
+  props: cloudwatch.MetricOptions,
+): cloudwatch.Metric {
+  return new cloudwatch.Metric({
+    namespace: 'AWS/Lambda',
+    metricName,
+    dimensionsMap: { FunctionName: functionName },
+    period: REPORTING_PERIOD,
+    ...props,
+  });
+}

@@ -1,0 +1,21 @@
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+
+/** Rows of three graphs, as wide as the dashboard. */
+export type Rows = cloudwatch.IWidget[][];
+
+const WIDTH = 8;
+
+const HEIGHT = 6;
+
+export function graph(
+  title: string,
+  left: cloudwatch.IMetric[],
+  props: cloudwatch.GraphWidgetProps = {},
+): cloudwatch.IWidget {
+  return new cloudwatch.GraphWidget({ title, left, width: WIDTH, height: HEIGHT, ...props });
+}
+
+/** The threshold of an alarm, if there is one, as a line. */
+export function lines(alarm?: cloudwatch.Alarm, label = 'alarm'): cloudwatch.HorizontalAnnotation[] {
+  return alarm === undefined ? [] : [{ ...alarm.toAnnotation(), label }];
+}

@@ -1,0 +1,350 @@
+import { Annotations, Duration, Stack, Tokenization } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type { IConstruct } from 'constructs';
+import { MAX_SKEW } from '../core/resharding/thresholds';
+import type { StreamAutoScaling } from '../stream/scaling/stream-auto-scaling';
+import type { StreamReconciliation } from '../stream/scaling/stream-reconciliation';
+import { SHARD_BYTES_PER_SECOND, SHARD_RECORDS_PER_SECOND } from '../stream/stream-metrics';
+import {
+  type AlarmDefinition,
+  type AlarmDefinitions,
+  checkThreshold,
+  REPORTING_PERIOD,
+  seeMonitoring,
+  THREE_OF_FIVE_MINUTES,
+  THREE_TIMES_FIVE_MINUTES,
+  throttleAlarm,
+} from './alarm-definition';
+import { graph, lines, type Rows } from './graphs';
+import { StreamShardMetrics } from './stream-shard-metrics';
+
+/** What is watched of a stream. */
+export interface StreamMonitoringOptions {
+  /**
+   * Whether to switch on the metrics of the single shards, for a stream of this app that has none: without them the
+   * dashboard cannot show a hot shard. CloudWatch charges each of the three metrics of each shard: $0.30 a month in US
+   * East, which is $450 for 500 shards.
+   *
+   * A stream that is imported stays as it is: switch its metrics on where it is defined.
+   *
+   * @default - true for a stream of the stack that the monitoring is in. For any other stream false, with the warning
+   *   `cdk-even-shards:ShardMonitoring.noShardLevelMetrics` unless you say so
+   */
+  readonly shardLevelMetrics?: boolean;
+
+  /**
+   * Whether to raise an alarm when the stream refuses records in three of five minutes.
+   *
+   * @default true
+   */
+  readonly writeThrottleAlarm?: boolean;
+
+  /**
+   * How many records the stream may refuse in a minute: 0 or more.
+   *
+   * @default 0
+   */
+  readonly maxWriteThrottles?: number;
+
+  /**
+   * Whether to raise an alarm when consumers that poll the stream fall behind, or when records are written and nobody
+   * polls. Switch it off if all consumers use enhanced fan-out, and add these with `addConsumer`.
+   *
+   * @default true
+   */
+  readonly iteratorAgeAlarm?: boolean;
+
+  /**
+   * How far behind consumers may be for 15 minutes. Keep it well below the stream's retention period, after which records
+   * are lost.
+   *
+   * @default - 1 hour
+   */
+  readonly maxIteratorAge?: Duration;
+
+  /**
+   * The stream's automatic scaling: adds its utilization and shards to the dashboard, and alarms for a scaling that fails
+   * or has stopped, for a day without updates left, and for a high load at the most shards.
+   *
+   * @default - none
+   */
+  readonly autoScaling?: StreamAutoScaling;
+
+  /**
+   * How many updates of the shard count the day is to have left for the automatic scaling: 0 to 10.
+   *
+   * @default 1
+   */
+  readonly minUpdatesLeft?: number;
+
+  /**
+   * The stream's reconciliation: adds its skew to the dashboard, and alarms for a stream that is not even, and for a
+   * reconciliation that fails or has stopped.
+   *
+   * @default - none
+   */
+  readonly reconciliation?: StreamReconciliation;
+
+  /**
+   * How many times the keys of the mean the widest shard may have: 1 or more. What the reconciliation counts as even, and
+   * does not repair, goes up to 1.05.
+   *
+   * @default 1.05
+   */
+  readonly maxSkew?: number;
+}
+
+/** The alarms of a stream. One that is switched off, or that the options do not ask for, is absent. */
+export interface StreamAlarms {
+  /** The stream refuses records. */
+  readonly writeThrottles?: cloudwatch.Alarm;
+  /** A consumer that polls the stream is behind, or nobody polls. */
+  readonly iteratorAge?: cloudwatch.Alarm;
+  /** No run of the function that scales the stream has succeeded for 15 minutes. */
+  readonly scalingStopped?: cloudwatch.Alarm;
+  /** The updates of the shard count that Kinesis allows in 24 hours are used up. */
+  readonly noUpdatesLeft?: cloudwatch.Alarm;
+  /** The load is above the target, and the stream has the most shards that it may have. */
+  readonly highLoadAtMaximum?: cloudwatch.Alarm;
+  /** The shards of the stream are uneven. */
+  readonly skew?: cloudwatch.Alarm;
+  /** A run of the reconciliation has failed. */
+  readonly reconciliationFailures?: cloudwatch.Alarm;
+  /** The reconciliation has not run for a day or more. */
+  readonly reconciliationStopped?: cloudwatch.Alarm;
+}
+
+export function writeThrottlesOfStream(
+  monitoring: IConstruct,
+  stream: kinesis.IStream,
+  { maxWriteThrottles }: StreamMonitoringOptions,
+): AlarmDefinition {
+  return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
+    metric: stream.metricWriteProvisionedThroughputExceeded({ statistic: 'Sum', period: REPORTING_PERIOD }),
+    description:
+      `The stream ${stream.streamName} refuses records. If all its shards are busy, give it more shards. If the dashboard ` +
+      'shows one shard that is hotter than the mean, give its keys explicit hash keys that spread the load, or split that ' +
+      'shard. A single key that is too fast for a shard must become several keys.' +
+      seeMonitoring('write-throttles-of-a-stream'),
+  });
+}
+
+export function scalingAlarms(
+  monitoring: IConstruct,
+  { streamName }: kinesis.IStream,
+  autoScaling: StreamAutoScaling,
+  { minUpdatesLeft = 1 }: StreamMonitoringOptions,
+): AlarmDefinitions<Pick<StreamAlarms, 'scalingStopped' | 'noUpdatesLeft' | 'highLoadAtMaximum'>> {
+  checkThreshold(monitoring, 'minUpdatesLeft', minUpdatesLeft, 0);
+  const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
+  return {
+    scalingStopped: {
+      metric: new cloudwatch.MathExpression({
+        expression: 'IF(runs - errors < 1, 1, 0)',
+        usingMetrics: {
+          runs: autoScaling.function.metricInvocations({ period }),
+          errors: autoScaling.function.metricErrors({ period }),
+        },
+        label: 'no run has succeeded',
+        period,
+      }),
+      description:
+        `The function that scales the stream ${streamName} has not succeeded for a quarter of an hour. Its log says why ` +
+        'it fails. If it logs nothing, nothing invokes it. Until it succeeds, the stream keeps its shards. While it cannot ' +
+        `even look at the stream, the alarms that it asks are blind.${seeMonitoring('scaling-has-stopped')}`,
+      threshold: 0,
+      evaluationPeriods,
+      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
+    },
+    noUpdatesLeft: {
+      metric: autoScaling.metricShardCountUpdatesLeft({ period: REPORTING_PERIOD }),
+      description:
+        `The stream ${streamName} has used up its updates of the shard count: Kinesis allows ten in 24 hours. If its load ` +
+        'grows, split shards by hand. See who else updates it, and whether its load changes too often for automatic ' +
+        `scaling.${seeMonitoring('no-updates-left')}`,
+      ...THREE_OF_FIVE_MINUTES,
+      threshold: minUpdatesLeft,
+      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+    },
+    highLoadAtMaximum: {
+      metric: autoScaling.metricHighLoadAtMaximum({ period: REPORTING_PERIOD }),
+      description:
+        `The load of the stream ${streamName} is above the target, and the stream has the most shards that its automatic ` +
+        'scaling may give it. Raise maxCapacity before the stream refuses records.' +
+        seeMonitoring('high-load-at-the-maximum'),
+      ...THREE_OF_FIVE_MINUTES,
+      threshold: 0,
+    },
+  };
+}
+
+export function reconciliationAlarms(
+  monitoring: IConstruct,
+  { streamName }: kinesis.IStream,
+  reconciliation: StreamReconciliation,
+  { maxSkew = MAX_SKEW }: StreamMonitoringOptions,
+): AlarmDefinitions<Pick<StreamAlarms, 'skew' | 'reconciliationFailures' | 'reconciliationStopped'>> {
+  checkThreshold(monitoring, 'maxSkew', maxSkew, 1);
+  const runs = reconciliation.function;
+  return {
+    skew: {
+      metric: reconciliation.metricSkew({ statistic: 'Maximum', period: Duration.hours(1) }),
+      description:
+        `The shards of the stream ${streamName} are uneven: the widest has more than ${Tokenization.stringifyNumber(maxSkew)} ` +
+        'times the keys of the mean. Invoke its reconciliation with {"repair": true}, or add it with repair: true. It needs ' +
+        'to know the shard count for that, as that of a UniformStream does.' +
+        seeMonitoring('uneven-shards'),
+      threshold: maxSkew,
+      evaluationPeriods: 1,
+      // Between two looks, which may be a day apart, the stream is what it was.
+      treatMissingData: cloudwatch.TreatMissingData.IGNORE,
+    },
+    reconciliationFailures: {
+      metric: runs.metricErrors({ statistic: 'Sum', period: Duration.hours(1) }),
+      description:
+        `The reconciliation of the stream ${streamName} fails, so nobody knows whether its shards are even. Its log says ` +
+        `why.${seeMonitoring('reconciliation-fails')}`,
+      threshold: 0,
+      evaluationPeriods: 1,
+      // Between two runs, which may be a day apart, the last one counts.
+      treatMissingData: cloudwatch.TreatMissingData.IGNORE,
+    },
+    reconciliationStopped: {
+      metric: runs.metricInvocations({ statistic: 'Sum', period: Duration.days(1) }),
+      description:
+        `The reconciliation of the stream ${streamName} has not run for a day or more. See whether its schedule is ` +
+        'switched off, or rarer than once a day, and whether the account has concurrency left for it.' +
+        seeMonitoring('reconciliation-has-stopped'),
+      threshold: 1,
+      comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+      evaluationPeriods: 1,
+      treatMissingData: cloudwatch.TreatMissingData.BREACHING,
+    },
+  };
+}
+
+/** CloudWatch fills it in for each line. */
+const SHARD_ID = `\${PROP('Dim.ShardId')}`;
+
+const PERFECTLY_EVEN: cloudwatch.HorizontalAnnotation = { value: 1, label: 'perfectly even' };
+
+/** The graphs show sums of a minute. */
+const A_MINUTE = REPORTING_PERIOD.toSeconds();
+
+const SHARD_BYTES: cloudwatch.HorizontalAnnotation = {
+  value: SHARD_BYTES_PER_SECOND * A_MINUTE,
+  label: 'limit of a shard, 1 MB a second',
+  color: cloudwatch.Color.RED,
+};
+
+const SHARD_RECORDS: cloudwatch.HorizontalAnnotation = {
+  value: SHARD_RECORDS_PER_SECOND * A_MINUTE,
+  label: 'limit of a shard, 1,000 a second',
+  color: cloudwatch.Color.RED,
+};
+
+export function streamWidgets(
+  stream: kinesis.IStream,
+  { autoScaling, reconciliation }: StreamMonitoringOptions,
+  alarms: StreamAlarms,
+): Rows {
+  const shards = StreamShardMetrics.fromStream(stream);
+  const period = REPORTING_PERIOD;
+  const sum = { statistic: cloudwatch.Stats.SUM, period };
+  return [
+    [
+      graph('Bytes by shard', [shards.metricIncomingBytes({ label: SHARD_ID, period })], {
+        leftAnnotations: [SHARD_BYTES],
+      }),
+      graph('Records by shard', [shards.metricIncomingRecords({ label: SHARD_ID, period })], {
+        leftAnnotations: [SHARD_RECORDS],
+      }),
+      graph(
+        'Hottest shard, times the mean',
+        [
+          shards.metricHottestToMeanBytes({ label: 'bytes', period }),
+          shards.metricHottestToMeanRecords({ label: 'records', period }),
+          ...(reconciliation ? [reconciliation.metricSkew({ label: 'hash keys', period })] : []),
+        ],
+        {
+          leftAnnotations: [PERFECTLY_EVEN, ...lines(alarms.skew, 'alarm of hash keys')],
+          leftYAxis: { min: 0 },
+        },
+      ),
+    ],
+    [
+      graph('Records refused by shard', [shards.metricWriteProvisionedThroughputExceeded({ label: SHARD_ID, period })]),
+      graph(
+        'Throttles of the whole stream',
+        [
+          stream.metricWriteProvisionedThroughputExceeded({ ...sum, label: 'records refused' }),
+          stream.metricReadProvisionedThroughputExceeded({ ...sum, label: 'reads refused' }),
+        ],
+        { leftAnnotations: lines(alarms.writeThrottles, 'alarm of records refused') },
+      ),
+      graph(
+        'How far behind consumers are',
+        [
+          stream.metricGetRecordsIteratorAgeMilliseconds({
+            statistic: cloudwatch.Stats.MAXIMUM,
+            period,
+            label: 'milliseconds',
+          }),
+        ],
+        { leftAnnotations: lines(alarms.iteratorAge) },
+      ),
+    ],
+    ...(autoScaling ? [scalingRow(autoScaling, alarms)] : []),
+  ];
+}
+
+function scalingRow(autoScaling: StreamAutoScaling, alarms: StreamAlarms): Rows[number] {
+  const period = REPORTING_PERIOD;
+  return [
+    graph('Utilization of the shards, in %', [autoScaling.metricUtilization({ label: 'utilization', period })], {
+      leftAnnotations: [
+        ...lines(autoScaling.surgeAlarm, 'doubles the shards'),
+        ...lines(autoScaling.scaleOutAlarm, 'adds shards'),
+        ...lines(autoScaling.scaleInAlarm, 'removes shards below'),
+      ],
+    }),
+    graph('Shards', [autoScaling.metricOpenShards({ label: 'open shards', period })]),
+    graph(
+      'Shard count updates left of the day',
+      [autoScaling.metricShardCountUpdatesLeft({ label: 'of 10', period })],
+      { leftAnnotations: lines(alarms.noUpdatesLeft, 'alarm below') },
+    ),
+  ];
+}
+
+/** What the dashboard draws of each shard. */
+const SHARD_LEVEL_METRICS = [
+  kinesis.ShardLevelMetrics.INCOMING_BYTES,
+  kinesis.ShardLevelMetrics.INCOMING_RECORDS,
+  kinesis.ShardLevelMetrics.WRITE_PROVISIONED_THROUGHPUT_EXCEEDED,
+];
+
+/**
+ * Switches on the metrics of the single shards, for a stream that has none. By default that is a stream of the same stack:
+ * whoever deploys it sees the change, and pays. What a user has chosen stays.
+ *
+ * @param wanted what the user says, if anything
+ */
+export function watchShards(monitoring: IConstruct, stream: kinesis.IStream, wanted?: boolean): void {
+  const resource = stream.node.defaultChild;
+  const ofThisApp = resource instanceof kinesis.CfnStream ? resource : undefined;
+  if (wanted === false || ofThisApp?.desiredShardLevelMetrics !== undefined) return;
+  if (ofThisApp && (wanted || Stack.of(ofThisApp) === Stack.of(monitoring))) {
+    ofThisApp.desiredShardLevelMetrics = SHARD_LEVEL_METRICS;
+    return;
+  }
+  const remedy = ofThisApp
+    ? 'set shardLevelMetrics: true where the monitoring adds the stream'
+    : `give the stream shardLevelMetrics [${SHARD_LEVEL_METRICS.join(', ')}] where it is defined, and set shardLevelMetrics: false where the monitoring adds it`;
+  Annotations.of(monitoring).addWarningV2(
+    'cdk-even-shards:ShardMonitoring.noShardLevelMetrics',
+    `the dashboard cannot show a hot shard of ${stream.node.path}, a stream of another stack, unless CloudWatch has metrics ` +
+      `of its shards: ${remedy}. CloudWatch charges each of the three metrics of each shard, $0.30 a month in US East`,
+  );
+}
