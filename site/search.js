@@ -11,10 +11,10 @@ function wordsOf(text) {
     .filter(Boolean);
 }
 
-/** The entries that have all words. A word may begin anywhere in a name; a title that begins with it comes first. */
+/** The entries that have all words, those first whose own title has them, the shortest title before the others. */
 function search(words) {
   const hits = window.searchIndex.filter(({ text }) => words.every((word) => text.includes(word)));
-  const rank = ({ title }) => (title.toLowerCase().startsWith(words[0]) ? 0 : 1);
+  const rank = ({ title }) => (words.every((word) => title.toLowerCase().includes(word)) ? 0 : 1);
   return hits.sort((a, b) => rank(a) - rank(b) || a.title.length - b.title.length).slice(0, MOST);
 }
 

@@ -91,6 +91,11 @@ async function writePages(entries: readonly string[], titles: ReadonlyMap<string
   app.options.setValue('pageTitleTemplates' as never, { module: title } as never);
   const project = await app.convert();
   if (project === undefined) return false;
+  // A page begins with its construct.
+  for (const { name: page, groups = [] } of project.children ?? []) {
+    const isHead = ({ name }: { name: string }) => Number(name === titles.get(page));
+    for (const { children } of groups) children.sort((a, b) => isHead(b) - isHead(a));
+  }
   app.validate(project);
   await app.generateOutputs(project);
   const missing = (project.children ?? []).flatMap(withoutDocstring);
