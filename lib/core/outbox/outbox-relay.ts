@@ -278,7 +278,7 @@ async function connect(pool: PostgresPool, patience: Patience): ReturnType<Postg
   }
 }
 
-/** The statement that is under way fails, too. */
+/** The statement that is in flight fails, too. */
 function ignore(): void {}
 
 function isPool(postgres: PostgresPool | PostgresClient): postgres is PostgresPool {

@@ -245,7 +245,7 @@ ${BE_DURABLE}  NEW.bucket := hash & 4095;
   RETURN NEW;
 END $$;
 
--- How large a record of the stream may be, its key included: 8 KiB to 10 MiB. Events that do not fit are refused.
+-- How large a Kinesis record may be, its key included: 8 KiB to 10 MiB. Events that do not fit are refused.
 CREATE FUNCTION ${schema}.accept_records_of(bytes integer) RETURNS void
 LANGUAGE sql
 BEGIN ATOMIC
