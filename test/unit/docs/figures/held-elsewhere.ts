@@ -25,6 +25,7 @@ export const NAMES: readonly string[] = [
 ];
 
 export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
+  'README.md': { byOthers: ['more than 1,000 write units a second', '1,000 records or 1 MB a second'] },
   'adaptive-counts.md': {
     byCommand: ['a step to 8,000 writes a second', 'On 16 partitions'],
     byOthers: ['show 64 % of hot partitions', '$0.03 for a million writes', 'more than 1 KB', 'at most 80 characters'],
@@ -77,7 +78,14 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
   },
   'limits.md': {
     byTest: ['as of November 2026'],
+    byCommand: ['more than 2.5 times what a reader would pay'],
     byOthers: ['1,000 records or 1 MB a second', 'ten times in 24 hours'],
+    ofExamples: [
+      'items are larger than 4 kB',
+      'takes an item for 4 kB until it knows better',
+      'items of 400 kB',
+      'Decision 0049',
+    ],
   },
   'monitoring.md': {
     byTest: ['$0.10 a month', '$0.30 for each metric', '$3 for a dashboard', '$0.30 a month', '$0.50 for each GB'],
@@ -133,9 +141,18 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
     ofExamples: ['1000, 0.5, -7'],
   },
   'outbox.md': {
-    byTest: ['goes 248 times as fast', 'relayed 113,078 rows a second', 'It was tested on 18'],
+    byTest: [
+      'goes 248 times as fast',
+      'relayed 113,078 rows a second',
+      'It was tested on 18',
+      'An outbox of version 1',
+      'more than 256',
+      'a record of 1 MiB, 4 KiB of which',
+      'CloudEvents 1.0',
+      'classes 0A, 22, 23, 25, 28, 3D, 3F, 42 of SQLSTATE',
+    ],
     byCommand: ['Rows of 100 bytes', 'at 20 ms', 'With 10,000 keys', 'puts 10,000 rows at once'],
-    byOthers: ['Postgres 14'],
+    byOthers: ['Postgres 14', 'with 512 MiB 17.50 dollars', '512 MiB) 7.20 dollars'],
   },
   'planning.md': {
     byTest: ['37,584 commits of 43 repositories', 'is below 1e-11', 'more than 1.5 times its share below 5 %'],
