@@ -86,6 +86,16 @@ OrderedProducerFunction.FromFunctionAttributes(stack, "SameProducer", new Functi
     SameEnvironment = true
 }).GrantInvoke(role);
 
+// consumers
+var orderedConsumer = new OrderedStreamConsumer(stack, "Consumer", new OrderedStreamConsumerProps {
+    Handler = application,
+    Stream = events,
+    StartingPosition = StartingPosition.TRIM_HORIZON,
+    BatchSize = 500,
+    ParallelizationFactor = 2,
+    RetryInterval = Duration.Minutes(5)
+});
+
 // tables
 var table = new ShardedTable(stack, "Table", new ShardedTableProps {
     PartitionKey = text("jobId"),
@@ -343,6 +353,9 @@ var metrics = new IMetric[] {
     producer.MetricUserRecordsFailedByReason("RECORD_REJECTED"),
     producer.MetricUserRecordsPut(),
     producer.MetricUserRecordsReceived(),
+    orderedConsumer.MetricDeadKeys(),
+    orderedConsumer.MetricParkedKeys(),
+    orderedConsumer.MetricParkedSeconds(),
     query.Metric("Pages"),
     query.MetricConsumedReadUnits(),
     query.MetricOverRead(),

@@ -124,6 +124,16 @@ func main() {
 		SameEnvironment: jsii.Bool(true),
 	}).GrantInvoke(role)
 
+	// consumers
+	orderedConsumer := shards.NewOrderedStreamConsumer(stack, jsii.String("Consumer"), &shards.OrderedStreamConsumerProps{
+		Handler:               application,
+		Stream:                events,
+		StartingPosition:      awslambda.StartingPosition_TRIM_HORIZON,
+		BatchSize:             jsii.Number(500),
+		ParallelizationFactor: jsii.Number(2),
+		RetryInterval:         awscdk.Duration_Minutes(jsii.Number(5)),
+	})
+
 	// tables
 	table := shards.NewShardedTable(stack, jsii.String("Table"), &shards.ShardedTableProps{
 		PartitionKey: text("jobId"),
@@ -415,6 +425,9 @@ func main() {
 		producer.MetricUserRecordsFailedByReason(jsii.String("RECORD_REJECTED"), nil),
 		producer.MetricUserRecordsPut(nil),
 		producer.MetricUserRecordsReceived(nil),
+		orderedConsumer.MetricDeadKeys(nil),
+		orderedConsumer.MetricParkedKeys(nil),
+		orderedConsumer.MetricParkedSeconds(nil),
 		query.Metric(jsii.String("Pages"), nil),
 		query.MetricConsumedReadUnits(nil),
 		query.MetricOverRead(nil),

@@ -97,6 +97,18 @@ shards.OrderedProducerFunction.from_function_attributes(
     same_environment=True,
 ).grant_invoke(role)
 
+# consumers
+ordered_consumer = shards.OrderedStreamConsumer(
+    stack,
+    "Consumer",
+    handler=application,
+    stream=events,
+    starting_position=lambda_.StartingPosition.TRIM_HORIZON,
+    batch_size=500,
+    parallelization_factor=2,
+    retry_interval=cdk.Duration.minutes(5),
+)
+
 # tables
 table = shards.ShardedTable(
     stack,
@@ -385,6 +397,9 @@ metrics = [
     producer.metric_user_records_failed_by_reason("RECORD_REJECTED"),
     producer.metric_user_records_put(),
     producer.metric_user_records_received(),
+    ordered_consumer.metric_dead_keys(),
+    ordered_consumer.metric_parked_keys(),
+    ordered_consumer.metric_parked_seconds(),
     query.metric("Pages"),
     query.metric_consumed_read_units(),
     query.metric_over_read(),

@@ -84,6 +84,16 @@ shards.OrderedProducerFunction.fromFunctionAttributes(stack, 'SameProducer', {
   sameEnvironment: true,
 }).grantInvoke(role);
 
+// consumers
+const orderedConsumer = new shards.OrderedStreamConsumer(stack, 'Consumer', {
+  handler: application,
+  stream: events,
+  startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+  batchSize: 500,
+  parallelizationFactor: 2,
+  retryInterval: cdk.Duration.minutes(5),
+});
+
 // tables
 const table = new shards.ShardedTable(stack, 'Table', {
   partitionKey: text('jobId'),
@@ -349,6 +359,9 @@ const metrics: cloudwatch.IMetric[] = [
   producer.metricUserRecordsFailedByReason('RECORD_REJECTED'),
   producer.metricUserRecordsPut(),
   producer.metricUserRecordsReceived(),
+  orderedConsumer.metricDeadKeys(),
+  orderedConsumer.metricParkedKeys(),
+  orderedConsumer.metricParkedSeconds(),
   query.metric('Pages'),
   query.metricConsumedReadUnits(),
   query.metricOverRead(),

@@ -32,6 +32,7 @@ import software.amazon.awscdk.services.lambda.FilterRule;
 import software.amazon.awscdk.services.lambda.Function;
 import software.amazon.awscdk.services.lambda.FunctionAttributes;
 import software.amazon.awscdk.services.lambda.Runtime;
+import software.amazon.awscdk.services.lambda.StartingPosition;
 import software.amazon.awscdk.services.lambda.eventsources.SqsDlq;
 import software.amazon.awscdk.services.rds.*;
 import software.amazon.awscdk.services.sqs.Queue;
@@ -136,6 +137,16 @@ public final class Languages {
             .functionArn("arn:aws:lambda:eu-west-1:111111111111:function:same-producer")
             .sameEnvironment(true)
             .build()).grantInvoke(role);
+
+        // consumers
+        var orderedConsumer = new OrderedStreamConsumer(stack, "Consumer", OrderedStreamConsumerProps.builder()
+            .handler(application)
+            .stream(events)
+            .startingPosition(StartingPosition.TRIM_HORIZON)
+            .batchSize(500)
+            .parallelizationFactor(2)
+            .retryInterval(Duration.minutes(5))
+            .build());
 
         // tables
         var table = new ShardedTable(stack, "Table", ShardedTableProps.builder()
@@ -418,6 +429,9 @@ public final class Languages {
             producer.metricUserRecordsFailedByReason("RECORD_REJECTED"),
             producer.metricUserRecordsPut(),
             producer.metricUserRecordsReceived(),
+            orderedConsumer.metricDeadKeys(),
+            orderedConsumer.metricParkedKeys(),
+            orderedConsumer.metricParkedSeconds(),
             query.metric("Pages"),
             query.metricConsumedReadUnits(),
             query.metricOverRead(),
