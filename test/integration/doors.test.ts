@@ -34,12 +34,12 @@ describe('an application that imports one name', () => {
   const LIMITS = {
     'consumer: deaggregate': 7_100,
     'producer: OrderedProducer': 44_000,
-    'sharded-index: fanOutQuery': 43_400,
-    'adaptive-counts: AdaptiveIndex': 7_000,
+    'sharded-index: fanOutQuery': 49_000,
+    'adaptive-counts: AdaptiveIndex': 7_500,
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_200,
-    'keyspaces: fanOutSelect': 39_800,
-    'planning: planIndex': 12_400,
+    'keyspaces: fanOutSelect': 42_700,
+    'planning: planIndex': 12_600,
     'outbox: OutboxRelay': 48_000,
     'testing: FakeKinesis': 17_200,
   };
