@@ -31,6 +31,7 @@ const CONSTRUCTS: Record<string, StackName[]> = {
   KeyShardedTable: ['a sharded table', 'a sharded table with a key'],
   KeyspacesFanOutQueryFunction: ['a query of Amazon Keyspaces', 'a query of Amazon Keyspaces with a key'],
   OrderedProducerFunction: ['a producer', 'a producer on an encrypted stream', 'a producer that allocates keys'],
+  OrderedStreamConsumer: ['a consumer', 'a consumer with a key'],
   OutboxRelayFunction: ['a relay with a role of IAM', 'a relay with a secret'],
   ProducerFifoQueue: ['a producer behind a queue', 'a producer behind an encrypted queue'],
   AdaptiveShardCountController: ['a controller of shard counts'],

@@ -64,7 +64,7 @@ describeOnPostgres('an invocation of the relay function ends before its time is 
 
   test.each([
     ['Postgres says nothing', { code: 'OUTBOX_CONNECTION' }],
-    ['Secrets Manager says nothing', { name: 'AbortError' }],
+    ['Secrets Manager says nothing', { name: 'TimeoutError' }],
   ])('it says so where %s', (name, error) => {
     expect(outcomes[name]!.invocation.error).toMatchObject(error);
   });

@@ -2,6 +2,7 @@ import { Duration, Lazy, Size, type Stack } from 'aws-cdk-lib';
 import { AttributeType, StreamViewType } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { type IStream, Stream } from 'aws-cdk-lib/aws-kinesis';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -17,6 +18,7 @@ import {
   KeyspacesCapacity,
   KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
+  OrderedStreamConsumer,
   OutboxRelayDatabase,
   OutboxRelayFunction,
   ShardCounts,
@@ -52,6 +54,21 @@ function imported(stack: Stack): IStream {
 
 function producer(stack: Stack, settings: object = {}): OrderedProducerFunction {
   return new OrderedProducerFunction(stack, 'Producer', { stream: imported(stack), ...settings });
+}
+
+function consumer(stack: Stack, settings: object): OrderedStreamConsumer {
+  const handler = new lambda.Function(stack, 'Application', {
+    runtime: lambda.Runtime.NODEJS_LATEST,
+    handler: 'index.handler',
+    code: lambda.Code.fromInline('exports.handler = async () => {};'),
+  });
+  const startingPosition = lambda.StartingPosition.TRIM_HORIZON;
+  return new OrderedStreamConsumer(stack, 'Consumer', {
+    handler,
+    stream: imported(stack),
+    startingPosition,
+    ...settings,
+  });
 }
 
 function table(stack: Stack): ShardedTable {
@@ -358,6 +375,19 @@ export const tokenCases: TokenCase[] = [
       return producer(stack).addTableStream({ table: table(stack), maxRecordAge: seconds(), onFailure });
     },
     refusal: 'maxRecordAge must be 1 minute to 24 hours, known at synthesis, got "a token"',
+  },
+  { name: 'OrderedStreamConsumerProps.batchSize', give: (stack) => consumer(stack, { batchSize: token() }) },
+  {
+    name: 'OrderedStreamConsumerProps.maxBatchingWindow',
+    give: (stack) => consumer(stack, { maxBatchingWindow: seconds() }),
+  },
+  {
+    name: 'OrderedStreamConsumerProps.parallelizationFactor',
+    give: (stack) => consumer(stack, { parallelizationFactor: token() }),
+  },
+  {
+    name: 'OrderedStreamConsumerProps.retryInterval',
+    give: (stack) => consumer(stack, { retryInterval: Duration.minutes(token()) }),
   },
   { name: 'OutboxRelayFunctionProps.memorySize', give: (stack) => relay(stack, { memorySize: token() }) },
   { name: 'OutboxRelayFunctionProps.timeout', give: (stack) => relay(stack, { timeout: seconds() }) },

@@ -24,6 +24,7 @@ import {
   KeyspacesChangeView,
   KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
+  OrderedStreamConsumer,
   OutboxRelayDatabase,
   OutboxRelayFunction,
   ShardCounts,
@@ -94,6 +95,15 @@ const ownedProducerOf = (stack: Stack, allocateHashKeys: boolean) => {
   return new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry, allocateHashKeys });
 };
 /** A function of the application's own, with a role of its own. */
+function consumerOf(stack: Stack, encryption?: TableEncryptionV2): OrderedStreamConsumer {
+  return new OrderedStreamConsumer(stack, 'Consumer', {
+    handler: functionOf(stack, 'Application'),
+    stream: streamOf(stack),
+    startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+    encryption,
+  });
+}
+
 const functionOf = (stack: Stack, id: string) =>
   new lambda.Function(stack, id, {
     runtime: lambda.Runtime.NODEJS_22_X,
@@ -132,6 +142,8 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     new OrderedProducerFunction(stack, 'Producer', { stream: streamOf(stack) }).addTableStream({
       table: jobsOf(stack).table,
     }),
+  'a consumer': (stack) => consumerOf(stack),
+  'a consumer with a key': (stack) => consumerOf(stack, customerManaged(stack)),
   'a registry': (stack) => registryOf(stack),
   'a registry with a key': (stack) => registryOf(stack, customerManaged(stack)),
   'a query': (stack) => new FanOutQueryFunction(stack, 'Query', { indexes: [jobsOf(stack).index] }),
