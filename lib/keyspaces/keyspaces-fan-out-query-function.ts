@@ -53,6 +53,7 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
  *   in another account or region than the function, and, when the app is synthesized, if their configuration outgrows
  *   Lambda's environment
  *
+ * @exampleMetadata fixture=app
  * @example
  * const query = new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogs] });
  * query.grantInvoke(application);

@@ -231,6 +231,7 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
  *
  * @stateful
  *
+ * @exampleMetadata fixture=app
  * @example
  * const blogs = new ShardedKeyspacesTable(stack, 'Blogs', {
  *   keyspaceName: 'blogs',

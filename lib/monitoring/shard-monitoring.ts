@@ -124,6 +124,7 @@ class AlarmStatus extends cloudwatch.AlarmStatusWidget {
  * dashboard too: functions and indexes have methods for theirs, and `StreamShardMetrics` has those of the shards of a
  * stream.
  *
+ * @exampleMetadata fixture=app
  * @example
  * const monitoring = new ShardMonitoring(stack, 'Monitoring', { alarmActions: [new actions.SnsAction(topic)] });
  * monitoring.addStream(stream);

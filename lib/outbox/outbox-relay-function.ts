@@ -208,6 +208,7 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
  * @throws an error with the code `INVALID_ARGUMENT` if the stream or the network is known to be in another account or region,
  *   if the stream ignores partition keys, or if the timeout, the record size limit or the tries are out of bounds
  *
+ * @exampleMetadata fixture=app
  * @example
  * new OutboxRelayFunction(stack, 'Relay', {
  *   stream,

@@ -126,6 +126,7 @@ export interface UniformStreamProps {
  *
  * @stateful
  *
+ * @exampleMetadata fixture=app
  * @example
  * const events = new UniformStream(stack, 'Events', { shardCount: 8 });
  * events.addReconciliation();

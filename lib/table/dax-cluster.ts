@@ -125,6 +125,7 @@ const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
  * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if a number or a duration is
  *   out of its bounds, or if a table is known to be in another account or region
  *
+ * @exampleMetadata fixture=app
  * @example
  * const cache = new DaxCluster(stack, 'Cache', { tables: [table], vpc });
  * cache.bindReader(application);

@@ -39,6 +39,7 @@ const THROTTLED_KEYS: dynamodb.ContributorInsightsSpecification = {
  *
  * @stateful
  *
+ * @exampleMetadata fixture=app
  * @example
  * const orders = new ShardedTable(stack, 'Orders', {
  *   partitionKey: { name: 'orderId', type: dynamodb.AttributeType.STRING },

@@ -83,8 +83,8 @@ async function writePages(entries: readonly string[], titles: ReadonlyMap<string
     tsconfig: join(ENTRIES, 'tsconfig.json'),
     plugin: ['typedoc-plugin-markdown', './scripts/reference/parameter-names.mjs'],
     entryPoints: [...entries],
-    blockTags: [...OptionDefaults.blockTags, '@stateful'],
-    excludeTags: ['@stateful'],
+    blockTags: [...OptionDefaults.blockTags, '@stateful', '@exampleMetadata'],
+    excludeTags: ['@stateful', '@exampleMetadata'],
     outputs: [{ name: 'markdown', path: OUT }],
   });
   const title = ({ name }: { name: string }) => titles.get(name) ?? `${packageJson.name}/${name}`;

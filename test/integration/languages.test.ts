@@ -63,6 +63,10 @@ describe('what docstrings say of errors', () => {
 function docsOf(described: unknown): string {
   if (typeof described !== 'object' || described === null) return '';
   return Object.entries(described)
-    .map(([name, inner]) => (name === 'docs' ? Object.values(inner as object).join('\n') : docsOf(inner)))
+    .map(([name, inner]) => (name === 'docs' ? textsOf(inner) : docsOf(inner)))
     .join('\n');
+}
+
+function textsOf(docs: unknown): string {
+  return typeof docs === 'object' && docs !== null ? Object.values(docs).map(textsOf).join('\n') : String(docs);
 }

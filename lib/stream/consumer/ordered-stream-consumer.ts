@@ -114,6 +114,7 @@ const PARKING_ACTIONS = ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Qu
  *
  * @stateful
  *
+ * @exampleMetadata fixture=app
  * @example
  * new OrderedStreamConsumer(stack, 'Consumer', {
  *   handler: application,

@@ -266,6 +266,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  *   region; if the record size limit is none that a stream can have; and if the registry is known to be another stream's,
  *   or in another account or region
  *
+ * @exampleMetadata fixture=app
  * @example
  * const producer = new OrderedProducerFunction(stack, 'Producer', { stream, aggregation: true });
  * producer.addFifoQueue('Queue').queue.grantSendMessages(application);

@@ -94,10 +94,11 @@ const BATCH_SIZE = 10;
  * its order across invocations: what failed comes again, before what is behind it. Groups go side by side. Both queues
  * are encrypted, take requests over TLS only, keep messages for 14 days, and are retained when they leave the stack.
  *
+ * @exampleMetadata fixture=app
  * @example
- * const { queue, deadLetterQueue } = producer.addFifoQueue('Queue', { maxReceiveCount: 5 });
- * queue.grantSendMessages(application);
- * monitoring.addDeadLetterQueue(deadLetterQueue);
+ * const commands = producer.addFifoQueue('Commands', { maxReceiveCount: 5 });
+ * commands.queue.grantSendMessages(application);
+ * monitoring.addDeadLetterQueue(commands.deadLetterQueue);
  */
 export class ProducerFifoQueue extends Construct {
   /** @internal */

@@ -145,6 +145,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  *
  * @stateful
  *
+ * @exampleMetadata fixture=app
  * @example
  * const hashKeyRegistry = new HashKeyRegistry(stack, 'HashKeys', { stream });
  * new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry });

@@ -88,6 +88,7 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  *   `INVALID_ARGUMENT` if `minCapacity` is the larger, if the target is none, or if the stream is known to be on-demand, or
  *   in another account or region
  *
+ * @exampleMetadata fixture=app
  * @example
  * const scaling = new StreamAutoScaling(stack, 'Scaling', { stream, minCapacity: 2, maxCapacity: 64 });
  * monitoring.addStream(stream, { autoScaling: scaling });

@@ -72,6 +72,7 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
  *   `INVALID_ARGUMENT` if it is to repair without one, or if the stream is known to be on-demand, or in another account or
  *   region
  *
+ * @exampleMetadata fixture=app
  * @example
  * const reconciliation = new StreamReconciliation(stack, 'Look', { stream, shardCount: 8, repair: true });
  * monitoring.addStream(stream, { reconciliation });

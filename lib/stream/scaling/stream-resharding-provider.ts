@@ -39,6 +39,7 @@ export interface StreamReshardingProviderProps extends BundledFunctionOptions {
  * `reshardingProvider`. The functions of the framework run in the same network, log to a log group of their own, and are
  * given the same log level and key; the other settings are those of the function of this library.
  *
+ * @exampleMetadata fixture=app
  * @example
  * const reshardingProvider = new StreamReshardingProvider(stack, 'Provider', { timeout: Duration.minutes(5) });
  * new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4, reshardingProvider });

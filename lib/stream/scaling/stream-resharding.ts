@@ -59,6 +59,7 @@ export interface StreamReshardingProps {
  * @throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
  *   `INVALID_ARGUMENT` if the stream is known to be on-demand, or in another account or region
  *
+ * @exampleMetadata fixture=app
  * @example
  * const resharding = new StreamResharding(stack, 'Resharding', { stream, shardCount: 32, deployedShardCount: 4 });
  * new CfnOutput(stack, 'OpenShards', { value: resharding.openShardCount });

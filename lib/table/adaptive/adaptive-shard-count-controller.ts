@@ -54,6 +54,7 @@ const LEAST_TIMEOUT = Duration.minutes(2);
  * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed, and `INVALID_ARGUMENT` if the
  *   table is known to be in another account or region, or if the timeout is known to be less than 2 minutes
  *
+ * @exampleMetadata fixture=app
  * @example
  * const controller = new AdaptiveShardCountController(stack, 'Counts', { index });
  * monitoring.addIndex(index, { shardCountController: controller });

@@ -120,6 +120,7 @@ export interface ShardedIndexAttributes extends BaseShardedIndexOptions {
  * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to the table, or
  * that query it themselves.
  *
+ * @exampleMetadata fixture=app
  * @example
  * const byTime = table.addShardedIndex({
  *   indexName: 'byTime',

@@ -136,6 +136,7 @@ export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOpti
  *
  * @stateful
  *
+ * @exampleMetadata fixture=app
  * @example
  * const invoices = new KeyShardedTable(stack, 'Invoices', {
  *   partitionKey: { name: 'PK', type: dynamodb.AttributeType.STRING },

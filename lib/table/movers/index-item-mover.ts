@@ -30,6 +30,7 @@ export interface IndexItemMoverProps extends ItemMoverOptions {
  *   its bounds, if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or
  *   region
  *
+ * @exampleMetadata fixture=app
  * @example
  * const mover = new IndexItemMover(stack, 'Strays', { index, readUnitsPerSecond: 500, writeUnitsPerSecond: 200 });
  * mover.grantStartExecution(application);

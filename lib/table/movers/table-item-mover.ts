@@ -66,6 +66,7 @@ export interface TableItemMoverProps extends ItemMoverOptions {
  *   its bounds, if there is a `reportPrefix` without a `reportBucket`, or if the table is known to be in another account or
  *   region
  *
+ * @exampleMetadata fixture=app
  * @example
  * new TableItemMover(stack, 'Moves', {
  *   table: invoices,

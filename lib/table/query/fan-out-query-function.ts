@@ -93,6 +93,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
  * @throws an error with the code `INVALID_ARGUMENT` if there is no index, if two have the same name, and, when the app is
  *   synthesized, if their configuration outgrows Lambda's environment
  *
+ * @exampleMetadata fixture=app
  * @example
  * const query = new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
  * query.grantInvoke(application);

@@ -23,7 +23,6 @@ test('a worker that lost a range while it took it over does not delete what the 
     'worker 2 lists parked keys',
     'worker 2 looks',
     'worker 2 reads a window',
-    'worker 2 saves',
     'worker 2 request 1 arrives',
     'worker 2 reads a window',
     'worker 2 parks',
