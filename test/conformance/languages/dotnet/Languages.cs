@@ -314,7 +314,7 @@ monitoring.AddDeadLetterQueue(fifo.DeadLetterQueue, new DeadLetterQueueMonitorin
 monitoring.AddDeadLetterQueue(failed);
 monitoring.AddIndex(byStatus, new IndexMonitoringOptions {
     WriteThrottleAlarm = false,
-    AdaptiveShardCountController = controller
+    ShardCountController = controller
 });
 monitoring.AddQuery(query);
 monitoring.AddQuery(rows);

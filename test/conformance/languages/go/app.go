@@ -350,8 +350,8 @@ func main() {
 		Vpc:      vpc,
 	})
 	daxCluster := shards.NewDaxCluster(stack, jsii.String("DaxCluster"), &shards.DaxClusterProps{
-		Tables:      &[]awsdynamodb.ITableV2{invoices},
-		Vpc:         vpc,
+		Tables: &[]awsdynamodb.ITableV2{invoices},
+		Vpc:    vpc,
 	})
 	daxCluster.GrantRead(role)
 	relay.GrantInvoke(role)
@@ -386,7 +386,7 @@ func main() {
 	monitoring.AddDeadLetterQueue(failed, nil)
 	monitoring.AddIndex(byStatus, &shards.IndexMonitoringOptions{
 		WriteThrottleAlarm:   jsii.Bool(false),
-		AdaptiveShardCountController: controller,
+		ShardCountController: controller,
 	})
 	monitoring.AddQuery(query)
 	monitoring.AddQuery(rows)
