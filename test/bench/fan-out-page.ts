@@ -10,6 +10,7 @@ import {
 } from '../../lib/core';
 import { STUB, serveQueries, startQueryStub } from '../support/fakes/query-stub';
 import { writeGuideTable } from '../support/guide-table';
+import { indexConfig } from '../support/index-config';
 
 /**
  * Wall time and CPU time of one ordered page over N shards, by who asks the shards: against a stub in another process
@@ -57,17 +58,8 @@ async function compare(rounds: number, latencyMs: number): Promise<void> {
   stub.stop();
 }
 
-const configOf = (shards: number): ShardedIndexConfig => ({
-  tableName: 'Jobs',
-  indexName: 'byStatus',
-  tableKey: ['jobId'],
-  keyLayout: 'multi-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'byStatusShard',
-  sortKeyAttributes: ['createdAt'],
-  shards: { default: { write: shards, read: shards } },
-  strategy: 'calculated',
-});
+const configOf = (shards: number): ShardedIndexConfig =>
+  indexConfig({ shardAttribute: 'byStatusShard', shards: { default: { write: shards, read: shards } } });
 
 function merged(client: QueryClient): Approach {
   const options = { concurrency: MAX_SOCKETS, history: new FanOutHistory() };

@@ -1,4 +1,5 @@
 import { type IndexShards, type ShardedIndexConfig, shardPut } from '../../lib/core';
+import { indexConfig } from '../support/index-config';
 
 const VALUES = [0, 1_000, 10_000];
 const WRITES = 1_000;
@@ -28,17 +29,11 @@ function main(): void {
 function configWith(values: number): ShardedIndexConfig {
   const byValue: IndexShards['byValue'] = {};
   for (let value = 0; value < values; value++) byValue[`value-${value}`] = { write: 8, read: 8 };
-  return {
-    tableName: 'Jobs',
-    indexName: 'byStatus',
-    tableKey: ['jobId'],
-    keyLayout: 'multi-attribute',
-    valueAttribute: 'status',
+  return indexConfig({
     shardAttribute: 'statusShard',
     sortKeyAttributes: [],
     shards: { default: { write: 4, read: 4 }, byValue },
-    strategy: 'calculated',
-  };
+  });
 }
 
 function microsecondsOf(work: () => void): number {

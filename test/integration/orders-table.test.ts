@@ -2,22 +2,18 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
 import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { Orders } from '../../examples/orders-table/orders';
-import type { ShardedIndexConfig } from '../../lib/core';
+import { indexConfig } from '../support/index-config';
 import { createTable } from '../support/sharded-tables';
 
 /** examples/orders-table on dynalite. */
 
-const byStatus: ShardedIndexConfig = {
+const byStatus = indexConfig({
   tableName: 'Orders',
-  indexName: 'byStatus',
   tableKey: ['orderId'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
   shardAttribute: 'byStatusShard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: 3, read: 3 }, byValue: { shipped: { write: 20, read: 20 } } },
-  strategy: 'calculated',
-};
+});
 
 let emulator: Emulator;
 let dynamoDb: DynamoDB;

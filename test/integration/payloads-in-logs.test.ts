@@ -9,6 +9,7 @@ import {
   STREAM_NAME,
   TABLES,
 } from '../../lib/core/foundation/function-environment';
+import { indexConfig } from '../support/index-config';
 import { LambdaFunction } from '../support/lambda-function';
 
 const CANARY = 'canary-7f3a91';
@@ -18,17 +19,11 @@ const LARGE = CANARY.repeat(15_000);
 let server: Server;
 const functions: Record<string, LambdaFunction> = {};
 
-const index = {
-  tableName: 'Jobs',
-  indexName: 'byStatus',
+const index = indexConfig({
   tableKey: ['id'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'shard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: 2, read: 2 } },
-  strategy: 'calculated',
-};
+});
 const table = {
   keyspaceName: 'k',
   tableName: 't',

@@ -8,12 +8,12 @@ import {
   type ItemReshardClient,
   plainItem,
   reshardItems,
-  type ShardedIndexConfig,
   StrayScanError,
   shardAttributes,
   shardUpdate,
 } from '../../lib/core';
 import { seededRandom } from '../../lib/testing/seeded-random';
+import { indexConfig } from '../support/index-config';
 import { createTable } from '../support/sharded-tables';
 
 /** An index is adopted on a table with items, beside writers, on dynalite with the AWS SDK. */
@@ -22,17 +22,14 @@ const ITEMS = 300;
 const WRITERS = 8;
 const STATUSES = ['new', 'paid', 'sent'];
 
-const byStatus: ShardedIndexConfig = {
+const byStatus = indexConfig({
   tableName: 'Orders',
-  indexName: 'byStatus',
   tableKey: ['orderId'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
   shardAttribute: 'byStatusShard',
   sortKeyAttributes: [],
   shards: { default: { write: 3, read: 5 } },
-  strategy: 'calculated',
-};
+});
 const { tableName: TableName } = byStatus;
 
 let emulator: Emulator;

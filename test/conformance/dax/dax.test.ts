@@ -15,10 +15,10 @@ import {
   plainItem,
   type QueryClient,
   type ShardedConfig,
-  type ShardedIndexConfig,
   shardAttributes,
 } from '../../../lib/core';
 import { invoices } from '../../support/fakes/invoices';
+import { indexConfig } from '../../support/index-config';
 import { type Cbor, DaxServer, THROTTLED } from './dax-server';
 
 /**
@@ -36,17 +36,14 @@ interface DaxClient extends QueryClient {
 }
 type DaxClass = new (config: object) => DaxClient;
 
-const byStatus: ShardedIndexConfig = {
+const byStatus = indexConfig({
   tableName: 'Invoices',
-  indexName: 'byStatus',
   tableKey: ['InvoiceNumber', 'ClientTransactionId'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
   shardAttribute: 'byStatusShard',
   sortKeyAttributes: ['amount'],
   shards: { default: { write: 3, read: 3 } },
-  strategy: 'calculated',
-};
+});
 const TTL_MS = 60_000;
 
 describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emulator';
-import { fanOutCount, findStrays, type ShardedIndexConfig } from '../../../lib/core';
+import { fanOutCount, findStrays } from '../../../lib/core';
+import { indexConfig } from '../../support/index-config';
 import { createTable } from '../../support/sharded-tables';
 import { DYNAMODB_EMULATORS, type DynamoDbEmulator } from '../dynamodb-emulators';
 
@@ -44,17 +45,14 @@ if (CASES.length === MAPPERS.length) console.log('SKIPPED: the multi-attribute l
 
 describeIf.each(CASES)('the orders of examples/mappers/$mapper-orders.js, $keyLayout, on $on', (each) => {
   const { mapper, keyLayout } = each;
-  const byStatus: ShardedIndexConfig = {
+  const byStatus = indexConfig({
     tableName: `Orders-${mapper}-${keyLayout}`,
-    indexName: 'byStatus',
     tableKey: ['pk', 'sk'],
     keyLayout,
-    valueAttribute: 'status',
     shardAttribute: 'byStatusShard',
     sortKeyAttributes: [],
     shards: { default: { write: 3, read: 3 }, byValue: { shipped: { write: 7, read: 7 } } },
-    strategy: 'calculated',
-  };
+  });
   let emulator: Awaited<ReturnType<DynamoDbEmulator['start']>>;
   let dynamoDb: DynamoDB;
 

@@ -12,13 +12,14 @@ import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emu
 import type { Emulator } from '../../../bin/local/emulators/emulator-thread';
 import { FunctionPool } from '../../../bin/local/functions/function-pool';
 import { lambdaEnvironment } from '../../../bin/local/functions/lambda-environment';
-import { findStrays, type ShardedIndexConfig } from '../../../lib/core';
+import { findStrays } from '../../../lib/core';
 import {
   INDEX,
   READ_UNITS_PER_SECOND,
   SEGMENTS_AT_ONCE,
   WRITE_UNITS_PER_SECOND,
 } from '../../../lib/core/foundation/function-environment';
+import { indexConfig } from '../../support/index-config';
 import { createTable } from '../../support/sharded-tables';
 import { BUCKET_NAME, definitionOf, reshardingStack } from '../../support/stacks/resharding-stack';
 import { fetchInterpreter, interpret } from './interpreter';
@@ -31,17 +32,14 @@ import { fetchInterpreter, interpret } from './interpreter';
 const ITEMS = 240;
 const SEGMENTS = 4;
 
-const byStatus: ShardedIndexConfig = {
+const byStatus = indexConfig({
   tableName: 'Orders',
-  indexName: 'byStatus',
   tableKey: ['orderId'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
   shardAttribute: 'byStatusShard',
   sortKeyAttributes: [],
   shards: { default: { write: 3, read: 3 } },
-  strategy: 'calculated',
-};
+});
 
 /** 15 seconds are kept for the answer, so one is left for the work, and a segment moves about 20 items in it. */
 const TIMEOUT_SECONDS = 16;

@@ -1,4 +1,3 @@
-import type { ShardedIndexConfig } from '../../../lib/core';
 import { shardAttributes } from '../../../lib/core';
 import {
   INDEXES,
@@ -15,6 +14,7 @@ import {
   STREAM_NAME,
   SURGE_ALARM,
 } from '../../../lib/core/foundation/function-environment';
+import { indexConfig } from '../../support/index-config';
 import { type Invocation, LambdaFunction } from '../../support/lambda-function';
 import { CANARY, type Dice, mutatedJson } from '../../support/random-json';
 import { AwsStub } from './aws-stub';
@@ -22,17 +22,11 @@ import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 import { checkInvocation } from './oracle';
 
-const INDEX: ShardedIndexConfig = {
-  tableName: 'Jobs',
-  indexName: 'byStatus',
+const INDEX = indexConfig({
   tableKey: ['id'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'shard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: 3, read: 3 } },
-  strategy: 'calculated',
-};
+});
 const VALUES = ['open', 'failed'];
 const ITEMS = 60;
 

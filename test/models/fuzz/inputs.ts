@@ -28,6 +28,7 @@ import {
 import { AggregateBuilder } from '../../../lib/core/producer/aggregate-builder';
 import { FakeCassandra } from '../../support/fakes/fake-cassandra';
 import { FakeIndex } from '../../support/fakes/fake-index';
+import { indexConfig } from '../../support/index-config';
 import {
   CANARY,
   hostileValue,
@@ -41,17 +42,11 @@ import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 import { typed } from './oracle';
 
-const INDEX: ShardedIndexConfig = {
-  tableName: 'Jobs',
-  indexName: 'byStatus',
+const INDEX = indexConfig({
   tableKey: ['id'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'shard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: 2, read: 3 }, byValue: { open: { write: 4, read: 4 } } },
-  strategy: 'calculated',
-};
+});
 
 const BLOGS: ShardedKeyspacesConfig = {
   keyspaceName: 'k',

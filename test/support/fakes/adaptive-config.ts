@@ -1,16 +1,11 @@
-import type { ShardedIndexConfig } from '../../../lib/core';
+import { indexConfig } from '../index-config';
 
 /** An index by status whose counts grow. */
-export const adaptiveConfig: ShardedIndexConfig = {
+export const adaptiveConfig = indexConfig({
   version: 2,
   tableName: 'orders',
-  indexName: 'byStatus',
   tableKey: ['orderId'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
   shardAttribute: 'byStatusShard',
-  sortKeyAttributes: ['createdAt'],
-  shards: { default: { write: 1, read: 1 } },
   adaptive: { tableName: 'counts', maximum: 64 },
-  strategy: 'calculated',
-};
+});

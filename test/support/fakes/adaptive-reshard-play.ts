@@ -17,6 +17,7 @@ import {
 import { strayOf } from '../../../lib/core/sharded-index/strays/judge';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { indexConfig } from '../index-config';
 import { reshardWithCrashes, type Send, throttled } from './crashing-reshard';
 import { FakeCountTable } from './fake-count-table';
 import { FakeTable } from './fake-table';
@@ -274,14 +275,11 @@ function attributesOf(item: Record<string, string>): DynamoDbItem {
 
 function configOf(random: () => number): ShardedIndexConfig {
   const first = 1 + Math.floor(random() * 2);
-  return {
+  return indexConfig({
     version: 2,
     tableName: 'Orders',
-    indexName: 'byStatus',
     tableKey: ['id'],
     keyLayout: random() < 0.5 ? 'multi-attribute' : 'single-attribute',
-    valueAttribute: 'status',
-    shardAttribute: 'shard',
     sortKeyAttributes: [],
     shards: {
       default: { write: 1, read: 1 },
@@ -289,5 +287,5 @@ function configOf(random: () => number): ShardedIndexConfig {
     },
     adaptive: { tableName: 'counts', maximum: MAXIMUM },
     strategy: random() < 0.7 ? 'calculated' : 'random',
-  };
+  });
 }

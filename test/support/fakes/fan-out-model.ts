@@ -18,6 +18,7 @@ import { compareAttributeValues } from '../../../lib/core/sharded-index/query/at
 import { decodeCursor } from '../../../lib/core/sharded-index/query/cursor';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { indexConfig } from '../index-config';
 import { FakeIndex } from './fake-index';
 
 /** An index that a case can be played on. */
@@ -79,17 +80,7 @@ function sortValue(type: SortType, rank: number): AttributeValue {
 }
 
 export function modelConfig(layout: ShardedIndexConfig['keyLayout'], sortKeys: number): ShardedIndexConfig {
-  return {
-    tableName: 'Jobs',
-    indexName: 'byStatus',
-    tableKey: ['jobId'],
-    keyLayout: layout,
-    valueAttribute: 'status',
-    shardAttribute: 'shard',
-    sortKeyAttributes: MODEL_SORT_KEYS.slice(0, sortKeys),
-    shards: { default: { write: 1, read: 1 } },
-    strategy: 'calculated',
-  };
+  return indexConfig({ keyLayout: layout, sortKeyAttributes: MODEL_SORT_KEYS.slice(0, sortKeys) });
 }
 
 /** A `FakeIndex` whose answers end wherever a random number says. */

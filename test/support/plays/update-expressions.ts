@@ -1,19 +1,17 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import { InvalidArgumentError, type ShardedIndexConfig, shardUpdate } from '../../../lib/core';
+import { InvalidArgumentError, shardUpdate } from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { indexConfig } from '../index-config';
 
-const config: ShardedIndexConfig = {
-  tableName: 'Jobs',
+const config = indexConfig({
   indexName: 'byPhase',
-  tableKey: ['jobId'],
   keyLayout: 'single-attribute',
   valueAttribute: 'phase',
   shardAttribute: 'phaseShard',
   sortKeyAttributes: [],
   shards: { default: { write: 5, read: 5 } },
-  strategy: 'calculated',
-};
+});
 const DECISIVE = ['phase', 'phaseShard'];
 const Key = { jobId: 'job-1' };
 const ITEM = {

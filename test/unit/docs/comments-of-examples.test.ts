@@ -3,8 +3,9 @@ import { inspect } from 'node:util';
 import { uniformRanges } from '../../../lib/core';
 import * as planning from '../../../lib/core/planning';
 import { describeOperation, inspectStream } from '../../../lib/core/resharding';
-import { planIndexReshard, type ShardedIndexConfig, shardAttributes } from '../../../lib/core/sharded-index';
+import { planIndexReshard, shardAttributes } from '../../../lib/core/sharded-index';
 import { FakeControlPlane, VirtualClock } from '../../../lib/testing';
+import { indexConfig } from '../../support/index-config';
 
 /** What a comment behind a line of an example says that the line gives, it gives. */
 
@@ -57,20 +58,15 @@ test('the guide to resharding says what a dry run prints', async () => {
 
 test.each(['README.md', 'docs/guides/sharded-tables.md'])('%s says which shard the order has', (path) => {
   const text = readFileSync(path, 'utf8');
-  const config: ShardedIndexConfig = {
+  const config = indexConfig({
     tableName: 'Table',
-    indexName: 'byStatus',
     tableKey: ['orderId'],
-    keyLayout: 'multi-attribute',
-    valueAttribute: 'status',
     shardAttribute: 'byStatusShard',
-    sortKeyAttributes: ['createdAt'],
     shards: {
       default: { write: 1, read: 1 },
       byValue: { shipped: { write: 20, read: 20 }, pending: { write: 5, read: 5 } },
     },
-    strategy: 'calculated',
-  };
+  });
   const order = { orderId: 'o-1', status: 'pending', createdAt: new Date().toISOString() };
   expect(text).toContain("{ orderId: 'o-1', status: 'pending', createdAt: new Date().toISOString() }");
   const { byStatusShard } = shardAttributes(config, order);

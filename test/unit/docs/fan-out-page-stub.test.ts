@@ -1,23 +1,14 @@
 import { Readable } from 'node:stream';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { HttpResponse } from '@smithy/core/protocols';
-import { fanOutQuery, lightQueryClient, type ShardedIndexConfig } from '../../../lib/core';
+import { fanOutQuery, lightQueryClient } from '../../../lib/core';
 import { answerTo } from '../../support/fakes/query-stub';
+import { indexConfig } from '../../support/index-config';
 
 test('the stub of `npm run bench fan-out-page` answers as DynamoDB does, for both clients', async () => {
-  const config: ShardedIndexConfig = {
-    tableName: 'Jobs',
-    indexName: 'byStatus',
-    tableKey: ['jobId'],
-    keyLayout: 'multi-attribute',
-    valueAttribute: 'status',
-    shardAttribute: 'byStatusShard',
-    sortKeyAttributes: ['createdAt'],
-    shards: { default: { write: 10, read: 10 } },
-    strategy: 'calculated',
-  };
+  const config = indexConfig({ shardAttribute: 'byStatusShard', shards: { default: { write: 10, read: 10 } } });
   const handle = async ({ body }: { body: Uint8Array }) => {
-    const [head, text] = answerTo(JSON.parse(Buffer.from(body).toString()))
+    const [head, text] = answerTo(JSON.parse(new TextDecoder().decode(body)))
       .toString()
       .split('\r\n\r\n') as [string, string];
     const headers = Object.fromEntries(

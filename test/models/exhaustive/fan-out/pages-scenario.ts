@@ -12,6 +12,7 @@ import {
 } from '../../../../lib/core';
 import { storePath } from '../../../../lib/core/sharded-index/config/sharded-index-config';
 import { FakeIndex } from '../../../support/fakes/fake-index';
+import { indexConfig } from '../../../support/index-config';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import type { World } from '../world';
@@ -38,16 +39,15 @@ const SHARDS = 2;
 /** Behind every other day, so that an item of it is still to come whatever page was shown. */
 const LAST_DAY = 'd9';
 
-const CONFIG: ShardedIndexConfig = {
+const CONFIG = indexConfig({
   tableName: 'Events',
   indexName: 'byDay',
   tableKey: ['id'],
-  keyLayout: 'multi-attribute',
-  shardAttribute: 'shard',
   sortKeyAttributes: ['day'],
   shards: { default: { write: SHARDS, read: SHARDS } },
   strategy: 'random',
-};
+  valueAttribute: undefined,
+});
 
 /** Waits between attempts are over at once; the deadline of a page comes by a step of its own. */
 const DEADLINE_MS = 1_000_000;

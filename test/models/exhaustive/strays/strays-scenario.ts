@@ -8,6 +8,7 @@ import {
   shardAttributes,
 } from '../../../../lib/core';
 import { FakeTable } from '../../../support/fakes/fake-table';
+import { indexConfig } from '../../../support/index-config';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import { stateText } from '../heard';
@@ -30,17 +31,13 @@ export interface StraysBounds {
   falls?: boolean;
 }
 
-const CONFIG: ShardedIndexConfig = {
+const CONFIG = indexConfig({
   tableName: 'Orders',
-  indexName: 'byStatus',
   tableKey: ['id'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'shard',
   sortKeyAttributes: [],
   shards: { default: { write: 4, read: 4 } },
-  strategy: 'calculated',
-};
+});
 const LOWERED: ShardedIndexConfig = { ...CONFIG, shards: { default: { write: 2, read: 4 } } };
 
 /** A process gives items their shards, beside writers. One that ends is followed by another, from its resume point on. */

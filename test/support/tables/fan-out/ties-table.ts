@@ -1,5 +1,6 @@
 import { type DynamoDbItem, type FanOutRequest, fanOutQuery, type ShardedIndexConfig } from '../../../../lib/core';
 import { FakeIndex } from '../../fakes/fake-index';
+import { indexConfig } from '../../index-config';
 
 const DAY = '2026-11-21';
 const UNIT_BYTES = 8_192;
@@ -69,16 +70,15 @@ export async function tiesRow({ name, sortKeyAttributes, request }: (typeof TIE_
 }
 
 function dayIndex(sortKeyAttributes: string[]): ShardedIndexConfig {
-  return {
+  return indexConfig({
     tableName: 'Table',
     indexName: 'byDay',
     tableKey: ['id'],
-    keyLayout: 'multi-attribute',
-    shardAttribute: 'shard',
     sortKeyAttributes,
     shards: { default: { write: SHARDS, read: SHARDS } },
     strategy: 'random',
-  };
+    valueAttribute: undefined,
+  });
 }
 
 function filled(config: ShardedIndexConfig): FakeIndex {

@@ -1,15 +1,15 @@
 import type { ShardedIndexConfig } from '../../../../lib/core';
+import { indexConfig } from '../../index-config';
 
 /** An index by time over a whole table, in so many shards. */
 export function timeIndex(shards: number): ShardedIndexConfig {
-  return {
+  return indexConfig({
     tableName: 'Table',
     indexName: 'byTime',
     tableKey: ['id'],
-    keyLayout: 'multi-attribute',
-    shardAttribute: 'shard',
     sortKeyAttributes: ['at'],
     shards: { default: { write: shards, read: shards } },
     strategy: 'random',
-  };
+    valueAttribute: undefined,
+  });
 }

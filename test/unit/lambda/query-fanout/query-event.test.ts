@@ -1,21 +1,13 @@
 import { parseQueryEvent } from '../../../../lambda/query-fanout/query-event';
-import {
-  InvalidArgumentError,
-  type ShardedIndexConfig,
-  type ShardedTableConfig,
-  UnknownIndexError,
-} from '../../../../lib/core';
+import { InvalidArgumentError, type ShardedTableConfig, UnknownIndexError } from '../../../../lib/core';
+import { indexConfig } from '../../../support/index-config';
 
-const byTime: ShardedIndexConfig = {
-  tableName: 'Jobs',
+const byTime = indexConfig({
   indexName: 'byTime',
-  tableKey: ['jobId'],
   keyLayout: 'single-attribute',
-  shardAttribute: 'shard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: 5, read: 5 } },
-  strategy: 'calculated',
-};
+  valueAttribute: undefined,
+});
 const stores = { indexes: { byTime, byStatus: { ...byTime, indexName: 'byStatus' } }, tables: {} };
 const { indexName, ...ofTable } = byTime;
 const invoices: ShardedTableConfig = {

@@ -8,20 +8,16 @@ import {
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeTable } from '../../../../support/fakes/fake-table';
+import { indexConfig } from '../../../../support/index-config';
 
 const ITEMS = 60;
 
-const byStatus: ShardedIndexConfig = {
+const byStatus = indexConfig({
   tableName: 'Orders',
-  indexName: 'byStatus',
   tableKey: ['id'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'shard',
   sortKeyAttributes: [],
-  shards: { default: { write: 1, read: 1 } },
-  strategy: 'calculated',
-};
+});
 
 /** An index whose counts somebody changes. */
 class ChangingIndex implements ShardedConfigSource {

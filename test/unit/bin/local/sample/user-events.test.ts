@@ -6,18 +6,9 @@ import type { LocalStack } from '../../../../../bin/local/run-local';
 import { runSample } from '../../../../../bin/local/sample';
 import { InvalidInputError } from '../../../../../bin/local/sample/sample-error';
 import { INDEXES, STREAM_NAME } from '../../../../../lib/core/foundation/function-environment';
+import { indexConfig } from '../../../../support/index-config';
 
-const byStatus = {
-  tableName: 'Jobs',
-  indexName: 'byStatus',
-  tableKey: ['jobId'],
-  keyLayout: 'single-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'shard',
-  sortKeyAttributes: ['createdAt'],
-  shards: { default: { write: 1, read: 1 } },
-  strategy: 'calculated',
-};
+const byStatus = indexConfig({ keyLayout: 'single-attribute' });
 
 const invoke = jest.fn();
 

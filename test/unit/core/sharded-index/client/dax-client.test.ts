@@ -5,23 +5,20 @@ import {
   type IndexQueryInput,
   type IndexQueryOutput,
   type QueryClient,
-  type ShardedIndexConfig,
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { indexConfig } from '../../../../support/index-config';
 
 /** Clients with the shape of those of DAX. `npm run conformance dax` asks the real ones. */
 
-const config: ShardedIndexConfig = {
-  tableName: 'Jobs',
+const config = indexConfig({
   indexName: 'byTime',
-  tableKey: ['jobId'],
   keyLayout: 'single-attribute',
-  shardAttribute: 'shard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: 2, read: 2 } },
   strategy: 'random',
-};
+  valueAttribute: undefined,
+});
 
 class Dax implements QueryClient {
   readonly failures: object[] = [];

@@ -2,19 +2,14 @@ import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import {
-  type AttributeValue,
-  fanOutQuery,
-  type IndexQueryInput,
-  type QueryClient,
-  type ShardedIndexConfig,
-} from '../../../../../lib/core';
+import { type AttributeValue, fanOutQuery, type IndexQueryInput, type QueryClient } from '../../../../../lib/core';
 import {
   type LightQueryTrace,
   lightQueryClient,
   type SdkQueryClient,
 } from '../../../../../lib/core/sharded-index/client/light-query-client';
 import { requestSigner } from '../../../../../lib/core/sharded-index/client/signature';
+import { indexConfig } from '../../../../support/index-config';
 
 interface SentRequest {
   protocol: string;
@@ -345,16 +340,7 @@ describe('the signature', () => {
   test.each(['', 'null', '{}', '{"Items":[]}', '[]', '"text"'])(
     'lets a query ask again where an answer with status 200 is none: %j, once by the SDK and once by itself',
     async (nothing) => {
-      const config: ShardedIndexConfig = {
-        tableName: 'Jobs',
-        indexName: 'byStatus',
-        tableKey: ['jobId'],
-        keyLayout: 'multi-attribute',
-        shardAttribute: 'shard',
-        sortKeyAttributes: [],
-        shards: { default: { write: 1, read: 1 } },
-        strategy: 'random',
-      };
+      const config = indexConfig({ sortKeyAttributes: [], strategy: 'random', valueAttribute: undefined });
       const { wire, light } = clients({ maxAttempts: 1 });
       const found = { Items: [{ jobId: { S: 'job-1' } }], Count: 1, ScannedCount: 1 };
       for (const sender of ['SDK', 'light']) {

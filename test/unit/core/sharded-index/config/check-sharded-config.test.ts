@@ -6,18 +6,14 @@ import {
   shardAttributes,
 } from '../../../../../lib/core';
 import { checkShardedConfig } from '../../../../../lib/core/sharded-index/config/check-sharded-config';
+import { indexConfig } from '../../../../support/index-config';
 
-const index = (): ShardedIndexConfig => ({
-  tableName: 'Jobs',
-  indexName: 'byStatus',
-  tableKey: ['jobId'],
-  keyLayout: 'single-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'statusShard',
-  sortKeyAttributes: ['createdAt'],
-  shards: { default: { write: 5, read: 5 }, byValue: { open: { write: 7, read: 7 } } },
-  strategy: 'calculated',
-});
+const index = (): ShardedIndexConfig =>
+  indexConfig({
+    keyLayout: 'single-attribute',
+    shardAttribute: 'statusShard',
+    shards: { default: { write: 5, read: 5 }, byValue: { open: { write: 7, read: 7 } } },
+  });
 
 const table = (): ShardedTableConfig => ({
   tableName: 'Invoices',

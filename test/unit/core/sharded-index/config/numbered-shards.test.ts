@@ -9,18 +9,13 @@ import {
 } from '../../../../../lib/core';
 import { indexStrayOf } from '../../../../../lib/core/sharded-index/strays/index-stray';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { indexConfig } from '../../../../support/index-config';
 
-const byStatus: ShardedIndexConfig = {
-  tableName: 'Jobs',
-  indexName: 'byStatus',
-  tableKey: ['jobId'],
+const byStatus = indexConfig({
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
   shardAttribute: 'statusShard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: 5, read: 5 } },
-  strategy: 'calculated',
-};
+});
 const SHARDS = [1, 2, 3, 4, 5];
 
 /** Indexes that others have filled, with shards that they have numbered in their own way. */

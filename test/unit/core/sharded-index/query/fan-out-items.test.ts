@@ -14,17 +14,15 @@ import {
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
+import { indexConfig } from '../../../../support/index-config';
 
-const configOf = (shards: number): ShardedIndexConfig => ({
-  tableName: 'Jobs',
-  indexName: 'byTime',
-  tableKey: ['jobId'],
-  keyLayout: 'multi-attribute',
-  shardAttribute: 'shard',
-  sortKeyAttributes: ['createdAt'],
-  shards: { default: { write: shards, read: shards } },
-  strategy: 'random',
-});
+const configOf = (shards: number): ShardedIndexConfig =>
+  indexConfig({
+    indexName: 'byTime',
+    shards: { default: { write: shards, read: shards } },
+    strategy: 'random',
+    valueAttribute: undefined,
+  });
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
 const numberOf = ({ jobId }: DynamoDbItem): number => Number((jobId as { S: string }).S);

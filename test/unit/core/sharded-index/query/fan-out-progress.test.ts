@@ -9,18 +9,18 @@ import {
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
+import { indexConfig } from '../../../../support/index-config';
 
 function configOf(shards: number, sortKeyAttributes: string[]): ShardedIndexConfig {
-  return {
+  return indexConfig({
     tableName: 'Events',
     indexName: 'byDay',
     tableKey: ['id'],
-    keyLayout: 'multi-attribute',
-    shardAttribute: 'shard',
     sortKeyAttributes,
     shards: { default: { write: shards, read: shards } },
     strategy: 'random',
-  };
+    valueAttribute: undefined,
+  });
 }
 
 const DAY = '2026-11-21';

@@ -9,18 +9,9 @@ import {
   type ShardedIndexConfig,
 } from '../../../../../lib/core';
 import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
+import { indexConfig } from '../../../../support/index-config';
 
-const byStatus: ShardedIndexConfig = {
-  tableName: 'Jobs',
-  indexName: 'byStatus',
-  tableKey: ['jobId'],
-  keyLayout: 'multi-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'shard',
-  sortKeyAttributes: ['createdAt'],
-  shards: { default: { write: 5, read: 5 } },
-  strategy: 'calculated',
-};
+const byStatus = indexConfig({ shards: { default: { write: 5, read: 5 } } });
 const { valueAttribute: _, ...byTime } = { ...byStatus, indexName: 'byTime' };
 
 const event = (index: number, shard: number): DynamoDbItem => ({

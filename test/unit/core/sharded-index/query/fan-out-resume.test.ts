@@ -18,23 +18,18 @@ import {
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
+import { indexConfig } from '../../../../support/index-config';
 import { randomRuns } from '../../../../support/random-runs';
 
 function configOf(open: number, done: number): ShardedIndexConfig {
-  return {
-    tableName: 'Jobs',
-    indexName: 'byStatus',
-    tableKey: ['jobId'],
-    keyLayout: 'multi-attribute',
-    valueAttribute: 'status',
-    shardAttribute: 'shard',
+  return indexConfig({
     sortKeyAttributes: ['priority', 'createdAt'],
     shards: {
       default: { write: 1, read: 1 },
       byValue: { open: { write: open, read: open }, done: { write: done, read: done } },
     },
     strategy: 'random',
-  };
+  });
 }
 
 const VALUES = ['open', 'done'];

@@ -8,24 +8,20 @@ import {
   type IndexQueryOutput,
   InvalidArgumentError,
   type QueryClient,
-  type ShardedIndexConfig,
   ShardsUnavailableError,
 } from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { indexConfig } from '../../../../support/index-config';
 
 const SHARDS = 4;
-const config: ShardedIndexConfig = {
-  tableName: 'Jobs',
+const config = indexConfig({
   indexName: 'byTime',
-  tableKey: ['jobId'],
-  keyLayout: 'multi-attribute',
-  shardAttribute: 'shard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: SHARDS, read: SHARDS } },
   strategy: 'random',
-};
+  valueAttribute: undefined,
+});
 
 const job = (number: number): DynamoDbItem => ({
   jobId: { S: `job-${number}` },

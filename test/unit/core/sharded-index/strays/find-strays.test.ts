@@ -13,18 +13,15 @@ import {
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeTable } from '../../../../support/fakes/fake-table';
+import { indexConfig } from '../../../../support/index-config';
 
-const byStatus: ShardedIndexConfig = {
+const byStatus = indexConfig({
   tableName: 'Orders',
-  indexName: 'byStatus',
   tableKey: ['id'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'shard',
   sortKeyAttributes: [],
   shards: { default: { write: 4, read: 6 } },
-  strategy: 'calculated',
-};
+});
 const multi: ShardedIndexConfig = { ...byStatus, keyLayout: 'multi-attribute' };
 const random: ShardedIndexConfig = { ...multi, strategy: 'random' };
 const wholeTable: ShardedIndexConfig = { ...multi, valueAttribute: undefined };

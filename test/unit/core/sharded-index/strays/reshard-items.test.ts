@@ -7,23 +7,19 @@ import {
   type ReshardItemsOptions,
   type ReshardItemsReport,
   reshardItems,
-  type ShardedIndexConfig,
   type StrayScanError,
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeTable } from '../../../../support/fakes/fake-table';
+import { indexConfig } from '../../../../support/index-config';
 
-const byStatus: ShardedIndexConfig = {
+const byStatus = indexConfig({
   tableName: 'Orders',
-  indexName: 'byStatus',
   tableKey: ['id'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'shard',
   sortKeyAttributes: [],
   shards: { default: { write: 4, read: 4 } },
-  strategy: 'calculated',
-};
+});
 
 const key = (number: number): DynamoDbItem => ({ id: { S: `o-${number}` } });
 const shardOf = (number: number, status = 'sent') => ({ S: `${status}#${calculatedShard(`o-${number}`, 4)}` });

@@ -10,18 +10,12 @@ import {
 } from '../../../../../lib/core';
 import { strayOf } from '../../../../../lib/core/sharded-index/strays/judge';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { indexConfig } from '../../../../support/index-config';
 
-const byStatus: ShardedIndexConfig = {
-  tableName: 'Jobs',
-  indexName: 'byStatus',
-  tableKey: ['jobId'],
-  keyLayout: 'multi-attribute',
-  valueAttribute: 'status',
+const byStatus = indexConfig({
   shardAttribute: 'byStatusShard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: 1, read: 1 }, byValue: { succeeded: { write: 35, read: 40 } } },
-  strategy: 'calculated',
-};
+});
 const { valueAttribute: _, ...wholeTable } = byStatus;
 const byTime: ShardedIndexConfig = { ...wholeTable, shards: { default: { write: 5, read: 5 } } };
 

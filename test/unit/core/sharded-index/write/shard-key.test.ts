@@ -6,7 +6,6 @@ import {
   InvalidIndexConfigError,
   InvalidIndexValueError,
   type ShardCount,
-  type ShardedIndexConfig,
   type ShardedTableConfig,
   shardAttributes,
   shardKey,
@@ -20,6 +19,7 @@ import {
 import { FakeTable } from '../../../../support/fakes/fake-table';
 import { invoices as ofSeed } from '../../../../support/fakes/invoices';
 import { TransactionalTable, textOf } from '../../../../support/fakes/transactional-table';
+import { indexConfig } from '../../../../support/index-config';
 
 /** The table of the seed document: invoices of up to 50,000 items in the partitions 121212-1 to 121212-5. */
 function invoices(count: ShardCount, config: Partial<ShardedTableConfig> = {}): ShardedTableConfig {
@@ -122,7 +122,7 @@ describe('while the count grows from 5 to 6', () => {
 });
 
 describe('beside a sharded index', () => {
-  const byClient: ShardedIndexConfig = {
+  const byClient = indexConfig({
     tableName: 'Invoices',
     indexName: 'byClient',
     tableKey: five.tableKey,
@@ -131,8 +131,7 @@ describe('beside a sharded index', () => {
     shardAttribute: 'clientShard',
     sortKeyAttributes: [],
     shards: { default: { write: 4, read: 4 } },
-    strategy: 'calculated',
-  };
+  });
   const item = (number: number) => ({ InvoiceNumber: 'v', ...transactions[number]!, client: `c${number % 3}` });
 
   test.each([

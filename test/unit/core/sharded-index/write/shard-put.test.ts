@@ -10,18 +10,15 @@ import {
   shardUpdate,
   UncertainShardError,
 } from '../../../../../lib/core';
+import { indexConfig } from '../../../../support/index-config';
 
-const byStatus: ShardedIndexConfig = {
+const byStatus = indexConfig({
   tableName: 'Orders',
-  indexName: 'byStatus',
   tableKey: ['orderId'],
   keyLayout: 'single-attribute',
-  valueAttribute: 'status',
   shardAttribute: 'statusShard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: 5, read: 5 } },
-  strategy: 'calculated',
-};
+});
 const { valueAttribute, ...wholeTable } = byStatus;
 const byTime: ShardedIndexConfig = { ...wholeTable, indexName: 'byTime', shardAttribute: 'timeShard' };
 const order = { orderId: 'o-1', status: 'pending' };

@@ -7,18 +7,12 @@ import {
   type ShardedIndexConfig,
   shardUpdate,
 } from '../../../../../lib/core';
+import { indexConfig } from '../../../../support/index-config';
 
-const byStatus: ShardedIndexConfig = {
-  tableName: 'Jobs',
-  indexName: 'byStatus',
-  tableKey: ['jobId'],
-  keyLayout: 'multi-attribute',
-  valueAttribute: 'status',
+const byStatus = indexConfig({
   shardAttribute: 'byStatusShard',
-  sortKeyAttributes: ['createdAt'],
   shards: { default: { write: 1, read: 1 }, byValue: { succeeded: { write: 35, read: 40 } } },
-  strategy: 'calculated',
-};
+});
 const { valueAttribute: _, ...wholeTable } = byStatus;
 const byTime: ShardedIndexConfig = {
   ...wholeTable,

@@ -1,0 +1,20 @@
+import type { ShardedIndexConfig } from '../../lib/core';
+
+/**
+ * The configuration of a sharded index, as a test needs one: of jobs by status, with what the test says otherwise. An index of
+ * the whole table has `valueAttribute: undefined`.
+ */
+export function indexConfig(changes: Partial<ShardedIndexConfig> = {}): ShardedIndexConfig {
+  return {
+    tableName: 'Jobs',
+    indexName: 'byStatus',
+    tableKey: ['jobId'],
+    keyLayout: 'multi-attribute',
+    valueAttribute: 'status',
+    shardAttribute: 'shard',
+    sortKeyAttributes: ['createdAt'],
+    shards: { default: { write: 1, read: 1 } },
+    strategy: 'calculated',
+    ...changes,
+  };
+}
