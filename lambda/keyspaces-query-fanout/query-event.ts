@@ -32,6 +32,10 @@ export function parseQueryEvent(
   for (const field of ['value', 'where'] as const) {
     if (request[field] !== undefined) Object.assign(request, { [field]: withBinary(config, field, request[field]) });
   }
+  if (Array.isArray(request.values)) {
+    const decoded = request.values.map((value, index) => withBinary(config, `values[${index}]`, value));
+    Object.assign(request, { values: decoded });
+  }
   return { config, request, ...(onShardFailure !== undefined && { onShardFailure }) };
 }
 

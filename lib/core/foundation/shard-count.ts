@@ -12,6 +12,9 @@ export const MAX_STREAM_SHARDS = 10_000;
  */
 export const MAX_INDEX_SHARDS = 10_000;
 
+/** The most values of one query. */
+export const MAX_QUERY_VALUES = 100;
+
 /** @throws InvalidShardCountError unless `value` is a whole number from 1 to `max` */
 export function checkShardCount(field: string, value: unknown, max: number): void {
   if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > max) {

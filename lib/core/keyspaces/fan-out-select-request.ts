@@ -15,15 +15,20 @@ export type ClusteringCondition =
 
 /** What to read from a sharded table. */
 export interface FanOutSelectRequest {
-  /** The value to read: each column of the partition key but for the shard. */
-  value: Record<string, CqlValue>;
+  /** The value to read: each column of the partition key but for the shard. A query needs `value` or `values`. */
+  value?: Record<string, CqlValue>;
+  /**
+   * Several values whose rows to read in one order: 1 to 100 different ones. Each value has its own shard count.
+   * @default the one `value`
+   */
+  values?: Record<string, CqlValue>[];
   /**
    * Conditions by clustering column: `eq` on the first ones, in the order of the key, and then one range. They narrow what
    * is read; `ALLOW FILTERING` is never added.
    */
   where?: Record<string, ClusteringCondition>;
   /**
-   * The order of the rows over all shards, by the clustering columns: that of the table or its exact reverse, whichever has
+   * The order of the rows over all values and shards, by the clustering columns: that of the table or its exact reverse, whichever has
    * the first clustering column ascending or descending. `unordered` is cheaper for small pages: it asks few shards at a time.
    * @default the table's own
    */

@@ -13,7 +13,8 @@ import { type KeyedRow, rowOrder } from './keyed-row';
 import { decodeRowCursor, encodeRowCursor, type RowCursor } from './row-cursor';
 import { rowSelect } from './row-select';
 import { columnNames, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
-import { checkOnce, shardsOfValue } from './shards-of-value';
+import { checkOnce } from './shards-of-value';
+import { tableShards } from './table-shard';
 import { TableShardReader } from './table-shard-reader';
 
 /** What a query cost. Amazon Keyspaces says in CloudWatch alone how many read units it consumed. */
@@ -28,8 +29,9 @@ export interface FanOutSelectPage {
   /** Give it to the same query for the next page. Absent when nothing can follow; that page may turn out empty. */
   cursor?: string;
   /**
-   * Shards that could not be read, in part or at all, as the shard column holds them; absent if all were. Their rows are
-   * missing from this page, and the cursor goes on behind this page's last row: to have them, ask for this page again.
+   * Shards that could not be read, in part or at all, as the shard column holds them; absent if all were. With `values`, those
+   * of the n-th value, from 0, are n times 10,000 more. Their rows are missing from this page, and the cursor goes on behind this
+   * page's last row: to have them, ask for this page again.
    */
   missingShards?: number[];
   stats: FanOutSelectStats;
@@ -48,9 +50,9 @@ export interface FanOutSelectOptions extends FanOutReadOptions {
 }
 
 /**
- * Reads one page of a value from all its shards, in one order.
+ * Reads one page of a value, or of several, from all its shards, in one order.
  *
- * The rows come by clustering columns, then by shard. The page's cursor continues behind its last row whatever was written
+ * The rows come by clustering columns, then by value, in the order of `values`, and by shard. The page's cursor continues behind its last row whatever was written
  * or deleted since, and whatever became of the shard count.
  *
  * Keep the driver from retrying by itself (`policies.retry.FallthroughRetryPolicy`), or its attempts and the engine's
@@ -72,7 +74,6 @@ export async function fanOutSelect(
   checkPageBytes(options.maxPageBytes, 'rowBytes', options.rowBytes);
   const cursor = decodeRowCursor(config, select, request.cursor);
   const order = rowOrder(config, select);
-  const shards = shardsOfValue(config, select.partition).read;
   const table = `${config.keyspaceName}.${config.tableName}`;
   const sizes = options.history?.sizesOf(table, cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();
   const { projection } = request;
@@ -81,7 +82,7 @@ export async function fanOutSelect(
   const project = (row: CqlRow): CqlRow => projectedRow(row, projection ?? columns);
   const query = { client, config, select, order, cursor, columns };
   const page = await gatherPage<KeyedRow>(
-    Array.from({ length: shards }, (_, shard) => new TableShardReader(query, config.firstShard + shard)),
+    tableShards(config, select).map((shard) => new TableShardReader(query, shard)),
     { order, shardByShard: select.shardByShard, sizes, failureOf: cqlFailure },
     boundsOf(request.limit, options, project, sizes),
     policy,

@@ -61,11 +61,11 @@ export function decodeRowCursor(
 /** What makes two requests the same query: everything but page size, projection, consistency and the cursor itself. */
 function checksum(config: ShardedKeyspacesConfig, select: RowSelect, payload: string): Buffer {
   const { keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns } = config;
-  const { partition, equal, range, reversed, shardByShard } = select;
+  const { partitions, equal, range, reversed, shardByShard } = select;
   const texts = (values: readonly ColumnValue[]) => values.map(({ text }) => text);
   const ends = [range.lower, range.upper].map((end) => end && [end.value.text, end.inclusive]);
   const table = [keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns];
-  const query = [texts(partition), texts(equal), ends, reversed, shardByShard];
+  const query = [partitions.flatMap(texts), texts(equal), ends, reversed, shardByShard];
   return createHash('sha256')
     .update(JSON.stringify([table, query, payload]))
     .digest()

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../foundation/errors';
+import { MAX_QUERY_VALUES } from '../foundation/shard-count';
 import { rangeOf, type ValueRange } from './clustering-range';
 import type { ColumnValue } from './column-value';
 import { CONSISTENCY_LEVELS, type ReadConsistency } from './cql-client';
@@ -9,7 +10,8 @@ import { partitionValues } from './shards-of-value';
 
 /** A request, checked, in terms of the table's columns. */
 export interface RowSelect {
-  partition: ColumnValue[];
+  /** The columns of the partition key but for the shard, of each value. */
+  partitions: ColumnValue[][];
   /** What the first clustering columns are equal to. */
   equal: ColumnValue[];
   /** What the clustering column behind those lies in. */
@@ -22,7 +24,7 @@ export interface RowSelect {
 }
 
 const ORDERS = ['ascending', 'descending', 'unordered'];
-const FIELDS = ['value', 'where', 'order', 'limit', 'cursor', 'projection', 'consistency'];
+const FIELDS = ['value', 'values', 'where', 'order', 'limit', 'cursor', 'projection', 'consistency'];
 
 /** @throws a typed error unless the request can be asked of the table */
 export function rowSelect(config: ShardedKeyspacesConfig, request: FanOutSelectRequest): RowSelect {
@@ -40,7 +42,7 @@ export function rowSelect(config: ShardedKeyspacesConfig, request: FanOutSelectR
   checkProjection(config, request.projection);
   const ownOrder = config.clusteringColumns[0]!.order === 'ASC' ? 'ascending' : 'descending';
   return {
-    partition: partitionOf(config, request.value),
+    partitions: partitionsOf(config, request),
     ...conditionsOf(config, request.where),
     reversed: order !== undefined && order !== 'unordered' && order !== ownOrder,
     shardByShard: order === 'unordered',
@@ -68,16 +70,36 @@ export function checkProjection(config: ShardedKeyspacesConfig, projection: unkn
   }
 }
 
-function partitionOf(config: ShardedKeyspacesConfig, value: unknown): ColumnValue[] {
+function partitionsOf(
+  config: ShardedKeyspacesConfig,
+  { value, values }: { value?: unknown; values?: unknown },
+): ColumnValue[][] {
+  if (values === undefined) return [partitionOf(config, 'value', value)];
+  if (value !== undefined) {
+    throw new InvalidArgumentError('value', value, 'absent because values names the values to read');
+  }
+  if (!Array.isArray(values) || values.length < 1 || values.length > MAX_QUERY_VALUES) {
+    throw new InvalidArgumentError('values', values, `an array of 1 to ${MAX_QUERY_VALUES} different values`);
+  }
+  const seen = new Set<string>();
+  return values.map((each, index) => {
+    const partition = partitionOf(config, `values[${index}]`, each);
+    seen.add(JSON.stringify(partition.map(({ text }) => text)));
+    if (seen.size > index) return partition;
+    throw new InvalidArgumentError(`values[${index}]`, each, 'different from the other values');
+  });
+}
+
+function partitionOf(config: ShardedKeyspacesConfig, field: string, value: unknown): ColumnValue[] {
   const names = config.partitionKey.map(({ name }) => name);
   if (!isObject(value)) {
-    throw new InvalidArgumentError('value', value, `an object with the columns ${names.join(', ')}`);
+    throw new InvalidArgumentError(field, value, `an object with the columns ${names.join(', ')}`);
   }
   for (const name of Object.keys(value)) {
     if (names.includes(name)) continue;
-    throw new UnknownColumnError('value', name, `made of the partition key but for the shard: ${names.join(', ')}`);
+    throw new UnknownColumnError(field, name, `made of the partition key but for the shard: ${names.join(', ')}`);
   }
-  return partitionValues('value', config, value);
+  return partitionValues(field, config, value);
 }
 
 /** Equality on the first clustering columns, then one range: what a partition has in one piece. */

@@ -68,8 +68,8 @@ export async function selectRow(
   });
   const counts = [shardsOfValue(config, partition).write, ...formerShardCounts];
   for (const shard of new Set(counts.map((count) => firstShard + shardOfRow('key', config, key, count)))) {
-    const select = { partition, reversed: false };
-    const row = await firstRow(client, selectStatement(config, select, shard, { equal, range: {} }, projection), level);
+    const statement = selectStatement(config, { partition, shard }, false, { equal, range: {} }, projection);
+    const row = await firstRow(client, statement, level);
     if (row !== undefined) return { ...row };
   }
   return undefined;

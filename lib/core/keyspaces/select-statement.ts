@@ -1,8 +1,8 @@
 import type { ValueRange } from './clustering-range';
 import { type ColumnValue, operandOf } from './column-value';
-import type { RowSelect } from './row-select';
 import type { ShardSegment } from './shard-segment';
 import { columnNames, type KeyColumn, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+import type { TableShard } from './table-shard';
 
 /** A statement with its parameters, for the driver to prepare once and execute often. */
 export interface Statement {
@@ -13,8 +13,8 @@ export interface Statement {
 /** Selects rows of one shard: equality, then one range, and never `ALLOW FILTERING`, `IN`, or an index. */
 export function selectStatement(
   config: ShardedKeyspacesConfig,
-  select: Pick<RowSelect, 'partition' | 'reversed'>,
-  shard: number,
+  { partition, shard }: Omit<TableShard, 'number'>,
+  reversed: boolean,
   { equal, range }: ShardSegment,
   projection: readonly string[] = columnNames(config),
 ): Statement {
@@ -27,7 +27,7 @@ export function selectStatement(
     if ('parameter' in operand) parameters.push(operand.parameter);
   };
   partitionKey.forEach((column, index) => {
-    add(column, '=', select.partition[index]!);
+    add(column, '=', partition[index]!);
   });
   relations.push(`${quoted(shardColumn)} = ?`);
   parameters.push(shard);
@@ -36,7 +36,7 @@ export function selectStatement(
   });
   const ranged = clusteringColumns[equal.length];
   if (ranged !== undefined) addRange(range, (operator, value) => add(ranged, operator, value));
-  const order = select.reversed
+  const order = reversed
     ? ` ORDER BY ${clusteringColumns.map(({ name, order }) => `${quoted(name)} ${order === 'ASC' ? 'DESC' : 'ASC'}`).join(', ')}`
     : '';
   const columns = projection.map(quoted).join(', ');

@@ -10,6 +10,7 @@ import { selectRows } from './select-rows';
 import { quoted, type Statement, selectStatement } from './select-statement';
 import { type ShardSegment, segmentsBehind, segmentUpTo } from './shard-segment';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+import type { TableShard } from './table-shard';
 
 /** What the readers of one query have in common. */
 export interface TableQuery {
@@ -39,13 +40,15 @@ const MOST_ROWS = 5_000;
 
 /** Reads one shard of a Cassandra table, page by page, from its start or from a cursor. */
 export class TableShardReader implements ShardReader<KeyedRow> {
+  readonly shard: number;
   private readonly segments: ShardSegment[];
 
   constructor(
     private readonly query: TableQuery,
-    readonly shard: number,
+    private readonly tableShard: TableShard,
   ) {
-    this.segments = segmentsOf(query, shard);
+    this.shard = tableShard.number;
+    this.segments = segmentsOf(query, this.shard);
   }
 
   get exhausted(): boolean {
@@ -53,7 +56,10 @@ export class TableShardReader implements ShardReader<KeyedRow> {
   }
 
   async read({ from, limit = MOST_ROWS, until }: ShardRead<KeyedRow>): Promise<ShardPage<KeyedRow>> {
-    const { client, config, select, columns } = this.query;
+    const {
+      query: { client, config, select, columns },
+      tableShard,
+    } = this;
     const { segment, within } = (from as ReadOn | undefined) ?? { segment: 0 };
     const wantedOf = (number: number): ShardSegment | undefined => {
       const whole = this.segments[number];
@@ -61,7 +67,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     };
     const wanted = wantedOf(segment);
     if (within === undefined && wanted === undefined) return NOTHING;
-    const statement = within?.statement ?? selectStatement(config, select, this.shard, wanted!, columns);
+    const statement = within?.statement ?? selectStatement(config, tableShard, select.reversed, wanted!, columns);
     const fetchSize = Math.min(MOST_ROWS, limit + (from === undefined ? this.repeatedRows : 0));
     const options = {
       prepare: true,
@@ -77,7 +83,9 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     const trail = pageState === undefined ? undefined : trailTo('SELECT', pageState, within?.trail);
     const inFront: ReadOn | undefined = wantedOf(segment + 1) && { segment: segment + 1 };
     return {
-      items: rows.flatMap((row) => keyedRow(config, this.shard, row) ?? []).filter((row) => this.isBehindCursor(row)),
+      items: rows
+        .flatMap((row) => keyedRow(config, tableShard.shard, row) ?? [])
+        .filter((row) => this.isBehindCursor(row)),
       next: trail ? { segment, within: { statement, trail } } : inFront,
       itemsRead: rows.length,
       consumedReadUnits: 0,

@@ -22,7 +22,8 @@ interface Relation {
 
 /**
  * A Cassandra table in memory, behind the port that the driver's client satisfies. It understands the SELECT of one
- * partition, refuses what a partition does not hold in one piece, and pages with states that fit their statement alone.
+ * partition, refuses what a partition does not hold in one piece, and pages with states that fit their statement alone, each
+ * another, as a store's is that has read on without a row to show.
  */
 export class FakeCassandra implements CqlClient {
   readonly sent: { query: string; parameters: unknown[]; options: StatementOptions }[] = [];
@@ -79,7 +80,7 @@ export class FakeCassandra implements CqlClient {
     const last = all[start + size - 1] ?? all[start - 1];
     const more = start + size < all.length;
     const pageState = more
-      ? JSON.stringify([statement, last === undefined ? null : this.keyOf(last).map(textOf)])
+      ? JSON.stringify([statement, last === undefined ? null : this.keyOf(last).map(textOf), this.sent.length])
       : null;
     return { rows, pageState };
   }

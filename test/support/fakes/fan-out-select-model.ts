@@ -99,6 +99,7 @@ export interface ModelTable {
 /** A row as the oracle knows it: the place of each clustering value among the values of its type. */
 interface Entry {
   row: CqlRow;
+  /** What the shard column holds and, for the n-th value, n times 10,000 more. */
   shard: number;
   ranks: number[];
 }
@@ -110,6 +111,9 @@ export interface ModelFaults {
   latencyMs(): number;
   fault(): Error | undefined;
 }
+
+/** No value has more: the numbers of the next value begin behind them. */
+const SHARDS_OF_A_VALUE = 10_000;
 
 const KINDS = ['eq', 'lt', 'lte', 'gt', 'gte', 'both', 'between', 'beginsWith'];
 const TURNS_WITH_CHANGES = 8;
@@ -163,7 +167,7 @@ function oracleOrder(type: CqlKeyType): (a: string, b: string) => number {
 }
 
 /**
- * Plays one case, wholly determined by its seed: rows in some shards of a value, a query that is paged to its end, and
+ * Plays one case, wholly determined by its seed: rows in some shards of a value or of several, a query that is paged to its end, and
  * between the pages rows that come and go, and shard counts that grow and shrink. With faults, requests fail, take long,
  * or are sent twice, pages have deadlines, and some may leave shards out.
  *
@@ -183,18 +187,21 @@ export async function playSelectCase(
   const below = (count: number): number => Math.floor(random() * count);
   const oneOf = <E>(choices: readonly E[]): E => choices[below(choices.length)]!;
 
-  const value = { day: `case ${seed}`, ...(shape.byRegion && { region: below(3) }) };
+  const region = shape.byRegion && { region: below(3) };
+  const days = [`case ${seed}`, ...(random() < 0.3 ? [`case ${seed} too`, `case ${seed} as well`] : [])];
+  const values = days.slice(0, 1 + below(days.length)).map((day) => ({ day, ...region }));
   const columns = config.clusteringColumns;
-  let shards = 1 + below(oneOf([3, 12, 12, 50, mostShards].map((most) => Math.min(most, mostShards))));
+  /** The count of each value. */
+  const shards = values.map(() => 1 + below(oneOf([3, 12, 12, 50, mostShards].map((m) => Math.min(m, mostShards)))));
   const firstShard = below(2) * below(3);
-  const limit = shards > 50 ? 10 + below(100) : 1 + below(oneOf([3, 10, 60]));
+  const limit = shards[0]! > 50 ? 10 + below(100) : 1 + below(oneOf([3, 10, 60]));
   const order = oneOf<FanOutOrder | undefined>(['ascending', 'descending', 'unordered', undefined]);
   const bytesLimit = random() < 0.2 ? 1 + below(20) : undefined;
   const pageLimit = Math.min(limit, bytesLimit ?? limit);
   const { where, matches } = conditions();
   const projection = random() < 0.3 ? ['body'] : undefined;
   const request: FanOutSelectRequest = {
-    value,
+    ...(values.length === 1 && random() < 0.9 ? { value: values[0]! } : { values }),
     limit,
     ...(order && { order }),
     where,
@@ -209,8 +216,9 @@ export async function playSelectCase(
   await put(Array.from({ length: below(oneOf([10, 60, MOST_ROWS])) }, fresh));
   if (random() < 0.2) {
     const used = new Set([...entries.values()].map(({ shard }) => shard));
-    const free = Array.from({ length: shards }, (_, shard) => firstShard + shard).filter((shard) => !used.has(shard));
-    await table.insertStatic(free.slice(0, 5).map((shard) => ({ ...value, shard })));
+    const all = Array.from({ length: shards[0]! }, (_, shard) => firstShard + shard);
+    const free = all.filter((shard) => !used.has(shard));
+    await table.insertStatic(free.slice(0, 5).map((shard) => ({ ...values[0], shard })));
   }
 
   const history = random() < 0.5 || faults ? new FanOutHistory() : undefined;
@@ -226,7 +234,7 @@ export async function playSelectCase(
       .filter(matches)
       .filter((entry) => last === undefined || compare(entry, last) > 0)
       .sort(compare);
-    const counted = { ...config, firstShard, shards: { default: { write: 1, read: shards } } };
+    const counted = { ...config, firstShard, shards: countsNow() };
     const partial = faults !== undefined && random() < 0.2;
     const deadlineMs = faults !== undefined && random() < 0.3 ? below(150) : undefined;
     const options: FanOutSelectOptions = {
@@ -285,6 +293,12 @@ export async function playSelectCase(
   }
   return requests;
 
+  function countsNow(): ShardedKeyspacesConfig['shards'] {
+    const counts = values.slice(1).map((value, index) => [Object.values(value).join('#'), shards[index + 1]!] as const);
+    const byValue = Object.fromEntries(counts.map(([text, read]) => [text, { write: 1, read }]));
+    return { default: { write: 1, read: shards[0]! }, ...(values.length > 1 && { byValue }) };
+  }
+
   function compare(a: Entry, b: Entry): number {
     const direction = reversed ? -1 : 1;
     if (order === 'unordered' && a.shard !== b.shard) return a.shard - b.shard;
@@ -303,10 +317,11 @@ export async function playSelectCase(
 
   function fresh(): Entry {
     const ranks = columns.map(({ type }) => below(MODEL_VALUES[type].length));
-    const shard = firstShard + below(shards);
+    const of = below(values.length);
+    const shard = firstShard + below(shards[of]!);
     const key = columns.map(({ name, type }, index) => [name, MODEL_VALUES[type][ranks[index]!]]);
-    const row = { ...value, shard, ...Object.fromEntries(key), headline: 'h'.repeat(below(50)), body: created++ };
-    return { row, shard, ranks };
+    const row = { ...values[of], shard, ...Object.fromEntries(key), headline: 'h'.repeat(below(50)), body: created++ };
+    return { row, shard: of * SHARDS_OF_A_VALUE + shard, ranks };
   }
 
   async function put(fresh: Entry[]): Promise<void> {
@@ -324,11 +339,16 @@ export async function playSelectCase(
   }
 
   async function changeSomething(): Promise<void> {
-    if (random() < 0.2) shards = Math.min(mostShards, shards + below(4));
-    if (random() < 0.1 && shards > 1) {
+    const of = below(values.length);
+    if (random() < 0.2) shards[of] = Math.min(mostShards, shards[of]! + below(4));
+    if (random() < 0.1 && shards[of]! > 1) {
       // Drained first: every row of the shards that go is deleted.
-      shards = 1 + below(shards);
-      await remove([...entries.values()].filter(({ shard }) => shard >= firstShard + shards));
+      shards[of] = 1 + below(shards[of]!);
+      const [begin, end] = [
+        of * SHARDS_OF_A_VALUE + firstShard + shards[of],
+        (of + 1) * SHARDS_OF_A_VALUE + firstShard,
+      ];
+      await remove([...entries.values()].filter(({ shard }) => shard >= begin && shard < end));
     }
     const added: Entry[] = [];
     for (let count = below(4); count > 0; count--) {

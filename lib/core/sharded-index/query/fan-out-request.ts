@@ -3,6 +3,7 @@ import { valueText } from '../../foundation/count-of-value';
 import { plainDecimal } from '../../foundation/decimal';
 import { InvalidArgumentError } from '../../foundation/errors';
 import { checkReadUnits } from '../../foundation/fan-out/read-budget';
+import { MAX_QUERY_VALUES } from '../../foundation/shard-count';
 import { checkAttributeValue, isNumberText, isObject } from '../config/check-attribute-value';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig, storeName } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
@@ -98,9 +99,6 @@ const FIELDS = [
   'expressionAttributeValues',
 ];
 
-/** The most values of one query. */
-const MAX_VALUES = 100;
-
 /** The most bytes of a partition key attribute. Source: the DynamoDB developer guide, "Quotas". */
 const MAX_PARTITION_KEY_BYTES = 2_048;
 
@@ -143,8 +141,8 @@ function checkValues(config: ShardedConfig, { value, values }: { value?: unknown
   if (value !== undefined) {
     throw new InvalidIndexValueError('value', value, 'absent because values names the values to read');
   }
-  if (!Array.isArray(values) || values.length < 1 || values.length > MAX_VALUES) {
-    throw new InvalidIndexValueError('values', values, `an array of 1 to ${MAX_VALUES} different values`);
+  if (!Array.isArray(values) || values.length < 1 || values.length > MAX_QUERY_VALUES) {
+    throw new InvalidIndexValueError('values', values, `an array of 1 to ${MAX_QUERY_VALUES} different values`);
   }
   for (const [index, each] of values.entries()) {
     checkValue(config, `values[${index}]`, each);

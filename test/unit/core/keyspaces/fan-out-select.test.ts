@@ -4,6 +4,7 @@ import {
   type FanOutSelectOptions,
   type FanOutSelectRequest,
   fanOutSelect,
+  fanOutSelectCount,
   InvalidArgumentError,
   InvalidClusteringConditionError,
   InvalidColumnValueError,
@@ -141,6 +142,92 @@ describe('a cursor', () => {
   });
 });
 
+describe('several values', () => {
+  const days = ['2020-07-09', '2020-07-10', '2020-07-11'];
+  const values = days.map((each) => ({ day: each }));
+  /** The first day has four shards, the second two, the third one; each minute has a row of each day. */
+  const counted: ShardedKeyspacesConfig = {
+    ...config,
+    firstShard: 1,
+    shards: { ...config.shards, byValue: { [days[1]!]: { write: 2, read: 2 }, [days[2]!]: { write: 1, read: 1 } } },
+  };
+  const table = () => {
+    const filled = new FakeCassandra({
+      partitionKey: ['day', 'shard'],
+      clusteringColumns: [
+        { name: 'minute', order: 'DESC', compare: byNumber },
+        { name: 'id', order: 'ASC', compare: byNumber },
+      ],
+    });
+    for (let minute = 0; minute < 12; minute++)
+      for (const [index, count] of [4, 2, 1].entries())
+        filled.insert({ day: days[index], shard: 1 + (minute % count), minute, id: 0, body: `${minute} of ${index}` });
+    return filled;
+  };
+
+  test('come in one order, equal keys in the order of the values, in pages that go on in the midst of them', async () => {
+    const bodies: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await fanOutSelect(table(), counted, { values, limit: 4, cursor });
+      expect(page.stats.shards).toBe(7);
+      bodies.push(...page.rows.map(({ body }) => body));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(bodies).toEqual(Array.from({ length: 36 }, (_, n) => `${11 - Math.floor(n / 3)} of ${n % 3}`));
+  });
+
+  test('have the shards of the n-th value n times 10,000 behind those of the first where some are missing', async () => {
+    const filled = table();
+    const execute: FakeCassandra['execute'] = (query, parameters, options) =>
+      parameters[0] === days[1] && parameters[1] === 2
+        ? Promise.reject(Object.assign(new Error('throttled'), { code: 0x1200 }))
+        : filled.execute(query, parameters, options);
+    const options = { attempts: 1, onShardFailure: 'partial' } as const;
+    const page = await fanOutSelect({ execute }, counted, { values }, options);
+    expect(page.missingShards).toEqual([10_002]);
+    expect(page.rows).toHaveLength(30);
+  });
+
+  test('of which a row cannot be read are named by the shard that holds it', async () => {
+    const execute: FakeCassandra['execute'] = async (_query, [of, shard]) => ({
+      rows: of === days[1] && shard === 2 ? [{ minute: 'x', id: 0 }] : [],
+    });
+    const page = fanOutSelect({ execute }, counted, { values });
+    await expect(page).rejects.toThrow(
+      'a row of shard 2 of tracker.events has a value in column minute that is no int',
+    );
+  });
+
+  test('are one query with the value alone, if there is one, and another if their order is another', async () => {
+    const { cursor } = await fanOutSelect(table(), counted, { value: values[0]!, limit: 1 });
+    expect((await fanOutSelect(table(), counted, { values: values.slice(0, 1), limit: 1, cursor })).rows).toHaveLength(
+      1,
+    );
+    const both = await fanOutSelect(table(), counted, { values, limit: 1 });
+    const turned = fanOutSelect(table(), counted, { values: values.toReversed(), limit: 1, cursor: both.cursor });
+    await expect(turned).rejects.toThrow(InvalidCursorError);
+  });
+
+  test('are counted together', async () => {
+    expect((await fanOutSelectCount(table(), counted, { values })).count).toBe(36);
+  });
+
+  test.each<[object, string]>([
+    [{ value: { day }, values }, 'value must be absent because values names the values to read'],
+    [{ values: [] }, 'values must be an array of 1 to 100 different values, got []'],
+    [{ values: Array.from({ length: 101 }, () => ({ day })) }, 'values must be an array of 1 to 100 different values'],
+    [{ values: [{ day }, { day: new Date(day) }] }, 'values[1] must be different from the other values'],
+    [{ values: [{ day }, {}] }, 'values[1].day must be given: it is part of the partition key'],
+    [{ values: [{ day, shard: 1 }] }, 'values[0] must be made of the partition key but for the shard: day'],
+    [{ values: [day] }, 'values[0] must be an object with the columns day, got "2020-07-09"'],
+  ])('%j are refused before anything is sent', async (request, message) => {
+    const asked = table();
+    await expect(fanOutSelect(asked, counted, request)).rejects.toThrow(message);
+    expect(asked.sent).toHaveLength(0);
+  });
+});
+
 describe('selectRow', () => {
   const key = { day, minute: 3, id: 3 };
 
@@ -251,7 +338,7 @@ describe('bad input', () => {
       InvalidArgumentError,
       'consistency must be one of LOCAL_QUORUM, LOCAL_ONE',
     ],
-    [{ filter: 'x' } as never, InvalidArgumentError, 'request must be made of value, where'],
+    [{ filter: 'x' } as never, InvalidArgumentError, 'request must be made of value, values, where'],
     [{ cursor: 'x' }, InvalidCursorError, 'cursor must be the unaltered cursor'],
   ])('%j is refused before anything is sent', async (bad, kind, message) => {
     const table = events(1);

@@ -61,6 +61,22 @@ describe('a page of the function', () => {
     expect(queryMetrics(page)).toMatchObject({ Pages: 1, Requests: 4, ItemsReturned: 3, MissingShards: 0 });
   });
 
+  test('has the rows of several values, whose bytes are base64, in one order', async () => {
+    const { client, ...rest } = environment(3);
+    const bob = Buffer.from('bob');
+    client.insert({ author: bob, shard: 1, digest: Buffer.from([0, 1]), body: 'text' });
+    const values = [bob, ann].map((author) => ({ author: author.toString('base64') }));
+    const { response } = await queryPage({ client, ...rest }, { table: 'blogs', values }, context);
+    const read = response.rows.map(({ author, digest }) => [author, Buffer.from(String(digest), 'base64')[1]]);
+    const [ofBob, ofAnn] = values.map(({ author }) => author);
+    expect(read).toEqual([
+      [ofAnn, 0],
+      [ofBob, 1],
+      [ofAnn, 1],
+      [ofAnn, 2],
+    ]);
+  });
+
   test('never outgrows Lambda’s response, and goes on from its cursor', async () => {
     const large = environment(10, 'x'.repeat(1_000_000));
     const sizes: number[] = [];
@@ -78,8 +94,9 @@ describe('a page of the function', () => {
     [[], 'event must be an object with table and a fan-out select'],
     [{ ...event, table: 'posts' }, 'table must be one of blogs, got "posts"'],
     [{ ...event, value: { author: 'a' } }, 'value.author must be padded base64, got "a"'],
+    [{ table: 'blogs', values: [{ author: 'a' }] }, 'values[0].author must be padded base64, got "a"'],
     [{ ...event, where: { digest: { between: ['AA==', '='] } } }, 'where.digest.between must be padded base64'],
-    [{ ...event, filter: 'x' }, 'request must be made of value, where, order'],
+    [{ ...event, filter: 'x' }, 'request must be made of value, values, where, order'],
   ])('is refused for %j before anything is asked', async (bad, message) => {
     const asked = environment(1);
     const page = queryPage(asked, bad as never, context);
