@@ -116,4 +116,5 @@ export {
   type FanOutQueryFunctionProps,
   type IFanOutQueryFunction,
 } from './table/query/fan-out-query-function';
+export { type ShardNumberingOptions, ShardPlacement } from './table/shard-numbering';
 export { ShardedTable, type ShardedTableProps } from './table/sharded-table';

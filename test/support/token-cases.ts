@@ -313,9 +313,14 @@ export const tokenCases: TokenCase[] = [
     refusal: `${property} must be a duration of at least a millisecond, known at synthesis, got "a token"`,
   })),
   {
-    name: 'KeyShardingOptions.firstShard',
+    name: 'ShardNumberingOptions.firstShard',
     give: (stack) => invoiceTable(stack, { firstShard: token() }),
     refusal: 'firstShard must be a whole number, known at synthesis, got a token',
+  },
+  {
+    name: 'ShardNumberingOptions.shardWidth',
+    give: (stack) => index(stack, ShardCounts.uniform(2), undefined, { shardWidth: token() }),
+    refusal: 'byStatus.shardWidth must be a whole number, known at synthesis, got a token',
   },
   {
     name: 'OrderedProducerFunctionProps.maxRecordSize',

@@ -1,7 +1,11 @@
 import { Annotations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
-import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
+import {
+  numberingOf,
+  type ShardedTableConfig,
+  type ShardNumbering,
+} from '../../core/sharded-index/config/sharded-index-config';
 import { type Setting, warnOfChangedSettings, warnOfSkippedStep, warnOfSkippedTableStep } from './deployed-changes';
 import { deployedMetadata } from './deployed-metadata';
 import {
@@ -47,6 +51,15 @@ const TABLE_OF_COUNTS =
   'readers and writers would overlook items of values that have grown, for they would look for the counts in the other table. ' +
   `Keep the table, or acknowledge this warning once the other one holds the same counts.${INDEX_GUIDE}`;
 
+const NUMBERS_OF_INDEX =
+  'queries would miss items whose shard attribute has the earlier number or form, until a mover or a writer has written them again. ' +
+  `Add an index with another indexName and shardAttribute.${INDEX_GUIDE}`;
+
+function numberingSettings(deployed: ShardNumbering, next: ShardNumbering, consequence: string): Setting[] {
+  const now: Record<string, unknown> = { ...numberingOf(next) };
+  return Object.entries(numberingOf(deployed)).map(([name, was]) => [name, was, now[name], consequence]);
+}
+
 function indexSettings(deployed: IndexMetadata, { config, countTable }: DescribedIndex): Setting[] {
   const { keyLayout, valueAttribute, shardAttribute, sortKeyAttributes } = config;
   const both = [deployed, config];
@@ -60,6 +73,7 @@ function indexSettings(deployed: IndexMetadata, { config, countTable }: Describe
     ['shardAttribute', deployed.shardAttribute, shardAttribute, KEY_OF_INDEX],
     ['sortKey', deployed.sortKeyAttributes, sortKeyAttributes, KEY_OF_INDEX],
     ['keyLayout', deployed.keyLayout, hasValue ? keyLayout : deployed.keyLayout, KEY_OF_INDEX],
+    ...numberingSettings(deployed, config, NUMBERS_OF_INDEX),
     ['shardCountTable', known, known && countTable ? countTable : known, TABLE_OF_COUNTS],
   ];
 }
@@ -80,11 +94,10 @@ const RANDOM_SHARDS =
   `the table is used.${TABLE_GUIDE}`;
 
 function tableSettings(deployed: KeyShardingMetadata, config: ShardedTableConfig): Setting[] {
-  const { separator, firstShard, valueAttribute, strategy, shardedBy } = config;
+  const { valueAttribute, strategy, shardedBy } = config;
   const isOfStrategy = deployed.strategy !== strategy;
   return [
-    ['separator', deployed.separator, separator, KEYS_OF_ITEMS],
-    ['firstShard', deployed.firstShard, firstShard, KEYS_OF_ITEMS],
+    ...numberingSettings(deployed, config, KEYS_OF_ITEMS),
     ['valueAttribute', deployed.valueAttribute, valueAttribute, VALUES_OF_ITEMS],
     ['strategy', deployed.strategy, strategy, strategy === 'random' ? RANDOM_SHARDS : SHARDS_OF_ITEMS],
     // Random shards follow from no attribute, so a change of the strategy changes these, too.

@@ -1,9 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../../construct/props-checks';
-import { type ShardedIndexConfig, shardCountOf } from '../../core/sharded-index/config/sharded-index-config';
+import { checkShardNames } from '../../core/sharded-index/config/check-sharded-config';
+import {
+  numberingOf,
+  type ShardedIndexConfig,
+  shardCountOf,
+} from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
+import { givenNumbering } from '../shard-numbering';
 import { requireShardCounts } from './shard-counts';
 import { type BaseShardedIndexOptions, KeyLayout, ShardingStrategy } from './sharded-index-options';
 
@@ -62,9 +69,11 @@ export function shardedIndexSettings(indexed: IndexedTable, options: BaseSharded
     sortKeyAttributes: sortKeys.map(({ name }) => name),
     shards: shardCounts._config,
     strategy: `${options.strategy ?? ShardingStrategy.CALCULATED}` as const,
+    ...givenNumbering(table, `${indexName}.`, options),
   };
   const read: Read = { indexed, options, config: fixed, refuseIf: refusals(table) };
   for (const check of [checkName, checkCounts, checkTieBreakers, checkOwnKey, checkShardAttribute]) check(read);
+  checkShardNames(fixed, constructField(table, indexName));
   const shardCountTable = countTable(read);
   return {
     config: shardCountTable === undefined ? fixed : adaptive(fixed, shardCountTable, shardCounts._maximum!),
@@ -200,7 +209,7 @@ function checkShardAttribute({ indexed: { shardedIndexes, keyAttributes }, optio
   );
   refuse(
     sharing !== undefined && (options.shardCounts._maximum !== undefined || !haveSameSharding(sharing, config)),
-    `another attribute than that of ${sharing?.indexName}, or have the same valueAttribute, keyLayout, fixed shardCounts and strategy`,
+    `another attribute than that of ${sharing?.indexName}, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and numbering`,
   );
 }
 
@@ -238,6 +247,7 @@ function haveSameSharding(a: ShardedIndexConfig, b: ShardedIndexConfig): boolean
     a.keyLayout === b.keyLayout &&
     a.valueAttribute === b.valueAttribute &&
     a.strategy === b.strategy &&
+    isDeepStrictEqual(numberingOf(a), numberingOf(b)) &&
     [undefined, ...values].every((value) => {
       const [ofA, ofB] = [shardCountOf(a, value), shardCountOf(b, value)];
       return ofA.write === ofB.write && ofA.read === ofB.read;

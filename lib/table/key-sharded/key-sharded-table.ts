@@ -179,8 +179,8 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    *   if a property contradicts the others
    */
   constructor(scope: Construct, id: string, props: KeyShardedTableProps) {
-    const { shardCounts, separator, firstShard, valueAttribute, shardedBy, strategy, expectedTraffic, ...table } =
-      props;
+    const { shardCounts, valueAttribute, shardedBy, strategy, expectedTraffic, ...others } = props;
+    const { firstShard, separator, shardWidth, shardPlacement, ...table } = others;
     super(scope, id, given(table) as ShardedTableProps);
     const { partitionKey, sortKey } = props;
     if (partitionKey.type !== dynamodb.AttributeType.STRING) {

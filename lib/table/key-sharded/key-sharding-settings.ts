@@ -1,13 +1,14 @@
 import type { IConstruct } from 'constructs';
-import { constructField, inConstructTerms, refuseToken } from '../../construct/props-checks';
+import { constructField, inConstructTerms } from '../../construct/props-checks';
 import { checkTableKey } from '../../core/sharded-index/config/check-sharded-config';
-import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
+import { SHARD_SEPARATOR, type ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { requireShardCounts, type ShardCounts } from '../index/shard-counts';
 import { ShardingStrategy } from '../index/sharded-index-options';
+import { givenNumbering, type ShardNumberingOptions } from '../shard-numbering';
 
 /** How a table is sharded by its own key, whether it is created or imported. */
-export interface KeyShardingOptions {
+export interface KeyShardingOptions extends ShardNumberingOptions {
   /**
    * How many shards each value is spread over.
    *
@@ -16,21 +17,6 @@ export interface KeyShardingOptions {
    * if the context `even-shards:deployedAssembly` names a folder with the template that was deployed.
    */
   readonly shardCounts: ShardCounts;
-
-  /**
-   * What stands between the value and the shard in the partition key: a text without digits, which no value contains. It
-   * cannot change while the table holds items.
-   *
-   * @default "#"
-   */
-  readonly separator?: string;
-
-  /**
-   * The number of the first shard, at least 0. The others follow. It cannot change while the table holds items.
-   *
-   * @default 0
-   */
-  readonly firstShard?: number;
 
   /**
    * The attribute in which writers find the value of an item.
@@ -69,9 +55,8 @@ export function keyShardingConfig(
   tableKey: readonly string[],
   options: KeyShardingOptions,
 ): ShardedTableConfig {
-  const { separator = '#', firstShard = 0, shardCounts } = options;
+  const { shardCounts } = options;
   requireShardCounts(constructField(table, 'shardCounts'), shardCounts);
-  refuseToken(constructField(table, 'firstShard'), firstShard, 'a whole number');
   if (shardCounts._maximum !== undefined) {
     const allowed =
       'fixed: a new count changes the keys of items, so shardKey would refuse all items of a value that grows';
@@ -87,8 +72,9 @@ export function keyShardingConfig(
     shardAttribute: partitionKey,
     sortKeyAttributes: sortKey,
     shardedBy: options.shardedBy ?? (strategy === 'random' ? [] : sortKey),
-    separator,
-    firstShard,
+    separator: SHARD_SEPARATOR,
+    firstShard: 0,
+    ...givenNumbering(table, '', options),
     shards: shardCounts._config,
     strategy,
   };

@@ -372,6 +372,12 @@ describe('ShardedTable', () => {
       });
     });
 
+    test('lets them share it if one of them says the usual numbering', () => {
+      const alike = { valueAttribute: string('status'), shardAttribute: 'statusShard', shardCounts };
+      table.addShardedIndex({ indexName: 'byCreation', ...alike });
+      expect(() => table.addShardedIndex({ indexName: 'byUpdate', ...alike, firstShard: 0 })).not.toThrow();
+    });
+
     test('leaves an index name that only synthesis knows alone', () => {
       const indexName = Lazy.string({ produce: () => 'byTime' });
       table.addShardedIndex({ indexName, shardAttribute: 'shard', shardCounts });
@@ -451,7 +457,23 @@ describe('ShardedTable', () => {
       [
         'the shard attribute of an index that shards differently',
         { shardAttribute: 'otherShard', strategy: ShardingStrategy.RANDOM },
-        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts and strategy, got "otherShard"',
+        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and numbering, got "otherShard"',
+      ],
+      [
+        'the shard attribute of an index that numbers its shards otherwise',
+        { shardAttribute: 'otherShard', firstShard: 1 },
+        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and numbering, got "otherShard"',
+      ],
+      ['a first shard below 0', { firstShard: -1 }, 'byStatus.firstShard must be a whole number of at least 0, got -1'],
+      [
+        'a separator where the shard is a number',
+        { separator: '-' },
+        'byStatus.separator must be absent because the shard is a number in an attribute of its own, got "-"',
+      ],
+      [
+        'a width without digits',
+        { keyLayout: KeyLayout.SINGLE_ATTRIBUTE, shardWidth: 0 },
+        'byStatus.shardWidth must be a whole number from 1 to 10, got 0',
       ],
       [
         'counts by value without a value',

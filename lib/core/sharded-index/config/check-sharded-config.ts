@@ -3,13 +3,14 @@ import {
   type IndexShards,
   isConfigSource,
   isTableConfig,
+  numberingOf,
   type ShardCount,
   type ShardedConfig,
   type ShardedIndexConfig,
   type ShardedTableConfig,
 } from './sharded-index-config';
 import { InvalidIndexConfigError } from './sharded-index-errors';
-import { isBesideValue, SHARD_SEPARATOR } from './stored-place';
+import { isBesideValue } from './stored-place';
 
 /** The fields of every configuration, and those that an index and a table have besides. */
 const FIELDS = [
@@ -105,11 +106,14 @@ const SEPARATOR = 'a text without digits that is not empty';
 /** Digits enough for every number of a shard. */
 const MAX_SHARD_WIDTH = 10;
 
-/** @throws InvalidIndexConfigError unless the numbers of shards can be written and read as the configuration says */
-function checkShardNames(config: ShardedConfig): void {
-  const { firstShard = 0, separator = SHARD_SEPARATOR, shardWidth = 1, shardPlacement = 'suffix' } = config;
+/**
+ * @param of what errors call the configuration
+ * @throws InvalidIndexConfigError unless the numbers of shards can be written and read as the configuration says
+ */
+export function checkShardNames(config: ShardedConfig, of = 'config'): void {
+  const { firstShard, separator, shardWidth, shardPlacement } = numberingOf(config);
   const refuseIf = (wrong: boolean, field: keyof ShardedConfig, allowed: string): void => {
-    if (wrong) throw new InvalidIndexConfigError(`config.${field}`, config[field], allowed);
+    if (wrong) throw new InvalidIndexConfigError(`${of}.${field}`, config[field], allowed);
   };
   refuseIf(!Number.isSafeInteger(firstShard) || firstShard < 0, 'firstShard', FIRST_SHARD);
   refuseIf(typeof separator !== 'string' || separator === '' || /\d/.test(separator), 'separator', SEPARATOR);

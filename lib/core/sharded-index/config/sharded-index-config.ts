@@ -36,25 +36,8 @@ export interface AdaptiveCounts {
   maximum: number;
 }
 
-/** What the configurations of sharded indexes and of tables that are sharded by their own key have in common. */
-interface ShardedKeyConfig {
-  /**
-   * The version of this contract. Readers and writers refuse a version that they do not know. Absent: 1. An index with adaptive
-   * counts has 2, because a reader that knew nothing of them would overlook items.
-   */
-  version?: 1 | 2;
-  /** The name of the table. */
-  tableName: string;
-  /** The attribute names of the base table's key: the partition key, then the sort key if the table has one. */
-  tableKey: string[];
-  /** The attribute that holds the shard, or the value and the shard. Writers set it with `shardAttributes`. */
-  shardAttribute: string;
-  /** The attribute names of the sort key: `[]`, `[sort]` or `[sort, tie-breaker...]`. */
-  sortKeyAttributes: string[];
-  /** How many shards each value has. */
-  shards: IndexShards;
-  /** `calculated`: attributes of the item decide the shard. `random`: each write draws a shard. */
-  strategy: 'random' | 'calculated';
+/** Which numbers the shards of an index or a table have, and how they are written. */
+export interface ShardNumbering {
   /**
    * The number of the first shard, a whole number of at least 0. The others follow.
    * @default 0
@@ -75,6 +58,39 @@ interface ShardedKeyConfig {
    * @default 'suffix'
    */
   shardPlacement?: 'suffix' | 'prefix';
+}
+
+/** Separates the value from the shard, unless a configuration says otherwise. */
+export const SHARD_SEPARATOR = '#';
+
+/** What a configuration means that says nothing of its numbering. */
+const USUAL_NUMBERING = { firstShard: 0, separator: SHARD_SEPARATOR, shardWidth: 1, shardPlacement: 'suffix' } as const;
+
+/** The numbering of a configuration, its defaults filled in. */
+export function numberingOf(config: ShardNumbering): Required<ShardNumbering> {
+  const names = Object.keys(USUAL_NUMBERING) as (keyof ShardNumbering)[];
+  return Object.fromEntries(names.map((name) => [name, config[name] ?? USUAL_NUMBERING[name]])) as never;
+}
+
+/** What the configurations of sharded indexes and of tables that are sharded by their own key have in common. */
+interface ShardedKeyConfig extends ShardNumbering {
+  /**
+   * The version of this contract. Readers and writers refuse a version that they do not know. Absent: 1. An index with adaptive
+   * counts has 2, because a reader that knew nothing of them would overlook items.
+   */
+  version?: 1 | 2;
+  /** The name of the table. */
+  tableName: string;
+  /** The attribute names of the base table's key: the partition key, then the sort key if the table has one. */
+  tableKey: string[];
+  /** The attribute that holds the shard, or the value and the shard. Writers set it with `shardAttributes`. */
+  shardAttribute: string;
+  /** The attribute names of the sort key: `[]`, `[sort]` or `[sort, tie-breaker...]`. */
+  sortKeyAttributes: string[];
+  /** How many shards each value has. */
+  shards: IndexShards;
+  /** `calculated`: attributes of the item decide the shard. `random`: each write draws a shard. */
+  strategy: 'random' | 'calculated';
 }
 
 /**

@@ -1,9 +1,12 @@
 import { valueText } from '../../foundation/count-of-value';
 import { InvalidArgumentError } from '../../foundation/errors';
-import { isTableConfig, type ShardedConfig, type ShardedTableConfig, shardCountOf } from './sharded-index-config';
-
-/** Separates the value from the shard, unless a configuration says otherwise. */
-export const SHARD_SEPARATOR = '#';
+import {
+  isTableConfig,
+  SHARD_SEPARATOR,
+  type ShardedConfig,
+  type ShardedTableConfig,
+  shardCountOf,
+} from './sharded-index-config';
 
 /** What a key says in which a value and a shard stand beside each other. */
 export interface StoredPlace {

@@ -8,6 +8,7 @@ import {
   type ShardedIndexOptions,
   ShardedTable,
   ShardingStrategy,
+  ShardPlacement,
 } from '../../../../lib';
 import { warningsOfChange } from '../../../support/fakes/deploy-in-turn';
 import { invoiceTable } from '../../../support/fakes/invoice-table';
@@ -56,6 +57,28 @@ describe('an index whose settings are compared with those that are deployed', ()
     ]);
   });
 
+  const inOneAttribute = { keyLayout: KeyLayout.SINGLE_ATTRIBUTE };
+
+  test.each<[Partial<ShardedIndexOptions>, Partial<ShardedIndexOptions>, string]>([
+    [{}, { firstShard: 1 }, 'firstShard of byStatus would go from 0 to 1'],
+    [inOneAttribute, { ...inOneAttribute, separator: '-' }, 'separator of byStatus would go from "#" to "-"'],
+    [{ ...inOneAttribute, shardWidth: 2 }, inOneAttribute, 'shardWidth of byStatus would go from 2 to 1'],
+    [
+      inOneAttribute,
+      { ...inOneAttribute, shardPlacement: ShardPlacement.PREFIX },
+      'shardPlacement of byStatus would go from "suffix" to "prefix"',
+    ],
+  ])('warns of shards that are numbered otherwise: %j becomes %j', (deployed, next, warning) => {
+    expect(warningsOfChange(index(deployed), index(next))).toEqual([
+      warn(`${warning}: queries would miss items whose shard attribute has the earlier number or form`),
+    ]);
+  });
+
+  test('is silent of a numbering that is said and is the usual one', () => {
+    const usual = { firstShard: 0, separator: '#', shardWidth: 1, shardPlacement: ShardPlacement.SUFFIX };
+    expect(warningsOfChange(index(inOneAttribute), index({ ...inOneAttribute, ...usual }))).toEqual([]);
+  });
+
   test('warns of another table of counts, whether the app has made it or names it', () => {
     const shardCounts = ShardCounts.adaptive();
     const own = index({ shardCounts });
@@ -97,6 +120,7 @@ describe('a table sharded by its own key, whose settings are compared with those
       'separator of the table would go from "#" to "-": readers would miss items that are there',
     ],
     [{}, { firstShard: 1 }, 'firstShard of the table would go from 0 to 1: readers would miss items that are there'],
+    [{}, { shardWidth: 2 }, 'shardWidth of the table would go from 1 to 2: readers would miss items that are there'],
     [
       {},
       { valueAttribute: 'invoiceNumber' },

@@ -12,6 +12,7 @@ import {
   type ShardedIndexAttributes,
   ShardedTable,
   ShardingStrategy,
+  ShardPlacement,
 } from '../../../../lib';
 import { checkShardedConfig } from '../../../../lib/core/sharded-index/config/check-sharded-config';
 import type { ShardedIndexConfig } from '../../../../lib/core/sharded-index/config/sharded-index-config';
@@ -109,6 +110,14 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     });
 
     expect(deployedConfig(index)).toMatchObject({ keyLayout: 'single-attribute', tableKey: ['jobId'] });
+  });
+
+  test('tells applications how others have numbered its shards', () => {
+    const numbering = { firstShard: 1, separator: '-', shardWidth: 2, shardPlacement: ShardPlacement.PREFIX };
+    const config = deployedConfig(importIndex({ keyLayout: KeyLayout.SINGLE_ATTRIBUTE, ...numbering }));
+
+    expect(config).toMatchObject(numbering);
+    expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
   test('takes a table of the same app whose index was added by other means', () => {

@@ -2,7 +2,14 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { type Attribute, AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import { FanOutQueryFunction, KeyShardedTable, ShardCounts, ShardedTable, ShardingStrategy } from '../../../../lib';
+import {
+  FanOutQueryFunction,
+  KeyShardedTable,
+  ShardCounts,
+  ShardedTable,
+  ShardingStrategy,
+  ShardPlacement,
+} from '../../../../lib';
 import { checkShardedConfig } from '../../../../lib/core/sharded-index/config/check-sharded-config';
 import type { ShardedTableConfig } from '../../../../lib/core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../../../lib/core/sharded-index/config/sharded-index-errors';
@@ -58,6 +65,12 @@ describe('KeyShardedTable', () => {
   test('has the separator # and the first shard 0 by default, and random shards if it is told so', () => {
     const config = configOf(invoices({ strategy: ShardingStrategy.RANDOM }));
     expect(config).toMatchObject({ separator: '#', firstShard: 0, strategy: 'random', shardedBy: [] });
+    expect(() => checkShardedConfig(config)).not.toThrow();
+  });
+
+  test('writes the shard in two digits before the value if it is told so', () => {
+    const config = configOf(invoices({ shardWidth: 2, shardPlacement: ShardPlacement.PREFIX }));
+    expect(config).toMatchObject({ shardWidth: 2, shardPlacement: 'prefix' });
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import {
+  FanOutQueryFunction,
+  IndexItemMover,
+  KeyLayout,
+  ShardCounts,
+  ShardedIndex,
+  ShardingStrategy,
+  ShardPlacement,
+} from '../../lib';
+
+/** Indexes that another program numbers from 1, as "GSI Sharding in DynamoDB" does: they are imported, read and moved here. */
+
+const SHARDS = 5;
+const EVENTS = 100;
+const text = (name: string) => ({ name, type: AttributeType.STRING });
+const id = (event: number) => `event-${String(event).padStart(3, '0')}`;
+
+let app: string;
+let stack: LocalStack;
+
+beforeAll(async () => {
+  app = mkdtempSync(join(tmpdir(), 'numbered-'));
+  synthesize(app);
+  stack = await startLocal({ app });
+  for (let event = 0; event < EVENTS; event++) await putAsOthers(event);
+}, 60_000);
+
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(app, { recursive: true });
+});
+
+/** A table with indexes that no construct of this library has made. */
+function synthesize(outdir: string): void {
+  const root = new App({ outdir });
+  const deployed = new Stack(root, 'Numbered');
+  const events = new TableV2(deployed, 'Events', { partitionKey: text('event_id'), tableName: 'events' });
+  const shard = { name: 'shard', type: AttributeType.NUMBER };
+  events.addGlobalSecondaryIndex({ indexName: 'time-index', partitionKey: shard, sortKey: text('time') });
+  events.addGlobalSecondaryIndex({ indexName: 'by-type', partitionKey: text('type_shard'), sortKey: text('time') });
+  const numbered = { table: events, tableKey: ['event_id'], sortKey: text('time'), firstShard: 1 };
+  const shardCounts = ShardCounts.uniform(SHARDS);
+  const timeIndex = ShardedIndex.fromShardedIndexAttributes({
+    ...numbered,
+    indexName: 'time-index',
+    shardAttribute: 'shard',
+    shardCounts,
+    strategy: ShardingStrategy.RANDOM,
+  });
+  const byType = ShardedIndex.fromShardedIndexAttributes({
+    ...numbered,
+    indexName: 'by-type',
+    valueAttribute: text('type'),
+    shardAttribute: 'type_shard',
+    keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
+    separator: '.',
+    shardWidth: 2,
+    shardPlacement: ShardPlacement.PREFIX,
+    shardCounts,
+  });
+  new FanOutQueryFunction(deployed, 'Query', { indexes: [timeIndex, byType] });
+  new IndexItemMover(deployed, 'Mover', { index: byType, readUnitsPerSecond: 1_000, writeUnitsPerSecond: 1_000 });
+  root.synth();
+}
+
+/** What another program writes: its shards are 1 to 5, and 01 to 05 before the type. */
+async function putAsOthers(event: number): Promise<void> {
+  const shard = 1 + (event % SHARDS);
+  await stack.clients.dynamodb.putItem({
+    TableName: 'events',
+    Item: {
+      event_id: { S: id(event) },
+      time: { S: new Date(Date.UTC(2020, 0, 1) + event * 900_000).toISOString() },
+      shard: { N: String(shard) },
+      type: { S: 'commit' },
+      type_shard: { S: `0${shard}.commit` },
+    },
+  });
+}
+
+/** The events of an index in their order, page by page. */
+async function queried(request: { index: string; value?: string }): Promise<string[]> {
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = (await stack.invoke('Numbered/Query/Function', { ...request, limit: 30, cursor })) as Page;
+    found.push(...page.items.map(({ event_id }) => event_id));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return found;
+}
+
+interface Page {
+  items: { event_id: string }[];
+  cursor?: string;
+}
+
+interface Work {
+  totals: { hidden: number; moved: number; refused: number };
+}
+const work = (mode: string): Promise<Work> =>
+  stack.invoke('Numbered/Mover/Function', { segment: 0, totalSegments: 1, request: { mode } }) as Promise<Work>;
+
+const all = Array.from({ length: EVENTS }, (_, event) => id(event));
+
+test('a query finds the events of shard 5 too, in the order of time', async () => {
+  expect(await queried({ index: 'time-index' })).toEqual(all);
+});
+
+test('a query finds the events whose shard is two digits before the value', async () => {
+  expect(await queried({ index: 'by-type', value: 'commit' })).toEqual(all);
+});
+
+test('a mover gives each event its calculated shard, within the numbers 01 to 05', async () => {
+  expect((await work('audit')).totals.hidden).toBe(0);
+  const { moved, refused } = (await work('reshard')).totals;
+  expect(moved).toBeGreaterThan(EVENTS / 2);
+  expect(refused).toBe(0);
+  expect((await work('reshard')).totals.moved).toBe(0);
+  const { Items = [] } = await stack.clients.dynamodb.scan({ TableName: 'events' });
+  expect(new Set(Items.map(({ type_shard }) => type_shard!.S))).toEqual(
+    new Set([1, 2, 3, 4, 5].map((shard) => `0${shard}.commit`)),
+  );
+  expect(await queried({ index: 'by-type', value: 'commit' })).toEqual(all);
+});
