@@ -1,3 +1,3 @@
-module example.com/shardedindex
+module example.com/evenshards
 
 go 1.22

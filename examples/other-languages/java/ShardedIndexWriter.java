@@ -3,38 +3,77 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 
-/** What a writer adds to an item so that it appears in a sharded index of cdk-even-shards. */
+/**
+ * What a writer adds to an item so that readers of cdk-even-shards find it, and the key by which a reader gets one item.
+ *
+ * <p>A config is the JSON of bindWriter's or bindReader's environment variable, parsed. An item has texts, numbers, and byte arrays
+ * by name.
+ */
 @SuppressWarnings("unchecked")
 public final class ShardedIndexWriter {
+  private static final Set<String> FIELDS =
+      Set.of("version", "tableName", "tableKey", "keyLayout", "valueAttribute", "shardAttribute", "sortKeyAttributes",
+          "shards", "strategy", "firstShard", "separator", "shardWidth", "shardPlacement");
+
   private ShardedIndexWriter() {}
 
-  /** config: the JSON of bindWriter's environment variable, parsed. item: texts, numbers, and byte arrays by name. */
+  /** The attributes to add: those of an index, or the partition key of a table that is sharded by its own key. */
   public static Map<String, Object> shardAttributes(Map<String, Object> config, Map<String, Object> item) {
-    if (((Number) config.getOrDefault("version", 1)).intValue() != 1) {
-      throw new IllegalArgumentException("config.version must be 1 or absent, got " + config.get("version"));
-    }
-    Map<String, Object> shards = (Map<String, Object>) config.get("shards");
-    Map<String, Object> count = (Map<String, Object>) shards.get("default");
-    String prefix = null;
+    check(config);
+    boolean isTable = !config.containsKey("indexName");
+    String value = null;
     if (config.containsKey("valueAttribute")) {
-      if (!item.containsKey(config.get("valueAttribute"))) return Map.of(); // without the value, it is not in the index
-      prefix = keyText(item.get(config.get("valueAttribute")));
-      var byValue = (Map<String, Object>) shards.getOrDefault("byValue", Map.of());
-      count = (Map<String, Object>) byValue.getOrDefault(prefix, count);
+      Object given = item.get(config.get("valueAttribute"));
+      if (given == null && !isTable) return Map.of(); // an item without the value is not in the index
+      value = valueText(config, given);
     }
-    int write = ((Number) count.get("write")).intValue();
-    var key = (List<String>) config.get("tableKey");
+    int count = countOf(config, value).get("write").intValue();
     int shard = config.get("strategy").equals("random")
-        ? ThreadLocalRandom.current().nextInt(write)
-        : calculatedShard(key.stream().map(name -> keyText(item.get(name))).collect(Collectors.joining("#")), write);
-    boolean concatenated = config.get("keyLayout").equals("single-attribute") && prefix != null;
-    return Map.of((String) config.get("shardAttribute"), concatenated ? prefix + "#" + shard : (Object) shard);
+        ? ThreadLocalRandom.current().nextInt(count)
+        : calculatedShard(itemText((List<String>) config.get(isTable ? "shardedBy" : "tableKey"), item), count);
+    return Map.of((String) config.get("shardAttribute"), placeOf(config, value, shard));
+  }
+
+  /**
+   * The keys of all places where an item of a table can stand, the place for writers first. There is one, unless the count of the
+   * table changes.
+   *
+   * @param key the sort key, and the attributes of shardedBy
+   */
+  public static List<Map<String, Object>> shardKeys(Map<String, Object> config, Object value, Map<String, Object> key) {
+    check(config);
+    if (config.containsKey("indexName") || config.get("strategy").equals("random")) {
+      throw new IllegalArgumentException(
+          "config.strategy must be calculated, and config.indexName absent, to know the key of an item");
+    }
+    var tableKey = (List<String>) config.get("tableKey");
+    String text = valueText(config, value);
+    String decides = itemText((List<String>) config.get("shardedBy"), key);
+    itemText(tableKey.subList(1, 2), key);
+    Map<String, Number> count = countOf(config, text);
+    int write = count.get("write").intValue();
+    int ofWriters = calculatedShard(decides, write);
+    var others = new TreeSet<Integer>();
+    for (int shards = count.getOrDefault("since", write).intValue(); shards <= count.get("read").intValue(); shards++) {
+      others.add(calculatedShard(decides, shards));
+    }
+    others.remove(ofWriters);
+    var places = new ArrayList<>(List.of(ofWriters));
+    places.addAll(others);
+    return places.stream()
+        .map(shard -> Map.of(tableKey.get(0), placeOf(config, text, shard), tableKey.get(1), key.get(tableKey.get(1))))
+        .toList();
   }
 
   /** Jump consistent hash (Lamping and Veach, 2014) of the first 8 bytes of the MD5 of the id. */
@@ -50,18 +89,84 @@ public final class ShardedIndexWriter {
     return bucket;
   }
 
-  private static byte[] md5(byte[] bytes) {
-    try {
-      return MessageDigest.getInstance("MD5").digest(bytes);
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible); // every Java platform has MD5
+  /** What the shard attribute holds: a number, or a text of the value and the shard. */
+  private static Object placeOf(Map<String, Object> config, String value, int shard) {
+    int number = ((Number) config.getOrDefault("firstShard", 0)).intValue() + shard;
+    if (config.get("keyLayout").equals("multi-attribute") || value == null) return number;
+    int width = ((Number) config.getOrDefault("shardWidth", 1)).intValue();
+    String digits = String.format(Locale.ROOT, "%0" + width + "d", number);
+    Object separator = config.getOrDefault("separator", "#");
+    return "prefix".equals(config.get("shardPlacement")) ? digits + separator + value : value + separator + digits;
+  }
+
+  /** How many shards a value has for writers and for readers. */
+  private static Map<String, Number> countOf(Map<String, Object> config, String value) {
+    var shards = (Map<String, Object>) config.get("shards");
+    var byValue = (Map<String, Object>) shards.get("byValue");
+    boolean isNamed = byValue != null && value != null && byValue.containsKey(value);
+    return (Map<String, Number>) (isNamed ? byValue.get(value) : shards.get("default"));
+  }
+
+  /** Refuses what this writer does not know: it would put items where nobody looks for them. */
+  private static void check(Map<String, Object> config) {
+    if (((Number) config.getOrDefault("version", 1)).intValue() != 1) {
+      throw new IllegalArgumentException("config.version must be 1 or absent, got " + config.get("version"));
     }
+    var fields = new HashMap<>(config);
+    fields.keySet().removeAll(FIELDS);
+    fields.remove(config.containsKey("indexName") ? "indexName" : "shardedBy");
+    if (!fields.isEmpty()) throw unknown(fields.keySet().iterator().next(), "");
+    checkWord(config, "keyLayout", Set.of("multi-attribute", "single-attribute"));
+    checkWord(config, "strategy", Set.of("random", "calculated"));
+    if (config.containsKey("shardPlacement")) checkWord(config, "shardPlacement", Set.of("suffix", "prefix"));
+  }
+
+  private static void checkWord(Map<String, Object> config, String field, Set<String> words) {
+    if (!(config.get(field) instanceof String word) || !words.contains(word)) {
+      throw unknown(field, ", got " + config.get(field));
+    }
+  }
+
+  private static IllegalArgumentException unknown(String field, String got) {
+    return new IllegalArgumentException("config." + field + " is not known: update this writer" + got);
+  }
+
+  /** The text of the value of an item, as partition keys and counts have it. */
+  private static String valueText(Map<String, Object> config, Object value) {
+    String text = value instanceof byte[] ? null : keyText(value);
+    if (text == null || text.isEmpty()) {
+      throw new IllegalArgumentException(
+          config.get("valueAttribute") + " must be a number or a text that is not empty, got " + value);
+    }
+    if (!config.containsKey("indexName") && text.contains((String) config.get("separator"))) {
+      throw new IllegalArgumentException(
+          config.get("valueAttribute") + " must not contain " + config.get("separator") + ", got " + value);
+    }
+    return text;
+  }
+
+  /** What decides a calculated shard. */
+  private static String itemText(List<String> attributes, Map<String, Object> item) {
+    return attributes.stream().map(name -> {
+      String text = keyText(item.get(name));
+      if (text != null) return text;
+      throw new IllegalArgumentException(
+          name + " must be a text, a number or binary: it decides the shard, got " + item.get(name));
+    }).collect(Collectors.joining("#"));
   }
 
   /** A text is itself, binary is base64, and a number has decimal digits without an exponent or needless zeros. */
   private static String keyText(Object value) {
     if (value instanceof String text) return text;
     if (value instanceof byte[] bytes) return Base64.getEncoder().encodeToString(bytes);
-    return new BigDecimal(value.toString()).stripTrailingZeros().toPlainString();
+    return value instanceof Number number ? new BigDecimal(number.toString()).stripTrailingZeros().toPlainString() : null;
+  }
+
+  private static byte[] md5(byte[] bytes) {
+    try {
+      return MessageDigest.getInstance("MD5").digest(bytes);
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible); // every Java platform has MD5
+    }
   }
 }

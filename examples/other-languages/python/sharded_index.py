@@ -1,27 +1,70 @@
-"""What a writer adds to an item so that it appears in a sharded index of cdk-even-shards."""
+"""What a writer adds to an item so that readers of cdk-even-shards find it, and the key by which a reader gets one item.
+
+config is the JSON of bindWriter's or bindReader's environment variable, parsed. An item is as boto3's Table.put_item takes it.
+"""
 
 import base64
 import hashlib
 import random
 from decimal import Decimal
 
+INDEX_FIELDS = set(
+    "version tableName indexName tableKey keyLayout valueAttribute shardAttribute sortKeyAttributes shards strategy"
+    " firstShard separator shardWidth shardPlacement".split()
+)
+TABLE_FIELDS = (INDEX_FIELDS - {"indexName"}) | {"shardedBy"}
+
 
 def shard_attributes(config: dict, item: dict) -> dict:
-    """config: the JSON of bindWriter's environment variable, parsed. item: as boto3's Table.put_item takes it."""
-    if config.get("version", 1) != 1:
-        raise ValueError(f"config.version must be 1 or absent, got {config['version']}")
-    count, prefix = config["shards"]["default"], None
+    """The attributes to add: those of an index, or the partition key of a table that is sharded by its own key."""
+    check(config)
+    value, is_table = None, "indexName" not in config
     if "valueAttribute" in config:
-        if config["valueAttribute"] not in item:
+        value = item.get(config["valueAttribute"])
+        if value is None and not is_table:
             return {}  # an item without the value is not in the index
-        prefix = key_text(item[config["valueAttribute"]])
-        count = config["shards"].get("byValue", {}).get(prefix, count)
+        value = value_text(config, value)
+    count = count_of(config, value)["write"]
     if config["strategy"] == "random":
-        shard = random.randrange(count["write"])
+        shard = random.randrange(count)
     else:
-        shard = calculated_shard("#".join(key_text(item[name]) for name in config["tableKey"]), count["write"])
-    concatenated = config["keyLayout"] == "single-attribute" and prefix is not None
-    return {config["shardAttribute"]: f"{prefix}#{shard}" if concatenated else shard}
+        shard = calculated_shard(item_text(config["shardedBy" if is_table else "tableKey"], item), count)
+    return {config["shardAttribute"]: place_of(config, value, shard)}
+
+
+def shard_keys(config: dict, value: str | int | float | Decimal, key: dict) -> list[dict]:
+    """The keys of all places where an item of a table can stand, the place for writers first.
+
+    There is one, unless the count of the table changes. key: the sort key, and the attributes of shardedBy.
+    """
+    check(config)
+    if "indexName" in config or config["strategy"] == "random":
+        raise ValueError("config.strategy must be calculated, and config.indexName absent, to know the key of an item")
+    partition_key, sort_key = config["tableKey"]
+    value, text = value_text(config, value), item_text(config["shardedBy"], key)
+    item_text([sort_key], key)
+    count = count_of(config, value)
+    least = count.get("since", count["write"])
+    shards = {calculated_shard(text, shards) for shards in range(least, count["read"] + 1)}
+    of_writers = calculated_shard(text, count["write"])
+    places = [of_writers, *sorted(shards - {of_writers})]
+    return [{partition_key: place_of(config, value, shard), sort_key: key[sort_key]} for shard in places]
+
+
+def place_of(config: dict, value: str | None, shard: int) -> int | str:
+    """What the shard attribute holds: a number, or a text of the value and the shard."""
+    number = config.get("firstShard", 0) + shard
+    if config["keyLayout"] == "multi-attribute" or value is None:
+        return number
+    parts = [value, str(number).zfill(config.get("shardWidth", 1))]
+    if config.get("shardPlacement") == "prefix":
+        parts.reverse()
+    return config.get("separator", "#").join(parts)
+
+
+def count_of(config: dict, value: str | None) -> dict:
+    """How many shards a value has for writers and for readers."""
+    return (config["shards"].get("byValue") or {}).get(value, config["shards"]["default"])
 
 
 def calculated_shard(id: str, shard_count: int) -> int:
@@ -35,12 +78,54 @@ def calculated_shard(id: str, shard_count: int) -> int:
     return bucket
 
 
-def key_text(value: str | bytes | int | float | Decimal) -> str:
+def check(config: dict) -> None:
+    """Refuses what this writer does not know: it would put items where nobody looks for them."""
+    unknown = sorted(set(config) - (INDEX_FIELDS if "indexName" in config else TABLE_FIELDS))
+    if config.get("version", 1) != 1:
+        raise ValueError(f"config.version must be 1 or absent, got {config['version']}")
+    if unknown:
+        raise ValueError(f"config.{unknown[0]} is not known: update this writer")
+    for field, words in {
+        "keyLayout": ["multi-attribute", "single-attribute"],
+        "strategy": ["random", "calculated"],
+        "shardPlacement": ["suffix", "prefix", None],
+    }.items():
+        if config.get(field) not in words:
+            raise ValueError(f"config.{field} is not known: update this writer, got {config.get(field)}")
+
+
+def value_text(config: dict, value: object) -> str:
+    """The text of the value of an item, as partition keys and counts have it."""
+    text = None if is_binary(value) else key_text(value)
+    if not text:
+        raise ValueError(f"{config['valueAttribute']} must be a number or a text that is not empty, got {value!r}")
+    if "indexName" not in config and config["separator"] in text:
+        raise ValueError(f"{config['valueAttribute']} must not contain {config['separator']!r}, got {value!r}")
+    return text
+
+
+def item_text(attributes: list[str], item: dict) -> str:
+    """What decides a calculated shard."""
+    texts = {name: key_text(item.get(name)) for name in attributes}
+    for name, text in texts.items():
+        if text is None:
+            raise ValueError(f"{name} must be a text, a number or binary: it decides the shard, got {item.get(name)!r}")
+    return "#".join(texts.values())
+
+
+def key_text(value: object) -> str | None:
     """A text is itself, binary is base64, and a number has decimal digits without an exponent or needless zeros."""
     if isinstance(value, str):
         return value
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
+    if is_binary(value):
+        return base64.b64encode(bytes(value)).decode()
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not Decimal(value).is_finite():
+        return None
     digits = format(Decimal(str(value)), "f")
     digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
     return "0" if digits == "-0" else digits
+
+
+def is_binary(value: object) -> bool:
+    """bytes, bytearray, and boto3's Binary."""
+    return isinstance(value, bytes | bytearray) or hasattr(value, "__bytes__")

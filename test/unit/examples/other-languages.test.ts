@@ -3,73 +3,102 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
-import published from '../../../docs/calculated-shard-vectors.json';
-import { type ShardedIndexConfig, shardAttributes } from '../../../lib/core';
+import {
+  type AttributeValue,
+  type DynamoDbItem,
+  type ShardedConfig,
+  type ShardedIndexConfig,
+  shardAttributes,
+} from '../../../lib/core';
+import { plainDecimal } from '../../../lib/core/foundation/decimal';
+import { balancedKeyVectors } from '../../../scripts/vectors/balanced-keys';
+import { attributesInNotation, given, shardedItemVectors } from '../../../scripts/vectors/sharded-items';
 
-/** The writers of examples/other-languages, each compared with the writer for Node.js where its language is found. */
+/**
+ * The writers of examples/other-languages, each where its language is found: held by the vectors in docs, and compared with the core for
+ * random items. A case goes to a program as a line of JSON, and its answer comes back as one, in the notation of DynamoDB.
+ */
 
-type Value = string | number | Uint8Array;
-interface Case {
-  config: ShardedIndexConfig;
-  item: Record<string, Value>;
-}
-
+const N = (number: number): AttributeValue => ({ N: plainDecimal(String(number)) });
 const anyText = fc.oneof(
   fc.constantFrom('a', 'Zürich', '東京', 'a#7', '😀'),
   fc.string({ unit: 'grapheme', minLength: 1 }),
 );
-const anyNumber = fc.oneof(fc.constantFrom(0, -0, 7, 0.5, -3.25, 1e6, 0.000001, 2 ** 53), fc.integer());
-const anyKey: fc.Arbitrary<Value> = fc.oneof(anyText, anyNumber, fc.uint8Array());
+const anyNumber = fc.oneof(fc.constantFrom(0, 7, 0.5, -3.25, 1e6, 0.000001, 2 ** 53, 1e21), fc.integer());
+const anyValue: fc.Arbitrary<AttributeValue> = fc.oneof(
+  anyText.map((S) => ({ S })),
+  anyNumber.map(N),
+);
+const anyKey: fc.Arbitrary<AttributeValue> = fc.oneof(
+  anyValue,
+  fc.uint8Array().map((B) => ({ B })),
+);
 const anyCount = fc.integer({ min: 1, max: 10_000 }).map((count) => ({ write: count, read: count }));
+
+interface Case {
+  config: ShardedConfig;
+  item: DynamoDbItem;
+}
 
 const anyCase: fc.Arbitrary<Case> = fc
   .record({
-    keyLayout: fc.constantFrom('multi-attribute' as const, 'single-attribute' as const),
-    value: fc.option(fc.oneof(anyText, anyNumber), { nil: undefined }),
+    isInOneAttribute: fc.boolean(),
+    value: fc.option(anyValue, { nil: undefined }),
     isIndexedByValue: fc.boolean(),
-    key: fc.record({ id: anyKey, range: fc.option(anyKey, { nil: undefined }) }),
+    id: anyKey,
+    range: fc.option(anyKey, { nil: undefined }),
     others: anyCount,
     own: fc.option(anyCount, { nil: undefined }),
+    firstShard: fc.constantFrom(undefined, 0, 1, 12),
+    names: fc.record(
+      {
+        separator: fc.constantFrom('-', '#', '::', '😀'),
+        shardWidth: fc.integer({ min: 1, max: 10 }),
+        shardPlacement: fc.constantFrom('suffix' as const, 'prefix' as const),
+      },
+      { requiredKeys: [] },
+    ),
   })
-  .map(({ keyLayout, value, isIndexedByValue, key: { id, range }, others, own }) => ({
-    config: {
+  .map(({ isInOneAttribute, value, isIndexedByValue, id, range, others, own, firstShard, names }) => {
+    const config: ShardedIndexConfig = {
       tableName: 'T',
       indexName: 'byStatus',
       tableKey: range === undefined ? ['id'] : ['id', 'range'],
-      keyLayout,
+      keyLayout: isInOneAttribute ? 'single-attribute' : 'multi-attribute',
       ...(isIndexedByValue && { valueAttribute: 'status' }),
       shardAttribute: 'byStatusShard',
       sortKeyAttributes: [],
-      shards: { default: others, byValue: own && value !== undefined ? { [String(value)]: own } : {} },
+      shards: { default: others, byValue: own && value !== undefined ? { [Object.values(value)[0]]: own } : {} },
       strategy: 'calculated',
-    },
-    item: { id, ...(range !== undefined && { range }), ...(value !== undefined && { status: value }) },
-  }));
+      ...(firstShard !== undefined && { firstShard }),
+      ...(isInOneAttribute && isIndexedByValue && names),
+    };
+    return { config, item: { id, ...(range && { range }), ...(value && { status: value }) } };
+  });
 
-const vectors = published.vectors.flatMap(({ id, shards }) =>
-  Object.entries(shards).map(([count, shard]) => ({ id, count: Number(count), shard })),
+const { configs, vectors, keys, refused } = shardedItemVectors();
+const random = fc.sample(anyCase, { numRuns: 200, seed: 42 });
+const balanced = balancedKeyVectors().vectors.flatMap(({ space, keys: ofSpace }) =>
+  Object.entries(ofSpace).map(([n, key]) => ({ n: Number(n), space, key })),
 );
 
-const cases: Case[] = [
-  ...vectors.map(({ id, count }) => ({ config: wholeTable(count), item: { id } })),
-  ...fc.sample(anyCase, { numRuns: 150, seed: 42 }),
+/** What is asked of a program. `native`: with the numbers of the language, where they hold the digits. */
+const QUESTIONS: object[] = [
+  ...vectors.map(({ config, item }) => ({ config: configs[config], item })),
+  ...random.map(({ config, item }) => ({ config, item, native: true })),
+  ...keys.map(({ config, value, key }) => ({ config: configs[config], value, item: key })),
+  ...refused.map(({ config, item }) => ({ config, item })),
+  ...balanced.map(({ n, space }) => ({ n, space })),
 ];
-const expected = cases.map(({ config, item }) => shardAttributes(config, item));
+const ANSWERS: unknown[] = [
+  ...vectors.map(({ attributes }) => inJson(attributes)),
+  ...random.map(({ config, item }) => inJson(attributesInNotation(shardAttributes(config, given(item))))),
+  ...keys.map((vector) => inJson(vector.keys)),
+  ...refused.map(({ field }) => ({ error: expect.stringMatching(`\\b${field}\\b`) })),
+  ...balanced.map(({ key }) => key),
+];
 
-function wholeTable(count: number): ShardedIndexConfig {
-  return {
-    tableName: 'T',
-    indexName: 'all',
-    tableKey: ['id'],
-    keyLayout: 'multi-attribute',
-    shardAttribute: 'shard',
-    sortKeyAttributes: [],
-    shards: { default: { write: count, read: count } },
-    strategy: 'calculated',
-  };
-}
-
-const NEWER = { ...wholeTable(5), version: 2 } as unknown as ShardedIndexConfig;
+const LINES = QUESTIONS.map((question) => `${JSON.stringify(inJson(question))}\n`).join('');
 
 let folder: string;
 beforeAll(() => {
@@ -77,66 +106,133 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the vectors are what the writer for Node.js computes', () => {
-  expect(expected.slice(0, vectors.length)).toEqual(vectors.map(({ shard }) => ({ shard })));
-});
-
 const examples = resolve('examples/other-languages');
+const GIVES = 'adds, finds, refuses and orders what the core does';
 
-describeWhere('python3', ['--version'], 'the writer in Python', () => {
+describeWhere('python3', ['--version'], 'Python', () => {
   const program = `
 import base64, json, sys
+from decimal import Decimal
 sys.path.insert(0, ${JSON.stringify(join(examples, 'python'))})
 sys.dont_write_bytecode = True
-from sharded_index import shard_attributes
-value = lambda of: base64.b64decode(of["binary"]) if isinstance(of, dict) else of
+from balanced_key import balanced_key
+from sharded_index import shard_attributes, shard_keys
+def number(digits, native):
+    if not native: return Decimal(digits)
+    return float(digits) if "." in digits else int(digits)
+def plain(value, native=False):
+    (kind, content), = value.items()
+    return number(content, native) if kind == "N" else base64.b64decode(content) if kind == "B" else content
+def notation(value):
+    if isinstance(value, bytes): return {"B": base64.b64encode(value).decode()}
+    return {"S": value} if isinstance(value, str) else {"N": format(Decimal(value), "f")}
+def item(of): return {name: notation(value) for name, value in of.items()}
+def answer(case):
+    if "n" in case: return str(balanced_key(case["n"], int(case["space"])))
+    given = {name: plain(value, "native" in case) for name, value in case["item"].items()}
+    if "value" in case: return [item(key) for key in shard_keys(case["config"], plain(case["value"]), given)]
+    return item(shard_attributes(case["config"], given))
 for line in sys.stdin:
-    case = json.loads(line)
-    print(json.dumps(shard_attributes(case["config"], {name: value(of) for name, of in case["item"].items()})))
+    try: print(json.dumps(answer(json.loads(line))))
+    except ValueError as error: print(json.dumps({"error": str(error)}))
 `;
 
-  test('adds what the writer for Node.js adds', () => {
-    expect(answers('python3', ['-c', program])).toEqual(expected);
+  test(GIVES, () => {
+    expect(answers('python3', ['-c', program], LINES)).toEqual(ANSWERS);
   }, 60_000);
 
-  test('refuses a configuration of a newer version', () => {
-    const { status, stderr } = spawnSync('python3', ['-c', program], {
-      input: jsonLine({ config: NEWER, item: { id: 'a' } }),
-      encoding: 'utf8',
-    });
-    expect({ status, stderr }).toEqual({
-      status: 1,
-      stderr: expect.stringContaining('config.version must be 1 or absent, got 2'),
-    });
-  }, 60_000);
+  test.each(['b"\\x00\\xff"', 'bytearray(b"\\x00\\xff")', 'Binary(b"\\x00\\xff")'])(
+    'takes binary as %s',
+    (binary) => {
+      const isInstalled = spawnSync('python3', ['-c', 'import boto3']).status === 0;
+      const Binary = isInstalled
+        ? 'from boto3.dynamodb.types import Binary'
+        : 'class Binary:\n    def __init__(self, value): self.value = value\n    def __bytes__(self): return self.value';
+      const text = execFileSync(
+        'python3',
+        ['-c', `${Binary}\nfrom sharded_index import key_text\nprint(key_text(${binary}))`],
+        {
+          encoding: 'utf8',
+          env: { ...process.env, PYTHONPATH: join(examples, 'python'), PYTHONDONTWRITEBYTECODE: '1' },
+        },
+      );
+      expect(text).toBe('AP8=\n');
+    },
+    60_000,
+  );
 });
 
-describeWhere('go', ['version'], 'the writer in Go', () => {
+describeWhere('go', ['version'], 'Go', () => {
   const program = `package main
 import (
 	"encoding/base64"
 	"encoding/json"
-	"example.com/shardedindex"
+	"example.com/evenshards"
 	"fmt"
+	"math/big"
 	"os"
+	"strconv"
 )
+type Value map[string]any
+func plain(value Value, native bool) any {
+	if digits, is := value["N"].(string); is {
+		if whole, err := strconv.ParseInt(digits, 10, 64); native && err == nil { return whole }
+		if number, err := strconv.ParseFloat(digits, 64); native && err == nil { return number }
+		return json.Number(digits)
+	}
+	if text, is := value["B"].(string); is {
+		binary, _ := base64.StdEncoding.DecodeString(text)
+		return binary
+	}
+	for _, content := range value { return content }
+	return nil
+}
+func notation(item map[string]any) map[string]Value {
+	written := map[string]Value{}
+	for name, value := range item {
+		switch value := value.(type) {
+		case string: written[name] = Value{"S": value}
+		case []byte: written[name] = Value{"B": base64.StdEncoding.EncodeToString(value)}
+		default: written[name] = Value{"N": fmt.Sprint(value)}
+		}
+	}
+	return written
+}
+type Question struct {
+	Config json.RawMessage
+	Item   map[string]Value
+	Value  Value
+	Native bool
+	N      *uint64
+	Space  string
+}
+func answer(asked Question) (any, error) {
+	if asked.N != nil {
+		space, _ := new(big.Int).SetString(asked.Space, 10)
+		key, err := evenshards.BalancedKey(*asked.N, space)
+		return fmt.Sprint(key), err
+	}
+	config, err := evenshards.ParseConfig(asked.Config)
+	if err != nil { return nil, err }
+	given := map[string]any{}
+	for name, value := range asked.Item { given[name] = plain(value, asked.Native) }
+	if asked.Value == nil {
+		attributes, err := evenshards.ShardAttributes(config, given)
+		return notation(attributes), err
+	}
+	keys, err := evenshards.ShardKeys(config, plain(asked.Value, false), given)
+	written := []any{}
+	for _, key := range keys { written = append(written, notation(key)) }
+	return written, err
+}
 func main() {
 	lines := json.NewDecoder(os.Stdin)
 	for lines.More() {
-		var each struct {
-			Config shardedindex.Config
-			Item   map[string]any
-		}
-		if err := lines.Decode(&each); err != nil { panic(err) }
-		for name, value := range each.Item {
-			if binary, is := value.(map[string]any); is {
-				each.Item[name], _ = base64.StdEncoding.DecodeString(binary["binary"].(string))
-			}
-		}
-		attributes, err := shardedindex.ShardAttributes(each.Config, each.Item)
-		if err != nil { fmt.Println(err); os.Exit(3) }
-		if attributes == nil { attributes = map[string]any{} }
-		line, _ := json.Marshal(attributes)
+		var asked Question
+		if err := lines.Decode(&asked); err != nil { panic(err) }
+		answered, err := answer(asked)
+		if err != nil { answered = map[string]string{"error": err.Error()} }
+		line, _ := json.Marshal(answered)
 		fmt.Println(string(line))
 	}
 }`;
@@ -144,7 +240,7 @@ func main() {
   beforeAll(() => {
     built = join(folder, 'writer-in-go');
     writeFileSync(join(folder, 'main.go'), program);
-    const module = `module main\ngo 1.22\nrequire example.com/shardedindex v0.0.0\nreplace example.com/shardedindex => ${examples}/go\n`;
+    const module = `module main\ngo 1.22\nrequire example.com/evenshards v0.0.0\nreplace example.com/evenshards => ${examples}/go\n`;
     writeFileSync(join(folder, 'go.mod'), module);
     execFileSync('go', ['build', '-o', built, '.'], {
       cwd: folder,
@@ -153,98 +249,110 @@ func main() {
     });
   }, 120_000);
 
-  test('adds what the writer for Node.js adds', () => {
-    expect(answers(built, [])).toEqual(expected);
+  test(GIVES, () => {
+    expect(answers(built, [], LINES)).toEqual(ANSWERS);
   }, 60_000);
-
-  test('refuses a configuration of a newer version', () => {
-    const { status, stdout } = spawnSync(built, {
-      input: jsonLine({ config: NEWER, item: { id: 'a' } }),
-      encoding: 'utf8',
-    });
-    expect({ status, stdout }).toEqual({ status: 3, stdout: 'config.version must be 1 or absent, got 2\n' });
-  });
 });
 
-describeWhere('javac', ['-version'], 'the writer in Java', () => {
+describeWhere('javac', ['-version'], 'Java', () => {
   beforeAll(() => {
-    const methods = cases.map(
-      ({ config, item }, at) =>
-        `static Object c${at}() { return ShardedIndexWriter.shardAttributes(${inJava(config)}, ${inJava(item)}); }`,
-    );
+    const methods = QUESTIONS.map((question, at) => `static Object c${at}() { return ${questionInJava(question)}; }`);
     const program = `import java.util.*;
+import java.util.stream.Collectors;
 public class Cases {
   ${methods.join('\n  ')}
   public static void main(String[] ignored) throws Exception {
-    for (int at = 0; at < ${cases.length}; at++) print((Map<?, ?>) Cases.class.getDeclaredMethod("c" + at).invoke(null));
-    try {
-      ShardedIndexWriter.shardAttributes(${inJava(NEWER)}, Map.of("id", "a"));
-    } catch (IllegalArgumentException refused) {
-      System.out.println(refused.getMessage());
+    for (int at = 0; at < ${QUESTIONS.length}; at++) {
+      try {
+        System.out.println(json(Cases.class.getDeclaredMethod("c" + at).invoke(null)));
+      } catch (java.lang.reflect.InvocationTargetException refused) {
+        System.out.println("{\\"error\\":" + json(refused.getCause().getMessage()) + "}");
+      }
     }
   }
-  static void print(Map<?, ?> attributes) {
-    var bytes = new StringBuilder();
-    for (var entry : attributes.entrySet()) {
-      byte[] utf8 = entry.getValue().toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
-      bytes.append(entry.getKey()).append(' ').append(entry.getValue() instanceof String ? 'S' : 'N').append(' ');
-      bytes.append(Base64.getEncoder().encodeToString(utf8));
+  static String json(Object value) {
+    if (value instanceof List<?> all) return all.stream().map(Cases::json).collect(Collectors.joining(",", "[", "]"));
+    if (value instanceof Map<?, ?> item) {
+      return item.entrySet().stream()
+          .map(entry -> json(entry.getKey()) + ":" + notation(entry.getValue()))
+          .collect(Collectors.joining(",", "{", "}"));
     }
-    System.out.println(bytes);
+    return value.toString().chars().mapToObj(unit -> String.format("\\\\u%04x", unit)).collect(Collectors.joining("", "\\"", "\\""));
+  }
+  static String notation(Object value) {
+    if (value instanceof byte[] bytes) return "{\\"B\\":" + json(Base64.getEncoder().encodeToString(bytes)) + "}";
+    boolean isNumber = value instanceof Number;
+    String text = isNumber ? new java.math.BigDecimal(value.toString()).toPlainString() : (String) value;
+    return "{\\"" + (isNumber ? "N" : "S") + "\\":" + json(text) + "}";
   }
 }`;
     writeFileSync(join(folder, 'Cases.java'), program);
-    const sources = [join(examples, 'java', 'ShardedIndexWriter.java'), 'Cases.java'];
-    execFileSync('javac', ['-encoding', 'UTF-8', '-d', folder, ...sources], { cwd: folder, stdio: 'inherit' });
+    const sources = ['ShardedIndexWriter.java', 'BalancedKey.java'].map((file) => join(examples, 'java', file));
+    const compile = ['-encoding', 'UTF-8', '-d', folder, ...sources, 'Cases.java'];
+    execFileSync('javac', compile, { cwd: folder, stdio: 'inherit' });
   }, 120_000);
 
-  test('adds what the writer for Node.js adds, and refuses a configuration of a newer version', () => {
-    const lines = execFileSync('java', ['-cp', folder, 'Cases'], { encoding: 'utf8' }).split('\n').slice(0, -1);
-    expect(lines.pop()).toBe('config.version must be 1 or absent, got 2');
-    expect(
-      lines.map((line) => {
-        if (line === '') return {};
-        const [name, type, base64] = line.split(' ') as [string, string, string];
-        const text = Buffer.from(base64, 'base64').toString();
-        return { [name]: type === 'N' ? Number(text) : text };
-      }),
-    ).toEqual(expected);
+  test(GIVES, () => {
+    expect(answers('java', ['-cp', folder, 'Cases'])).toEqual(ANSWERS);
   }, 60_000);
 });
 
 /** Skips aloud where a language is not installed. */
-function describeWhere(command: string, args: string[], name: string, suite: () => void): void {
+function describeWhere(command: string, args: string[], language: string, suite: () => void): void {
   const found = spawnSync(command, args).status === 0;
-  if (found) describe(name, suite);
-  else describe.skip(`${name} (skipped: there is no ${command})`, suite);
+  if (found) describe(`the writer in ${language}`, suite);
+  else describe.skip(`the writer in ${language} (skipped: there is no ${command})`, suite);
 }
 
-/** What a program prints for each case, a line of JSON each. */
-function answers(program: string, args: string[]): unknown[] {
-  const input = cases.map(jsonLine).join('');
+/** What a program prints for each question, a line of JSON each. */
+function answers(program: string, args: string[], input = ''): unknown[] {
   const lines = execFileSync(program, args, { input, encoding: 'utf8' }).split('\n');
   return lines.slice(0, -1).map((line) => JSON.parse(line));
 }
 
-function jsonLine(each: Case): string {
-  return `${JSON.stringify(each, (_, value) => (value instanceof Uint8Array ? { binary: base64(value) } : value))}\n`;
+/** With binary in base64. */
+function inJson(value: unknown): unknown {
+  const text = JSON.stringify(value, (_, inner) =>
+    inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner,
+  );
+  return JSON.parse(text);
+}
+
+interface Question {
+  config?: object;
+  item?: DynamoDbItem;
+  value?: AttributeValue;
+  native?: boolean;
+  n?: number;
+  space?: string;
+}
+
+function questionInJava({ config, item, value, native, n, space }: Question): string {
+  if (space !== undefined) return `BalancedKey.balancedKey(${n}L, new java.math.BigInteger("${space}"))`;
+  const plain = (each: AttributeValue) => attributeInJava(each, native);
+  const entries = Object.entries(item!).flatMap(([name, each]) => [inJava(name), plain(each)]);
+  const of = `${inJava(config)}, ${value === undefined ? '' : `${plain(value)}, `}Map.<String, Object>of(${entries.join(', ')})`;
+  return `ShardedIndexWriter.${value === undefined ? 'shardAttributes' : 'shardKeys'}(${of})`;
+}
+
+function attributeInJava(value: AttributeValue, native = false): string {
+  if ('B' in value) return `Base64.getDecoder().decode("${Buffer.from(value.B).toString('base64')}")`;
+  if (!('N' in value)) return inJava(Object.values(value)[0]);
+  const number = Number(value.N);
+  if (!native) return `new java.math.BigDecimal("${value.N}")`;
+  return Number.isSafeInteger(number) ? `${number}L` : `${number}d`;
 }
 
 function inJava(value: unknown): string {
   if (typeof value === 'string') return `"${[...value.split('')].map(characterInJava).join('')}"`;
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? `${value}L` : `${value}d`;
-  if (value instanceof Uint8Array) return `Base64.getDecoder().decode("${base64(value)}")`;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) return `List.of(${value.map(inJava).join(', ')})`;
-  const entries = Object.entries(value as object).flatMap(([name, each]) => [inJava(name), inJava(each)]);
-  return `Map.<String, Object>of(${entries.join(', ')})`;
+  const entries = Object.entries(value as object).map(([name, each]) => `Map.entry(${inJava(name)}, ${inJava(each)})`);
+  return `Map.<String, Object>ofEntries(${entries.join(', ')})`;
 }
 
 function characterInJava(character: string): string {
   const code = character.charCodeAt(0);
   if (code > 0x7e) return `\\u${code.toString(16).padStart(4, '0')}`;
   return code < 0x20 || '"\\'.includes(character) ? `\\${code.toString(8).padStart(3, '0')}` : character;
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64');
 }

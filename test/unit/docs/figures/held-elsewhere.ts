@@ -136,7 +136,7 @@ export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
     ofExamples: ['In case 4', 'and 1 / (share', 'Decision [0009', '[0015'],
   },
   'other-languages.md': {
-    byTest: ['of rule 4', 'from 10^21 on', 'below 10^-6', 'from 0 to count - 1', 'the first 8 bytes'],
+    byTest: ['of rule 4', 'of rule 5', 'from 10^21 on', 'below 10^-6', 'from 0 to count - 1', 'the first 8 bytes'],
     byOthers: ['Veach, 2014'],
     ofExamples: ['1000, 0.5, -7'],
   },

@@ -1,0 +1,227 @@
+// Package evenshards computes what a writer adds to an item so that readers of cdk-even-shards find it, the key by which a
+// reader gets one item, and balanced explicit hash keys.
+package evenshards
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Count says how many shards writers use and readers ask.
+type Count struct {
+	Write, Read int
+	Since       *int
+}
+
+// Config is the configuration of an index, or of a table that is sharded by its own key.
+type Config struct {
+	Version                                         *int
+	TableName, IndexName, KeyLayout, ValueAttribute string
+	ShardAttribute, Strategy                        string
+	TableKey, SortKeyAttributes, ShardedBy          []string
+	Separator, ShardPlacement                       string
+	FirstShard, ShardWidth                          int
+	Shards                                          struct {
+		Default Count
+		ByValue map[string]Count
+	}
+}
+
+// ParseConfig reads the JSON of bindWriter's or bindReader's environment variable. It refuses what this writer does not know:
+// it would put items where nobody looks for them.
+func ParseConfig(text []byte) (Config, error) {
+	var config Config
+	var version struct{ Version *int }
+	if err := json.Unmarshal(text, &version); err != nil {
+		return config, err
+	}
+	if version.Version != nil && *version.Version != 1 {
+		return config, fmt.Errorf("config.version must be 1 or absent, got %d", *version.Version)
+	}
+	config.Separator = "#"
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&config); err != nil {
+		return config, fmt.Errorf("config is not known: update this writer: %w", err)
+	}
+	if config.IndexName != "" && config.ShardedBy != nil {
+		return config, errors.New("config.shardedBy is not known: update this writer")
+	}
+	for field, word := range map[string][]string{
+		"keyLayout":      {config.KeyLayout, "multi-attribute", "single-attribute"},
+		"strategy":       {config.Strategy, "random", "calculated"},
+		"shardPlacement": {config.ShardPlacement, "", "suffix", "prefix"},
+	} {
+		if !slices.Contains(word[1:], word[0]) {
+			return config, fmt.Errorf("config.%s is not known: update this writer, got %q", field, word[0])
+		}
+	}
+	return config, nil
+}
+
+// ShardAttributes returns the attributes to add: those of an index, or the partition key of a table that is sharded by its own
+// key. The item holds texts, byte slices, int, int64, float64, and numbers that write themselves, such as json.Number, by name.
+func ShardAttributes(config Config, item map[string]any) (map[string]any, error) {
+	isTable, value := config.IndexName == "", ""
+	if config.ValueAttribute != "" {
+		given, has := item[config.ValueAttribute]
+		if !has && !isTable {
+			return nil, nil // an item without the value is not in the index
+		}
+		var err error
+		if value, err = valueText(config, given); err != nil {
+			return nil, err
+		}
+	}
+	count := countOf(config, value)
+	shard := 0
+	if config.Strategy == "random" {
+		shard = rand.IntN(count.Write)
+	} else {
+		attributes := config.TableKey
+		if isTable {
+			attributes = config.ShardedBy
+		}
+		text, err := itemText(attributes, item)
+		if err != nil {
+			return nil, err
+		}
+		shard = CalculatedShard(text, count.Write)
+	}
+	return map[string]any{config.ShardAttribute: placeOf(config, value, shard)}, nil
+}
+
+// ShardKeys returns the keys of all places where an item of a table can stand, the place for writers first. There is one, unless
+// the count of the table changes. The key has the sort key, and the attributes of shardedBy.
+func ShardKeys(config Config, value any, key map[string]any) ([]map[string]any, error) {
+	if config.IndexName != "" || config.Strategy == "random" {
+		return nil, errors.New("config.strategy must be calculated, and config.indexName absent, to know the key of an item")
+	}
+	text, err := valueText(config, value)
+	if err != nil {
+		return nil, err
+	}
+	decides, err := itemText(config.ShardedBy, key)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := itemText(config.TableKey[1:], key); err != nil {
+		return nil, err
+	}
+	count := countOf(config, text)
+	least := count.Write
+	if count.Since != nil {
+		least = *count.Since
+	}
+	shards := []int{CalculatedShard(decides, count.Write)}
+	// A higher count leaves an item in its shard or takes it to a new one.
+	for shardCount := least; shardCount <= count.Read; shardCount++ {
+		if shard := CalculatedShard(decides, shardCount); !slices.Contains(shards, shard) {
+			shards = append(shards, shard)
+		}
+	}
+	slices.Sort(shards[1:])
+	keys := make([]map[string]any, len(shards))
+	for at, shard := range shards {
+		keys[at] = map[string]any{
+			config.TableKey[0]: placeOf(config, text, shard),
+			config.TableKey[1]: key[config.TableKey[1]],
+		}
+	}
+	return keys, nil
+}
+
+// CalculatedShard is jump consistent hash (Lamping and Veach, 2014) of the first 8 bytes of the MD5 of the id.
+func CalculatedShard(id string, shardCount int) int {
+	hash := md5.Sum([]byte(id))
+	state := binary.BigEndian.Uint64(hash[:8])
+	bucket, following := 0, 0
+	for following < shardCount {
+		bucket = following
+		state = state*2862933555777941757 + 1
+		following = int(float64(bucket+1) * (float64(1<<31) / float64(state>>33+1)))
+	}
+	return bucket
+}
+
+// placeOf is what the shard attribute holds: a number, or a text of the value and the shard.
+func placeOf(config Config, value string, shard int) any {
+	number := config.FirstShard + shard
+	if config.KeyLayout == "multi-attribute" || config.ValueAttribute == "" {
+		return number
+	}
+	digits := fmt.Sprintf("%0*d", config.ShardWidth, number)
+	if config.ShardPlacement == "prefix" {
+		return digits + config.Separator + value
+	}
+	return value + config.Separator + digits
+}
+
+// countOf says how many shards a value has.
+func countOf(config Config, value string) Count {
+	if own, has := config.Shards.ByValue[value]; has {
+		return own
+	}
+	return config.Shards.Default
+}
+
+// valueText is the text of the value of an item, as partition keys and counts have it.
+func valueText(config Config, value any) (string, error) {
+	text, err := keyText(value)
+	if _, binary := value.([]byte); binary || err != nil || text == "" {
+		return "", fmt.Errorf("%s must be a number or a text that is not empty, got %v", config.ValueAttribute, value)
+	}
+	if config.IndexName == "" && strings.Contains(text, config.Separator) {
+		return "", fmt.Errorf("%s must not contain %q, got %v", config.ValueAttribute, config.Separator, value)
+	}
+	return text, nil
+}
+
+// itemText is what decides a calculated shard.
+func itemText(attributes []string, item map[string]any) (string, error) {
+	texts := make([]string, len(attributes))
+	for at, name := range attributes {
+		var err error
+		if texts[at], err = keyText(item[name]); err != nil {
+			return "", fmt.Errorf("%s must be a text, a number or binary: it decides the shard, got %v", name, item[name])
+		}
+	}
+	return strings.Join(texts, "#"), nil
+}
+
+// keyText: a text is itself, binary is base64, and a number has decimal digits without an exponent or needless zeros.
+func keyText(value any) (string, error) {
+	switch value := value.(type) {
+	case string:
+		return value, nil
+	case []byte:
+		return base64.StdEncoding.EncodeToString(value), nil
+	case int, int64:
+		return fmt.Sprint(value), nil
+	case float64:
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			return "", errors.New("not a number")
+		}
+		return strconv.FormatFloat(value+0, 'f', -1, 64), nil // -0 + 0 is 0
+	case fmt.Stringer:
+		number, is := new(big.Rat).SetString(value.String())
+		if !is {
+			return "", errors.New("not a number")
+		}
+		digits := number.FloatString(130) // DynamoDB has no more behind the point
+		return strings.TrimSuffix(strings.TrimRight(digits, "0"), "."), nil
+	default:
+		return "", errors.New("not a key")
+	}
+}
