@@ -15,6 +15,11 @@ import { adaptiveConfig } from '../../support/fakes/adaptive-config';
 import { LambdaFunction } from '../../support/lambda-function';
 
 const STREAM = { [STREAM_NAME]: 'events' };
+const CREATE = {
+  RequestType: 'Create',
+  StackId: 'stack',
+  ResourceProperties: { StreamName: 'events', ShardCount: '4' },
+};
 
 /** Each in far less than the time that its construct gives it. */
 test.concurrent.each<[string, Record<string, string>, object]>([
@@ -22,11 +27,7 @@ test.concurrent.each<[string, Record<string, string>, object]>([
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'plan' }],
   ['adaptive-shard-count-controller', { [INDEX]: JSON.stringify(adaptiveConfig) }, {}],
   ['stream-reconciler', STREAM, {}],
-  [
-    'stream-resharder',
-    {},
-    { RequestType: 'Create', StackId: 'stack', ResourceProperties: { StreamName: 'events', ShardCount: '4' } },
-  ],
+  ['stream-resharder', {}, CREATE],
   [
     'stream-scaler',
     {
@@ -61,3 +62,18 @@ test.concurrent.each<[string, Record<string, string>, object]>([
   },
   60_000,
 );
+
+test('a request to which nothing answers at all ends as well', async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const bundle = await LambdaFunction.start({ name: 'stream-resharder', environment: {}, endpoint });
+  try {
+    const { error } = await bundle.invoke(CREATE, 45_000);
+    expect(error).toMatchObject({ name: 'TimeoutError' });
+  } finally {
+    await bundle.stop();
+    silent.closeAllConnections();
+    silent.close();
+  }
+}, 60_000);

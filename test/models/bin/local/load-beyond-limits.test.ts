@@ -1,0 +1,31 @@
+import { rmSync } from 'node:fs';
+import { type LocalStack, startLocal } from '../../../../bin/local/run-local';
+import { runLoad } from '../../../../bin/local/window/load';
+import { synthesizeReferenceApp } from '../../../support/reference-app';
+
+/** `even-shards local --limits 0.1` under a skewed load. Under limits, reading the records back takes longer than putting them. */
+describe('a load that is beyond the limits of the stream', () => {
+  const LOAD = { records: 600, keys: 20, skew: 1, bytes: 20 };
+  let app: string;
+  let stack: LocalStack;
+
+  beforeAll(async () => {
+    app = synthesizeReferenceApp();
+    stack = await startLocal({ app, gates: { limits: 0.1 } });
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.stop();
+    rmSync(app, { recursive: true });
+  });
+
+  test('loses its order by PutRecords as people write it: failed records are sent again behind later ones', async () => {
+    const { sentAgain, orderViolations, missing } = await runLoad(stack, { way: 'put-records', ...LOAD });
+    expect(missing).toBe(0);
+    expect(sentAgain).toBeGreaterThan(0);
+    expect(orderViolations).toBeGreaterThan(0);
+  }, 120_000);
+
+  test('keeps its order by the ordered producer', async () => {
+    expect(await runLoad(stack, { way: 'producer', ...LOAD })).toMatchObject({ orderViolations: 0, missing: 0 });
+  }, 120_000);
+});
