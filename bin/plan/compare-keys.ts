@@ -1,7 +1,8 @@
 import { SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
 import { suffixRange } from '../../lib/core/planning/suffix-range';
 import type { TrafficSample } from '../traffic-sample';
-import { type FieldSamples, type FieldValues, mapped, paired } from './field-samples';
+import { type FieldSamples, type FieldValues, paired, rounded } from './field-samples';
+import { isShared, type KeyOrder, keyOrder } from './key-order';
 import { shardsByHash } from './sample-placement';
 
 /** What a field, or a pair of fields, does as a partition key. */
@@ -22,11 +23,13 @@ export interface KeyCandidate {
   readonly streamShards: number | undefined;
   /** Shards of an index that the busiest value needs, by the formula of AWS. */
   readonly indexShards: number;
-  readonly verdict: Verdict;
+  readonly spread: Spread;
+  readonly order: KeyOrder;
 }
 
-export interface Verdict {
-  readonly isGood: boolean;
+/** How evenly a key spreads the records. It says nothing of their order. */
+export interface Spread {
+  readonly evenly: boolean;
   /** In the words of the guides of DynamoDB. */
   readonly reason: string;
 }
@@ -34,7 +37,7 @@ export interface Verdict {
 export interface KeyComparison {
   readonly records: number;
   readonly recordsPerSecond: number;
-  /** The best one first. */
+  /** The one that spreads most evenly first, which need not be the one to take: most of them keep no order. */
   readonly candidates: readonly KeyCandidate[];
 }
 
@@ -49,15 +52,11 @@ const MOST_PAIRS = 5;
 /** Placing more keys on every number of shards would take minutes. */
 const MOST_PLACED_KEYS = 5_000;
 
-/** Compares every field of a sample, times by hour and by day, and the pairs that spread better than their halves. */
+/** Compares every field of a sample, times by minute, hour and day, and the pairs that spread better than their halves. */
 export function compareKeys({ records, bytes, fields }: FieldSamples, recordsPerSecond: number): KeyComparison {
-  const rounded = fields
-    .filter(({ isTime }) => isTime)
-    .flatMap((field) => [
-      mapped(field, `${field.name} by hour`, (value) => value.slice(0, 'YYYY-MM-DDTHH'.length)),
-      mapped(field, `${field.name} by day`, (value) => value.slice(0, 'YYYY-MM-DD'.length)),
-    ]);
-  const candidateOf = (field: FieldValues) => candidate(field, { records, bytes, recordsPerSecond });
+  const roundings = fields.filter(({ isTime }) => isTime).flatMap(roundedTimes);
+  const shared = fields.filter((field) => !field.isTime && isShared(field));
+  const candidateOf = (field: FieldValues) => candidate(field, shared, { records, bytes, recordsPerSecond });
   const single = fields.map((field) => ({ field, found: candidateOf(field) }));
   const mayPair = single.filter(
     ({ field, found }) => !field.isTime && found.distinct > 1 && found.distinct < records / 2,
@@ -72,7 +71,7 @@ export function compareKeys({ records, bytes, fields }: FieldSamples, recordsPer
     )
     .sort((a, b) => a.shareAtATime - b.shareAtATime)
     .slice(0, MOST_PAIRS);
-  const candidates = [...single.map(({ found }) => found), ...rounded.map(candidateOf), ...pairs];
+  const candidates = [...single.map(({ found }) => found), ...roundings.map(candidateOf), ...pairs];
   return { records, recordsPerSecond, candidates: candidates.sort((a, b) => a.shareAtATime - b.shareAtATime) };
 }
 
@@ -82,7 +81,29 @@ interface Sample {
   readonly recordsPerSecond: number;
 }
 
-function candidate(field: FieldValues, { records, bytes, recordsPerSecond }: Sample): KeyCandidate {
+/** The beginnings of a time as ISO 8601 has it. */
+const ROUNDINGS: readonly [name: string, length: number][] = [
+  ['by minute', 'YYYY-MM-DDTHH:MM'.length],
+  ['by hour', 'YYYY-MM-DDTHH'.length],
+  ['by day', 'YYYY-MM-DD'.length],
+];
+
+/** A time by minute, hour and day, as far as each differs from the one before it: a day by day is the day. */
+function roundedTimes(field: FieldValues): FieldValues[] {
+  let finest = field.values.length;
+  return ROUNDINGS.flatMap(([name, length]) => {
+    const times = rounded(field, `${field.name} ${name}`, length);
+    if (times.values.length === finest) return [];
+    finest = times.values.length;
+    return [times];
+  });
+}
+
+function candidate(
+  field: FieldValues,
+  shared: readonly FieldValues[],
+  { records, bytes, recordsPerSecond }: Sample,
+): KeyCandidate {
   const counts = countsOf(field, 0, records);
   const busiestCount = counts.reduce((most, count) => Math.max(most, count), 0);
   const busiest = { value: field.values[counts.indexOf(busiestCount)]!, share: busiestCount / records };
@@ -100,7 +121,7 @@ function candidate(field: FieldValues, { records, bytes, recordsPerSecond }: Sam
     streamShards: hottestPerSecond > SHARD_LIMITS.recordsWritten ? undefined : streamShards(sample, recordsPerSecond),
     indexShards: suffixRange({ writesPerSecond: hottestPerSecond, itemKb: bytes / records / 1_024 }),
   };
-  return { ...facts, verdict: verdictOf(facts, field, records) };
+  return { ...facts, spread: spreadOf(facts, field, records), order: keyOrder(field, shared) };
 }
 
 /** More keys than can be placed on every number of shards spread evenly but for the busiest, which is placed with them. */
@@ -145,7 +166,7 @@ function meanOfWindows({ ofRecord }: FieldValues, records: number): number {
   return sum / windows;
 }
 
-type Facts = Omit<KeyCandidate, 'verdict'>;
+type Facts = Omit<KeyCandidate, 'spread' | 'order'>;
 
 /** Beyond so many times its fair share, one value is by far more popular than all the others. */
 const POPULAR = 10;
@@ -154,19 +175,24 @@ const FEW_VALUES = 20;
 
 /**
  * The table of good and bad partition keys, as numbers. It judges the shape of the traffic; whether the rate is a problem is
- * said by what the key bears.
+ * said by what the key bears, and order is another question.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-uniform-load.html
  */
-function verdictOf({ distinct, busiest, shareAtATime }: Facts, { isTime }: FieldValues, records: number): Verdict {
-  const bad = (reason: string): Verdict => ({ isGood: false, reason });
-  if (isTime && distinct > 0.5 * records)
-    return bad('a time: one value at a time takes all that is new, and nobody asks for one instant');
-  if (isTime) return bad('a date, rounded: one value at a time takes all that is new');
-  if (distinct <= FEW_VALUES) return bad('only a few possible values');
-  if (shareAtATime > 0.5 && shareAtATime > 4 * busiest.share) return bad('one value at a time takes all that is new');
+function spreadOf(
+  { distinct, busiest, shareAtATime }: Facts,
+  { isTime, isRounded }: FieldValues,
+  records: number,
+): Spread {
+  const uneven = (reason: string): Spread => ({ evenly: false, reason });
+  if (isTime && !isRounded && distinct > 0.5 * records)
+    return uneven('a time: one value at a time takes all that is new, and nobody asks for one instant');
+  if (isTime) return uneven('a date, rounded: one value at a time takes all that is new');
+  if (distinct <= FEW_VALUES) return uneven('only a few possible values');
+  if (shareAtATime > 0.5 && shareAtATime > 4 * busiest.share)
+    return uneven('one value at a time takes all that is new');
   if (busiest.share * distinct > POPULAR && busiest.share > NOTICEABLE)
-    return bad('one value is by far more popular than all the others');
-  if (distinct > 0.95 * records) return { isGood: true, reason: 'an id: spreads best, and is found by itself alone' };
-  return { isGood: true, reason: 'many values, used at relatively similar intervals' };
+    return uneven('one value is by far more popular than all the others');
+  if (distinct > 0.95 * records) return { evenly: true, reason: 'an id, found by itself alone' };
+  return { evenly: true, reason: 'many values, used at relatively similar intervals' };
 }

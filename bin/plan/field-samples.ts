@@ -10,6 +10,8 @@ export interface FieldValues {
   readonly ofRecord: Uint32Array;
   /** Whether the values are times of day, as ISO 8601 has them. */
   readonly isTime: boolean;
+  /** Whether they are times of another field, by minute, hour or day. */
+  readonly isRounded?: boolean;
 }
 
 export interface FieldSamples {
@@ -90,11 +92,11 @@ function inOrderOfTime(fields: readonly FieldValues[]): FieldValues[] {
   return fields.map((field) => ({ ...field, ofRecord: order.map((record) => field.ofRecord[record]!) }));
 }
 
-/** A field whose values are mapped, such as times to their days. */
-export function mapped(field: FieldValues, name: string, map: (value: string) => string): FieldValues {
+/** A field of times, each cut to so many characters: to its minute, hour or day. */
+export function rounded(field: FieldValues, name: string, length: number): FieldValues {
   const numbers = new Map<string, number>();
   const numberOf = field.values.map((value) => {
-    const text = map(value);
+    const text = value.slice(0, length);
     const number = numbers.get(text) ?? numbers.size;
     numbers.set(text, number);
     return number;
@@ -104,6 +106,7 @@ export function mapped(field: FieldValues, name: string, map: (value: string) =>
     values: [...numbers.keys()],
     ofRecord: field.ofRecord.map((number) => numberOf[number]!),
     isTime: true,
+    isRounded: true,
   };
 }
 

@@ -1,10 +1,10 @@
 import { textTable } from '../local/sample/text-table';
 import { escaped, line, PLOT_STYLE, rectangle, text } from '../simulate/plots/plot';
-import type { KeyComparison } from './compare-keys';
+import type { KeyCandidate, KeyComparison } from './compare-keys';
 
 const BAR = 20;
 
-/** Which field makes a good partition key, for people to read. */
+/** How evenly each field spreads the records as a partition key, and which order it keeps, for people to read. */
 export function keyLines({ records, recordsPerSecond, candidates }: KeyComparison): string[] {
   const rate = whole(recordsPerSecond);
   return [
@@ -13,7 +13,8 @@ export function keyLines({ records, recordsPerSecond, candidates }: KeyCompariso
     ...textTable(
       [
         'partition key',
-        'verdict',
+        'spreads',
+        'keeps in order',
         'values',
         'at a time',
         'hottest/s',
@@ -24,7 +25,8 @@ export function keyLines({ records, recordsPerSecond, candidates }: KeyCompariso
       ],
       candidates.map((each) => [
         each.name,
-        each.verdict.isGood ? 'good' : 'bad',
+        spreadOf(each),
+        listed(each.order.keeps),
         each.distinct,
         percent(each.shareAtATime),
         whole(each.hottestPerSecond),
@@ -35,18 +37,20 @@ export function keyLines({ records, recordsPerSecond, candidates }: KeyCompariso
       ]),
     ),
     '',
-    ...candidates.map(
-      ({ name, verdict, busiest }) =>
-        `  ${name}: ${verdict.isGood ? 'good' : 'bad'}, ${verdict.reason} (the busiest in all, ${busiest.value}, has ${percent(busiest.share)})`,
-    ),
+    ...candidates.flatMap((each) => [
+      `  ${each.name}: spreads ${spreadOf(each)}, ${each.spread.reason} (the busiest in all, ${each.busiest.value}, has ${percent(each.busiest.share)})`,
+      `  ${' '.repeat(each.name.length)}  ${orderOf(each)}`,
+    ]),
     '',
-    '  at a time  the share of the busiest value in a hundredth of the sample, in the order of its time, on average',
-    `  hottest/s  what that value gets of ${rate} records a second; one shard or partition takes 1,000`,
-    '  bears/s    the records a second of all values at which it fills three quarters of a shard or a partition',
-    '  stream     the shards of a stream with this partition key, placed by MD5; none if no number is enough',
-    '  index      the shards of this value in an index: writes a second / 1,000, for each KB of an item',
+    '  keeps in order  the fields whose records stay in order with this key: all records of one value have one key',
+    '  at a time       the share of the busiest value in a hundredth of the sample, in the order of its time, on average',
+    `  hottest/s       what that value gets of ${rate} records a second; one shard or partition takes 1,000`,
+    '  bears/s         the records a second of all values at which it fills three quarters of a shard or a partition',
+    '  stream          the shards of a stream with this partition key, placed by MD5; none if no number is enough',
+    '  index           the shards of this value in an index: writes a second / 1,000, for each KB of an item',
     '',
-    'plan with one of them: --key NAME',
+    'No key is recommended: only you know which events must stay in order. Take the key that spreads most evenly among those',
+    'that keep that order, and see the guide "A key for order". Plan with it: --key NAME',
   ];
 }
 
@@ -56,13 +60,13 @@ export function keyPicture({ records, recordsPerSecond, candidates }: KeyCompari
   const height = 96 + candidates.length * row;
   const x = (share: number) => left + share * (width - left - 260);
   const title = `Which partition key? ${whole(records)} records, at ${whole(recordsPerSecond)} a second`;
-  const rows = candidates.map(({ name, verdict, shareAtATime }, index) => {
+  const rows = candidates.map(({ name, spread, order, shareAtATime }, index) => {
     const y = 84 + index * row;
-    const label = `${percent(shareAtATime)}: ${verdict.isGood ? 'good' : 'bad'}`;
+    const label = `${percent(shareAtATime)}: ${order.keeps.length === 0 ? 'no order' : `order of ${listed(order.keeps)}`}`;
     return [
-      text(24, y + 14, name, verdict.isGood ? 'strong' : ''),
-      rectangle(left, y, x(shareAtATime) - left, 18, verdict.isGood ? 'even' : 'hot', verdict.reason),
-      text(x(shareAtATime) + 8, y + 14, label, verdict.isGood ? 'small' : 'small hot'),
+      text(24, y + 14, name, spread.evenly ? 'strong' : ''),
+      rectangle(left, y, x(shareAtATime) - left, 18, spread.evenly ? 'even' : 'hot', spread.reason),
+      text(x(shareAtATime) + 8, y + 14, label, spread.evenly ? 'small' : 'small hot'),
     ].join('');
   });
   const limit = 750 / recordsPerSecond;
@@ -75,6 +79,29 @@ ${rows.join('\n')}
 ${limit <= 1 ? line(x(limit), 72, x(limit), height - 10, 'mean') : ''}
 </svg>
 `;
+}
+
+function spreadOf({ spread }: KeyCandidate): string {
+  return spread.evenly ? 'evenly' : 'unevenly';
+}
+
+function orderOf({ order: { keeps, breaks } }: KeyCandidate): string {
+  const named = (names: readonly string[]) =>
+    names
+      .slice(0, MOST_NAMES)
+      .map((name) => `of one ${name}`)
+      .join(', ');
+  const kept = keeps.length === 0 ? 'keeps no order, for no two records share it' : `keeps the order ${named(keeps)}`;
+  return breaks.length === 0 ? kept : `${kept}; loses the order ${named(breaks)}`;
+}
+
+/** Of a sample with many fields, the first ones. */
+const MOST_NAMES = 3;
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return 'nothing';
+  const more = names.length - MOST_NAMES;
+  return names.slice(0, MOST_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 function bar(share: number): string {

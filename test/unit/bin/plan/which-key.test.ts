@@ -11,7 +11,8 @@ interface Comparison {
     distinct: number;
     shareAtATime: number;
     bearsPerSecond: number;
-    verdict: { isGood: boolean; reason: string };
+    spread: { evenly: boolean; reason: string };
+    order: { keeps: string[]; breaks: string[] };
   }[];
 }
 
@@ -44,12 +45,48 @@ describe('even-shards plan without a key', () => {
     ['evenDevice', true, 'many values, used at relatively similar intervals'],
     ['popularDevice', false, 'one value is by far more popular than all the others'],
     ['job', false, 'one value at a time takes all that is new'],
-    ['id', true, 'an id: spreads best, and is found by itself alone'],
-  ])('finds of %s what the article says', async (name, isGood, reason) => {
+    ['id', true, 'an id, found by itself alone'],
+  ])('finds of %s what the article says: it spreads evenly or not', async (name, evenly, reason) => {
     const { candidates } = await compared(samples.file('table.ndjson', records()));
-    const verdict = candidates.find((candidate) => candidate.name === name)!.verdict;
-    expect(verdict.isGood).toBe(isGood);
-    if (name !== 'at by day') expect(verdict.reason).toBe(reason);
+    const { spread } = candidates.find((candidate) => candidate.name === name)!;
+    expect(spread.evenly).toBe(evenly);
+    if (name !== 'at by day') expect(spread.reason).toBe(reason);
+  });
+
+  test('compares times by minute, hour and day where these are not the same', async () => {
+    const namesOf = async (at: (n: number) => string) => {
+      const lines = Array.from({ length: 200 }, (_, n) => JSON.stringify({ id: n, at: at(n) }));
+      const { candidates } = await compared(samples.file('times.ndjson', lines));
+      return candidates.map(({ name }) => name).filter((name) => name.startsWith('at'));
+    };
+    const second = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString();
+    expect(await namesOf(second)).toEqual(['at', 'at by minute', 'at by hour']);
+    expect(await namesOf((n) => second(n * 86_400).slice(0, 10))).toEqual(['at']);
+  });
+
+  /** The events of "Order with Kinesis bulk puts": of each repository, its creation, its commits and its end. */
+  const events = Array.from({ length: 600 }, (_, n) => {
+    const repository = `account-${n % 3}/project-${n % 12}`;
+    const kind = n < 12 ? 'create' : n >= 588 ? 'destroy' : 'commit';
+    return JSON.stringify({ at: n, commit: `c0ab1e5c${n}`, repository, account: repository.split('/')[0], kind });
+  });
+
+  test.each([
+    ['commit', [], ['repository', 'account', 'kind']],
+    ['repository', ['repository'], ['account', 'kind']],
+    ['account', ['account', 'repository'], ['kind']],
+    ['kind', ['kind'], ['repository', 'account']],
+  ])('says which records keep their order with the key %s', async (name, keeps, breaks) => {
+    const { candidates } = await compared(samples.file('events.ndjson', events));
+    expect(candidates.find((candidate) => candidate.name === name)!.order).toEqual({ keeps, breaks });
+  });
+
+  test('recommends no key: the one that spreads best keeps no order', async () => {
+    const report = await printed(plan, '--input', samples.file('events.ndjson', events));
+    expect(report).toMatch(/ {2}commit +evenly +nothing /);
+    expect(report).toContain('keeps no order, for no two records share it; loses the order of one repository');
+    expect(report).toContain('No key is recommended: only you know which events must stay in order.');
+    expect(report).not.toMatch(/\b(good|bad|best)\b/);
   });
 
   test('leaves out a field that a record lacks, and adds pairs that spread better than their halves', async () => {
@@ -65,7 +102,7 @@ describe('even-shards plan without a key', () => {
     const svg = samples.path('keys.svg');
     const report = await printed(plan, '--input', file, '--records-per-second', '4000', '--svg', svg);
     expect(report).toContain('which key? 6,000 records, at 4,000 a second');
-    expect(report).toMatch(/ {2}status +bad +3 +\d+% +1,\d{3} +2,\d{3} +none +2/);
+    expect(report).toMatch(/ {2}status +unevenly +status, evenDevice +3 +\d+% +1,\d{3} +2,\d{3} +none +2/);
     expect(readFileSync(svg, 'utf8')).toMatch(/^<svg xmlns=[\s\S]*status[\s\S]*<\/svg>\n$/);
     const { candidates } = await compared(file, '--records-per-second', '4000');
     for (const { shareAtATime, bearsPerSecond } of candidates) expect(shareAtATime * bearsPerSecond).toBeCloseTo(750);

@@ -122,7 +122,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   ],
   'fan-out-query.md': [
     `by blocks of ${core('foundation/fan-out/read-size', 'BLOCK_BYTES') / 1_024} KB`,
-    `up to ${core('sharded-index/query/fan-out-request', 'MAX_VALUES')} values in one order`,
+    `up to ${core('foundation/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
     `fewer than ${n(core('sharded-index/query/fan-out-items', 'RECENT_KEYS'))} other items`,
     `The default of both is ${core('foundation/fan-out/read-policy', 'DEFAULT_CONCURRENCY')}.`,
     `Over all ${COMBINATIONS.length} combinations of ${range(COMBINATIONS.map(({ shards }) => shards))} shards, limits of ${range(COMBINATIONS.map(({ limit }) => limit))} and items of ${range(COMBINATIONS.map(({ bytes }) => bytes))} bytes`,
@@ -150,7 +150,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `a round trip of 20 ms these are ${n((construct('stream/producer/ordered-producer-function', 'timeout') * 60_000 - PRODUCER_LAST_SEND_MS) / 20)} records of one key`,
     `one aggregate of up to ${core('producer/producer-options', 'DEFAULT_MAX_AGGREGATE_BYTES') / 1_024} KiB`,
     `batch size of up to ${n(construct('stream/producer/table-stream-source', 'MAX_BATCH_SIZE'))}`,
-    `an array of up to ${core('sharded-index/query/fan-out-request', 'MAX_VALUES')} values`,
+    `an array of up to ${core('foundation/shard-count', 'MAX_QUERY_VALUES')} values`,
     `up to ${lambda('query-fanout/index', 'MAX_SOCKETS')} shards at once`,
     `up to ${percent(lambda('query-fanout/index', 'HEDGE_BUDGET'))} of its requests`,
     `by the ${lambda('query-fanout/index', 'MAX_PAGE_BYTES') / 1_000_000} MB that Lambda allows`,
@@ -171,6 +171,8 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `TLS on port ${lambda('keyspaces-query-fanout/keyspaces-client', 'PORT')}`,
     `compares ${declared('test/conformance/keyspaces/fan-out-select.test.ts', 'FAN_OUT_CASES')} random queries`,
     `has more than ${n(core('keyspaces/decimal-value', 'MOST_ZEROS'))} zeros`,
+    `reads 1 to ${core('foundation/shard-count', 'MAX_QUERY_VALUES')} values in one order`,
+    `from 0, are n times ${n(core('foundation/shard-count', 'MAX_INDEX_SHARDS'))} more`,
   ],
   'limits.md': [
     `comes in ${minutes(lambda('stream-resharder/index', 'GIVE_UP_AFTER_MS'))} minutes`,

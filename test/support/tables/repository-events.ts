@@ -1,0 +1,20 @@
+import { seededRandom } from '../../../lib/testing/seeded-random';
+
+const REPOSITORIES = 60;
+const ACCOUNTS = 24;
+const EVENTS = 3_000;
+
+/** The events of "Guaranteeing Order with Kinesis Bulk Puts": repositories are created, get commits, and some are destroyed. */
+export function repositoryEvents(): string[] {
+  const random = seededRandom(37);
+  const at = (event: number) => new Date(Date.UTC(2026, 0, 1) + event * 7_000).toISOString();
+  return Array.from({ length: EVENTS }, (_, event) => {
+    const number = event < REPOSITORIES ? event : Math.floor(REPOSITORIES * random());
+    const account = `account-${number % ACCOUNTS}`;
+    const kind = event < REPOSITORIES ? 'create' : event >= EVENTS - 5 ? 'destroy' : 'commit';
+    const id = Math.floor(random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0');
+    return JSON.stringify({ at: at(event), kind, id, repository: `${account}/project-${number}`, account });
+  });
+}
