@@ -53,7 +53,7 @@ const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandle
 
 export const handler = loggable(handle);
 
-/** Relays until the invocation's time is nearly up. */
+/** Relays until the invocation's time is nearly up, or ends at once where others hold all ranges of keys. */
 async function handle(_event: unknown, context: TimedInvocation): Promise<RelaySummary> {
   const leftMs = (reservedMs: number): number => timeLeft(context, reservedMs);
   const requestMs = (): number => Math.min(REQUEST_TIMEOUT_MS, leftMs(LAST_ANSWER_MS));
@@ -81,7 +81,7 @@ async function handle(_event: unknown, context: TimedInvocation): Promise<RelayS
   report.start();
   let summary: RelaySummary;
   try {
-    summary = await relay.run({ signal: AbortSignal.timeout(leftMs(LAST_READ_MS)) });
+    summary = await relay.run({ signal: AbortSignal.timeout(leftMs(LAST_READ_MS)), standsBy: false });
   } finally {
     await producer.close();
     await report.stop(leftMs(LAST_REPORT_MS));

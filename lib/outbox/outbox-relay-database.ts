@@ -1,14 +1,18 @@
+import { Token } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as iam from 'aws-cdk-lib/aws-iam';
-import type * as rds from 'aws-cdk-lib/aws-rds';
+import * as rds from 'aws-cdk-lib/aws-rds';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import type { IConstruct } from 'constructs';
 import { allowConnection } from '../construct/allow-connection';
+import { constructField } from '../construct/props-checks';
+import { templateProperties } from '../construct/template-properties';
 import { InvalidArgumentError } from '../core/foundation/errors';
 
 /** How an outbox relay logs in, and where. */
 export interface OutboxRelayDatabaseOptions {
   /**
-   * The database within the server.
+   * The database within the server: 1 to 63 bytes in UTF-8.
    *
    * @default - `postgres`
    */
@@ -22,7 +26,8 @@ export interface OutboxRelayDatabaseOptions {
   readonly secret?: secretsmanager.ISecret;
 
   /**
-   * A database user with the role `rds_iam`: the relay authenticates by IAM, without a password.
+   * A database user with the role `rds_iam`: the relay authenticates by IAM, without a password. The server must have IAM
+   * authentication. 1 to 63 bytes in UTF-8, without `*` and `?`, which would allow other users, too.
    *
    * @default - the relay authenticates with the secret
    */
@@ -43,9 +48,12 @@ export class OutboxRelayDatabase {
    *
    * @param cluster the cluster
    * @param options how to log in
+   * @throws an error with the code `INVALID_ARGUMENT` for a server that is none of Postgres, for a name that Postgres cannot
+   *   have, and for an `iamUser` of a cluster of this app without IAM authentication
    */
   public static fromCluster(cluster: rds.IDatabaseCluster, options: OutboxRelayDatabaseOptions): OutboxRelayDatabase {
     checkEngine('cluster', cluster.engine);
+    if (options.iamUser !== undefined) checkIamOfCluster(cluster);
     const { hostname, port } = cluster.clusterEndpoint;
     return new OutboxRelayDatabase({
       ...options,
@@ -61,6 +69,8 @@ export class OutboxRelayDatabase {
    *
    * @param instance the instance
    * @param options how to log in
+   * @throws an error with the code `INVALID_ARGUMENT` for a server that is none of Postgres, and for a name that Postgres
+   *   cannot have
    */
   public static fromInstance(
     instance: rds.IDatabaseInstance,
@@ -82,7 +92,8 @@ export class OutboxRelayDatabase {
    *
    * @param proxy the proxy, of this app
    * @param options how to log in
-   * @throws an error with the code `INVALID_ARGUMENT` for an imported proxy
+   * @throws an error with the code `INVALID_ARGUMENT` for an imported proxy, for one of MySQL, for a name that Postgres cannot
+   *   have, and for a proxy that lets nobody log in so
    */
   public static fromProxy(proxy: rds.DatabaseProxy, options: OutboxRelayDatabaseOptions): OutboxRelayDatabase {
     if (proxy.connections === undefined) {
@@ -90,6 +101,7 @@ export class OutboxRelayDatabase {
         'a proxy of this app: an imported one does not tell its security groups, so import the database behind it';
       throw new InvalidArgumentError('proxy', proxy.node.path, allowed);
     }
+    checkProxy(proxy, options);
     return new OutboxRelayDatabase({
       ...options,
       host: proxy.endpoint,
@@ -115,6 +127,11 @@ export class OutboxRelayDatabase {
     if ((secret === undefined) === (iamUser === undefined)) {
       throw new InvalidArgumentError('iamUser', iamUser, 'given if and only if no secret is');
     }
+    checkName('databaseName', parts.databaseName);
+    checkName('iamUser', iamUser);
+    if (!Token.isUnresolved(iamUser) && /[*?]/.test(iamUser ?? '')) {
+      throw new InvalidArgumentError('iamUser', iamUser, 'without * and ?, which a policy of IAM takes for any user');
+    }
     this.host = parts.host;
     this.port = parts.port;
     this.databaseName = parts.databaseName ?? 'postgres';
@@ -136,4 +153,57 @@ export class OutboxRelayDatabase {
 function checkEngine(field: string, engine: rds.IEngine | undefined): void {
   if (engine?.engineFamily === undefined || engine.engineFamily === 'POSTGRESQL') return;
   throw new InvalidArgumentError(field, engine.engineType, 'a server of Postgres');
+}
+
+/** To grant the connection switches it on for an instance, and not for a cluster. */
+function checkIamOfCluster(cluster: rds.IDatabaseCluster): void {
+  const resource = cluster.node.defaultChild;
+  if (!(resource instanceof rds.CfnDBCluster)) return;
+  const { EnableIAMDatabaseAuthentication: isEnabled } = templateProperties<{
+    EnableIAMDatabaseAuthentication?: unknown;
+  }>(resource);
+  if (isUnknown(isEnabled) || isEnabled === true) return;
+  const field = constructField(cluster, 'iamAuthentication');
+  throw new InvalidArgumentError(field, isEnabled, 'true, or the relay be given a secret in place of iamUser');
+}
+
+/** A proxy lets users log in by IAM alone, or by password alone. */
+function checkProxy(proxy: IConstruct, { iamUser }: OutboxRelayDatabaseOptions): void {
+  const resource = proxy.node.defaultChild;
+  if (!(resource instanceof rds.CfnDBProxy)) return;
+  const { EngineFamily, Auth, DefaultAuthScheme } = templateProperties<{
+    EngineFamily?: unknown;
+    Auth?: { IAMAuth?: unknown }[];
+    DefaultAuthScheme?: unknown;
+  }>(resource);
+  if (!isUnknown(EngineFamily) && EngineFamily !== 'POSTGRESQL') {
+    throw new InvalidArgumentError('proxy', EngineFamily, 'a proxy before a server of Postgres');
+  }
+  const wants = iamUser !== undefined;
+  const allows = (Auth ?? []).map(({ IAMAuth }) => isUnknown(IAMAuth) || (IAMAuth === 'REQUIRED') === wants);
+  const isOfIam = DefaultAuthScheme === 'IAM_AUTH' && wants;
+  if (isOfIam || isUnknown(DefaultAuthScheme) || allows.some(Boolean)) return;
+  const advice = wants
+    ? 'true, or the relay be given a secret in place of iamUser'
+    : 'false, or the relay be given an iamUser';
+  throw new InvalidArgumentError(constructField(proxy, 'iamAuth'), !wants, advice);
+}
+
+/** Whether only the deployment knows it. */
+function isUnknown(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Postgres cuts longer names off. Source: its manual, identifiers. */
+const LONGEST_NAME_BYTES = 63;
+
+function checkName(field: string, name: string | undefined): void {
+  if (name === undefined || Token.isUnresolved(name)) return;
+  const bytes = Buffer.byteLength(name);
+  if (bytes >= 1 && bytes <= LONGEST_NAME_BYTES && !name.includes('\0')) return;
+  throw new InvalidArgumentError(
+    field,
+    name,
+    `1 to ${LONGEST_NAME_BYTES} bytes in UTF-8, without the character U+0000`,
+  );
 }

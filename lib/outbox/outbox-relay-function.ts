@@ -152,11 +152,20 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly schema?: string;
 
   /**
-   * When to start. Keep it at least as often as once a minute: an invocation that finds another at work is dropped.
+   * When to start: at least once an hour. Once a minute is right where events are not to wait: an invocation that finds others
+   * at work ends at once.
    *
    * @default - once a minute
    */
   readonly schedule?: events.Schedule;
+
+  /**
+   * How many invocations may run at the same time, reserved from what the account may run: 1 or more. Order does not need it,
+   * for workers hold their ranges of keys by locks.
+   *
+   * @default - none are reserved: as many run as there are ranges of keys
+   */
+  readonly reservedConcurrentExecutions?: number;
 
   /**
    * How long one invocation relays: 1 to 15 minutes. Between two invocations rows wait, for as long as the schedule has
@@ -200,13 +209,14 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
 
 /**
  * A function that relays an outbox in Postgres to a Kinesis stream, in the order of the commits of each key: on a schedule,
- * one at a time, until its time is nearly up.
+ * as many at a time as there are ranges of keys, until its time is nearly up.
  *
  * It has a role that can write to the stream, log in to the database and write to its log group, and what Lambda needs to
  * connect it to the network. It writes metrics of the namespace `EvenShards`, with the dimension `FunctionName`.
  *
  * @throws an error with the code `INVALID_ARGUMENT` if the stream or the network is known to be in another account or region,
- *   if the stream ignores partition keys, or if the timeout, the record size limit or the tries are out of bounds
+ *   if the stream ignores partition keys, or if the schema, the schedule, the timeout, the record size limit, the tries or the
+ *   reserved concurrency are out of bounds
  *
  * @exampleMetadata fixture=app
  * @example
@@ -286,8 +296,8 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
         timeout: settings.timeout,
         memorySize: 512,
       },
-      // An invocation that finds another at work is dropped, not kept for when it has ended: the next is a minute away.
-      { ...props, securityGroups, reservedConcurrentExecutions: 1, retryAttempts: 0, maxEventAge: Duration.minutes(1) },
+      // An invocation that cannot run is dropped, not kept for when it can: the next is a minute away.
+      { ...props, securityGroups, retryAttempts: 0, maxEventAge: Duration.minutes(1) },
     );
     StreamProduceGrants.fromStream(stream).produce(this.function);
     database._allow(this.function);
@@ -323,15 +333,19 @@ interface RelaySettings {
 
 function relaySettings(relay: IConstruct, props: OutboxRelayFunctionProps): RelaySettings {
   checkOwnEnvironment(constructField(relay, 'vpc'), 'a network', props.vpc, Stack.of(relay));
+  positive(constructField(relay, 'reservedConcurrentExecutions'), props.reservedConcurrentExecutions);
   return {
     stream: orderedStream(relay, props.stream),
     maxRecordBytes: recordLimitBytes(relay, props.stream, props.maxRecordSize),
     aggregation: props.aggregation ?? true,
     database: props.database,
     schema: knownSchema(constructField(relay, 'schema'), props.schema || undefined),
-    maxTries: knownTries(constructField(relay, 'maxTries'), props.maxTries),
+    maxTries: positive(constructField(relay, 'maxTries'), props.maxTries),
     timeout: knownTimeout(constructField(relay, 'timeout'), props.timeout ?? Duration.minutes(15)),
-    schedule: props.schedule ?? events.Schedule.rate(Duration.minutes(1)),
+    schedule: knownSchedule(
+      constructField(relay, 'schedule'),
+      props.schedule ?? events.Schedule.rate(Duration.minutes(1)),
+    ),
   };
 }
 
@@ -346,7 +360,24 @@ function knownTimeout(field: string, timeout: Duration): Duration {
   throw new InvalidArgumentError(field, `${seconds} s`, '1 to 15 minutes');
 }
 
-function knownTries(field: string, tries: number | undefined): number | undefined {
-  if (tries === undefined || Token.isUnresolved(tries) || (Number.isInteger(tries) && tries >= 1)) return tries;
-  throw new InvalidArgumentError(field, tries, 'a positive whole number');
+/** Each start in the same hour as the one before, or in the next, whatever the day. */
+const HOURLY = [
+  /^rate\(([1-9]|[1-5]\d|60) minutes?\)$/,
+  /^rate\(1 hour\)$/,
+  /^cron\(\S+ (\*(\/1)?|0\/1|0-23) [*?] \* [*?] \*\)$/,
+];
+
+function knownSchedule(field: string, schedule: events.Schedule): events.Schedule {
+  const { expressionString: expression } = schedule;
+  if (Token.isUnresolved(expression) || HOURLY.some((pattern) => pattern.test(expression))) return schedule;
+  throw new InvalidArgumentError(
+    field,
+    expression,
+    'one that starts the relay at least once in each hour of each day, such as rate(1 minute): rows wait until then',
+  );
+}
+
+function positive(field: string, count: number | undefined): number | undefined {
+  if (count === undefined || Token.isUnresolved(count) || (Number.isInteger(count) && count >= 1)) return count;
+  throw new InvalidArgumentError(field, count, 'a positive whole number');
 }

@@ -1,5 +1,5 @@
-import { Stack } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { templateProperties } from '../construct/template-properties';
 
 /** What a template may say of a stream, as far as checks need it. */
 export interface StreamProperties {
@@ -8,16 +8,10 @@ export interface StreamProperties {
   readonly StreamModeDetails?: { readonly StreamMode?: unknown };
 }
 
-/**
- * What the template says of the stream; nothing, if it is imported.
- *
- * Rendered rather than read: the floor of aws-cdk-lib knows some properties as an override only.
- */
+/** What the template says of the stream; nothing, if it is imported. */
 export function streamProperties(stream: kinesis.IStreamRef): StreamProperties {
   const resource = resourceOf(stream);
-  if (resource === undefined) return {};
-  const { Resources } = Stack.of(resource).resolve(resource._toCloudFormation());
-  return Object.values<{ Properties?: StreamProperties }>(Resources)[0]?.Properties ?? {};
+  return resource === undefined ? {} : templateProperties(resource);
 }
 
 /** What CloudFormation makes of a stream; nothing, if it is imported. */

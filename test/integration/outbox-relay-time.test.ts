@@ -18,11 +18,14 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 
 /** It relays for two seconds, and has ten to end. */
 const TIME_MS = 12_000;
+const LONG_TIME_MS = 60_000;
 const ROWS = 3;
 
 interface Scenario {
   /** A table that somebody else has locked. */
   readonly locked?: string;
+  /** The range of keys that there is, by another worker. */
+  readonly isHeld?: boolean;
   /** A service that takes connections and says nothing. */
   readonly silent?: 'Postgres' | 'Kinesis' | 'Secrets Manager';
 }
@@ -30,6 +33,7 @@ interface Scenario {
 const SCENARIOS: Record<string, Scenario> = {
   'what only the report reads is locked': { locked: 'rejected' },
   'the rows are locked': { locked: 'message' },
+  'another worker holds all keys': { isHeld: true },
   'Postgres says nothing': { silent: 'Postgres' },
   'Kinesis says nothing': { silent: 'Kinesis' },
   'Secrets Manager says nothing': { silent: 'Secrets Manager' },
@@ -62,6 +66,10 @@ describeOnPostgres('an invocation of the relay function ends before its time is 
     expect(invocation.log).not.toContain('WaitingRows":');
   });
 
+  test('it does not wait for its time where another worker holds all keys', () => {
+    expect(outcomes['another worker holds all keys']!.invocation.leftMs).toBeGreaterThan(LONG_TIME_MS / 2);
+  });
+
   test.each([
     ['Postgres says nothing', { code: 'OUTBOX_CONNECTION' }],
     ['Secrets Manager says nothing', { name: 'TimeoutError' }],
@@ -74,7 +82,7 @@ describeOnPostgres('an invocation of the relay function ends before its time is 
   });
 });
 
-async function play(server: PostgresServer, database: string, { locked, silent }: Scenario) {
+async function play(server: PostgresServer, database: string, { locked, isHeld, silent }: Scenario) {
   const url = await server.createDatabase(database);
   const [admin, other] = [await server.connect(url), await server.connect(url)];
   await migrateOutbox(admin);
@@ -101,8 +109,9 @@ async function play(server: PostgresServer, database: string, { locked, silent }
   try {
     const hindered = await start(silent);
     if (locked !== undefined) await other.query(`BEGIN; LOCK TABLE outbox.${locked} IN ACCESS EXCLUSIVE MODE`);
-    const invocation = await hindered.invoke({}, TIME_MS);
-    await other.query('ROLLBACK');
+    if (isHeld) await other.query("SELECT pg_advisory_lock(hashtext('outbox'), lock) FROM outbox.range");
+    const invocation = await hindered.invoke({}, isHeld ? LONG_TIME_MS : TIME_MS);
+    await other.query('ROLLBACK; SELECT pg_advisory_unlock_all()');
     await hindered.stop();
     const { rows } = await admin.query('SELECT waiting_rows::int AS left FROM outbox.lag()');
     const free = await start(undefined);

@@ -21,6 +21,7 @@ import {
 import { Connection } from '../../lib/core/outbox/connection';
 import { OutboxDatabase } from '../../lib/core/outbox/outbox-database';
 import { Patience } from '../../lib/core/outbox/patience';
+import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
 import { FakeKinesis, type FakeKinesisOptions } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
@@ -62,9 +63,12 @@ describeOnPostgres('OutboxRelay', () => {
   const producerFor = (kinesis: FakeKinesis, aggregation = true) =>
     new OrderedProducer(kinesis, { streamName: 'Events', aggregation, backoffBaseMs: 1, maxAttempts: 3 });
 
-  function start(relay: OutboxRelay): { ended: Promise<RelaySummary>; stop(): Promise<RelaySummary> } {
+  function start(
+    relay: OutboxRelay,
+    options: { standsBy?: boolean } = {},
+  ): { ended: Promise<RelaySummary>; stop(): Promise<RelaySummary> } {
     const abort = new AbortController();
-    const ended = relay.run({ signal: abort.signal });
+    const ended = relay.run({ signal: abort.signal, ...options });
     running.push({ abort, ended });
     return {
       ended,
@@ -110,6 +114,27 @@ describeOnPostgres('OutboxRelay', () => {
       await other.end();
       expect(made.flat()).toEqual(outboxMigrations.map(({ version }) => version));
     });
+
+    test('has a name that Postgres takes, and can have no other', async () => {
+      const words = await rowsOf(
+        "(SELECT word FROM pg_get_keywords() WHERE catcode <> 'U') UNION ALL (SELECT word FROM pg_get_keywords() WHERE catcode = 'U' LIMIT 9)",
+      );
+      const untaken: string[] = [];
+      const refused: string[] = [];
+      for (const name of [...words.map(({ word }) => word as string), 'pg_outbox', 'outbox_pg']) {
+        try {
+          outboxMigrationsOf(name);
+        } catch {
+          refused.push(name);
+        }
+        await client.query('BEGIN');
+        const sql = outboxMigrations.map((migration) => migration.sql.replaceAll('outbox', name)).join('');
+        await client.query(sql).catch(() => untaken.push(name));
+        await client.query('ROLLBACK');
+      }
+      expect(refused).toEqual(untaken);
+      expect(refused.length).toBeGreaterThan(150);
+    }, 60_000);
 
     test.each(['', 'Outbox', '1st', 'a-b', 'x'.repeat(41), 'a"; DROP TABLE users; --'])(
       'has no name like %j',
@@ -317,6 +342,19 @@ describeOnPostgres('OutboxRelay', () => {
         ...Array.from({ length: 10 }, (_, n) => String(10 * n)),
         'more',
       ]);
+    });
+
+    test('and ends in a worker that should not stand by, where others hold all ranges and none has two', async () => {
+      await client.query('SELECT outbox.divide(2)');
+      const relay = () => new OutboxRelay(pool, producerFor(fakeKinesis()), FAST);
+      const first = start(relay());
+      await until(async () => (await rowsOf('SELECT FROM outbox.range WHERE fence = 2')).length === 2);
+      const second = start(relay(), { standsBy: false });
+      await until(async () => (await rowsOf('SELECT FROM outbox.range WHERE fence = 3')).length === 1);
+      expect(await start(relay(), { standsBy: false }).ended).toEqual(noRelaySummary());
+      await first.stop();
+      await until(async () => (await rowsOf('SELECT FROM outbox.range WHERE fence = 3')).length === 2);
+      await second.stop();
     });
 
     test('after the database was restored from a dump, once that was said', async () => {

@@ -396,6 +396,10 @@ export const tokenCases: TokenCase[] = [
   },
   { name: 'OutboxRelayFunctionProps.memorySize', give: (stack) => relay(stack, { memorySize: token() }) },
   { name: 'OutboxRelayFunctionProps.timeout', give: (stack) => relay(stack, { timeout: seconds() }) },
+  {
+    name: 'OutboxRelayFunctionProps.reservedConcurrentExecutions',
+    give: (stack) => relay(stack, { reservedConcurrentExecutions: token() }),
+  },
   { name: 'OutboxRelayFunctionProps.maxTries', give: (stack) => relay(stack, { maxTries: token() }) },
   {
     name: 'OutboxRelayFunctionProps.maxRecordSize',

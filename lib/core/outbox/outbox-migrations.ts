@@ -15,7 +15,7 @@ export interface OutboxMigration {
  * The steps that make the schema of an outbox, in order: run those above the version that a database has, with whatever
  * your project runs its migrations with, or call `migrateOutbox`.
  *
- * @param schema the schema's name: 1 to 40 of a-z, 0-9 and underscore, not beginning with a digit, no reserved word
+ * @param schema the schema's name: 1 to 40 of a-z, 0-9 and underscore, not beginning with a digit or `pg_`, no reserved word
  * @throws InvalidArgumentError if the name is none
  */
 export function outboxMigrationsOf(schema: string): OutboxMigration[] {

@@ -15,6 +15,16 @@ import { noRelaySummary, type RelaySummary } from './relay-summary';
 import { type ReplayOptions, replay } from './replay';
 import { Streams } from './streams';
 
+interface RunOptions {
+  /** Tells the relay to end. */
+  signal?: AbortSignal;
+  /**
+   * Whether a worker that gets no range of keys waits for one.
+   * @default true
+   */
+  standsBy?: boolean;
+}
+
 /** What a relay that ends has to save is small: without an answer by then, others send some rows again. */
 const LAST_STATEMENT_MS = 3_000;
 
@@ -70,12 +80,15 @@ export class OutboxRelay {
    * Relays until the signal aborts. Then it reads no more rows, waits until those that it has read have ended, saves how far
    * it came and gives its ranges back.
    *
+   * A worker that gets no range stands by, to take one over when another ends. With `standsBy: false` it ends as soon as every
+   * range is held and no other worker has two: for a function, whose next invocation is near.
+   *
    * @throws OutboxSchemaError, OutboxPermissionError, OutboxSequenceError or OutboxRestoredError before anything is sent;
    *   what the producer throws when it ends; OutboxReadOnlyError; what Postgres throws that will not pass, such as a table
    *   that is not there or a permission that the relay lacks; and unless a connection of a pool can be replaced by another,
    *   whatever else it throws, and OutboxConnectionError when it gives no answer
    */
-  async run({ signal }: { signal?: AbortSignal } = {}): Promise<RelaySummary> {
+  async run({ signal, standsBy = true }: RunOptions = {}): Promise<RelaySummary> {
     if (this.isRunning) throw new InvalidArgumentError('run', 'a second call', 'called when the first has ended');
     this.isRunning = true;
     const patience = new Patience(this.settings.clock, this.settings.statementTimeoutMs);
@@ -88,9 +101,10 @@ export class OutboxRelay {
       let wasConnected = false;
       while (!signal?.aborted) {
         try {
-          await this.relayOverOneConnection(patience, signal, () => {
+          await this.relayOverOneConnection(patience, { signal, standsBy }, () => {
             wasConnected = true;
           });
+          break;
         } catch (error) {
           if (!wasConnected || !this.mayConnectAgain(error)) throw error;
           this.totals.reconnects += 1;
@@ -161,7 +175,7 @@ export class OutboxRelay {
 
   private async relayOverOneConnection(
     patience: Patience,
-    signal: AbortSignal | undefined,
+    options: RunOptions,
     onConnected: () => void,
   ): Promise<void> {
     const pooled = isPool(this.postgres) ? await connect(this.postgres, patience) : undefined;
@@ -185,7 +199,7 @@ export class OutboxRelay {
       await database.check();
       await database.join(this.settings.statementTimeoutMs);
       onConnected();
-      await this.holdRanges(database, signal);
+      await this.holdRanges(database, options);
       await database.leave();
       isBroken = false;
     } catch (error) {
@@ -200,14 +214,15 @@ export class OutboxRelay {
     }
   }
 
-  /** Takes ranges and gives them back as workers come and go, until the signal aborts. */
-  private async holdRanges(database: OutboxDatabase, signal: AbortSignal | undefined): Promise<void> {
+  /** Takes ranges and gives them back as workers come and go, until the signal aborts, or it is to stand by and should not. */
+  private async holdRanges(database: OutboxDatabase, { signal, standsBy }: RunOptions): Promise<void> {
     const { clock, leaseMs, rotateMs } = this.settings;
     let rotatedAtMs = clock.now();
     try {
       while (!signal?.aborted) {
         this.throwIfFailed();
-        await this.balance(database);
+        const mayGetRange = await this.balance(database);
+        if (!standsBy && this.ranges.size === 0 && !mayGetRange) break;
         if (this.ranges.size > 0 && clock.now() - rotatedAtMs >= rotateMs) {
           rotatedAtMs = clock.now();
           await database.rotate();
@@ -221,18 +236,24 @@ export class OutboxRelay {
     this.throwIfFailed();
   }
 
-  /** Takes one more range if nobody holds fewer, and gives one back if somebody holds two fewer. */
-  private async balance(database: OutboxDatabase): Promise<void> {
+  /**
+   * Takes one more range if nobody holds fewer, and gives one back if somebody holds two fewer.
+   *
+   * @returns whether one that has none may get one soon, because another holds two
+   */
+  private async balance(database: OutboxDatabase): Promise<boolean> {
     const { mine, others } = await database.holdings();
     const fewest = Math.min(...others);
     if (mine <= fewest) {
       const range = await database.claim(this.ranges.keys());
-      if (range === undefined) return;
-      this.relay(database, range);
-      this.bell.ring();
+      if (range !== undefined) {
+        this.relay(database, range);
+        this.bell.ring();
+      }
     } else if (mine >= fewest + 2) {
       [...this.ranges.values()].at(-1)?.relay.stop();
     }
+    return Math.max(...others) >= 2;
   }
 
   private relay(database: OutboxDatabase, range: HeldRange): void {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../foundation/errors';
 import type { PostgresClient } from './postgres-client';
+import { RESERVED_WORDS } from './reserved-words';
 
 /** The schema that an outbox has unless it is given another. */
 export const DEFAULT_OUTBOX_SCHEMA = 'outbox';
@@ -7,7 +8,8 @@ export const DEFAULT_OUTBOX_SCHEMA = 'outbox';
 /** The version of the schema that this library works with. */
 export const OUTBOX_SCHEMA_VERSION = 2;
 
-const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
+/** Names that begin with `pg_` are for Postgres itself. */
+const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,39}$/;
 
 /** The version of the schema in a database; 0 if it is not there. */
 export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schema: string): Promise<number> {
@@ -21,10 +23,11 @@ export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schem
 }
 
 export function checkSchemaName(schema: unknown, field = 'schema'): asserts schema is string {
-  if (typeof schema === 'string' && SCHEMA_NAME.test(schema)) return;
+  if (typeof schema === 'string' && SCHEMA_NAME.test(schema) && !RESERVED_WORDS.has(schema)) return;
   throw new InvalidArgumentError(
     field,
     schema,
-    '1 to 40 characters of a-z, 0-9 and underscore, of which the first is no digit',
+    '1 to 40 characters of a-z, 0-9 and underscore, of which the first is no digit; it must not begin with pg_ or be a ' +
+      'reserved word of SQL',
   );
 }

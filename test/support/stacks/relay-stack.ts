@@ -14,7 +14,7 @@ export class RelayStack extends Stack {
   readonly relay: OutboxRelayFunction;
   readonly monitoring: ShardMonitoring;
 
-  constructor(app: App, options: Pick<OutboxRelayFunctionProps, 'memorySize'> = {}) {
+  constructor(app: App, options: Pick<OutboxRelayFunctionProps, 'memorySize' | 'reservedConcurrentExecutions'> = {}) {
     super(app, 'Outbox', { env: { account: '111111111111', region: 'eu-west-1' } });
     const vpc = ec2.Vpc.fromVpcAttributes(this, 'Vpc', {
       vpcId: 'vpc-1',

@@ -87,10 +87,17 @@ describe('an account whose concurrency others use up', () => {
     expect(days(1, { reservedConcurrentExecutions: 1 })).toBe(false);
   });
 
-  test('does not stop the relay of an outbox, for which a place is reserved', () => {
+  test('Rows of an outbox wait, until a place is reserved for its function', () => {
     expect(adviceOf('Rows of an outbox wait')).toContain(
-      'The function has a place of its own in the concurrency of the account',
+      '`reservedConcurrentExecutions: 1` keeps a place for the function',
     );
-    expect(runs(synthesized(new RelayStack(new App()), /^Relay/).properties)).toBe(true);
+    const lag = new AlarmInPlay('RelayLag');
+    const hour = (options?: object): boolean => {
+      const hasPlace = runs(synthesized(new RelayStack(new App(), options), /^Relay/).properties);
+      for (let minute = 0; minute < 60; minute++) lag.minute(hasPlace ? { WaitingSeconds: 1 } : {});
+      return lag.isRaised;
+    };
+    expect(hour()).toBe(true);
+    expect(hour({ reservedConcurrentExecutions: 1 })).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
-import { App, Duration, Size, Stack } from 'aws-cdk-lib';
+import { App, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as events from 'aws-cdk-lib/aws-events';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { OutboxRelayDatabase, OutboxRelayFunction, type OutboxRelayFunctionProps, UniformStream } from '../../../lib';
@@ -12,12 +13,16 @@ describe('OutboxRelayFunction', () => {
   beforeEach(() => {
     stack = new Stack(new App(), 'Outbox', { env: { account: '111111111111', region: 'eu-west-1' } });
     vpc = new ec2.Vpc(stack, 'Vpc');
-    cluster = new rds.DatabaseCluster(stack, 'Database', {
+    cluster = clusterOf('Database', { iamAuthentication: true });
+  });
+
+  const clusterOf = (id: string, props: Partial<rds.DatabaseClusterProps> = {}) =>
+    new rds.DatabaseCluster(stack, id, {
       engine: rds.DatabaseClusterEngine.auroraPostgres({ version: rds.AuroraPostgresEngineVersion.VER_16_4 }),
       writer: rds.ClusterInstance.serverlessV2('Writer'),
       vpc,
+      ...props,
     });
-  });
 
   function relayOf(props: Partial<OutboxRelayFunctionProps> = {}): OutboxRelayFunction {
     return new OutboxRelayFunction(stack, 'Relay', {
@@ -37,7 +42,7 @@ describe('OutboxRelayFunction', () => {
     return Object.values(policies).flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
   }
 
-  test('relays for 15 minutes, started every minute, one at a time; what comes in between is dropped', () => {
+  test('relays for 15 minutes, started every minute; what cannot run is dropped', () => {
     relayOf();
 
     const template = Template.fromStack(stack);
@@ -46,7 +51,7 @@ describe('OutboxRelayFunction', () => {
       Architectures: ['arm64'],
       Timeout: 900,
       MemorySize: 512,
-      ReservedConcurrentExecutions: 1,
+      ReservedConcurrentExecutions: Match.absent(),
     });
     template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
       MaximumRetryAttempts: 0,
@@ -56,6 +61,11 @@ describe('OutboxRelayFunction', () => {
       ScheduleExpression: 'rate(1 minute)',
       Targets: [Match.objectLike({ RetryPolicy: { MaximumRetryAttempts: 0 } })],
     });
+  });
+
+  test('has a place of its own in the concurrency of the account if it is given one', () => {
+    relayOf({ reservedConcurrentExecutions: 1 });
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: 1 });
   });
 
   test('is told where the outbox is, and where its events go', () => {
@@ -133,6 +143,7 @@ describe('OutboxRelayFunction', () => {
     const proxy = new rds.DatabaseProxy(stack, 'Proxy', {
       proxyTarget: rds.ProxyTarget.fromCluster(cluster),
       secrets: [cluster.secret!],
+      iamAuth: true,
       vpc,
     });
     const ofInstance = OutboxRelayDatabase.fromInstance(instance, { secret: instance.secret!, databaseName: 'app' });
@@ -161,11 +172,30 @@ describe('OutboxRelayFunction', () => {
     ['timeout', { timeout: Duration.minutes(16) }],
     ['maxTries', { maxTries: 0 }],
     ['maxTries', { maxTries: 1.5 }],
+    ['reservedConcurrentExecutions', { reservedConcurrentExecutions: 0 }],
+    ['schedule', { schedule: events.Schedule.rate(Duration.minutes(61)) }],
+    ['schedule', { schedule: events.Schedule.rate(Duration.hours(2)) }],
+    ['schedule', { schedule: events.Schedule.rate(Duration.days(1)) }],
+    ['schedule', { schedule: events.Schedule.cron({ minute: '*/5', hour: '8-18' }) }],
+    ['schedule', { schedule: events.Schedule.cron({ weekDay: 'MON-FRI' }) }],
+    ['schedule', { schedule: events.Schedule.cron({ minute: '0', hour: '*/2' }) }],
+    ['schedule', { schedule: events.Schedule.expression('at(2026-11-20T13:00:00)') }],
     ['maxRecordSize', { maxRecordSize: Size.mebibytes(11) }],
   ])('fails for a %s out of bounds', (property, props) => {
     expect(() => relayOf(props)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `Outbox/Relay: ${property}` }),
     );
+  });
+
+  test.each([
+    events.Schedule.rate(Duration.hours(1)),
+    events.Schedule.rate(Duration.minutes(60)),
+    events.Schedule.cron({}),
+    events.Schedule.cron({ minute: '7' }),
+    events.Schedule.cron({ minute: '*/5', hour: '0-23' }),
+    events.Schedule.expression(Lazy.string({ produce: () => 'rate(5 minutes)' })),
+  ])('takes a schedule that starts it in each hour: $expressionString', (schedule) => {
+    expect(() => relayOf({ schedule })).not.toThrow();
   });
 
   test('fails for a stream of another region', () => {
@@ -177,24 +207,99 @@ describe('OutboxRelayFunction', () => {
     expect(() => relayOf({ stream })).toThrow(expect.objectContaining({ field: 'Outbox/Relay: stream' }));
   });
 
-  test.each(['My-schema', '1st', 'a'.repeat(41)])('refuses a schema that an outbox cannot have: %s', (schema) => {
-    expect(() => relayOf({ schema })).toThrow(
-      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'Outbox/Relay: schema' }),
+  test.each(['My-schema', '1st', 'a'.repeat(41), 'pg_outbox', 'user'])(
+    'refuses a schema that an outbox cannot have: %s',
+    (schema) => {
+      expect(() => relayOf({ schema })).toThrow(
+        expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'Outbox/Relay: schema' }),
+      );
+    },
+  );
+
+  test('refuses a server that is none of Postgres', () => {
+    const engine = rds.DatabaseClusterEngine.auroraMysql({ version: rds.AuroraMysqlEngineVersion.VER_3_08_0 });
+    const mysql = clusterOf('MySql', { engine });
+    const proxy = new rds.DatabaseProxy(stack, 'Proxy', {
+      proxyTarget: rds.ProxyTarget.fromCluster(mysql),
+      secrets: [mysql.secret!],
+      vpc,
+    });
+    const refusal = (field: string) =>
+      expect.objectContaining({ field, message: expect.stringContaining('of Postgres') });
+    const secret = mysql.secret!;
+    expect(() => OutboxRelayDatabase.fromCluster(mysql, { secret })).toThrow(refusal('cluster'));
+    expect(() => OutboxRelayDatabase.fromProxy(proxy, { secret })).toThrow(refusal('proxy'));
+  });
+
+  test.each([
+    ['databaseName', ''],
+    ['databaseName', 'ä'.repeat(32)],
+    ['databaseName', 'a\0b'],
+    ['iamUser', ''],
+    ['iamUser', 'x'.repeat(64)],
+    ['iamUser', 'relay*'],
+  ])('refuses a %s that Postgres cannot have, or that is not one user: %j', (field, name) => {
+    expect(() => OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay', [field]: name })).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
     );
   });
 
-  test('refuses a server that is none of Postgres', () => {
-    const mysql = new rds.DatabaseCluster(stack, 'MySql', {
-      engine: rds.DatabaseClusterEngine.auroraMysql({ version: rds.AuroraMysqlEngineVersion.VER_3_08_0 }),
-      writer: rds.ClusterInstance.serverlessV2('Writer'),
-      vpc,
+  describe('logs in as the server lets it', () => {
+    const proxyOf = (iamAuth?: boolean) =>
+      new rds.DatabaseProxy(stack, 'Proxy', {
+        proxyTarget: rds.ProxyTarget.fromCluster(cluster),
+        secrets: [cluster.secret!],
+        vpc,
+        iamAuth,
+      });
+
+    test.each([undefined, false])('by IAM at no cluster whose iamAuthentication is %s', (iamAuthentication) => {
+      const other = clusterOf('Other', { iamAuthentication });
+      expect(() => OutboxRelayDatabase.fromCluster(other, { iamUser: 'relay' })).toThrow(
+        'Outbox/Other: iamAuthentication must be true, or the relay be given a secret in place of iamUser',
+      );
+      expect(() => OutboxRelayDatabase.fromCluster(other, { secret: other.secret! })).not.toThrow();
     });
-    expect(() => OutboxRelayDatabase.fromCluster(mysql, { secret: mysql.secret! })).toThrow(
-      expect.objectContaining({
-        code: 'INVALID_ARGUMENT',
-        field: 'cluster',
-        message: expect.stringContaining('Postgres'),
-      }),
-    );
+
+    test('by IAM at an instance, which it is switched on for, unless it is switched off', () => {
+      const instanceOf = (id: string, iamAuthentication?: boolean) =>
+        new rds.DatabaseInstance(stack, id, {
+          engine: rds.DatabaseInstanceEngine.postgres({ version: rds.PostgresEngineVersion.VER_16_4 }),
+          iamAuthentication,
+          vpc,
+        });
+      const off = OutboxRelayDatabase.fromInstance(instanceOf('Off', false), { iamUser: 'relay' });
+      expect(() => relayOf({ database: off })).toThrow('IAM authentication is disabled');
+      stack.node.tryRemoveChild('Relay');
+      stack.node.tryRemoveChild('Events');
+      relayOf({ database: OutboxRelayDatabase.fromInstance(instanceOf('On'), { iamUser: 'relay' }) });
+      Template.fromStack(stack).hasResourceProperties('AWS::RDS::DBInstance', {
+        EnableIAMDatabaseAuthentication: true,
+      });
+    });
+
+    test('by IAM at no proxy that takes passwords, and with no password at one that takes IAM', () => {
+      const byPassword = proxyOf();
+      expect(() => OutboxRelayDatabase.fromProxy(byPassword, { iamUser: 'relay' })).toThrow(
+        'Outbox/Proxy: iamAuth must be true',
+      );
+      expect(() => OutboxRelayDatabase.fromProxy(byPassword, { secret: cluster.secret! })).not.toThrow();
+      stack.node.tryRemoveChild('Proxy');
+      const byIam = proxyOf(true);
+      expect(() => OutboxRelayDatabase.fromProxy(byIam, { secret: cluster.secret! })).toThrow(
+        'Outbox/Proxy: iamAuth must be false',
+      );
+      expect(() => OutboxRelayDatabase.fromProxy(byIam, { iamUser: 'relay' })).not.toThrow();
+    });
+
+    test('by IAM at a proxy that does so from end to end', () => {
+      const proxy = new rds.DatabaseProxy(stack, 'Proxy', {
+        proxyTarget: rds.ProxyTarget.fromCluster(cluster),
+        defaultAuthScheme: rds.DefaultAuthScheme.IAM_AUTH,
+        vpc,
+      });
+      expect(() => OutboxRelayDatabase.fromProxy(proxy, { iamUser: 'relay' })).not.toThrow();
+      expect(() => OutboxRelayDatabase.fromProxy(proxy, { secret: cluster.secret! })).toThrow('iamAuth must be false');
+    });
   });
 });
