@@ -1,9 +1,11 @@
 import { type IResource, RemovalPolicy, Resource, Stack } from 'aws-cdk-lib';
 import * as cassandra from 'aws-cdk-lib/aws-cassandra';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { familyMetric, whereMetricsAre } from '../construct/metric-definition';
 import { checkOwnEnvironment, constructField, refuseToken } from '../construct/props-checks';
 import { InvalidShardCountError } from '../core/foundation/errors';
 import { normalizedCounts } from '../core/keyspaces/normalized-counts';
@@ -14,6 +16,7 @@ import { ShardingStrategy } from '../table/index/sharded-index-options';
 import { CqlType } from './cql-type';
 import { describeSharding, warnOfKeyspacesChange } from './deployed-keyspaces-sharding';
 import { KeyspacesBilling } from './keyspaces-billing';
+import { KEYSPACES_OPERATION_METRICS, KEYSPACES_TABLE_METRICS } from './keyspaces-table-metrics';
 import { checkNewTable } from './new-table-checks';
 import { keyspacesTableArn, ShardedKeyspacesTableGrants } from './sharded-keyspaces-table-grants';
 import type {
@@ -66,6 +69,29 @@ export interface IShardedKeyspacesTable extends IResource {
    * (`ShardedKeyspacesConfig`) to `shardColumns`, `selectRow` and `fanOutSelect` of `cdk-even-shards/keyspaces`.
    */
   toConfigJson(): string;
+
+  /**
+   * Any metric that Amazon Keyspaces writes of the table, by its name: `ConsumedWriteCapacityUnits` or `ConsumedReadCapacityUnits`.
+   *
+   * Over 5 minutes by default, with the statistic that the guide to monitoring names; for a metric that it does not name, the
+   * average.
+   *
+   * @param metricName its name
+   * @param props its statistic, period, label and color
+   */
+  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+
+  /**
+   * Any metric that Amazon Keyspaces writes of one operation on the table, by its name, such as
+   * `StoragePartitionThroughputCapacityExceeded`: the guide to monitoring lists those that are watched.
+   *
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that it does not name, the average.
+   *
+   * @param metricName its name
+   * @param operation `SELECT`, `INSERT`, `UPDATE` or `DELETE`
+   * @param props its statistic, period, label and color
+   */
+  metricOfOperation(metricName: string, operation: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
 /** How a function is told about a sharded table. */
@@ -174,6 +200,40 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
    */
   public toConfigJson(): string {
     return this.stack.toJsonString(this._config);
+  }
+
+  /**
+   * Any metric that Amazon Keyspaces writes of the table, by its name: `ConsumedWriteCapacityUnits` or `ConsumedReadCapacityUnits`.
+   *
+   * Over 5 minutes by default, with the statistic that the guide to monitoring names; for a metric that it does not name, the
+   * average.
+   *
+   * @param metricName its name
+   * @param props its statistic, period, label and color
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    const given = { ...whereMetricsAre(this), ...props };
+    return familyMetric(KEYSPACES_TABLE_METRICS, metricName, this.dimensions, given).attachTo(this);
+  }
+
+  /**
+   * Any metric that Amazon Keyspaces writes of one operation on the table, by its name, such as
+   * `StoragePartitionThroughputCapacityExceeded`: the guide to monitoring lists those that are watched.
+   *
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that it does not name, the average.
+   *
+   * @param metricName its name
+   * @param operation `SELECT`, `INSERT`, `UPDATE` or `DELETE`
+   * @param props its statistic, period, label and color
+   */
+  public metricOfOperation(metricName: string, operation: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    const dimensions = { ...this.dimensions, Operation: operation };
+    const given = { ...whereMetricsAre(this), ...props };
+    return familyMetric(KEYSPACES_OPERATION_METRICS, metricName, dimensions, given).attachTo(this);
+  }
+
+  private get dimensions(): Record<string, string> {
+    return { Keyspace: this.keyspaceName, TableName: this.tableName };
   }
 
   private bind(method: string, bound: lambda.Function, { environmentVariable }: KeyspacesTableBindingOptions): void {

@@ -1,6 +1,5 @@
 import { type IResource, Names, Stack, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
@@ -8,6 +7,7 @@ import { given } from '../construct/blueprint';
 import { checkOwnEnvironment, constructField, environmentOf } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import type { IQueryFunction } from '../function/query-function';
+import type { IShardedKeyspacesTable } from '../keyspaces/sharded-keyspaces-table';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
 import type { DaxCluster } from '../table/dax-cluster';
@@ -37,6 +37,11 @@ import {
   shardCountWidgets,
   writeThrottlesOfIndex,
 } from './index-monitoring';
+import {
+  keyspacesTableWidgets,
+  readThrottlesOfKeyspacesTable,
+  writeThrottlesOfKeyspacesTable,
+} from './keyspaces-table-monitoring';
 import {
   type OutboxAlarms,
   type OutboxMonitoringOptions,
@@ -116,7 +121,7 @@ class AlarmStatus extends cloudwatch.AlarmStatusWidget {
 }
 
 /**
- * A dashboard and alarms for streams, sharded indexes and tables, caches of DAX, and the functions that write and read them. They show what the
+ * A dashboard and alarms for streams, sharded indexes and tables, tables of Amazon Keyspaces, caches of DAX, and the functions that write and read them. They show what the
  * metrics of a whole stream or table hide: a hot shard, and a hot partition of an index.
  *
  * Add what is to be watched; each is a row of the dashboard, with alarms whose description says what to do, and where the
@@ -251,6 +256,26 @@ export class ShardMonitoring extends Construct {
   }
 
   /**
+   * Watches a table of Amazon Keyspaces: units consumed, and what its partitions refuse.
+   *
+   * @param table the table, of this app or imported
+   * @param options what to watch of it
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and for an alarm of a table that is
+   *   known to be in another account or region: the dashboard has its metrics, but no alarm can
+   */
+  public addKeyspacesTable(table: IShardedKeyspacesTable, options: TableMonitoringOptions = {}): TableAlarms {
+    const { writeThrottleAlarm = true, readThrottleAlarm = true } = options;
+    const definitions = {
+      ...(writeThrottleAlarm && { writeThrottles: writeThrottlesOfKeyspacesTable(this, table, options) }),
+      ...(readThrottleAlarm && { readThrottles: readThrottlesOfKeyspacesTable(this, table, options) }),
+    };
+    this.checkAlarms('addKeyspacesTable', 'a table', table, definitions);
+    const alarms = this.addAlarms<TableAlarms>(table, definitions);
+    this.addRow(`Table ${table.keyspaceName}.${table.tableName}`, keyspacesTableWidgets(table, alarms));
+    return alarms;
+  }
+
+  /**
    * Watches a cluster of DAX: what it answers from its caches, what it throttles and fails, its CPU and its memory.
    *
    * @param cluster the cluster
@@ -337,7 +362,7 @@ export class ShardMonitoring extends Construct {
   }
 
   /** A dashboard can show the metrics of another account and region. An alarm cannot have them. */
-  private checkAlarms(method: string, kind: string, table: ITableV2, definitions: object): void {
+  private checkAlarms(method: string, kind: string, table: Pick<IResource, 'env'>, definitions: object): void {
     if (!this.alarmsOn || Object.keys(definitions).length === 0) return;
     const advice =
       ', or no alarms of it here: switch them off, and have them in a ShardMonitoring in a stack of its own account and region';

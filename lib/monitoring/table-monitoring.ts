@@ -10,7 +10,7 @@ import {
 } from './alarm-definition';
 import { graph, lines, type Rows } from './graphs';
 
-/** What is watched of a table that is sharded by its own key. */
+/** What is watched of a table that is sharded by its own key, of DynamoDB or of Amazon Keyspaces. */
 export interface TableMonitoringOptions {
   /**
    * Whether to raise an alarm when a partition of the table refuses writes in three of five minutes.
@@ -41,7 +41,7 @@ export interface TableMonitoringOptions {
   readonly maxReadThrottles?: number;
 }
 
-/** The alarms of a table that is sharded by its own key. Each is absent if it is switched off. */
+/** The alarms of such a table. Each is absent if it is switched off. */
 export interface TableAlarms {
   /** A partition of the table refuses writes. */
   readonly writeThrottles?: cloudwatch.Alarm;

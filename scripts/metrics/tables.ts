@@ -1,5 +1,6 @@
 import type { MetricFamily } from '../../lib/construct/metric-definition';
 import { QUERY_FUNCTION_METRICS } from '../../lib/function/query-function';
+import { KEYSPACES_OPERATION_METRICS, KEYSPACES_TABLE_METRICS } from '../../lib/keyspaces/keyspaces-table-metrics';
 import { SHARD_METRICS } from '../../lib/monitoring/stream-shard-metrics';
 import { OUTBOX_RELAY_METRICS } from '../../lib/outbox/outbox-relay-metrics';
 import { ORDERED_PRODUCER_METRICS } from '../../lib/stream/producer/producer-metrics';
@@ -23,6 +24,8 @@ export const FAMILIES: Readonly<Record<string, MetricFamily>> = {
   StreamShardMetrics: SHARD_METRICS,
   ShardedIndex: SHARDED_INDEX_METRICS,
   KeyShardedTable: SHARDED_TABLE_METRICS,
+  'ShardedKeyspacesTable.metric': KEYSPACES_TABLE_METRICS,
+  'ShardedKeyspacesTable.metricOfOperation': KEYSPACES_OPERATION_METRICS,
   AdaptiveShardCountController: ADAPTIVE_COUNT_METRICS,
   'IndexItemMover, TableItemMover': ITEM_MOVER_METRICS,
   DaxCluster: DAX_METRICS,

@@ -41,7 +41,7 @@ const hasWord = (text: string, word: string) => new RegExp(`(?<![\\w-])${word}(?
 const titles = dashboardTitles();
 
 /** The names of what the stacks here have, which stand for those of users. */
-const OF_STACKS = ['byStatus', 'byTime'];
+const OF_STACKS = ['byStatus', 'byTime', 'tracker.blogs'];
 
 const descriptions = alarmDescriptions().map(([id, text]) => [id, text.replace(/ See \S+$/, '')] as const);
 const guide = read('docs/guides/monitoring.md');

@@ -38,7 +38,7 @@ describe('an application that imports one name', () => {
     'adaptive-counts: AdaptiveIndex': 7_500,
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_200,
-    'keyspaces: fanOutSelect': 42_700,
+    'keyspaces: fanOutSelect': 43_000,
     'planning: planIndex': 12_600,
     'outbox: OutboxRelay': 48_000,
     'testing: FakeKinesis': 17_200,

@@ -142,6 +142,20 @@ const FAULTS: Fault[] = [
     within: 6,
   },
   {
+    fault: 'a partition of a table of Amazon Keyspaces refuses writes',
+    alarm: 'BlogsWriteThrottles',
+    well: { ConsumedWriteCapacityUnits: 900 },
+    ill: () => ({ StoragePartitionThroughputCapacityExceeded: 30 }),
+    within: 6,
+  },
+  {
+    fault: 'a partition of a table of Amazon Keyspaces refuses reads',
+    alarm: 'BlogsReadThrottles',
+    well: { ConsumedReadCapacityUnits: 900 },
+    ill: () => ({ StoragePartitionThroughputCapacityExceeded: 30 }),
+    within: 6,
+  },
+  {
     fault: 'DAX throttles requests',
     alarm: 'DaxThrottles',
     well: {},

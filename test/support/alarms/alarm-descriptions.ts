@@ -18,7 +18,8 @@ export function alarmDescriptions(): [string, string][] {
     Object.entries(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')),
   );
   return resources.map(([id, { Properties }]) => {
-    const [, parts] = Properties.AlarmDescription['Fn::Join'] as [string, unknown[]];
+    const { AlarmDescription } = Properties;
+    const parts: unknown[] = AlarmDescription['Fn::Join']?.[1] ?? [AlarmDescription];
     return [id, parts.map((part) => (typeof part === 'string' ? part : LONGEST_NAME)).join('')];
   });
 }

@@ -357,6 +357,9 @@ export const PAIRS: Pair[] = [
   pair('ShardMonitoring', 'addTable', keyShardedTables, (scope, table) => {
     monitoring(scope).addTable(table);
   }),
+  pair('ShardMonitoring', 'addKeyspacesTable', keyspacesTables, (scope, table) => {
+    monitoring(scope).addKeyspacesTable(table);
+  }),
   pair('ShardMonitoring', 'addDaxCluster', daxClusters, (scope, { cluster }) => {
     monitoring(scope).addDaxCluster(cluster);
   }),

@@ -1,9 +1,16 @@
 import { type App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
-import { DaxCluster, KeyShardedTable, ShardCounts, ShardMonitoring } from '../../../lib';
+import {
+  CqlType,
+  DaxCluster,
+  KeyShardedTable,
+  ShardCounts,
+  ShardedKeyspacesTable,
+  ShardMonitoring,
+} from '../../../lib';
 
-/** A table that is sharded by its own key, behind a cache, watched. */
+/** Tables that are sharded by their own keys, one behind a cache and one of Amazon Keyspaces, watched. */
 export class CachedStack extends Stack {
   constructor(app: App) {
     super(app, 'Cached', { env: { account: '111111111111', region: 'eu-west-1' } });
@@ -16,5 +23,13 @@ export class CachedStack extends Stack {
     const monitoring = new ShardMonitoring(this, 'Monitoring');
     monitoring.addTable(table);
     monitoring.addDaxCluster(cluster);
+    const blogs = new ShardedKeyspacesTable(this, 'Blogs', {
+      keyspaceName: 'tracker',
+      tableName: 'blogs',
+      partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
+      clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
+      shardCounts: ShardCounts.uniform(5),
+    });
+    monitoring.addKeyspacesTable(blogs);
   }
 }

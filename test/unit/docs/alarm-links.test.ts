@@ -20,6 +20,8 @@ describe('the description of each alarm', () => {
       'AutoScalingScaleInAlarm',
       'AutoScalingScaleOutAlarm',
       'AutoScalingSurgeAlarm',
+      'BlogsReadThrottles',
+      'BlogsWriteThrottles',
       'ControllerThrottledAlarm',
       'DaxCpu',
       'DaxFaults',

@@ -457,7 +457,7 @@ describe('what it watches, for a reviewer', () => {
   test.each([
     ['streams, functions, an index and a queue', new WatchedStack(app)],
     ['an index whose counts are adaptive', new ControlledStack(app)],
-    ['a table behind a cache', new CachedStack(app)],
+    ['tables that are sharded by their own keys', new CachedStack(app)],
     ['an outbox', relay],
   ])('of %s, is this', (_, stack) => {
     expect(monitoringReport(Template.fromStack(stack))).toMatchSnapshot();

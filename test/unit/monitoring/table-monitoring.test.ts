@@ -2,9 +2,17 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
-import { DaxCluster, KeyShardedTable, ShardCounts, ShardMonitoring, type ShardMonitoringProps } from '../../../lib';
+import {
+  CqlType,
+  DaxCluster,
+  KeyShardedTable,
+  ShardCounts,
+  ShardedKeyspacesTable,
+  ShardMonitoring,
+  type ShardMonitoringProps,
+} from '../../../lib';
 
-/** A table that is sharded by its own key, and a cluster of DAX in front of it. */
+/** A table that is sharded by its own key, a cluster of DAX in front of it, and a table of Amazon Keyspaces. */
 function watched(props: ShardMonitoringProps = {}) {
   const stack = new Stack(new App(), 'EvenShards');
   const table = new KeyShardedTable(stack, 'Invoices', {
@@ -13,7 +21,14 @@ function watched(props: ShardMonitoringProps = {}) {
     shardCounts: ShardCounts.uniform(5),
   });
   const cluster = new DaxCluster(stack, 'Dax', { vpc: new Vpc(stack, 'Vpc'), tables: [table] });
-  return { stack, table, cluster, monitoring: new ShardMonitoring(stack, 'Monitoring', props) };
+  const blogs = new ShardedKeyspacesTable(stack, 'Blogs', {
+    keyspaceName: 'tracker',
+    tableName: 'blogs',
+    partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
+    shardCounts: ShardCounts.uniform(5),
+  });
+  return { stack, table, blogs, cluster, monitoring: new ShardMonitoring(stack, 'Monitoring', props) };
 }
 
 function titlesOf(stack: Stack): string[] {
@@ -46,8 +61,39 @@ test('an alarm of a table looks at the whole table, and no index', () => {
 });
 
 test('the alarms of a table can be switched off one by one', () => {
-  const { table, monitoring } = watched();
-  expect(monitoring.addTable(table, { writeThrottleAlarm: false, readThrottleAlarm: false })).toEqual({});
+  const { table, blogs, monitoring } = watched();
+  const off = { writeThrottleAlarm: false, readThrottleAlarm: false };
+  expect([monitoring.addTable(table, off), monitoring.addKeyspacesTable(blogs, off)]).toEqual([{}, {}]);
+});
+
+test('a table of Amazon Keyspaces has graphs of its units and of what its partitions refuse, and alarms of both', () => {
+  const { stack, blogs, monitoring } = watched();
+  const options = { maxWriteThrottles: 10, maxReadThrottles: 20 };
+  const { writeThrottles, readThrottles } = monitoring.addKeyspacesTable(blogs, options);
+  expect(titlesOf(stack)).toEqual(['Alarms', 'Units consumed', 'Refused by a hot partition', 'Refused for any reason']);
+  expect([writeThrottles, readThrottles].map((alarm) => alarm!.toAnnotation().value)).toEqual([10, 20]);
+});
+
+/** Source: the Amazon Keyspaces developer guide, "Amazon Keyspaces metrics and dimensions". */
+test('an alarm of a table of Amazon Keyspaces looks at the operations that write, or at the one that reads', () => {
+  const { stack, blogs, monitoring } = watched();
+  monitoring.addKeyspacesTable(blogs);
+  const alarms = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm'));
+  const operations = alarms.map(({ Properties }) =>
+    Properties.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: Record<string, unknown> } }) => {
+      if (MetricStat === undefined) return [];
+      const { Namespace, MetricName, Dimensions } = MetricStat.Metric;
+      const values = (Dimensions as { Name: string; Value: string }[]).map(({ Name, Value }) => `${Name}=${Value}`);
+      expect(Namespace).toBe('AWS/Cassandra');
+      expect(values).toEqual(expect.arrayContaining(['Keyspace=tracker', 'TableName=blogs']));
+      return [[MetricName, ...values.filter((value) => value.startsWith('Operation='))].join(' ')];
+    }),
+  );
+  const refused = 'StoragePartitionThroughputCapacityExceeded Operation=';
+  expect(operations.map((each) => each.sort())).toEqual([
+    ['ConsumedWriteCapacityUnits', ...['DELETE', 'INSERT', 'UPDATE'].map((operation) => refused + operation)],
+    ['ConsumedReadCapacityUnits', `${refused}SELECT`],
+  ]);
 });
 
 test('a cluster of DAX has graphs of its caches, of what it refuses, of its CPU and of its memory', () => {

@@ -321,6 +321,8 @@ monitoring.AddQuery(rows);
 monitoring.AddOutbox(relay, new OutboxMonitoringOptions { MaxLag = Duration.Minutes(3) });
 monitoring.AddOutbox(importedRelay);
 monitoring.AddTable(invoices, new TableMonitoringOptions { MaxWriteThrottles = 5 });
+monitoring.AddKeyspacesTable(posts, new TableMonitoringOptions { MaxReadThrottles = 5 });
+_ = posts.MetricOfOperation("PerConnectionRequestRateExceeded", "SELECT");
 monitoring.AddDaxCluster(daxCluster, new DaxMonitoringOptions { MaxFaults = 1 });
 
 var streamMetrics = StreamShardMetrics.FromStream(events);

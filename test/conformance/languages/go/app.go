@@ -393,6 +393,8 @@ func main() {
 	monitoring.AddOutbox(relay, &shards.OutboxMonitoringOptions{MaxLag: awscdk.Duration_Minutes(jsii.Number(3))})
 	monitoring.AddOutbox(importedRelay, nil)
 	monitoring.AddTable(invoices, &shards.TableMonitoringOptions{MaxWriteThrottles: jsii.Number(5)})
+	monitoring.AddKeyspacesTable(posts, &shards.TableMonitoringOptions{MaxReadThrottles: jsii.Number(5)})
+	posts.MetricOfOperation(jsii.String("PerConnectionRequestRateExceeded"), jsii.String("SELECT"), nil)
 	monitoring.AddDaxCluster(daxCluster, &shards.DaxMonitoringOptions{MaxFaults: jsii.Number(1)})
 
 	streamMetrics := shards.StreamShardMetrics_FromStream(events)

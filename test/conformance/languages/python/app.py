@@ -365,6 +365,8 @@ monitoring.add_query(rows)
 monitoring.add_outbox(relay, max_lag=cdk.Duration.minutes(3))
 monitoring.add_outbox(imported_relay)
 monitoring.add_table(invoices, max_write_throttles=5)
+monitoring.add_keyspaces_table(posts, max_read_throttles=5)
+posts.metric_of_operation("PerConnectionRequestRateExceeded", "SELECT")
 monitoring.add_dax_cluster(dax_cluster, max_faults=1)
 
 stream_metrics = shards.StreamShardMetrics.from_stream(events)

@@ -327,6 +327,8 @@ monitoring.addQuery(rows);
 monitoring.addOutbox(relay, { maxLag: cdk.Duration.minutes(3) });
 monitoring.addOutbox(importedRelay);
 monitoring.addTable(invoices, { maxWriteThrottles: 5 });
+monitoring.addKeyspacesTable(posts, { maxReadThrottles: 5 });
+posts.metricOfOperation('PerConnectionRequestRateExceeded', 'SELECT');
 monitoring.addDaxCluster(daxCluster, { maxFaults: 1 });
 
 const streamMetrics = shards.StreamShardMetrics.fromStream(events);

@@ -397,6 +397,8 @@ public final class Languages {
         monitoring.addOutbox(relay, OutboxMonitoringOptions.builder().maxLag(Duration.minutes(3)).build());
         monitoring.addOutbox(importedRelay);
         monitoring.addTable(invoices, TableMonitoringOptions.builder().maxWriteThrottles(5).build());
+        monitoring.addKeyspacesTable(posts, TableMonitoringOptions.builder().maxReadThrottles(5).build());
+        posts.metricOfOperation("PerConnectionRequestRateExceeded", "SELECT");
         monitoring.addDaxCluster(daxCluster, DaxMonitoringOptions.builder().maxFaults(1).build());
 
         var streamMetrics = StreamShardMetrics.fromStream(events);

@@ -1,0 +1,104 @@
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { IConstruct } from 'constructs';
+import type { IShardedKeyspacesTable } from '../keyspaces/sharded-keyspaces-table';
+import {
+  type AlarmDefinition,
+  REPORTING_PERIOD,
+  refusedByPartition,
+  seeMonitoring,
+  throttleAlarm,
+} from './alarm-definition';
+import { graph, lines, type Rows } from './graphs';
+import type { TableAlarms, TableMonitoringOptions } from './table-monitoring';
+
+const period = REPORTING_PERIOD;
+
+export function writeThrottlesOfKeyspacesTable(
+  monitoring: IConstruct,
+  table: IShardedKeyspacesTable,
+  { maxWriteThrottles }: TableMonitoringOptions,
+): AlarmDefinition {
+  return throttleAlarm(monitoring, 'maxWriteThrottles', maxWriteThrottles, {
+    metric: refusedByPartition(
+      'writes',
+      ofWrites(table, 'StoragePartitionThroughputCapacityExceeded'),
+      table.metric('ConsumedWriteCapacityUnits', { period }),
+    ),
+    description:
+      `A partition of the table ${nameOf(table)} refuses writes: it gets more than 1,000 write units a second. Amazon Keyspaces ` +
+      'does not say which one. Count the writes that time out in your application, by value and shard: a value whose shards are ' +
+      'all among them needs more shards, in the steps of even-shards reshard.' +
+      seeMonitoring('write-throttles-of-a-table-of-amazon-keyspaces'),
+  });
+}
+
+export function readThrottlesOfKeyspacesTable(
+  monitoring: IConstruct,
+  table: IShardedKeyspacesTable,
+  { maxReadThrottles }: TableMonitoringOptions,
+): AlarmDefinition {
+  return throttleAlarm(monitoring, 'maxReadThrottles', maxReadThrottles, {
+    metric: refusedByPartition(
+      'reads',
+      ofReads(table, 'StoragePartitionThroughputCapacityExceeded'),
+      table.metric('ConsumedReadCapacityUnits', { period }),
+    ),
+    description:
+      `A partition of the table ${nameOf(table)} refuses reads: it gets more than 3,000 read units a second. Amazon Keyspaces does ` +
+      'not say which one. Look at who asks for large pages, or for a page often, and bound them with a limit. More shards do not help a ' +
+      'row that is read too often: keep it in memory.' +
+      seeMonitoring('read-throttles-of-a-table-of-amazon-keyspaces'),
+  });
+}
+
+export function keyspacesTableWidgets(table: IShardedKeyspacesTable, alarms: TableAlarms): Rows {
+  const refused = (metricName: string) => [ofWrites(table, metricName, 'writes'), ofReads(table, metricName, 'reads')];
+  return [
+    [
+      graph('Units consumed', [
+        table.metric('ConsumedWriteCapacityUnits', { period, label: 'write units' }),
+        table.metric('ConsumedReadCapacityUnits', { period, label: 'read units' }),
+      ]),
+      graph('Refused by a hot partition', refused('StoragePartitionThroughputCapacityExceeded'), {
+        leftAnnotations: [
+          ...lines(alarms.writeThrottles, 'alarm of writes'),
+          ...lines(alarms.readThrottles, 'alarm of reads'),
+        ],
+      }),
+      graph(
+        'Refused for any reason',
+        [ofWrites(table, 'WriteThrottleEvents', 'writes'), ofReads(table, 'ReadThrottleEvents', 'reads')],
+        {
+          right: refused('PerConnectionRequestRateExceeded').map((metric) =>
+            metric.with({ label: `${metric.label} by a busy connection` }),
+          ),
+        },
+      ),
+    ],
+  ];
+}
+
+function nameOf({ keyspaceName, tableName }: IShardedKeyspacesTable): string {
+  return `${keyspaceName}.${tableName}`;
+}
+
+function ofReads(table: IShardedKeyspacesTable, metricName: string, label?: string): cloudwatch.Metric {
+  return table.metricOfOperation(metricName, 'SELECT', { period, label });
+}
+
+/** The ids of a graph differ, of whichever metrics its expressions are. */
+function ofWrites(table: IShardedKeyspacesTable, metricName: string, label?: string): cloudwatch.MathExpression {
+  const id = metricName[0]!.toLowerCase() + metricName.slice(1);
+  const usingMetrics = Object.fromEntries(
+    ['INSERT', 'UPDATE', 'DELETE'].map((each) => [
+      `${id}${each}`,
+      table.metricOfOperation(metricName, each, { period }),
+    ]),
+  );
+  return new cloudwatch.MathExpression({
+    expression: Object.keys(usingMetrics).join(' + '),
+    usingMetrics,
+    label,
+    period,
+  });
+}
