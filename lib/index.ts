@@ -79,7 +79,12 @@ export {
 } from './stream/scaling/stream-resharding-provider';
 export type { ExpectedStreamTraffic } from './stream/stream-advice';
 export { StreamProduceGrants, StreamReshardGrants } from './stream/stream-grants';
-export { UniformStream, type UniformStreamProps } from './stream/uniform-stream';
+export {
+  type IUniformStream,
+  UniformStream,
+  type UniformStreamAttributes,
+  type UniformStreamProps,
+} from './stream/uniform-stream';
 export {
   AdaptiveShardCountController,
   type AdaptiveShardCountControllerProps,

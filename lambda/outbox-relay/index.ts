@@ -7,6 +7,7 @@ import {
   DATABASE_HOST,
   DATABASE_NAME,
   DATABASE_PORT,
+  HASH_BUCKETS,
   MAX_RECORD_BYTES,
   MAX_TRIES,
   OUTBOX_SCHEMA,
@@ -46,6 +47,7 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 
 const schema = process.env[OUTBOX_SCHEMA];
 const maxTries = process.env[MAX_TRIES] === undefined ? undefined : Number(process.env[MAX_TRIES]);
+const hashBuckets = process.env[HASH_BUCKETS] === undefined ? undefined : Number(process.env[HASH_BUCKETS]);
 const metrics = functionMetrics();
 
 /** HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack; the producer retries itself. */
@@ -67,6 +69,7 @@ async function handle(_event: unknown, context: TimedInvocation): Promise<RelayS
       streamName: requiredEnvironment(STREAM_NAME),
       maxRecordBytes: Number(process.env[MAX_RECORD_BYTES] ?? DEFAULT_MAX_RECORD_BYTES),
       aggregation: process.env[AGGREGATION] === 'true',
+      hashBuckets,
       signal: AbortSignal.timeout(leftMs(LAST_SEND_MS)),
     },
   );

@@ -15,7 +15,7 @@ export interface ReshardAnswer {
   PhysicalResourceId: string;
   IsComplete: boolean;
   StartedAt?: number;
-  Data?: { OpenShardCount: number; Skew: number | 'unknown' };
+  Data?: { OpenShardCount: number | 'unknown'; Skew: number | 'unknown' };
 }
 
 /**
@@ -58,11 +58,17 @@ export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
   } catch (failure) {
     if (!(await isRollingBack(event.StackId))) throw failure;
     console.warn({ ...target, rolledBack: 'without the shards of before', failure });
-    return {
-      ...answer,
-      IsComplete: true,
-      Data: dataOf(await inspectStream(kinesis, { streamName: target.streamName }, now)),
-    };
+    return { ...answer, IsComplete: true, Data: await dataAfterRollBack(target, now) };
+  }
+}
+
+/** The shards that a roll-back leaves. It must not fail because the stream is gone, or cannot be read. */
+async function dataAfterRollBack({ streamName }: ReshardTarget, now: number): Promise<ReshardAnswer['Data']> {
+  try {
+    return dataOf(await inspectStream(kinesis, { streamName }, now));
+  } catch (failure) {
+    console.warn({ streamName, unknown: 'the shards of the stream', failure });
+    return { OpenShardCount: 'unknown', Skew: 'unknown' };
   }
 }
 

@@ -15,6 +15,7 @@ import {
   DATABASE_PORT,
   DATABASE_SECRET_ARN,
   DATABASE_USER,
+  HASH_BUCKETS,
   MAX_RECORD_BYTES,
   MAX_TRIES,
   OUTBOX_SCHEMA,
@@ -29,7 +30,7 @@ import {
   type IBundledFunction,
   runOnSchedule,
 } from '../function/bundled-function';
-import { orderedStream, recordLimitBytes } from '../stream/stream-checks';
+import { hashBucketsOf, orderedStream, recordLimitBytes } from '../stream/stream-checks';
 import { StreamProduceGrants } from '../stream/stream-grants';
 import type { OutboxRelayDatabase } from './outbox-relay-database';
 import { OUTBOX_RELAY_METRICS } from './outbox-relay-metrics';
@@ -192,11 +193,20 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
 
   /**
    * The size limit of a record, its partition key included: 1 MiB to 10 MiB, and at most the `maxRecordSize` of the
-   * stream. Give it for an imported stream that has another limit than 1 MiB, or where the limit of the stream is a token.
+   * stream. Give it where the stream does not say its limit: for a `kinesis.Stream` that is imported, or where the limit of the
+   * stream is a token.
    *
-   * @default - the limit of the stream if it is of this app, else 1 MiB
+   * @default - the limit of the stream if it is of this app, or an `IUniformStream`; else 1 MiB
    */
   readonly maxRecordSize?: Size;
+
+  /**
+   * How many hash buckets the stream has: a power of two from 2 to 65,536. A row goes to the centre of its key's bucket. An
+   * `IUniformStream` has a `hashBuckets` of its own. All producers of a key must agree on it.
+   *
+   * @default - the `hashBuckets` of the stream. If it has none, the MD5 of a partition key decides its shard
+   */
+  readonly hashBuckets?: number;
 
   /**
    * After how many tries a row that the stream does not take is given up: moved to the table `rejected`, so that its key
@@ -215,8 +225,8 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
  * connect it to the network. It writes metrics of the namespace `EvenShards`, with the dimension `FunctionName`.
  *
  * @throws an error with the code `INVALID_ARGUMENT` if the stream or the network is known to be in another account or region,
- *   if the stream ignores partition keys, or if the schema, the schedule, the timeout, the record size limit, the tries or the
- *   reserved concurrency are out of bounds
+ *   if the stream ignores partition keys, or if the schema, the schedule, the timeout, the record size limit, the hash buckets, the
+ *   tries or the reserved concurrency are out of bounds
  *
  * @exampleMetadata fixture=app
  * @example
@@ -283,6 +293,7 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
           [STREAM_NAME]: stream.streamRef.streamName,
           [AGGREGATION]: settings.aggregation,
           [MAX_RECORD_BYTES]: settings.maxRecordBytes,
+          [HASH_BUCKETS]: settings.hashBuckets,
           [DATABASE_HOST]: database.host,
           [DATABASE_PORT]: database.port,
           [DATABASE_NAME]: database.databaseName,
@@ -323,6 +334,7 @@ class ImportedOutboxRelayFunction extends OutboxRelayFunctionBase {
 interface RelaySettings {
   readonly stream: kinesis.IStreamRef;
   readonly maxRecordBytes?: number;
+  readonly hashBuckets?: number;
   readonly aggregation: boolean;
   readonly database: OutboxRelayDatabase;
   readonly schema?: string;
@@ -337,6 +349,7 @@ function relaySettings(relay: IConstruct, props: OutboxRelayFunctionProps): Rela
   return {
     stream: orderedStream(relay, props.stream),
     maxRecordBytes: recordLimitBytes(relay, props.stream, props.maxRecordSize),
+    hashBuckets: hashBucketsOf(relay, props.stream, props.hashBuckets),
     aggregation: props.aggregation ?? true,
     database: props.database,
     schema: knownSchema(constructField(relay, 'schema'), props.schema || undefined),

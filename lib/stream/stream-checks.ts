@@ -1,11 +1,12 @@
 import { type Size, SizeRoundingBehavior, Stack, Token } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
-import { checkOwnEnvironment, constructField, inUnit, problemsOf } from '../construct/props-checks';
+import { checkOwnEnvironment, constructField, inUnit, problemsOf, refuseToken } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
 import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';
-import { resourceOf, streamProperties } from './stream-properties';
+import { agreedByProducers, resourceOf, streamProperties } from './stream-properties';
 
 /**
  * The stream that a construct writes to in order, once it is known to be one that it can: of the construct's own account and
@@ -132,15 +133,40 @@ function checkWithin(field: string, bytes: number, stream: kinesis.IStreamRef, l
 }
 
 /**
- * In bytes. Nothing is known of an imported stream, nor of what only the deployment knows.
+ * In bytes. Of an imported stream it is known if it was imported with it; of what only the deployment knows, it is not.
  *
  * @param unlessGiven the limit of a stream of this app that was not given one
  */
 function streamLimit(stream: kinesis.IStreamRef, unlessGiven?: number): number | undefined {
-  if (resourceOf(stream) === undefined) return undefined;
+  if (resourceOf(stream) === undefined) {
+    const { maxRecordSize } = agreedByProducers(stream);
+    return maxRecordSize?.isUnresolved() ? undefined : maxRecordSize?.toBytes();
+  }
   const { MaxRecordSizeInKiB: kibibytes } = streamProperties(stream);
   if (kibibytes === undefined) return unlessGiven;
   return typeof kibibytes === 'number' ? kibibytes * 1024 : undefined;
+}
+
+/**
+ * How many hash buckets a function that writes to a stream has: those of the stream, if it is known how many it has, for all
+ * producers of a key must agree; else those that the function is given.
+ *
+ * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a number that is none of hash buckets, or another than the
+ *   stream's
+ */
+export function hashBucketsOf(scope: IConstruct, stream: kinesis.IStreamRef, given: number | undefined) {
+  const { hashBuckets: ofStream } = agreedByProducers(stream);
+  if (given === undefined) return ofStream;
+  const field = constructField(scope, 'hashBuckets');
+  possibleHashBuckets(field, given);
+  if (ofStream === undefined || given === ofStream) return given;
+  throw new InvalidArgumentError(field, given, `absent, or the ${ofStream} of the stream`);
+}
+
+/** @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a number that no hash buckets can have */
+export function possibleHashBuckets(field: string, hashBuckets: number): void {
+  refuseToken(field, hashBuckets, 'a power of two');
+  checkHashBuckets(field, hashBuckets);
 }
 
 function maxRecordBytes(field: string, size: Size): number {

@@ -1,3 +1,4 @@
+import type { Size } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { templateProperties } from '../construct/template-properties';
 
@@ -17,4 +18,18 @@ export function streamProperties(stream: kinesis.IStreamRef): StreamProperties {
 /** What CloudFormation makes of a stream; nothing, if it is imported. */
 export function resourceOf(stream: kinesis.IStreamRef): kinesis.CfnStream | undefined {
   return [stream, stream.node.defaultChild].find((each) => each instanceof kinesis.CfnStream);
+}
+
+/** What all producers of a stream must agree on, as far as it is known. */
+export interface AgreedByProducers {
+  readonly hashBuckets?: number;
+  readonly maxRecordSize?: Size;
+}
+
+/** On each `IUniformStream`, of whichever copy of this library. */
+export const UNIFORM_STREAM = Symbol.for('cdk-even-shards.UniformStream');
+
+/** What a uniform stream says of itself, of this app or imported; nothing of another stream. */
+export function agreedByProducers(stream: kinesis.IStreamRef): AgreedByProducers {
+  return UNIFORM_STREAM in stream ? (stream as AgreedByProducers) : {};
 }

@@ -3,16 +3,52 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct, IConstruct } from 'constructs';
 import { given, withDefaults } from '../construct/blueprint';
-import { constructField, refuseToken } from '../construct/props-checks';
+import { constructField } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
-import { checkHashBuckets } from '../core/foundation/hash-buckets';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './scaling/stream-auto-scaling';
 import { StreamReconciliation, type StreamReconciliationOptions } from './scaling/stream-reconciliation';
 import { StreamResharding } from './scaling/stream-resharding';
 import type { StreamReshardingProvider } from './scaling/stream-resharding-provider';
 import { adviseOnShards, type ExpectedStreamTraffic } from './stream-advice';
-import { maxRecordKibibytes, possibleShardCount } from './stream-checks';
+import { maxRecordKibibytes, possibleHashBuckets, possibleShardCount } from './stream-checks';
 import { StreamProduceGrants, StreamReshardGrants } from './stream-grants';
+import { UNIFORM_STREAM } from './stream-properties';
+
+/**
+ * A stream whose shards divide the hash key space evenly, of this app or imported by
+ * `UniformStream.fromUniformStreamAttributes`. It says what all its producers must agree on.
+ */
+export interface IUniformStream extends kinesis.IStream {
+  /** How many hash buckets the keys of the stream have. Undefined if that is not known. */
+  readonly hashBuckets?: number;
+
+  /** The size limit of a record. Undefined if that is not known. */
+  readonly maxRecordSize?: Size;
+
+  /** Permissions for whatever writes to this stream. */
+  readonly produceGrants: StreamProduceGrants;
+
+  /** Permissions for whatever looks after the shards of this stream. */
+  readonly reshardGrants: StreamReshardGrants;
+}
+
+/** A stream that exists, as `UniformStream.fromUniformStreamAttributes` takes it. */
+export interface UniformStreamAttributes extends kinesis.StreamAttributes {
+  /**
+   * How many hash buckets the keys of the stream have: the `hashBuckets` of the app that has the stream. Two producers that do
+   * not agree on it place a key in two shards.
+   *
+   * @default - the MD5 of a partition key decides its shard, unless a producer is given a number
+   */
+  readonly hashBuckets?: number;
+
+  /**
+   * The size limit of a record, its partition key included: the `maxRecordSize` of the app that has the stream.
+   *
+   * @default - producers send records of up to 1 MiB, unless they are given a limit
+   */
+  readonly maxRecordSize?: Size;
+}
 
 /** Properties of a `UniformStream`. */
 export interface UniformStreamProps {
@@ -40,8 +76,8 @@ export interface UniformStreamProps {
 
   /**
    * How many hash buckets the keys of the stream have: a power of two from 2 to 65,536, at least four for each shard that
-   * the stream will ever have. Every `OrderedProducerFunction` of the stream then gives a record without an explicit hash
-   * key the centre of its key's bucket. Pass the number on to whatever else writes to the stream (`hashBuckets`), and do
+   * the stream will ever have. Every `OrderedProducerFunction` and `OutboxRelayFunction` of the stream then gives a record
+   * without an explicit hash key the centre of its key's bucket. Pass the number on to whatever else writes to the stream (`hashBuckets`), and do
    * not change it while keys must keep their order: another number moves keys to other shards.
    *
    * @default - the MD5 of a partition key decides its shard; a producer with `packing` takes 256
@@ -118,7 +154,7 @@ export interface UniformStreamProps {
  *
  * Use it with balanced explicit hash keys, or wherever records of a key must keep their order: an on-demand stream may
  * be set to distribute records itself, and then ignores partition keys and explicit hash keys altogether. Everything
- * that takes a `kinesis.IStream` takes this one too. Import a stream that exists with `fromStreamAttributes`.
+ * that takes a `kinesis.IStream` takes this one too.
  *
  * @throws an error with the code `INVALID_SHARD_COUNT` unless the shard counts are whole numbers from 1 to 10,000, and
  *   `INVALID_ARGUMENT` unless the hash buckets are a power of two, at least four times the shards, if the record size limit
@@ -132,7 +168,31 @@ export interface UniformStreamProps {
  * events.addReconciliation();
  * events.produceGrants.produce(application);
  */
-export class UniformStream extends kinesis.Stream {
+export class UniformStream extends kinesis.Stream implements IUniformStream {
+  /**
+   * Imports a stream that exists, of another app, with what its producers must agree on. Nothing is created, changed or
+   * looked up.
+   *
+   * @param scope the construct to add the stream to, usually `this`
+   * @param id the stream's name within the scope
+   * @param attributes the stream, as the app that has it knows it
+   * @throws an error with the code `INVALID_ARGUMENT` unless the hash buckets are a power of two, and the record size limit is
+   *   one that a stream can have
+   */
+  public static fromUniformStreamAttributes(
+    scope: Construct,
+    id: string,
+    attributes: UniformStreamAttributes,
+  ): IUniformStream {
+    const { hashBuckets, maxRecordSize, ...ofStream } = attributes;
+    const stream = kinesis.Stream.fromStreamAttributes(scope, id, ofStream);
+    if (hashBuckets !== undefined) possibleHashBuckets(constructField(stream, 'hashBuckets'), hashBuckets);
+    if (maxRecordSize !== undefined) maxRecordKibibytes(constructField(stream, 'maxRecordSize'), maxRecordSize);
+    const produceGrants = StreamProduceGrants.fromStream(stream);
+    const reshardGrants = StreamReshardGrants.fromStream(stream);
+    return Object.assign(stream, { hashBuckets, maxRecordSize, produceGrants, reshardGrants, [UNIFORM_STREAM]: true });
+  }
+
   /** How many shards the stream was declared with. */
   public readonly shardCount: number;
 
@@ -166,6 +226,7 @@ export class UniformStream extends kinesis.Stream {
   constructor(scope: Construct, id: string, props: UniformStreamProps) {
     super(scope, id, propsOfStream(scope, props));
     const { shardCount, deployedShardCount, provider, ...settings } = uniformStreamSettings(this, props);
+    Object.defineProperty(this, UNIFORM_STREAM, { value: true });
     this.shardCount = shardCount;
     this.hashBuckets = settings.hashBuckets;
     this.maxRecordSize = props.maxRecordSize;
@@ -283,8 +344,7 @@ function uniformStreamSettings(stream: IConstruct, props: UniformStreamProps): U
 
 function knownHashBuckets(field: string, hashBuckets: number | undefined, shardCount: number): number | undefined {
   if (hashBuckets === undefined) return undefined;
-  refuseToken(field, hashBuckets, 'a power of two');
-  checkHashBuckets(field, hashBuckets);
+  possibleHashBuckets(field, hashBuckets);
   if (Token.isUnresolved(shardCount) || hashBuckets >= 4 * shardCount) return hashBuckets;
   throw new InvalidArgumentError(field, hashBuckets, `at least ${4 * shardCount}, four for each of the shards`);
 }

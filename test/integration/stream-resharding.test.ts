@@ -226,7 +226,7 @@ describe('the custom resource of a shard count, on the provider framework and ki
     await createStream('Introduced', 4);
     const resource = { deployedShardCount: 4, PhysicalResourceId: 'Introduced' };
     expect(await request('Create', 'Introduced', 32, { deployedShardCount: 4 })).toMatchObject({ Status: 'SUCCESS' });
-    for (const status of ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', 'DELETE_IN_PROGRESS', 'ROLLBACK_IN_PROGRESS']) {
+    for (const status of ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', 'DELETE_IN_PROGRESS']) {
       stackStatus = status;
       expect(await request('Delete', 'Introduced', 32, resource)).toMatchObject({ Status: 'SUCCESS' });
       await expectOpenShards('Introduced', 32);

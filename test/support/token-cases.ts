@@ -234,6 +234,20 @@ export const tokenCases: TokenCase[] = [
     give: (stack) => new UniformStream(stack, 'New', { shardCount: token(), deployedShardCount: token() }),
   },
   {
+    name: 'UniformStreamAttributes.hashBuckets',
+    give: (stack) => UniformStream.fromUniformStreamAttributes(stack, 'New', { streamArn: '', hashBuckets: token() }),
+    refusal: 'hashBuckets must be a power of two, known at synthesis, got a token',
+  },
+  {
+    name: 'UniformStreamAttributes.maxRecordSize',
+    give: (stack) => {
+      const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+      const maxRecordSize = Size.kibibytes(token(2_048));
+      const stream = UniformStream.fromUniformStreamAttributes(stack, 'New', { streamArn, maxRecordSize });
+      new OrderedProducerFunction(stack, 'Producer', { stream });
+    },
+  },
+  {
     name: 'UniformStreamProps.hashBuckets',
     give: (stack) => new UniformStream(stack, 'New', { shardCount: 1, hashBuckets: token() }),
     refusal: 'hashBuckets must be a power of two, known at synthesis, got a token',
@@ -401,6 +415,11 @@ export const tokenCases: TokenCase[] = [
     give: (stack) => relay(stack, { reservedConcurrentExecutions: token() }),
   },
   { name: 'OutboxRelayFunctionProps.maxTries', give: (stack) => relay(stack, { maxTries: token() }) },
+  {
+    name: 'OutboxRelayFunctionProps.hashBuckets',
+    give: (stack) => relay(stack, { hashBuckets: token() }),
+    refusal: 'hashBuckets must be a power of two, known at synthesis, got a token',
+  },
   {
     name: 'OutboxRelayFunctionProps.maxRecordSize',
     give: (stack) => relay(stack, { maxRecordSize: Size.bytes(token()) }),

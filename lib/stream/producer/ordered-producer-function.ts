@@ -4,7 +4,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import type { MetricFamily } from '../../construct/metric-definition';
-import { checkOwnEnvironment, constructField, inUnit, refuseToken } from '../../construct/props-checks';
+import { checkOwnEnvironment, constructField, inUnit } from '../../construct/props-checks';
 import { InvalidArgumentError } from '../../core/foundation/errors';
 import {
   AGGREGATION,
@@ -18,7 +18,6 @@ import {
   STREAM_NAME,
 } from '../../core/foundation/function-environment';
 import { PRODUCER_METRICS, REASON_DIMENSION } from '../../core/foundation/function-metrics';
-import { checkHashBuckets } from '../../core/foundation/hash-buckets';
 import { PRODUCER_LAST_SEND_MS } from '../../core/foundation/last-send';
 import {
   addBundledFunction,
@@ -27,10 +26,9 @@ import {
   type IBundledFunction,
 } from '../../function/bundled-function';
 import type { IHashKeyRegistry } from '../registry/hash-key-registry';
-import { orderedStream, recordLimitBytes } from '../stream-checks';
+import { hashBucketsOf, orderedStream, recordLimitBytes } from '../stream-checks';
 import { StreamProduceGrants } from '../stream-grants';
 import { resourceOf } from '../stream-properties';
-import { UniformStream } from '../uniform-stream';
 import { ProducerFifoQueue, type ProducerFifoQueueOptions } from './producer-fifo-queue';
 import { ORDERED_PRODUCER_METRICS } from './producer-metrics';
 import { followTableStream, type ProducerTableStreamOptions } from './table-stream-source';
@@ -143,10 +141,10 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
 
   /**
    * The size limit of a record, its partition key included: 1 MiB to 10 MiB, and at most the `maxRecordSize` of the
-   * stream. The function refuses a larger record by itself, instead of sending what Kinesis would refuse. Give it for an
-   * imported stream that has another limit than 1 MiB, or where the limit of the stream is a token.
+   * stream. The function refuses a larger record by itself, instead of sending what Kinesis would refuse. Give it where the
+   * stream does not say its limit: for a `kinesis.Stream` that is imported, or where the limit of the stream is a token.
    *
-   * @default - the limit of the stream if it is of this app, else 1 MiB
+   * @default - the limit of the stream if it is of this app, or an `IUniformStream`; else 1 MiB
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateMaxRecordSize.html
    */
   readonly maxRecordSize?: Size;
@@ -179,8 +177,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
 
   /**
    * How many hash buckets the stream has: a power of two from 2 to 65,536. A record without an explicit hash key goes to
-   * the centre of its key's bucket. Give it for an imported stream: a `UniformStream` of this app has a `hashBuckets` of
-   * its own. All producers of a key must agree on it.
+   * the centre of its key's bucket. An `IUniformStream` has a `hashBuckets` of its own. All producers of a key must agree on it.
    *
    * @default - the `hashBuckets` of the stream. If it has none, 256 with `packing`; without `packing`, the MD5 of a
    *   partition key decides its shard
@@ -406,23 +403,13 @@ function producerSettings(producer: IConstruct, props: OrderedProducerFunctionPr
     stream: orderedStream(producer, stream),
     maxRecordBytes: recordLimitBytes(producer, stream, props.maxRecordSize),
     aggregation: packing ? 'packed' : aggregation ? 'true' : undefined,
-    hashBuckets: knownHashBuckets(constructField(producer, 'hashBuckets'), props.hashBuckets, stream),
+    hashBuckets: hashBucketsOf(producer, stream, props.hashBuckets),
     lingerMs: knownLinger(constructField(producer, 'linger'), props.linger, packing),
     requestTimeoutMs: milliseconds(constructField(producer, 'requestTimeout'), props.requestTimeout),
     sequence: sequence || undefined,
     registry: registryOf(producer, props.hashKeyRegistry, stream),
     allocatesHashKeys: allocateHashKeys,
   };
-}
-
-/** Those of the stream, if it says how many it has: all producers of a key must agree. */
-function knownHashBuckets(field: string, given: number | undefined, stream: kinesis.IStreamRef): number | undefined {
-  const ofStream = stream instanceof UniformStream ? stream.hashBuckets : undefined;
-  if (given === undefined) return ofStream;
-  refuseToken(field, given, 'a power of two');
-  checkHashBuckets(field, given);
-  if (ofStream === undefined || given === ofStream) return given;
-  throw new InvalidArgumentError(field, given, `absent, or the ${ofStream} of the stream`);
 }
 
 function knownLinger(field: string, linger: Duration | undefined, packing: boolean): number | undefined {

@@ -23,7 +23,7 @@ export interface StreamReshardingProps {
 
   /**
    * How many shards the stream had before this was added. It gets this count again if the deployment that adds it is rolled
-   * back: a whole number from 1 to 10,000. Later roll-backs go to the `shardCount` of the deployment before.
+   * back, be it the first of a stack: a whole number from 1 to 10,000. Later roll-backs go to the `shardCount` of the deployment before.
    *
    * @default - a roll-back of the deployment that adds this does not change the shards of the stream
    */
@@ -65,7 +65,10 @@ export interface StreamReshardingProps {
  * new CfnOutput(stack, 'OpenShards', { value: resharding.openShardCount });
  */
 export class StreamResharding extends Construct {
-  /** How many shards were open when the deployment was done, as text: known when the stack is deployed. */
+  /**
+   * How many shards were open when the deployment was done, as text: known when the stack is deployed. "unknown" after a
+   * roll-back whose stream is gone, or could not be read.
+   */
   public readonly openShardCount: string;
 
   /**
@@ -116,13 +119,13 @@ export class StreamResharding extends Construct {
     return new iam.Policy(this, 'Policy', { roles: [provider.function.role!] });
   }
 
-  /** Only the stack itself knows whether it is being rolled back. */
+  /** Only the stack itself knows whether it is being rolled back, or the one that it is nested in. */
   private mayAskForRollBack(grantee: iam.IGrantable): iam.Grant {
-    return iam.Grant.addToPrincipal({
-      grantee,
-      actions: ['cloudformation:DescribeStacks'],
-      resourceArns: [Stack.of(this).stackId],
-    });
+    const resourceArns: string[] = [];
+    for (let stack: Stack | undefined = Stack.of(this); stack !== undefined; stack = stack.nestedStackParent) {
+      resourceArns.push(stack.stackId);
+    }
+    return iam.Grant.addToPrincipal({ grantee, actions: ['cloudformation:DescribeStacks'], resourceArns });
   }
 }
 

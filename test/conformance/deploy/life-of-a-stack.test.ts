@@ -9,7 +9,7 @@ import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { type ShardedIndexConfig, shardAttributes, skewOf } from '../../../lib/core';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
-import { type OrdersAppProps, synthesizeOrdersApp } from './orders-app';
+import { type ImporterAppProps, type OrdersAppProps, synthesizeImporterApp, synthesizeOrdersApp } from './orders-app';
 
 /**
  * The life of a stack: the real command line of the CDK, the templates and bundles that it deploys, the provider framework of
@@ -60,9 +60,15 @@ describeIf('a stack, from its first deployment to its last', () => {
   }, MINUTES);
 
   /** Deploys an app; answers how its stack ended. */
-  const deploy = async (props: Omit<OrdersAppProps, 'outdir'>) => {
+  const deploy = (props: Omit<OrdersAppProps, 'outdir'>) =>
+    deployStack('Orders', synthesizeOrdersApp({ ...props, outdir: nextAssembly() }));
+
+  const nextAssembly = () => {
     deployments += 1;
-    const assembly = synthesizeOrdersApp({ ...props, outdir: join(folder, `deployment-${deployments}`) });
+    return lastAssembly();
+  };
+
+  const deployStack = async (name: string, assembly: string) => {
     const ended = await account.cdk(
       'deploy',
       '--app',
@@ -72,13 +78,13 @@ describeIf('a stack, from its first deployment to its last', () => {
       '--method',
       'change-set',
     );
-    const { status, outputs } = await stack();
+    const { status, outputs } = await stack(name);
     if (ended.succeeded !== /^(CREATE|UPDATE)_COMPLETE$/.test(status!)) throw new Error(ended.printed);
     return { status, outputs, printed: ended.printed };
   };
 
-  const stack = async () => {
-    const { Stacks = [] } = await cloudFormation.describeStacks({ StackName: 'Orders' });
+  const stack = async (name = 'Orders') => {
+    const { Stacks = [] } = await cloudFormation.describeStacks({ StackName: name });
     const { StackStatus, Outputs = [] } = Stacks[0]!;
     const outputs = Object.fromEntries(Outputs.map(({ OutputKey, OutputValue }) => [OutputKey!, OutputValue!]));
     return { status: StackStatus, outputs };
@@ -87,7 +93,11 @@ describeIf('a stack, from its first deployment to its last', () => {
   /** How many shards are open, and how many times the mean the widest holds. */
   const shards = async () => {
     const { outputs } = await stack();
-    const open = await openRanges(outputs.StreamName!);
+    return shardsOf(outputs.StreamName!);
+  };
+
+  const shardsOf = async (streamName: string) => {
+    const open = await openRanges(streamName);
     return { open: open.length, skew: skewOf(open) };
   };
 
@@ -231,6 +241,43 @@ describeIf('a stack, from its first deployment to its last', () => {
     },
     5 * MINUTES,
   );
+
+  describe('a stack that takes a stream of another app to its shards', () => {
+    const streamArn = `arn:aws:kinesis:${REGION}:123456789012:stream/imported`;
+    const deployImporter = (props: Pick<ImporterAppProps, 'shardCount' | 'takenStreamName'>) =>
+      deployStack(
+        'Importer',
+        synthesizeImporterApp({ ...props, streamArn, deployedShardCount: 4, outdir: nextAssembly() }),
+      );
+
+    test(
+      'leaves it the four that it had, if the first deployment fails at its end',
+      async () => {
+        await kinesis.createStream({ StreamName: 'imported', ShardCount: 4 });
+        const { status } = await deployImporter({ shardCount: 8, takenStreamName: TAKEN });
+        expect(status).toBe('ROLLBACK_COMPLETE');
+        expect(account.log.join('\n')).toMatch(
+          /EvenShardsStreamShardCount Resharding\w*: created\n(.*\n)*.*Taken FAILED/,
+        );
+        expect(await shardsOf('imported')).toEqual({ open: 4, skew: expect.closeTo(1) });
+      },
+      5 * MINUTES,
+    );
+
+    test(
+      'is rolled back, though the stream has gone',
+      async () => {
+        expect(await deployImporter({ shardCount: 8 })).toMatchObject({
+          status: 'CREATE_COMPLETE',
+          outputs: { OpenShards: '8' },
+        });
+        await kinesis.deleteStream({ StreamName: 'imported' });
+        const { status, outputs } = await deployImporter({ shardCount: 16 });
+        expect([status, outputs.OpenShards]).toEqual(['UPDATE_ROLLBACK_COMPLETE', 'unknown']);
+      },
+      5 * MINUTES,
+    );
+  });
 
   test('the emulator has skipped what it does not know, and nothing else', () => {
     const skipped = [...account.log.join('\n').matchAll(/(\S+) \S+: not emulated/g)].map(([, type]) => type);

@@ -8,6 +8,7 @@ import {
   ShardCounts,
   type ShardedIndex,
   ShardedTable,
+  StreamResharding,
   UniformStream,
 } from '../../../lib';
 
@@ -54,6 +55,29 @@ export function synthesizeOrdersApp({ outdir, takenStreamName, ...props }: Order
   new CfnOutput(stack, 'QueryName', { value: query.function.functionName });
   if (events.resharding) new CfnOutput(stack, 'OpenShards', { value: events.resharding.openShardCount });
   new CfnOutput(stack, 'Indexes', { value: `[${indexes.map((index) => index.toConfigJson()).join()}]` });
+  return app.synth().directory;
+}
+
+/** What the app of one deployment declares of a stream that another app has. */
+export interface ImporterAppProps {
+  readonly outdir: string;
+  readonly streamArn: string;
+  readonly shardCount: number;
+  readonly deployedShardCount: number;
+  /** The name of a stream that exists already, so that the deployment fails when all the rest is done. */
+  readonly takenStreamName?: string;
+}
+
+/** A stack that takes an imported stream to a shard count. Returns the cloud assembly. */
+export function synthesizeImporterApp({ outdir, takenStreamName, streamArn, ...counts }: ImporterAppProps): string {
+  const app = new App({ outdir });
+  const stack = new Stack(app, 'Importer');
+  const stream = UniformStream.fromUniformStreamAttributes(stack, 'Stream', { streamArn });
+  const resharding = new StreamResharding(stack, 'Resharding', { stream, ...counts });
+  if (takenStreamName !== undefined) {
+    new CfnStream(stack, 'Taken', { name: takenStreamName, shardCount: 1 }).node.addDependency(resharding);
+  }
+  new CfnOutput(stack, 'OpenShards', { value: resharding.openShardCount });
   return app.synth().directory;
 }
 

@@ -2,7 +2,6 @@ import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { AttributeType, type ITableV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
@@ -22,6 +21,7 @@ import {
   type IShardedIndex,
   type IShardedKeyspacesTable,
   ItemVersion,
+  type IUniformStream,
   KeyLayout,
   KeyShardedTable,
   KeyspacesFanOutQueryFunction,
@@ -59,9 +59,12 @@ const arn = (service: string, resource: string, { account, region }: Environment
 /** A table with a replica in the region of the constructs, if it is of another. */
 const replicas = (scope: Construct) => (Stack.of(scope).region === HOME.region ? [] : [{ region: HOME.region }]);
 
-const streams: Partner<kinesis.IStream> = {
+const streams: Partner<IUniformStream> = {
   make: (scope) => new UniformStream(scope, 'Stream', { shardCount: 2, streamName: 'events' }),
-  import: (scope, env) => kinesis.Stream.fromStreamArn(scope, 'Stream', arn('kinesis', 'stream/events', env)),
+  import: (scope, env) => {
+    const streamArn = arn('kinesis', 'stream/events', env);
+    return UniformStream.fromUniformStreamAttributes(scope, 'Stream', { streamArn });
+  },
 };
 
 const tables = (scope: Construct) =>
@@ -142,7 +145,7 @@ const importedNetwork = (scope: Construct) =>
   });
 
 /** A database and its network, which a company keeps in a stack of their own. */
-const databases: Partner<{ database: OutboxRelayDatabase; vpc: ec2.IVpc }> = {
+export const databases: Partner<{ database: OutboxRelayDatabase; vpc: ec2.IVpc }> = {
   make: (scope) => {
     const vpc = networks(scope);
     const instance = new rds.DatabaseInstance(scope, 'Database', {

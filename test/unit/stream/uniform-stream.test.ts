@@ -1,5 +1,6 @@
 import { App, Duration, Lazy, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AccountRootPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { StreamReshardingProvider, UniformStream } from '../../../lib';
@@ -28,6 +29,48 @@ describe('UniformStream', () => {
     expect(few).toThrow('hashBuckets must be at least 20, four for each of the shards, got 16');
     const odd = () => new UniformStream(stack, 'Odd', { shardCount: 1, hashBuckets: 100 });
     expect(odd).toThrow('hashBuckets must be a power of two from 2 to 65536, got 100');
+  });
+
+  describe('that is imported', () => {
+    const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+    const imported = (attributes: object, id = 'Imported') =>
+      UniformStream.fromUniformStreamAttributes(stack, id, { streamArn, ...attributes });
+
+    test('is what was given, and adds nothing to the template', () => {
+      const encryptionKey = kms.Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-west-1:111111111111:key/1');
+      const maxRecordSize = Size.mebibytes(2);
+
+      expect(imported({ encryptionKey, hashBuckets: 16, maxRecordSize })).toMatchObject({
+        streamName: 'events',
+        encryptionKey,
+        hashBuckets: 16,
+        maxRecordSize,
+        env: { account: '111111111111', region: 'eu-west-1' },
+      });
+      expect(Template.fromStack(stack).toJSON()).not.toHaveProperty('Resources');
+    });
+
+    test.each([
+      [{ hashBuckets: 100 }, 'Imported: hashBuckets must be a power of two from 2 to 65536, got 100'],
+      [{ maxRecordSize: Size.mebibytes(11) }, 'Imported: maxRecordSize must be 1 MiB to 10 MiB, a whole number of KiB'],
+    ])('is refused with %j', (attributes, message) => {
+      expect(() => imported(attributes)).toThrow(message);
+    });
+
+    test('lets whatever writes to it use its key', () => {
+      const encryptionKey = kms.Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-west-1:111111111111:key/1');
+      const role = new Role(stack, 'Role', { assumedBy: new AccountRootPrincipal() });
+      imported({ encryptionKey }).produceGrants.produce(role);
+
+      Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+        PolicyDocument: {
+          Statement: [
+            Match.objectLike({ Action: ['kinesis:PutRecords', 'kinesis:ListShards'], Resource: streamArn }),
+            Match.objectLike({ Action: 'kms:GenerateDataKey', Resource: encryptionKey.keyArn }),
+          ],
+        },
+      });
+    });
   });
 
   test('is encrypted with the key that AWS manages', () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { App, Lazy, Stack } from 'aws-cdk-lib';
+import { App, Lazy, Size, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Role } from 'aws-cdk-lib/aws-iam';
@@ -10,7 +10,9 @@ import { DatabaseProxy } from 'aws-cdk-lib/aws-rds';
 import {
   FanOutQueryFunction,
   HashKeyRegistry,
+  OrderedProducerFunction,
   OutboxRelayDatabase,
+  OutboxRelayFunction,
   ShardCounts,
   ShardedIndex,
   ShardedTable,
@@ -18,9 +20,9 @@ import {
   StreamReshardingProvider,
   UniformStream,
 } from '../../../lib';
-import { BORDERS, type Border, type Pair } from '../../support/borders/borders';
+import { BORDERS, type Border, HOME, type Pair } from '../../support/borders/borders';
 import { allowed, circleIn, otherPlacesIn, synthesize } from '../../support/borders/judge';
-import { PAIRS } from '../../support/borders/pairs';
+import { databases, PAIRS } from '../../support/borders/pairs';
 import { rowOf } from '../../support/borders/table';
 
 const GUIDE = readFileSync('docs/guides/borders.md', 'utf8');
@@ -189,6 +191,51 @@ describe('what crosses a border', () => {
     });
     template.hasResource('Custom::EvenShardsStreamShardCount', {
       DependsOn: [Match.stringLikeRegexp('^StreamReshardingPolicy')],
+    });
+  });
+
+  describe('what all producers of a stream must agree on', () => {
+    const agreed = { hashBuckets: 64, maxRecordSize: Size.mebibytes(2) };
+    const settingsOf = (scope: Stack) =>
+      Object.values(Template.fromStack(scope).findResources('AWS::Lambda::Function')).map(({ Properties }) => {
+        const { EVEN_SHARDS_HASH_BUCKETS: hashBuckets, EVEN_SHARDS_MAX_RECORD_BYTES: maxRecordBytes } =
+          Properties.Environment.Variables;
+        return { hashBuckets, maxRecordBytes };
+      });
+    const imported = (scope: Stack) => databases.import!(scope, HOME)!;
+
+    test.each([
+      ['of the stack of the stream', () => new UniformStream(stack, 'Stream', { shardCount: 2, ...agreed })],
+      ['of another stack', () => new UniformStream(stackIn({}), 'Stream', { shardCount: 2, ...agreed })],
+      [
+        'of another app, which imports it',
+        () => {
+          const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+          return UniformStream.fromUniformStreamAttributes(stack, 'Stream', { streamArn, ...agreed });
+        },
+      ],
+    ])('is known to producers %s', (_, make) => {
+      const stream = make();
+      new OrderedProducerFunction(stack, 'Producer', { stream });
+      new OutboxRelayFunction(stack, 'Relay', { stream, ...imported(stack) });
+
+      const known = { hashBuckets: '64', maxRecordBytes: String(2 * 1024 * 1024) };
+      expect(settingsOf(stack)).toEqual([known, known]);
+    });
+
+    test('is not replaced by something else', () => {
+      const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+      const stream = UniformStream.fromUniformStreamAttributes(stack, 'Stream', { streamArn, ...agreed });
+
+      expect(() => new OrderedProducerFunction(stack, 'Producer', { stream, hashBuckets: 32 })).toThrow(
+        'hashBuckets must be absent, or the 64 of the stream, got 32',
+      );
+      expect(() => new OutboxRelayFunction(stack, 'Relay', { stream, hashBuckets: 32, ...imported(stack) })).toThrow(
+        'hashBuckets must be absent, or the 64 of the stream, got 32',
+      );
+      expect(() => new OrderedProducerFunction(stack, 'Large', { stream, maxRecordSize: Size.mebibytes(3) })).toThrow(
+        'maxRecordSize must be at most 2097152 bytes, the limit of the stream Home/Stream',
+      );
     });
   });
 

@@ -47,7 +47,10 @@ var clicks = Stream.FromStreamArn(stack, "Clicks", "arn:aws:kinesis:eu-west-1:11
 var resharding = new StreamResharding(stack, "Resharding", new StreamReshardingProps { Stream = clicks, ShardCount = 3, Provider = provider });
 new CfnOutput(stack, "OpenShardCount", new CfnOutputProps { Value = Token.AsString(resharding.OpenShardCount) });
 new StreamReconciliation(stack, "Reconciliation", new StreamReconciliationProps { Stream = clicks, ShardCount = 3, Repair = true });
-var views = Stream.FromStreamArn(stack, "Views", "arn:aws:kinesis:eu-west-1:111111111111:stream/views");
+var views = UniformStream.FromUniformStreamAttributes(stack, "Views", new UniformStreamAttributes {
+    StreamArn = "arn:aws:kinesis:eu-west-1:111111111111:stream/views",
+    HashBuckets = 64
+});
 new StreamAutoScaling(stack, "Scaling", new StreamAutoScalingProps { Stream = views, MinCapacity = 2, MaxCapacity = 4 });
 StreamProduceGrants.FromStream(clicks).Produce(role);
 var reshardGrants = StreamReshardGrants.FromStream(clicks);

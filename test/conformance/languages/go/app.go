@@ -75,7 +75,10 @@ func main() {
 		ShardCount: jsii.Number(3),
 		Repair:     jsii.Bool(true),
 	})
-	views := awskinesis.Stream_FromStreamArn(stack, jsii.String("Views"), jsii.String("arn:aws:kinesis:eu-west-1:111111111111:stream/views"))
+	views := shards.UniformStream_FromUniformStreamAttributes(stack, jsii.String("Views"), &shards.UniformStreamAttributes{
+		StreamArn:   jsii.String("arn:aws:kinesis:eu-west-1:111111111111:stream/views"),
+		HashBuckets: jsii.Number(64),
+	})
 	shards.NewStreamAutoScaling(stack, jsii.String("Scaling"), &shards.StreamAutoScalingProps{
 		Stream:      views,
 		MinCapacity: jsii.Number(2),

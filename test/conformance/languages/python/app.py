@@ -50,7 +50,12 @@ clicks = kinesis.Stream.from_stream_arn(stack, "Clicks", "arn:aws:kinesis:eu-wes
 resharding = shards.StreamResharding(stack, "Resharding", stream=clicks, shard_count=3, provider=provider)
 cdk.CfnOutput(stack, "OpenShardCount", value=cdk.Token.as_string(resharding.open_shard_count))
 shards.StreamReconciliation(stack, "Reconciliation", stream=clicks, shard_count=3, repair=True)
-views = kinesis.Stream.from_stream_arn(stack, "Views", "arn:aws:kinesis:eu-west-1:111111111111:stream/views")
+views = shards.UniformStream.from_uniform_stream_attributes(
+    stack,
+    "Views",
+    stream_arn="arn:aws:kinesis:eu-west-1:111111111111:stream/views",
+    hash_buckets=64,
+)
 shards.StreamAutoScaling(stack, "Scaling", stream=views, min_capacity=2, max_capacity=4)
 shards.StreamProduceGrants.from_stream(clicks).produce(role)
 reshard_grants = shards.StreamReshardGrants.from_stream(clicks)

@@ -41,7 +41,10 @@ const clicks = kinesis.Stream.fromStreamArn(stack, 'Clicks', 'arn:aws:kinesis:eu
 const resharding = new shards.StreamResharding(stack, 'Resharding', { stream: clicks, shardCount: 3, provider });
 new cdk.CfnOutput(stack, 'OpenShardCount', { value: cdk.Token.asString(resharding.openShardCount) });
 new shards.StreamReconciliation(stack, 'Reconciliation', { stream: clicks, shardCount: 3, repair: true });
-const views = kinesis.Stream.fromStreamArn(stack, 'Views', 'arn:aws:kinesis:eu-west-1:111111111111:stream/views');
+const views = shards.UniformStream.fromUniformStreamAttributes(stack, 'Views', {
+  streamArn: 'arn:aws:kinesis:eu-west-1:111111111111:stream/views',
+  hashBuckets: 64,
+});
 new shards.StreamAutoScaling(stack, 'Scaling', { stream: views, minCapacity: 2, maxCapacity: 4 });
 shards.StreamProduceGrants.fromStream(clicks).produce(role);
 const reshardGrants = shards.StreamReshardGrants.fromStream(clicks);

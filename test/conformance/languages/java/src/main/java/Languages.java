@@ -88,7 +88,10 @@ public final class Languages {
             .shardCount(3)
             .repair(true)
             .build());
-        var views = Stream.fromStreamArn(stack, "Views", "arn:aws:kinesis:eu-west-1:111111111111:stream/views");
+        var views = UniformStream.fromUniformStreamAttributes(stack, "Views", UniformStreamAttributes.builder()
+            .streamArn("arn:aws:kinesis:eu-west-1:111111111111:stream/views")
+            .hashBuckets(64)
+            .build());
         new StreamAutoScaling(stack, "Scaling", StreamAutoScalingProps.builder()
             .stream(views)
             .minCapacity(2)
