@@ -10,11 +10,12 @@ import { checkOwnEnvironment, constructField, refuseToken } from '../construct/p
 import { InvalidShardCountError } from '../core/foundation/errors';
 import { normalizedCounts } from '../core/keyspaces/normalized-counts';
 import { checkShardedKeyspacesConfig, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
+import { guardDeployment } from '../deployed/deployment-guard';
+import { describeKeyspacesSharding } from '../deployed/sharding-metadata';
 import { bindConfig } from '../function/bind-config';
 import { requireShardCounts } from '../table/index/shard-counts';
 import { ShardingStrategy } from '../table/index/sharded-index-options';
 import { CqlType } from './cql-type';
-import { describeSharding, warnOfKeyspacesChange } from './deployed-keyspaces-sharding';
 import { KeyspacesBilling } from './keyspaces-billing';
 import { KEYSPACES_OPERATION_METRICS, KEYSPACES_TABLE_METRICS } from './keyspaces-table-metrics';
 import { checkNewTable } from './new-table-checks';
@@ -362,8 +363,8 @@ export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
       ...(changeStream && { cdcSpecification: { status: 'ENABLED', viewType: changeStream } }),
     });
     table.applyRemovalPolicy(props.removalPolicy ?? RemovalPolicy.RETAIN);
-    describeSharding(table, this._config);
-    warnOfKeyspacesChange(this, this._config);
+    describeKeyspacesSharding(table, this._config);
+    guardDeployment(this);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Construct, IConstruct } from 'constructs';
 import { given, withDefaults } from '../construct/blueprint';
 import { constructField } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
+import { guardDeployment } from '../deployed/deployment-guard';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './scaling/stream-auto-scaling';
 import { StreamReconciliation, type StreamReconciliationOptions } from './scaling/stream-reconciliation';
 import { StreamResharding } from './scaling/stream-resharding';
@@ -236,6 +237,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
       // The L2 of CDK has no such property yet.
       (this.node.defaultChild as kinesis.CfnStream).maxRecordSizeInKiB = settings.maxRecordKibibytes;
     }
+    guardDeployment(this);
     if (props.expectedTraffic) adviseOnShards(this, shardCount, props.expectedTraffic);
     if (deployedShardCount === undefined) return;
     this.resharding = new StreamResharding(

@@ -4,8 +4,8 @@ import type { Construct } from 'constructs';
 import { given, withDefaults } from '../construct/blueprint';
 import { protectWhileRetained, recoveryUnlessChosen } from '../construct/kept-table';
 import { COUNT_TABLE_EXPIRY, COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from '../core/adaptive-counts/shard-count-table';
-import { warnOfIndexChange } from './deployed/deployed-sharding';
-import { type DescribedIndex, describeIndexes } from './deployed/sharding-metadata';
+import { guardDeployment } from '../deployed/deployment-guard';
+import { type DescribedIndex, describeIndexes } from '../deployed/sharding-metadata';
 import { adviseOnIndexShards } from './index/index-advice';
 import { ShardedIndex } from './index/sharded-index';
 import type { ShardedIndexOptions } from './index/sharded-index-options';
@@ -69,6 +69,7 @@ export class ShardedTable extends dynamodb.TableV2 {
     this.tableKey = [props.partitionKey, props.sortKey].flatMap((attribute) => attribute?.name ?? []);
     const { encryption, removalPolicy, deletionProtection } = props;
     this.keep = { encryption, removalPolicy, deletionProtection };
+    guardDeployment(this);
   }
 
   /**
@@ -116,7 +117,6 @@ export class ShardedTable extends dynamodb.TableV2 {
     describeIndexes(resource, this.shardedIndexes);
     const { contributorInsightsSpecification: insights } = props;
     if (insights !== undefined) specifyInsights(resource, config.indexName, insights);
-    warnOfIndexChange(this, described);
     return ShardedIndex._of(this, settings);
   }
 

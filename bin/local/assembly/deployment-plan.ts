@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { describeValue, EvenShardsError, shortened } from '../../../lib/core/foundation/errors';
-import { KEY_SHARDING, SHARDED_INDEXES } from '../../../lib/table/deployed/sharding-metadata';
+import { KEY_SHARDING, SHARDED_INDEXES } from '../../../lib/deployed/sharding-metadata';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
 import { scalarText } from './scalar-text';

@@ -9,9 +9,8 @@ import { statisticOf } from '../../construct/metric-definition';
 import { checkOwnEnvironment, constructField } from '../../construct/props-checks';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
+import { describeKeySharding } from '../../deployed/sharding-metadata';
 import { bindConfig } from '../../function/bind-config';
-import { warnOfTableChange } from '../deployed/deployed-sharding';
-import { describeKeySharding } from '../deployed/sharding-metadata';
 import { adviseOnTableShards } from '../index/index-advice';
 import { replicaOf, type ShardedIndexBindingOptions } from '../index/sharded-index';
 import type { ExpectedIndexTraffic } from '../index/sharded-index-options';
@@ -191,7 +190,6 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
     const config = keyShardingConfig(this, this.tableName, tableKey, props);
     if (expectedTraffic) adviseOnTableShards(this, config, expectedTraffic);
     describeKeySharding(this.node.defaultChild as dynamodb.CfnGlobalTable, config);
-    warnOfTableChange(this, config);
     this.table = this;
     this.queryName = id;
     this.sharding = new KeySharding(this, id, config);

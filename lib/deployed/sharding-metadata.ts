@@ -1,5 +1,6 @@
 import type { CfnResource } from 'aws-cdk-lib';
-import type { ShardedIndexConfig, ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
+import { calculatedFromColumns, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
+import type { ShardedIndexConfig, ShardedTableConfig } from '../core/sharded-index/config/sharded-index-config';
 
 /** The key of the metadata of a table that says how its indexes are sharded. */
 export const SHARDED_INDEXES = 'EvenShards::ShardedIndexes';
@@ -41,4 +42,19 @@ export type KeyShardingMetadata = Omit<ShardedTableConfig, 'tableName' | 'tableK
 export function describeKeySharding(table: CfnResource, config: ShardedTableConfig): void {
   const { tableName: _, tableKey: __, ...sharding } = config;
   table.addMetadata(KEY_SHARDING, sharding);
+}
+
+/** The key of the metadata of a table of Amazon Keyspaces that says how it is sharded. */
+export const KEYSPACES_SHARDING = 'EvenShards::KeyspacesSharding';
+
+/** How the metadata of a table of Amazon Keyspaces describes it: what none of its properties says. */
+export type KeyspacesMetadata = Pick<ShardedKeyspacesConfig, 'shards' | 'firstShard' | 'strategy'> & {
+  readonly calculatedFrom: string[];
+};
+
+/** Writes how a table of Amazon Keyspaces is sharded into its metadata, for the same reason. */
+export function describeKeyspacesSharding(table: CfnResource, config: ShardedKeyspacesConfig): void {
+  const { shards, firstShard, strategy } = config;
+  const calculatedFrom = strategy === 'random' ? [] : calculatedFromColumns(config).map(({ name }) => name);
+  table.addMetadata(KEYSPACES_SHARDING, { shards, firstShard, strategy, calculatedFrom } satisfies KeyspacesMetadata);
 }

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { Annotations, CfnElement, Stack, Stage, Token } from 'aws-cdk-lib';
+import { Construct, type IConstruct } from 'constructs';
+import { problemsOf } from '../construct/props-checks';
+import { checkDeployedFolder, deployedTemplate } from './deployed-template';
+import { deploymentFindings } from './deployment-findings';
+import type { Finding } from './finding';
+import type { StackChange, Template } from './template';
+
+/** The key of the context that names a folder with the template of each stack that was deployed: an earlier `cdk.out`. */
+export const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';
+
+const guarded = new WeakSet<IConstruct>();
+
+/**
+ * Has synthesis warn of what a deployment would do to the stacks of this construct's app or stage, if the context names a folder
+ * with the templates that are deployed.
+ *
+ * @throws an error with the code `INVALID_ARGUMENT` if the context names no folder
+ */
+export function guardDeployment(construct: IConstruct): void {
+  const folder: unknown = construct.node.tryGetContext(DEPLOYED_ASSEMBLY);
+  const stage = Stage.of(construct);
+  if (folder === undefined || stage === undefined || guarded.has(stage)) return;
+  const field = `context ${DEPLOYED_ASSEMBLY}`;
+  checkDeployedFolder(field, folder);
+  guarded.add(stage);
+  const validate = () => problemsOf(() => warnOfDeployment(field, folder, stage));
+  stage.node.addValidation({ validate });
+}
+
+function warnOfDeployment(field: string, folder: string, stage: Stage): void {
+  const stacks = new Map(stacksOf(stage).map((stack) => [stack.node.path, stack]));
+  const changes = [...stacks].map(([path, stack]): StackChange => {
+    const { stackName, templateFile } = stack;
+    const place = {
+      file: join(...stageFolders(stage), templateFile),
+      ...(Token.isUnresolved(stackName) ? {} : { stackName }),
+    };
+    return { stack: path, deployed: deployedTemplate(field, folder, place), coming: templateOf(stack) };
+  });
+  for (const finding of deploymentFindings(changes)) warn(stacks.get(finding.stack)!, finding);
+}
+
+/** The stacks of a stage, without those of the stages in it, which are synthesized by themselves. */
+function stacksOf(scope: IConstruct): Stack[] {
+  return scope.node.children.flatMap((child) => {
+    if (Stage.isStage(child)) return [];
+    return [...(Stack.isStack(child) ? [child] : []), ...stacksOf(child)];
+  });
+}
+
+function stageFolders(stage: Stage): string[] {
+  return stage.parentStage === undefined ? [] : [...stageFolders(stage.parentStage), stage.artifactId];
+}
+
+function elementsOf(stack: Stack): CfnElement[] {
+  return stack.node
+    .findAll()
+    .filter(CfnElement.isCfnElement)
+    .filter((element) => element.stack === stack);
+}
+
+function templateOf(stack: Stack): Template {
+  const parts = elementsOf(stack).map((element): Template => stack.resolve(element._toCloudFormation()));
+  return {
+    Resources: Object.assign({}, ...parts.map(({ Resources }) => Resources)),
+    Outputs: Object.assign({}, ...parts.map(({ Outputs }) => Outputs)),
+  };
+}
+
+/**
+ * Warns at the resource, and not at the construct around it: the CDK looks for an acknowledgement at every scope of what is
+ * warned of, but not at that itself. A resource that goes has no construct any more, so it gets a place below its stack.
+ */
+function warn(stack: Stack, { id, logicalId, text }: Finding): void {
+  const element = elementsOf(stack).find((each) => stack.resolve(each.logicalId) === logicalId);
+  Annotations.of(element ?? childOf(childOf(stack, 'Deployed'), logicalId)).addWarningV2(id, text);
+}
+
+function childOf(scope: Construct, id: string): Construct {
+  return (scope.node.tryFindChild(id) as Construct | undefined) ?? new Construct(scope, id);
+}

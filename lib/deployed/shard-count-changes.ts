@@ -1,0 +1,68 @@
+import { readGuide } from '../construct/guide-link';
+import { isReshardStep, planIndexReshard } from '../core/sharded-index/change/plan-index-reshard';
+import { isTableReshardStep, planTableReshard } from '../core/sharded-index/change/plan-table-reshard';
+import type { IndexShards, ShardCount } from '../core/sharded-index/config/sharded-index-config';
+import { type Finding, finding, type Place } from './finding';
+
+/**
+ * Finds that shard counts skip a step from those that are deployed, as far as these can be known: a template says nothing of
+ * counts that only the deployment knows.
+ *
+ * @param kind the construct that has the counts
+ * @param of what queries are of: an index or a table
+ */
+export function skippedStep(
+  place: Place,
+  kind: string,
+  of: string,
+  deployed: IndexShards | undefined,
+  shards: IndexShards,
+): Finding[] {
+  if (!areKnown(deployed, shards) || isReshardStep(deployed, shards)) return [];
+  const first = planIndexReshard(deployed, targetOf(shards)).find((step) => step.action === 'deploy')!;
+  const text =
+    `queries of ${of} would miss items if its shardCounts went from ${asCode(deployed)} to ${asCode(shards)} in one ` +
+    `deployment: deploy ${asCode(first.shards)} before.${readGuide('index-resharding', 'both-deployments')}`;
+  return [finding(place, `${kind}.skippedStep`, 'missed', 'split', text)];
+}
+
+/** The same of a table that is sharded by its own key. */
+export function skippedTableStep(place: Place, deployed: IndexShards | undefined, shards: IndexShards): Finding[] {
+  if (!areKnown(deployed, shards) || isTableReshardStep(deployed, shards)) return [];
+  const first = planTableReshard(deployed, targetOf(shards)).find((step) => step.action === 'deploy')!;
+  const text =
+    `items would be missed or be there twice if the shardCounts of the table went from ${asCode(deployed)} to ` +
+    `${asCode(shards)} in one deployment: deploy ${asCode(first.shards)} before.` +
+    readGuide('sharded-tables', 'a-table-sharded-by-its-own-key');
+  return [finding(place, 'KeyShardedTable.skippedStep', 'missed', 'split', text)];
+}
+
+/** Whether both templates say what the counts are: what only a deployment knows is an object there. */
+function areKnown(deployed: IndexShards | undefined, shards: IndexShards): deployed is IndexShards {
+  return deployed !== undefined && [deployed, shards].every(hasNumbers);
+}
+
+function hasNumbers({ default: others, byValue = {} }: IndexShards): boolean {
+  return [others, ...Object.values(byValue)].every(({ write, read }) =>
+    [write, read].every((count) => typeof count === 'number'),
+  );
+}
+
+/** The counts of writers. */
+function targetOf({ default: others, byValue = {} }: IndexShards): Parameters<typeof planIndexReshard>[1] {
+  const counts = Object.entries(byValue).map(([value, { write }]) => [value, write] as const);
+  return { default: others.write, byValue: Object.fromEntries(counts) };
+}
+
+function asCode({ default: others, byValue = {} }: IndexShards): string {
+  const counts = (of: (count: ShardCount) => number) => {
+    const values = Object.entries(byValue).map(([value, count]) => [value, of(count)]);
+    if (values.length === 0) return `ShardCounts.uniform(${of(others)})`;
+    return `ShardCounts.byValue(${JSON.stringify(Object.fromEntries(values))}, ${of(others)})`;
+  };
+  const writers = counts(({ write }) => write);
+  const readers = counts(({ read }) => read);
+  const earliest = counts(({ write, since = write }) => since);
+  const reading = readers === writers ? writers : `${writers}.alsoReading(${readers})`;
+  return earliest === writers ? reading : `${reading}.since(${earliest})`;
+}

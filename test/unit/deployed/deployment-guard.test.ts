@@ -1,0 +1,87 @@
+import { Annotations, CfnOutput, Duration, NestedStack, type Stack } from 'aws-cdk-lib';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { FanOutQueryFunction, ShardCounts, type ShardedIndex, ShardedTable, UniformStream } from '../../../lib';
+import { deployInTurn } from '../../support/fakes/deploy-in-turn';
+
+const RENAMED = 'cdk-even-shards:Deployment.renamed';
+const REMOVED = 'cdk-even-shards:Deployment.removed';
+
+const table =
+  (id: string) =>
+  (scope: Stack): ShardedTable =>
+    new ShardedTable(scope, id, { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
+
+function idsOf(...deployments: ((stack: Stack) => unknown)[]): [path: string, id: string][] {
+  const warnings = deployInTurn(...deployments.map((define) => (stack: Stack) => void define(stack)))[1]!;
+  return warnings.map(({ path, text }) => [path, /\[ack: (.*)\]$/.exec(text)![1]!]);
+}
+
+describe('synthesis of what follows a deployment', () => {
+  test('warns at the resource of a construct with another id', () => {
+    expect(idsOf(table('Orders'), table('Invoices'))).toEqual([['/Orders/Invoices/Resource', RENAMED]]);
+  });
+
+  test('warns of a resource that goes below its stack', () => {
+    const [[path, id]] = idsOf(table('Jobs'), (stack) => new UniformStream(stack, 'Events', { shardCount: 1 })) as [
+      [string, string],
+    ];
+    expect(path).toMatch(/^\/Orders\/Deployed\/Jobs[0-9A-F]{8}$/);
+    expect(id).toBe(REMOVED);
+  });
+
+  test.each<[string, (stack: Stack) => void]>([
+    ['the construct', (stack) => Annotations.of(table('Invoices')(stack)).acknowledgeWarning(RENAMED, 'it is empty')],
+    [
+      'its stack, before',
+      (stack) => {
+        Annotations.of(stack).acknowledgeWarning(RENAMED, 'it is empty');
+        table('Invoices')(stack);
+      },
+    ],
+  ])('is silent of what is acknowledged at %s', (_, acknowledging) => {
+    expect(idsOf(table('Jobs'), acknowledging)).toEqual([]);
+  });
+
+  test('is silent of a resource that goes, if that is acknowledged at the stack', () => {
+    expect(
+      idsOf(table('Jobs'), (stack) => {
+        Annotations.of(stack).acknowledgeWarning(REMOVED, 'it stays in the account');
+        new UniformStream(stack, 'Events', { shardCount: 1 });
+      }),
+    ).toEqual([]);
+  });
+
+  test('compares nested stacks, and what refers to them', () => {
+    const nested = (indexNames: string[]) => (stack: Stack) => {
+      const inside = new NestedStack(stack, 'Inside');
+      const jobs = table('Jobs')(inside);
+      for (const indexName of indexNames) jobs.addShardedIndex({ indexName, shardCounts: ShardCounts.uniform(2) });
+      new CfnOutput(stack, 'TableName', { value: jobs.tableName });
+    };
+    expect(idsOf(nested([]), nested(['one', 'two']))).toEqual([
+      ['/Orders/Inside/Jobs/Resource', 'cdk-even-shards:Deployment.severalIndexes'],
+    ]);
+  });
+
+  test('warns of an index that goes together with its reader', () => {
+    const orders = (indexNames: string[]) => (stack: Stack) => {
+      const jobs = table('Jobs')(stack);
+      const indexes = indexNames.map(
+        (indexName): ShardedIndex => jobs.addShardedIndex({ indexName, shardCounts: ShardCounts.uniform(2) }),
+      );
+      new FanOutQueryFunction(stack, 'Query', { indexes });
+    };
+    expect(idsOf(orders(['one', 'two']), orders(['one']))).toEqual([
+      ['/Orders/Jobs/Resource', 'cdk-even-shards:Deployment.indexInUse'],
+    ]);
+  });
+
+  test('warns of a stream whose shards more than double, and whose records are kept for less time', () => {
+    const stream = (shardCount: number, hours: number) => (stack: Stack) =>
+      new UniformStream(stack, 'Events', { shardCount, retentionPeriod: Duration.hours(hours) });
+    expect(idsOf(stream(2, 48), stream(16, 24))).toEqual([
+      ['/Orders/Events/Resource', 'cdk-even-shards:Deployment.shardCount'],
+      ['/Orders/Events/Resource', 'cdk-even-shards:Deployment.retentionLowered'],
+    ]);
+  });
+});

@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The guide of the second day names what the sources can say. */
+
+const ROOT = join(__dirname, '..', '..', '..');
+const page = readFileSync(join(ROOT, 'docs/guides/second-day.md'), 'utf8');
+
+test('has a row for each finding of a deployment, and for no other', () => {
+  const sources = readdirSync(join(ROOT, 'lib/deployed')).map((file) =>
+    readFileSync(join(ROOT, 'lib/deployed', file), 'utf8'),
+  );
+  const ids = sources.flatMap((text) => [...text.matchAll(/'(Deployment\.\w+)'/g)].map(([, id]) => id!));
+  const parts = ['Deployment.indexKeySchema', 'Deployment.indexProjection'];
+  const lowered = ['Deployment.retentionLowered', 'Deployment.recordSizeLowered'];
+  const told = [...page.matchAll(/`(Deployment\.\w+)`/g)].map(([, id]) => id!);
+  expect([...new Set(told)].sort()).toEqual([...new Set([...ids, ...parts, ...lowered])].sort());
+});
