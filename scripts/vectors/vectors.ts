@@ -1,9 +1,11 @@
 import { balancedKeyVectors } from './balanced-keys';
 import { shardedItemVectors } from './sharded-items';
+import { shardedRowVectors } from './sharded-rows';
 
 /** The test vectors that the core makes for writers in other languages, by file. */
 export const VECTORS: Record<string, () => object> = {
   'docs/sharded-item-vectors.json': shardedItemVectors,
+  'docs/sharded-row-vectors.json': shardedRowVectors,
   'docs/balanced-key-vectors.json': balancedKeyVectors,
 };
 

@@ -41,6 +41,20 @@ export interface ShardedKeyspacesConfig {
   calculatedFrom?: string[];
 }
 
+const FIELDS: readonly (keyof ShardedKeyspacesConfig)[] = [
+  'version',
+  'keyspaceName',
+  'tableName',
+  'partitionKey',
+  'shardColumn',
+  'firstShard',
+  'clusteringColumns',
+  'columns',
+  'shards',
+  'strategy',
+  'calculatedFrom',
+];
+
 /** Source: the Amazon Keyspaces developer guide, "Quotas" and CQL elements: names of keyspaces, tables and columns. */
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_]{0,47}$/;
 
@@ -58,6 +72,10 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
   }
   if (config.version !== undefined && config.version !== 1) {
     throw new InvalidTableConfigError(`${prefix}version`, config.version, '1 or absent, update this package to use it');
+  }
+  const unknown = Object.keys(config).find((field) => !(FIELDS as readonly string[]).includes(field));
+  if (unknown !== undefined) {
+    throw new InvalidTableConfigError(`${prefix}${unknown}`, unknown, `absent, or one of ${FIELDS.join(', ')}`);
   }
   const { partitionKey, clusteringColumns, columns, shardColumn, firstShard, strategy, calculatedFrom } = config;
   for (const name of ['keyspaceName', 'tableName'] as const) {

@@ -1,7 +1,14 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { type CassandraTableProperties, createTable } from '../../../bin/cql/create-table';
-import { ShardedKeyspacesTable, type ShardedKeyspacesTableProps } from '../../../lib';
+import {
+  ClusteringOrder,
+  CqlType,
+  ShardCounts,
+  ShardedKeyspacesTable,
+  type ShardedKeyspacesTableProps,
+  ShardingStrategy,
+} from '../../../lib';
 import type { ShardedKeyspacesConfig } from '../../../lib/core';
 
 /** What the construct emits of a table: the CQL of its template, and the configuration that functions get. */
@@ -13,4 +20,23 @@ export function emitted(props: ShardedKeyspacesTableProps): { cql: string; confi
     cql: createTable((resource as { Properties: CassandraTableProperties }).Properties),
     config: JSON.parse(stack.resolve(table.toConfigJson())) as ShardedKeyspacesConfig,
   };
+}
+
+/** The CQL of the table that the construct makes of a configuration. */
+export function tableOf(config: ShardedKeyspacesConfig, extraColumns: Record<string, CqlType> = {}): string {
+  const { cql } = emitted({
+    keyspaceName: config.keyspaceName,
+    tableName: config.tableName,
+    partitionKey: config.partitionKey.map(({ name, type }) => ({ name, cqlType: CqlType.of(type) })),
+    clusteringColumns: config.clusteringColumns.map(({ name, type, order }) => ({
+      name,
+      cqlType: CqlType.of(type),
+      order: order === 'ASC' ? ClusteringOrder.ASCENDING : ClusteringOrder.DESCENDING,
+    })),
+    regularColumns: Object.entries(extraColumns).map(([name, cqlType]) => ({ name, cqlType })),
+    shardCounts: ShardCounts.uniform(1),
+    strategy: ShardingStrategy.RANDOM,
+    shardColumn: config.shardColumn,
+  });
+  return cql;
 }

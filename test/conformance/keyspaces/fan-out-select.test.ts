@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client, policies, types } from 'cassandra-driver';
-import { ClusteringOrder, CqlType, ShardCounts, ShardingStrategy } from '../../../lib';
+import { CqlType, ShardCounts } from '../../../lib';
 import {
   type CqlClient,
   type CqlKeyType,
@@ -22,7 +22,7 @@ import {
   playSelectCase,
 } from '../../support/fakes/fan-out-select-model';
 import { type RunningCassandra, startCassandra } from './cassandra';
-import { emitted } from './create-table';
+import { emitted, tableOf } from './create-table';
 
 const CASES = Number(process.env.FAN_OUT_CASES ?? 500);
 const MOST_SHARDS = 60;
@@ -52,23 +52,8 @@ afterAll(async () => {
   await server?.stop();
 }, 60_000);
 
-/** The table that the construct makes of a configuration. */
 async function create(config: ShardedKeyspacesConfig, extraColumns: Record<string, CqlType> = {}): Promise<void> {
-  const { cql } = emitted({
-    keyspaceName: config.keyspaceName,
-    tableName: config.tableName,
-    partitionKey: config.partitionKey.map(({ name, type }) => ({ name, cqlType: CqlType.of(type) })),
-    clusteringColumns: config.clusteringColumns.map(({ name, type, order }) => ({
-      name,
-      cqlType: CqlType.of(type),
-      order: order === 'ASC' ? ClusteringOrder.ASCENDING : ClusteringOrder.DESCENDING,
-    })),
-    regularColumns: Object.entries(extraColumns).map(([name, cqlType]) => ({ name, cqlType })),
-    shardCounts: ShardCounts.uniform(1),
-    strategy: ShardingStrategy.RANDOM,
-    shardColumn: config.shardColumn,
-  });
-  await client.execute(cql);
+  await client.execute(tableOf(config, extraColumns));
 }
 
 function insertStatement(config: ShardedKeyspacesConfig): string {

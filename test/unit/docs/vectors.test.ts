@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { type ShardedConfig, shardAttributes } from '../../../lib/core';
+import { type ShardedConfig, type ShardedKeyspacesConfig, shardAttributes, shardColumns } from '../../../lib/core';
 import { given, shardedItemVectors } from '../../../scripts/vectors/sharded-items';
+import { givenRow, shardedRowVectors } from '../../../scripts/vectors/sharded-rows';
 import { VECTORS, vectorText } from '../../../scripts/vectors/vectors';
 
 test.each(Object.entries(VECTORS))(
@@ -12,4 +13,9 @@ test.each(Object.entries(VECTORS))(
 
 test.each(shardedItemVectors().refused)('the core refuses the $field, too', ({ config, item, field }) => {
   expect(() => shardAttributes(config as ShardedConfig, given(item))).toThrow(field);
+});
+
+test.each(shardedRowVectors().refused)('the core refuses the $field of rows, too', ({ config, row, field }) => {
+  const rows = config as ShardedKeyspacesConfig;
+  expect(() => shardColumns(rows, givenRow(rows, row))).toThrow(field);
 });

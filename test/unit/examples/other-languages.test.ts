@@ -13,6 +13,7 @@ import {
 import { plainDecimal } from '../../../lib/core/foundation/decimal';
 import { balancedKeyVectors } from '../../../scripts/vectors/balanced-keys';
 import { attributesInNotation, given, shardedItemVectors } from '../../../scripts/vectors/sharded-items';
+import { shardedRowVectors } from '../../../scripts/vectors/sharded-rows';
 
 /**
  * The writers of examples/other-languages, each where its language is found: held by the vectors in docs, and compared with the core for
@@ -98,7 +99,19 @@ const ANSWERS: unknown[] = [
   ...balanced.map(({ key }) => key),
 ];
 
-const LINES = QUESTIONS.map((question) => `${JSON.stringify(inJson(question))}\n`).join('');
+const rows = shardedRowVectors();
+
+/** What the writers of rows are asked, in Python and in Java. */
+const ROW_QUESTIONS: object[] = [
+  ...rows.vectors.map(({ config, row }) => ({ config: rows.configs[config], row })),
+  ...rows.refused.map(({ config, row }) => ({ config, row })),
+];
+const ROW_ANSWERS: unknown[] = [
+  ...rows.vectors.map(({ columns: { shard } }) => ({ shard: { N: String(shard) } })),
+  ...rows.refused.map(({ field }) => ({ error: expect.stringMatching(`\\b${field}\\b`) })),
+];
+
+const linesOf = (questions: object[]) => questions.map((question) => `${JSON.stringify(inJson(question))}\n`).join('');
 
 let folder: string;
 beforeAll(() => {
@@ -107,16 +120,19 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const examples = resolve('examples/other-languages');
+const support = resolve('test/support/writers');
 const GIVES = 'adds, finds, refuses and orders what the core does';
 
 describeWhere('python3', ['--version'], 'Python', () => {
   const program = `
 import base64, json, sys
 from decimal import Decimal
-sys.path.insert(0, ${JSON.stringify(join(examples, 'python'))})
+sys.path[:0] = ${JSON.stringify([join(examples, 'python'), support])}
 sys.dont_write_bytecode = True
 from balanced_key import balanced_key
+from native_rows import native
 from sharded_index import shard_attributes, shard_keys
+from sharded_rows import shard_columns
 def number(digits, native):
     if not native: return Decimal(digits)
     return float(digits) if "." in digits else int(digits)
@@ -129,6 +145,7 @@ def notation(value):
 def item(of): return {name: notation(value) for name, value in of.items()}
 def answer(case):
     if "n" in case: return str(balanced_key(case["n"], int(case["space"])))
+    if "row" in case: return item(shard_columns(case["config"], native(case["config"], case["row"])))
     given = {name: plain(value, "native" in case) for name, value in case["item"].items()}
     if "value" in case: return [item(key) for key in shard_keys(case["config"], plain(case["value"]), given)]
     return item(shard_attributes(case["config"], given))
@@ -138,7 +155,10 @@ for line in sys.stdin:
 `;
 
   test(GIVES, () => {
-    expect(answers('python3', ['-c', program], LINES)).toEqual(ANSWERS);
+    expect(answers('python3', ['-c', program], linesOf([...QUESTIONS, ...ROW_QUESTIONS]))).toEqual([
+      ...ANSWERS,
+      ...ROW_ANSWERS,
+    ]);
   }, 60_000);
 
   test.each(['b"\\x00\\xff"', 'bytearray(b"\\x00\\xff")', 'Binary(b"\\x00\\xff")'])(
@@ -250,19 +270,20 @@ func main() {
   }, 120_000);
 
   test(GIVES, () => {
-    expect(answers(built, [], LINES)).toEqual(ANSWERS);
+    expect(answers(built, [], linesOf(QUESTIONS))).toEqual(ANSWERS);
   }, 60_000);
 });
 
 describeWhere('javac', ['-version'], 'Java', () => {
   beforeAll(() => {
-    const methods = QUESTIONS.map((question, at) => `static Object c${at}() { return ${questionInJava(question)}; }`);
+    const questions = [...QUESTIONS, ...ROW_QUESTIONS];
+    const methods = questions.map((question, at) => `static Object c${at}() { return ${questionInJava(question)}; }`);
     const program = `import java.util.*;
 import java.util.stream.Collectors;
 public class Cases {
   ${methods.join('\n  ')}
   public static void main(String[] ignored) throws Exception {
-    for (int at = 0; at < ${QUESTIONS.length}; at++) {
+    for (int at = 0; at < ${questions.length}; at++) {
       try {
         System.out.println(json(Cases.class.getDeclaredMethod("c" + at).invoke(null)));
       } catch (java.lang.reflect.InvocationTargetException refused) {
@@ -287,13 +308,21 @@ public class Cases {
   }
 }`;
     writeFileSync(join(folder, 'Cases.java'), program);
-    const sources = ['ShardedIndexWriter.java', 'BalancedKey.java'].map((file) => join(examples, 'java', file));
-    const compile = ['-encoding', 'UTF-8', '-d', folder, ...sources, 'Cases.java'];
+    const sources = ['ShardedIndexWriter.java', 'ShardedRowWriter.java', 'BalancedKey.java'];
+    const compile = [
+      '-encoding',
+      'UTF-8',
+      '-d',
+      folder,
+      ...sources.map((file) => join(examples, 'java', file)),
+      join(support, 'NativeRows.java'),
+      'Cases.java',
+    ];
     execFileSync('javac', compile, { cwd: folder, stdio: 'inherit' });
   }, 120_000);
 
   test(GIVES, () => {
-    expect(answers('java', ['-cp', folder, 'Cases'])).toEqual(ANSWERS);
+    expect(answers('java', ['-cp', folder, 'Cases'])).toEqual([...ANSWERS, ...ROW_ANSWERS]);
   }, 60_000);
 });
 
@@ -321,14 +350,19 @@ function inJson(value: unknown): unknown {
 interface Question {
   config?: object;
   item?: DynamoDbItem;
+  row?: Record<string, string>;
   value?: AttributeValue;
   native?: boolean;
   n?: number;
   space?: string;
 }
 
-function questionInJava({ config, item, value, native, n, space }: Question): string {
+function questionInJava({ config, item, row, value, native, n, space }: Question): string {
   if (space !== undefined) return `BalancedKey.balancedKey(${n}L, new java.math.BigInteger("${space}"))`;
+  if (row !== undefined) {
+    const entries = Object.entries(row).map((entry) => entry.map(inJava).join(', '));
+    return `ShardedRowWriter.shardColumns(${inJava(config)}, NativeRows.of(${inJava(config)}, Map.of(${entries.join(', ')})))`;
+  }
   const plain = (each: AttributeValue) => attributeInJava(each, native);
   const entries = Object.entries(item!).flatMap(([name, each]) => [inJava(name), plain(each)]);
   const of = `${inJava(config)}, ${value === undefined ? '' : `${plain(value)}, `}Map.<String, Object>of(${entries.join(', ')})`;

@@ -1,0 +1,152 @@
+"""What a writer adds to a row of Amazon Keyspaces so that readers of cdk-even-shards find it.
+
+config is the JSON of bindWriter's environment variable, parsed. A row has what the DataStax driver for Python takes.
+"""
+
+import base64
+import math
+import random
+import struct
+import uuid
+from datetime import date, datetime, time, timezone
+from decimal import Decimal
+
+from sharded_index import calculated_shard
+
+FIELDS = set(
+    "version keyspaceName tableName partitionKey shardColumn firstShard clusteringColumns columns shards strategy"
+    " calculatedFrom".split()
+)
+
+
+def shard_columns(config: dict, row: dict) -> dict:
+    """The column to add. The row must hold the partition key, and the columns that a calculated shard follows from."""
+    check(config)
+    counts = config["shards"].get("byValue") or {}
+    count = counts.get(row_text(config["partitionKey"], row), config["shards"]["default"])["write"]
+    if config["strategy"] == "random":
+        shard = random.randrange(count)
+    else:
+        columns = {column["name"]: column for column in config["clusteringColumns"]}
+        decide = [columns[name] for name in config.get("calculatedFrom", columns)]
+        shard = calculated_shard(row_text(decide, row), count)
+    return {config["shardColumn"]: config["firstShard"] + shard}
+
+
+def check(config: dict) -> None:
+    """Refuses what this writer does not know: it would put rows where nobody looks for them."""
+    if config.get("version", 1) != 1:
+        raise ValueError(f"config.version must be 1 or absent, got {config['version']}")
+    for field in sorted(set(config) - FIELDS):
+        raise ValueError(f"config.{field} is not known: update this writer")
+    if config["strategy"] not in ("random", "calculated"):
+        raise ValueError(f"config.strategy is not known: update this writer, got {config['strategy']}")
+
+
+def row_text(columns: list[dict], row: dict) -> str:
+    return "#".join(column_text(column, row.get(column["name"])) for column in columns)
+
+
+def column_text(column: dict, value: object) -> str:
+    """The one text of a value, by the type of its column."""
+    classes, text_of = TYPES[column["type"]]
+    is_of_type = isinstance(value, classes) and (bool in classes or not isinstance(value, bool))
+    text = text_of(value) if is_of_type else None
+    if text is None:
+        raise ValueError(f"row.{column['name']} must be given, and be of the type {column['type']}, got {value!r}")
+    return text
+
+
+def integer(bits: int):
+    most = 2 ** (bits - 1) - 1
+    return (int,), lambda number: str(number) if -most - 1 <= number <= most else None
+
+
+def decimal_text(number: Decimal | int) -> str | None:
+    """Digits alone, or with an exponent where there would be more than 2,000 zeros."""
+    sign, digits, exponent = Decimal(number).as_tuple()
+    if not isinstance(exponent, int):
+        return None  # neither NaN nor infinity is a decimal of CQL
+    text = "".join(map(str, digits)).lstrip("0")
+    zeros = exponent + len(text) - len(text.rstrip("0"))
+    text, minus = text.rstrip("0"), "-" if sign else ""
+    if text == "":
+        return "0"
+    point = len(text) + zeros
+    if max(-point, zeros) > 2000:
+        return f"{minus}{text}E{zeros}"
+    if point <= 0:
+        return f"{minus}0.{'0' * -point}{text}"
+    return minus + text[:point].ljust(point, "0") + ("." + text[point:] if zeros < 0 else "")
+
+
+def double_text(number: float) -> str:
+    """The shortest digits that give the number again, as JavaScript writes them."""
+    if math.isnan(number) or math.isinf(number):
+        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    sign, digits, exponent = Decimal(repr(float(number))).normalize().as_tuple()
+    text, minus = "".join(map(str, digits)), "-" if sign else ""
+    point = len(text) + exponent
+    if number == 0:
+        return f"{minus}0"
+    if -6 < point <= 21:
+        return minus + decimal_text(Decimal(text).scaleb(exponent))
+    fraction = "." + text[1:] if len(text) > 1 else ""
+    return f"{minus}{text[0]}{fraction}e{'+' if point > 0 else '-'}{abs(point - 1)}"
+
+
+def float_text(number: float) -> str:
+    return double_text(struct.unpack("f", struct.pack("f", number))[0])
+
+
+def date_text(value: object) -> str | None:
+    """Of a date, a datetime, or the driver's Date."""
+    day = value.date() if hasattr(value, "date") else value
+    return day.isoformat() if isinstance(day, date) else None
+
+
+def time_text(value: object) -> str | None:
+    """Of a time, or the driver's Time."""
+    if isinstance(value, time):
+        return value.isoformat("microseconds") + "000"
+    if not hasattr(value, "nanosecond_time"):
+        return None
+    seconds, nanoseconds = divmod(value.nanosecond_time, 10**9)
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{nanoseconds:09}"
+
+
+def timestamp_text(value: datetime) -> str | None:
+    """Without a time zone, the driver takes UTC. Cassandra keeps whole milliseconds, and drivers differ in what they drop."""
+    utc = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
+    return utc.isoformat(timespec="milliseconds") + "Z" if utc.microsecond % 1000 == 0 else None
+
+
+def text_text(value: str) -> str | None:
+    """Half a surrogate pair is no text."""
+    return None if any("\ud800" <= character <= "\udfff" for character in value) else value
+
+
+def blob_text(value: bytes | bytearray) -> str:
+    return base64.b64encode(value).decode()
+
+
+TYPES = {
+    "ascii": ((str,), lambda value: value if value.isascii() else None),
+    "bigint": integer(64),
+    "blob": ((bytes, bytearray), blob_text),
+    "boolean": ((bool,), lambda value: "true" if value else "false"),
+    "date": ((object,), date_text),
+    "decimal": ((Decimal, int), decimal_text),
+    "double": ((float, int), double_text),
+    "float": ((float, int), float_text),
+    "int": integer(32),
+    "smallint": integer(16),
+    "text": ((str,), text_text),
+    "time": ((object,), time_text),
+    "timestamp": ((datetime,), timestamp_text),
+    "timeuuid": ((uuid.UUID,), lambda value: str(value) if value.version == 1 else None),
+    "tinyint": integer(8),
+    "uuid": ((uuid.UUID,), str),
+    "varchar": ((str,), text_text),
+    "varint": ((int,), str),
+}

@@ -1,0 +1,24 @@
+"""Writes rows as an application in Python does: python write_rows.py PORT, a line of JSON with a configuration and a row each."""
+
+import json
+import sys
+
+from cassandra.cluster import Cluster
+
+from native_rows import native
+from sharded_rows import shard_columns
+
+
+def write(session, config: dict, row: dict) -> None:
+    row = {**row, **shard_columns(config, row)}
+    names, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" for _ in row)
+    table = f'"{config["keyspaceName"]}"."{config["tableName"]}"'
+    session.execute(session.prepare(f"INSERT INTO {table} ({names}) VALUES ({marks})"), list(row.values()))
+
+
+if __name__ == "__main__":
+    with Cluster(["127.0.0.1"], port=int(sys.argv[1])) as cluster:
+        session = cluster.connect()
+        for line in sys.stdin:
+            case = json.loads(line)
+            write(session, case["config"], native(case["config"], case["row"]))
