@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
@@ -26,6 +27,30 @@ describe('the exports', () => {
     const others = doors.filter((name) => name !== `${NAME}/testing`).map(exportsOf);
     const union = (kind: 'values' | 'types') => [...new Set(others.flatMap((each) => each[kind]))].sort();
     expect(exportsOf(`${NAME}/core`)).toEqual({ values: union('values'), types: union('types') });
+  });
+});
+
+describe('an app that imports the constructs', () => {
+  const printed = (script: string) =>
+    JSON.parse(execFileSync(process.execPath, ['-e', script], { cwd: ROOT, encoding: 'utf8' }));
+
+  test('loads of them what it uses', () => {
+    const [first, used] = printed(`
+      const constructs = require('${NAME}');
+      const loaded = () => Object.keys(require.cache).flatMap((file) => file.replaceAll('\\\\', '/').split('/dist/lib/')[1] ?? []);
+      const first = loaded();
+      constructs.UniformStream;
+      console.log(JSON.stringify([first, loaded()]));`);
+    expect(first).toEqual(['index.js']);
+    expect(used).toEqual(['index.js', 'stream/uniform-stream.js']);
+  });
+
+  test('can name them in an import of a module', () => {
+    const { values } = EXPORTS[NAME as keyof typeof EXPORTS];
+    const script = `import { ${values.join(', ')} } from '${NAME}'; console.log([${values.join(', ')}].length);`;
+    const options = { cwd: ROOT, encoding: 'utf8' } as const;
+    const count = execFileSync(process.execPath, ['--input-type=module', '-e', script], options);
+    expect(Number(count)).toBe(values.length);
   });
 });
 
