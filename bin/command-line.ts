@@ -2,11 +2,13 @@ import { EvenShardsError } from '../lib/core/foundation/errors';
 import { version } from '../package.json';
 import { cql } from './cql';
 import { UsageError } from './flags';
+import { keys } from './keys';
 import { local } from './local';
 import { InvalidInputError } from './local/sample/sample-error';
 import { parked } from './parked';
 import { plan } from './plan';
 import { reshard } from './reshard';
+import { shards } from './shards';
 import { simulate } from './simulate';
 
 interface Command {
@@ -17,6 +19,7 @@ interface Command {
 /** Each command is a room of its own under bin. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   cql: { run: cql, summary: 'the CREATE TABLE of each Keyspaces table of an app' },
+  keys: { run: keys, summary: 'the next explicit hash keys that load shards evenly, and the tree that they come from' },
   local: { run: local, summary: 'run a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda' },
   parked: {
     run: (args) => parked(args),
@@ -24,6 +27,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   plan: { run: plan, summary: 'how many shards a stream or an index needs, why, and what they cost' },
   reshard: { run: reshard, summary: 'which deployments take an index from its shard counts to others' },
+  shards: { run: (args) => shards(args), summary: 'the shards of a stream, their hash keys, and how even they are' },
   simulate: {
     run: simulate,
     summary: 'how evenly keys load shards, by each way to place them, now and after doublings',

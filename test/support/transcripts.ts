@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { keys } from '../../bin/keys';
 import { plan } from '../../bin/plan';
 import { repositoryEvents } from './tables/repository-events';
 
@@ -13,6 +14,9 @@ export interface Transcript {
   run(folder: string): Promise<void>;
 }
 
+/** The keys of which the article makes a tree anew. */
+const KEYS_OF_THE_ARTICLE = ['0', '32', '9', '57'];
+
 /** The command lines of the guides. `npm run docs:transcripts` writes what they print into the guides. */
 export const TRANSCRIPTS: readonly Transcript[] = [
   {
@@ -20,6 +24,18 @@ export const TRANSCRIPTS: readonly Transcript[] = [
     line: 'plan --input events.ndjson',
     run: (folder) => plan(['--input', fileOf(folder, 'events.ndjson', repositoryEvents())]),
   },
+  ...[
+    '--shards 3 --count 6',
+    '--space 128 --count 7 --tree',
+    '--space 128 --count 8 --allocated keys.txt --tree',
+    '--space 128 --count 15 --order alternating --tree',
+  ].map(
+    (flags): Transcript => ({
+      guide: 'hash-keys',
+      line: `keys ${flags}`,
+      run: (folder) => keys(flags.replace('keys.txt', fileOf(folder, 'keys.txt', KEYS_OF_THE_ARTICLE)).split(' ')),
+    }),
+  ),
 ];
 
 /** What stands in the guide before and behind the transcript. */

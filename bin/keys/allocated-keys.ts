@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { parseHashKey } from '../../lib/core/foundation/hash-key-space';
+import type { WeightedHashKey } from '../../lib/core/registry/balanced-key-allocator';
+import { InvalidInputError } from '../local/sample/sample-error';
+
+const STANDARD_INPUT = 0;
+
+/**
+ * The keys of a file, one a line, each followed by the weight of its owner if it has one.
+ *
+ * @throws InvalidInputError naming file and line of what cannot be read
+ */
+export function allocatedKeys(file: string): WeightedHashKey[] {
+  return linesOf(file).flatMap((line, index) => {
+    const text = line.trim();
+    if (text === '') return [];
+    const [digits = '', weight = '1', ...others] = text.split(/[\s,]+/);
+    const hashKey = parseHashKey(digits);
+    if (hashKey === undefined || others.length > 0 || !(Number(weight) > 0)) {
+      const allowed = 'a hash key in decimal digits, and the weight of its owner behind it if it has one';
+      throw new InvalidInputError(`${file}, line ${index + 1} must be ${allowed}, got ${JSON.stringify(text)}`);
+    }
+    return [{ hashKey, weight: Number(weight) }];
+  });
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file === '-' ? STANDARD_INPUT : file, 'utf8').split('\n');
+  } catch (error) {
+    throw new InvalidInputError(`cannot read allocated keys from ${file}: ${(error as Error).message}`);
+  }
+}

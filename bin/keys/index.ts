@@ -1,0 +1,129 @@
+import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
+import { checkSpace, HASH_KEY_SPACE } from '../../lib/core/foundation/hash-key-space';
+import { checkShardCount, MAX_STREAM_SHARDS } from '../../lib/core/foundation/shard-count';
+import { alternatingKey, leftToRightKey } from '../../lib/core/planning/earlier-key-orders';
+import { checkWhole } from '../../lib/core/planning/number-checks';
+import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';
+import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { allocatedKeys } from './allocated-keys';
+import { KeyTree } from './key-tree';
+
+const COMMAND = 'even-shards keys';
+
+const HELP = `usage: even-shards keys [options]
+
+Prints the next explicit hash keys, one a line, so that their owners load the shards of a stream evenly. It asks nobody: give it
+the keys that have owners already.
+
+  --count N         how many (default: 14)
+  --shards N        of a stream that has N even shards: the next key is of its lightest shard (default: keys for any power of two)
+  --allocated FILE  keys that have owners, one a line, each with a weight behind it if its owner has one; - is standard input
+  --order ORDER     left-to-right, alternating or balanced: the orders of "Kinesis Hash Key Space Partitioning", of which the
+                    first two are for comparison (default: balanced)
+  --space N         another number of hash keys than 2^128: 128 in the article's examples
+  --tree            print the tree after each key, as the article does
+  --json            print one JSON document
+  --help            show this text
+
+example: even-shards keys --count 7 --space 128 --tree`;
+
+const OPTIONS = {
+  allocated: { type: 'string' },
+  count: { type: 'string', default: '14' },
+  help: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  order: { type: 'string', default: 'balanced' },
+  shards: { type: 'string' },
+  space: { type: 'string' },
+  tree: { type: 'boolean', default: false },
+} as const;
+
+const EARLIER_ORDERS: Readonly<Record<string, (n: number, space: bigint) => bigint>> = {
+  'left-to-right': leftToRightKey,
+  alternating: alternatingKey,
+};
+
+const MOST_KEYS = 1_000_000;
+
+/** Each line shows the whole tree. */
+const MOST_TREES = 1_000;
+
+/** `even-shards keys`. */
+export async function keys(args: string[]): Promise<void> {
+  const { values: flags } = parsedFlags(COMMAND, { args, options: OPTIONS });
+  if (flags.help) return console.log(HELP);
+  const asked = askedFor(flags);
+  const given = flags.allocated === undefined ? [] : allocatedKeys(flags.allocated);
+  const next = inFlagTerms(COMMAND, () => nextKeys(asked, given));
+  const { shards, space } = asked;
+  const ranges = shards === undefined ? undefined : uniformRanges(shards, space);
+  const shardOf = (hashKey: bigint) => ranges && shardIndexOf(hashKey, ranges);
+  if (flags.json) {
+    const found = next.map((hashKey) => ({ hashKey: String(hashKey), shard: shardOf(hashKey) }));
+    return console.log(JSON.stringify(found, null, 2));
+  }
+  const tree = flags.tree ? new KeyTree(space) : undefined;
+  for (const { hashKey } of given) tree?.add(hashKey);
+  for (const hashKey of next) {
+    tree?.add(hashKey);
+    const shard = shardOf(hashKey);
+    if (tree) console.log(`${given.length > 0 ? 'Next Key' : 'Key'}: ${hashKey} ${tree}`);
+    else console.log(shard === undefined ? String(hashKey) : `${hashKey} ${shard}`);
+  }
+}
+
+interface Asked {
+  readonly count: number;
+  readonly space: bigint;
+  readonly shards: number | undefined;
+  readonly earlierOrder: ((n: number, space: bigint) => bigint) | undefined;
+}
+
+type Flags = ReturnType<typeof parsedFlags<{ options: typeof OPTIONS }>>['values'];
+
+function askedFor(flags: Flags): Asked {
+  const { order, allocated, tree } = flags;
+  const earlierOrder = Object.hasOwn(EARLIER_ORDERS, order) ? EARLIER_ORDERS[order] : undefined;
+  if (earlierOrder === undefined && order !== 'balanced') {
+    throw new UsageError(
+      `--order must be one of ${[...Object.keys(EARLIER_ORDERS), 'balanced'].join(', ')}, got "${order}"`,
+      COMMAND,
+    );
+  }
+  const needsBalanced = allocated !== undefined ? 'allocated' : flags.shards !== undefined ? 'shards' : undefined;
+  if (earlierOrder !== undefined && needsBalanced !== undefined) {
+    throw new UsageError(
+      `--order ${order} knows neither shards nor other keys, so it takes no --${needsBalanced}`,
+      COMMAND,
+    );
+  }
+  if (tree && flags.shards !== undefined) {
+    throw new UsageError('--tree is that of the whole key space, so it takes no --shards', COMMAND);
+  }
+  const count = numberOf(COMMAND, 'count', flags.count)!;
+  const shards = numberOf(COMMAND, 'shards', flags.shards);
+  const space = spaceOf(flags.space);
+  inFlagTerms(COMMAND, () => {
+    checkWhole('count', count, 1, tree ? MOST_TREES : MOST_KEYS);
+    if (shards !== undefined) checkShardCount('shards', shards, MAX_STREAM_SHARDS);
+  });
+  if (BigInt(count) > space) throw new UsageError(`--count must be at most ${space}, the keys of the space`, COMMAND);
+  return { count, shards, space, earlierOrder };
+}
+
+function spaceOf(text: string | undefined): bigint {
+  if (text === undefined) return HASH_KEY_SPACE;
+  if (!/^\d{1,39}$/.test(text)) throw new UsageError(`--space must be a whole number, got "${text}"`, COMMAND);
+  inFlagTerms(COMMAND, () => checkSpace(BigInt(text)));
+  return BigInt(text);
+}
+
+function nextKeys(
+  { count, space, shards, earlierOrder }: Asked,
+  allocated: ReturnType<typeof allocatedKeys>,
+): bigint[] {
+  if (earlierOrder !== undefined) return Array.from({ length: count }, (_, n) => earlierOrder(n, space));
+  const ranges = shards === undefined ? {} : { ranges: uniformRanges(shards, space) };
+  const allocator = new BalancedKeyAllocator({ space, allocated, ...ranges });
+  return Array.from({ length: count }, () => allocator.allocate());
+}

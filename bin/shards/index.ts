@@ -1,0 +1,59 @@
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { areShardsEven, skewOf } from '../../lib/core/resharding/skew';
+import { parsedFlags, UsageError } from '../flags';
+import { type ListShardsClient, listShards } from './list-shards';
+import { shardsReport } from './shards-report';
+
+const COMMAND = 'even-shards shards';
+
+const HELP = `usage: even-shards shards STREAM [options]
+
+Shows the shards of a stream: which hash keys each has, and how even they are. STREAM is a name or an ARN. It asks Kinesis with
+the credentials and the region of the environment, and needs one permission:
+
+  { "Effect": "Allow", "Action": "kinesis:ListShards", "Resource": "arn:aws:kinesis:REGION:ACCOUNT:stream/STREAM" }
+
+  --closed        also list the shards that were split or merged and still hold records
+  --endpoint URL  another Kinesis, such as that of a local run
+  --json          print one JSON document
+  --help          show this text
+
+exit code: 0 if the open shards are even, 3 if one has more than 1.05 times the hash keys of the mean.
+
+example: even-shards shards orders`;
+
+const OPTIONS = {
+  closed: { type: 'boolean', default: false },
+  endpoint: { type: 'string' },
+  help: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+} as const;
+
+const EXIT_UNEVEN = 3;
+
+/** `even-shards shards`. */
+export async function shards(args: string[], clientOf: (endpoint?: string) => ListShardsClient = kinesis) {
+  const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
+  if (flags.help) return console.log(HELP);
+  const [stream, ...others] = positionals;
+  if (stream === undefined || others.length > 0) throw new UsageError('give one stream', COMMAND);
+  const named = stream.startsWith('arn:') ? { StreamARN: stream } : { StreamName: stream };
+  const listed = await listShards(clientOf(flags.endpoint), named);
+  const open = listed.filter(({ isOpen }) => isOpen);
+  if (flags.json) {
+    const shown = flags.closed ? listed : open;
+    console.log(JSON.stringify({ stream, skew: skewOf(open), shards: shown }, decimal, 2));
+  } else console.log(shardsReport(stream, listed, flags.closed).join('\n'));
+  if (!areShardsEven(open)) process.exitCode = EXIT_UNEVEN;
+}
+
+/** JSON has no integers of 128 bits. */
+function decimal(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+/** An endpoint without TLS, such as an emulator's, speaks no HTTP/2. */
+function kinesis(endpoint?: string): ListShardsClient {
+  return new Kinesis({ requestHandler: new NodeHttpHandler(), ...(endpoint !== undefined && { endpoint }) });
+}

@@ -1,0 +1,66 @@
+import type { HashKeyRange } from '../../lib/core/foundation/hash-key-ranges';
+import { parseHashKey } from '../../lib/core/foundation/hash-key-space';
+import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
+import { OnwardPages } from '../../lib/core/foundation/onward-pages';
+import type { ListedShard } from '../../lib/core/resharding/reshard-client';
+
+/** A shard of a stream, open or closed. */
+export interface Shard extends HashKeyRange {
+  readonly shardId: string;
+  readonly isOpen: boolean;
+  /** The shards that it was split from or merged from. */
+  readonly parents: readonly string[];
+}
+
+/** What the command reads of a shard. */
+interface ListedShardOfFamily extends ListedShard {
+  readonly ParentShardId?: string | undefined;
+  readonly AdjacentParentShardId?: string | undefined;
+}
+
+/** The part of a Kinesis client that the command uses. */
+export interface ListShardsClient {
+  listShards(input: {
+    StreamName?: string;
+    StreamARN?: string;
+    NextToken?: string;
+  }): Promise<{ Shards?: ListedShardOfFamily[] | undefined; NextToken?: string | undefined }>;
+}
+
+/** All shards of a stream that still hold records, in the order of their hash keys; of one range, the oldest first. */
+export async function listShards(
+  client: ListShardsClient,
+  stream: { StreamName: string } | { StreamARN: string },
+): Promise<Shard[]> {
+  const listed: ListedShardOfFamily[] = [];
+  const pages = new OnwardPages('ListShards');
+  let token: string | undefined;
+  do {
+    const page = await client.listShards(token === undefined ? stream : { NextToken: token });
+    if (!Array.isArray(page?.Shards)) throw incomplete();
+    listed.push(...page.Shards);
+    token = pages.next(page.NextToken);
+  } while (token !== undefined);
+  return listed
+    .map(shardOf)
+    .sort((a, b) => compare(a.startingHashKey, b.startingHashKey) || compare(a.shardId, b.shardId));
+}
+
+function compare<T extends bigint | string>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function shardOf(listed: ListedShardOfFamily): Shard {
+  const { ShardId, HashKeyRange, SequenceNumberRange, ParentShardId, AdjacentParentShardId } = listed;
+  const [startingHashKey, endingHashKey] = [HashKeyRange?.StartingHashKey, HashKeyRange?.EndingHashKey].map((text) =>
+    typeof text === 'string' ? parseHashKey(text) : undefined,
+  );
+  if (!ShardId || startingHashKey === undefined || endingHashKey === undefined) throw incomplete();
+  const isOpen = (SequenceNumberRange?.EndingSequenceNumber ?? undefined) === undefined;
+  const parents = [ParentShardId, AdjacentParentShardId].filter((parent) => parent !== undefined && parent !== null);
+  return { shardId: ShardId, startingHashKey, endingHashKey, isOpen, parents };
+}
+
+function incomplete(): IncompleteAnswerError {
+  return new IncompleteAnswerError('ListShards', 'shards with ids and hash key ranges');
+}

@@ -1,0 +1,53 @@
+import { HASH_KEY_SPACE } from '../../lib/core/foundation/hash-key-space';
+import { areShardsEven, skewOf, widthOf } from '../../lib/core/resharding/skew';
+import { textTable } from '../local/sample/text-table';
+import type { Shard } from './list-shards';
+
+const BAR = 40;
+
+/** The shards of a stream as lines for a terminal. */
+export function shardsReport(stream: string, shards: readonly Shard[], withClosed: boolean): string[] {
+  const open = shards.filter(({ isOpen }) => isOpen);
+  const closed = shards.length - open.length;
+  const skew = skewOf(open);
+  const shown = withClosed ? shards : open;
+  return [
+    `${stream}: ${open.length} open ${open.length === 1 ? 'shard' : 'shards'}, ${areShardsEven(open) ? 'even' : 'UNEVEN'}: ` +
+      `the widest has ${skew.toFixed(2)} times the hash keys of the mean`,
+    ...(skew > 1 ? [`keys that MD5 places load it ${skew.toFixed(2)} times as much as the mean`] : []),
+    '',
+    ...textTable(
+      ['shard', 'first hash key', 'last hash key', 'part', ''],
+      shown.map(({ shardId, isOpen, startingHashKey, endingHashKey, parents }) => [
+        shardId,
+        String(startingHashKey),
+        String(endingHashKey),
+        percent({ startingHashKey, endingHashKey }),
+        [
+          isOpen ? bar({ startingHashKey, endingHashKey }) : 'closed',
+          ...(parents.length > 0 && withClosed ? [`from ${parents.join(' and ')}`] : []),
+        ].join(' '),
+      ]),
+    ),
+    ...(closed > 0 && !withClosed
+      ? [
+          '',
+          `${closed} closed ${closed === 1 ? 'shard still holds' : 'shards still hold'} records: --closed lists them, too`,
+        ]
+      : []),
+  ];
+}
+
+type Range = Pick<Shard, 'startingHashKey' | 'endingHashKey'>;
+
+function partOf(range: Range): number {
+  return Number((widthOf(range) * 1_000_000n) / HASH_KEY_SPACE) / 1_000_000;
+}
+
+function percent(range: Range): string {
+  return `${Number((100 * partOf(range)).toPrecision(3))}%`;
+}
+
+function bar(range: Range): string {
+  return '#'.repeat(Math.max(1, Math.round(partOf(range) * BAR)));
+}

@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import type { Kinesis } from '@aws-sdk/client-kinesis';
+import { localClients } from '../../bin/local/emulators/clients';
+import type { Emulator } from '../../bin/local/emulators/emulator-thread';
+import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
+import { shards } from '../../bin/shards';
+import { printed } from '../support/command';
+
+/** The emulator of Kinesis that `even-shards local` runs. */
+describe('even-shards shards', () => {
+  const HALF = String(2n ** 127n);
+  let emulator: Emulator;
+  let kinesis: Kinesis;
+
+  beforeAll(async () => {
+    emulator = await startKinesisEmulator();
+    const { endpoint } = emulator;
+    kinesis = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).kinesis;
+    await create('test-1', 1);
+    await kinesis.splitShard({
+      StreamName: 'test-1',
+      ShardToSplit: 'shardId-000000000000',
+      NewStartingHashKey: HALF,
+    });
+    await active('test-1');
+    await create('uneven', 2);
+    const { Shards = [] } = await kinesis.listShards({ StreamName: 'uneven' });
+    await kinesis.splitShard({ StreamName: 'uneven', ShardToSplit: Shards[0]!.ShardId!, NewStartingHashKey: '1000' });
+    await active('uneven');
+  }, 60_000);
+  afterAll(async () => {
+    kinesis?.destroy();
+    await emulator?.stop();
+  });
+  afterEach(() => {
+    process.exitCode = undefined;
+  });
+
+  async function create(StreamName: string, ShardCount: number): Promise<void> {
+    await kinesis.createStream({ StreamName, ShardCount });
+    await active(StreamName);
+  }
+
+  async function active(StreamName: string): Promise<void> {
+    for (;;) {
+      const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName });
+      if (StreamDescriptionSummary?.StreamStatus === 'ACTIVE') return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  const output = (...args: string[]): Promise<string> => printed((all) => shards(all, () => kinesis), ...args);
+
+  test('shows the split of the article as the guide to hash keys prints it', async () => {
+    const transcript = `$ npx even-shards shards test-1 --closed\n\n${await output('test-1', '--closed')}\n\`\`\``;
+    expect(readFileSync('docs/guides/hash-keys.md', 'utf8')).toContain(transcript);
+    expect(process.exitCode).toBeUndefined();
+  });
+
+  test('leaves closed shards out, and says that there are some', async () => {
+    const lines = await output('test-1');
+    expect(lines).toContain('test-1: 2 open shards, even: the widest has 1.00 times the hash keys of the mean');
+    expect(lines).toContain('1 closed shard still holds records: --closed lists them, too');
+    expect(lines).not.toContain('shardId-000000000000');
+  });
+
+  test('prints JSON with hash keys as text', async () => {
+    const { skew, shards: listed } = JSON.parse(await output('test-1', '--json'));
+    expect(skew).toBe(1);
+    expect(listed[0]).toEqual({
+      shardId: 'shardId-000000000001',
+      startingHashKey: '0',
+      endingHashKey: String(2n ** 127n - 1n),
+      isOpen: true,
+      parents: ['shardId-000000000000'],
+    });
+  });
+
+  test('exits with 3 if the shards are uneven, and says by how much', async () => {
+    expect(await output('uneven')).toContain('uneven: 3 open shards, UNEVEN: the widest has 1.50 times');
+    expect(process.exitCode).toBe(3);
+  });
+
+  test('fails for a stream that is not there, and for none', async () => {
+    await expect(output('nobody')).rejects.toThrow(/nobody/);
+    await expect(output()).rejects.toThrow('give one stream');
+  });
+
+  test('asks with one operation, of which its help names the permission', async () => {
+    const asked: string[] = [];
+    const client = new Proxy(kinesis, {
+      get: (target, name, receiver) => {
+        if (typeof name === 'string' && typeof Reflect.get(target, name, receiver) === 'function') asked.push(name);
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    await printed((all) => shards(all, () => client), 'test-1');
+    expect(new Set(asked.filter((name) => name !== 'send'))).toEqual(new Set(['listShards']));
+    expect(await output('--help')).toContain('"Action": "kinesis:ListShards"');
+  });
+});

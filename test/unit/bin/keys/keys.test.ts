@@ -1,0 +1,84 @@
+import { keys } from '../../../../bin/keys';
+import { BalancedKeyAllocator, balancedKey, hashPartitionKey, uniformRanges } from '../../../../lib/core';
+import { printed, sampleFolder } from '../../../support/command';
+
+const samples = sampleFolder();
+const lines = async (...args: string[]): Promise<string[]> => (await printed(keys, ...args)).split('\n');
+const numbers = async (...args: string[]): Promise<number[]> => (await lines(...args)).map(Number);
+
+/** Golden values: the outputs in the article "Kinesis Hash Key Space Partitioning". */
+const ARTICLE = {
+  leftToRight: [64, 32, 96, 16, 48, 80, 112, 8, 24, 40],
+  alternating: [64, 32, 96, 16, 80, 48, 112, 8, 40, 72, 104, 24, 56, 88, 120],
+  tree: [
+    'Key: 64 (64)',
+    'Key: 32 ((32) 64)',
+    'Key: 96 ((32) 64 (96))',
+    'Key: 16 (((16) 32) 64 (96))',
+    'Key: 80 (((16) 32) 64 ((80) 96))',
+    'Key: 48 (((16) 32 (48)) 64 ((80) 96))',
+    'Key: 112 (((16) 32 (48)) 64 ((80) 96 (112)))',
+  ],
+  lastOfTreeMadeAnew:
+    'Next Key: 16 ((((((((0) 1) 2) 4) 8 (((9) 10) 12)) 16) 32 (48 (56 (((57) 58) 60)))) 64 (((72) 80) 96 ((104) 112)))',
+};
+
+describe('even-shards keys', () => {
+  test('prints 14 keys of the space of Kinesis, one a line', async () => {
+    expect(await lines()).toEqual(Array.from({ length: 14 }, (_, n) => String(balancedKey(n))));
+  });
+
+  test('prints the orders of the article', async () => {
+    const args = ['--space', '128', '--count'];
+    expect(await numbers(...args, '10', '--order', 'left-to-right')).toEqual(ARTICLE.leftToRight);
+    expect(await numbers(...args, '15', '--order', 'alternating')).toEqual(ARTICLE.alternating);
+    expect(await numbers(...args, '7', '--order', 'balanced')).toEqual([64, 32, 96, 16, 80, 48, 112]);
+  });
+
+  test('prints the tree of the article after each key', async () => {
+    expect(await lines('--space', '128', '--count', '7', '--tree')).toEqual(ARTICLE.tree);
+  });
+
+  test('goes on from given keys as the article does, and prints its tree', async () => {
+    const file = samples.file('keys.txt', ['0', '32', '9', '', '57']);
+    const trees = await lines('--space', '128', '--count', '8', '--allocated', file, '--tree');
+    expect(trees.map((line) => line.split(' ')[2])).toEqual(['64', '96', '80', '112', '72', '48', '104', '16']);
+    expect(trees.at(-1)).toBe(ARTICLE.lastOfTreeMadeAnew);
+  });
+
+  test('takes the weights of owners, and prints the shard of each key', async () => {
+    const busy = hashPartitionKey('busy');
+    const ranges = uniformRanges(4);
+    const allocator = new BalancedKeyAllocator({ ranges, allocated: [{ hashKey: busy, weight: 3 }] });
+    const file = samples.file('weights.txt', [`${busy} 3`]);
+    const found: { hashKey: string; shard: number }[] = JSON.parse(
+      await printed(keys, '--shards', '4', '--count', '9', '--allocated', file, '--json'),
+    );
+    expect(found.map(({ hashKey }) => hashKey)).toEqual(Array.from({ length: 9 }, () => String(allocator.allocate())));
+    const owners = [0, 1, 2, 3].map((shard) => found.filter((key) => key.shard === shard).length);
+    expect(owners.toSorted()).toEqual([0, 3, 3, 3]);
+  });
+
+  test.each([
+    [['--count', '0'], '--count must be a whole number from 1 to 1000000, got 0'],
+    [['--count', '2000', '--tree'], '--count must be a whole number from 1 to 1000, got 2000'],
+    [['--count', '9', '--space', '8'], '--count must be at most 8, the keys of the space'],
+    [['--space', '0'], '--space must be a bigint from 1 to 2^128'],
+    [['--space', 'many'], '--space must be a whole number, got "many"'],
+    [['--order', 'random'], '--order must be one of left-to-right, alternating, balanced, got "random"'],
+    [['--order', 'alternating', '--shards', '2'], 'so it takes no --shards'],
+    [['--tree', '--shards', '2'], '--tree is that of the whole key space, so it takes no --shards'],
+    [['--shards', '10001'], '--shards must be a whole number from 1 to 10000'],
+    [['--allocated', '/nowhere'], 'cannot read allocated keys from /nowhere'],
+  ])('refuses %j', async (args, problem) => {
+    await expect(keys(args)).rejects.toThrow(problem);
+  });
+
+  test.each(['ten', '-1', '1 2 3', '7 heavy', '340282366920938463463374607431768211456'])(
+    'refuses a file with the line %s, and names the line',
+    async (line) => {
+      const file = samples.file('wrong.txt', ['1', line]);
+      await expect(keys(['--allocated', file])).rejects.toThrow(`${file}, line 2 must be a hash key in decimal digits`);
+    },
+  );
+});
