@@ -18,7 +18,7 @@ export interface Order {
 
 /** Places orders, and answers how many shards their status is spread over. */
 export async function handler({ orders }: { orders: Order[] }): Promise<{ shards: number }> {
-  const index = await byStatus.forWriting();
+  const index = await byStatus.forWriting(orders.map(({ status }) => status));
   for (const order of orders) await documents.put(shardPut([index], order));
   return { shards: (index.shards.byValue?.[orders[0]!.status] ?? index.shards.default).write };
 }

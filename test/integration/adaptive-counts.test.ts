@@ -28,6 +28,7 @@ import {
   WRITE_UNITS_PER_SECOND,
 } from '../../lib/core/foundation/function-environment';
 import { adaptiveConfig } from '../support/fakes/adaptive-config';
+import { jumpingClock } from '../support/fakes/jumping-clock';
 import { createTable } from '../support/sharded-tables';
 
 /** The table of counts on dynalite with the AWS SDK, and the function of IndexItemMover that would be deployed. */
@@ -131,7 +132,7 @@ describe('a damaged item of the table of counts', () => {
   });
 });
 
-test('10,000 values that have grown are read over several pages, and each by itself', async () => {
+test('10,000 values that have grown are read over several pages, or those alone that are named', async () => {
   const values = Array.from({ length: 10_000 }, (_, number) => `value ${String(number).padStart(5, '0')}`);
   for (let from = 0; from < values.length; from += 25) {
     const puts = values.slice(from, from + 25).map((value, place) => ({
@@ -139,24 +140,31 @@ test('10,000 values that have grown are read over several pages, and each by its
     }));
     await dynamoDb.batchWriteItem({ RequestItems: { [COUNTS]: puts } });
   }
-  let pages = 0;
+  let queries = 0;
   const counting = {
     query: (input: Parameters<DynamoDB['query']>[0]) => {
-      pages += 1;
+      queries += 1;
       return dynamoDb.query(input);
     },
   };
   const counts = await new DynamoDbShardCountReader(counting as never, adaptiveConfig).readCounts();
-  expect(pages).toBeGreaterThan(1);
+  expect(queries).toBeGreaterThan(1);
   expect(counts.map(({ value }) => value)).toEqual(values);
   expect(counts[9_999]).toMatchObject({ write: 4, read: 4 + (9_999 % 60) });
   // However long an answer of an emulator takes.
   const patient: Clock = { now: () => 0, schedule: () => () => {}, sleep: async () => {} };
-  const { shards } = await new AdaptiveIndex(adaptiveConfig, store, {
-    clock: patient,
-    timeOfDay: () => 0,
-  }).forReading();
+  const reader = new DynamoDbShardCountReader(counting as never, adaptiveConfig);
+  const index = new AdaptiveIndex(adaptiveConfig, reader, { clock: patient, timeOfDay: () => 0 });
+  queries = 0;
+  const named = await index.forReading(undefined, ['value 07777', 'value 00001', 'rare']);
+  expect(named.shards.byValue).toEqual({
+    'value 07777': { write: 4, read: 4 + (7_777 % 60) },
+    'value 00001': { write: 4, read: 5 },
+  });
+  expect(queries).toBe(1 + 3);
+  const { shards } = await index.forReading();
   expect(Object.keys(shards.byValue!)).toHaveLength(10_000);
+  expect(queries).toBe(1 + 3 + 10);
   expect(await store.readCount('value 07777')).toMatchObject({ read: 4 + (7_777 % 60) });
 }, 120_000);
 
@@ -188,7 +196,7 @@ describe('the function of IndexItemMover for an index whose counts grow', () => 
       const order = { orderId: `o-${number}`, status: 'open', createdAt: String(number) };
       await documents.put(shardPut([anew().initial], order));
     }
-    await raiseShardCount(adaptiveConfig, store, { ...why, to: 8 }, { clock: jumping() });
+    await raiseShardCount(adaptiveConfig, store, { ...why, to: 8 }, { clock: jumpingClock() });
     expect(await found()).toBe(ORDERS);
     expect((await reshard()).moved).toBeGreaterThan(ORDERS / 2);
     expect(await found()).toBe(ORDERS);
@@ -203,7 +211,7 @@ describe('the function of IndexItemMover for an index whose counts grow', () => 
     const { resumePoint, itemsScanned } = await reshardItems(small, anew(), early);
     expect(itemsScanned).toBe(50);
 
-    const { version } = await lowerShardCount(adaptiveConfig, store, { ...why, to: 2 }, { clock: jumping() });
+    const { version } = await lowerShardCount(adaptiveConfig, store, { ...why, to: 2 }, { clock: jumpingClock() });
     expect(await findStrays(dynamoDb, anew())).toMatchObject({ hidden: 0 });
     const drained = await reshard(resumePoint);
     expect(drained).toMatchObject({ refused: 0, itemsScanned: ORDERS });
@@ -214,15 +222,3 @@ describe('the function of IndexItemMover for an index whose counts grow', () => 
     expect(await findStrays(dynamoDb, anew())).toMatchObject({ hidden: 0, strays: { misplaced: 0 } });
   }, 120_000);
 });
-
-/** Time passes where somebody waits. */
-function jumping(): Clock {
-  let nowMs = 0;
-  return {
-    now: () => nowMs,
-    schedule: () => () => {},
-    sleep: async (delayMs) => {
-      nowMs += delayMs;
-    },
-  };
-}

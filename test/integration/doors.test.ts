@@ -60,7 +60,7 @@ describe('an application that imports one name', () => {
     'consumer: deaggregate': 7_100,
     'producer: OrderedProducer': 44_000,
     'sharded-index: fanOutQuery': 49_000,
-    'adaptive-counts: AdaptiveIndex': 7_500,
+    'adaptive-counts: AdaptiveIndex': 11_700,
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_200,
     'keyspaces: fanOutSelect': 43_000,

@@ -7,7 +7,6 @@ import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { KeyLayout, ShardCounts, ShardedTable } from '../../lib';
 import {
   AdaptiveIndex,
-  type Clock,
   DynamoDbShardCountStore,
   fanOutItems,
   lowerShardCount,
@@ -17,6 +16,7 @@ import {
   type ShardedIndexConfig,
   shardPut,
 } from '../../lib/core';
+import { jumpingClock } from '../support/fakes/jumping-clock';
 import { createTable } from '../support/sharded-tables';
 
 /**
@@ -128,18 +128,6 @@ async function deploy(before: ShardCounts, after: ShardCounts): Promise<number[]
   return shards;
 }
 
-/** Time passes where somebody waits. */
-function jumping(): Clock {
-  let nowMs = 0;
-  return {
-    now: () => nowMs,
-    schedule: () => () => {},
-    sleep: async (delayMs) => {
-      nowMs += delayMs;
-    },
-  };
-}
-
 test('no query misses an order on the way from fixed counts to adaptive ones and back, in whatever order functions are deployed', async () => {
   expect(await deploy(FIXED, ADAPTIVE)).toEqual([4, 2, 2, 2]);
 
@@ -147,10 +135,10 @@ test('no query misses an order on the way from fixed counts to adaptive ones and
   const store = new DynamoDbShardCountStore(dynamoDb, config);
   const why = { reason: 'to see', changedBy: 'a test' };
   for (const [value, to] of Object.entries(READ)) {
-    await raiseShardCount(config, store, { ...why, value, to }, { clock: jumping() });
+    await raiseShardCount(config, store, { ...why, value, to }, { clock: jumpingClock() });
   }
   await started(config).write(40);
-  await lowerShardCount(config, store, { ...why, value: 'sent', to: 3 }, { clock: jumping() });
+  await lowerShardCount(config, store, { ...why, value: 'sent', to: 3 }, { clock: jumpingClock() });
   expect(await started(config).read()).toEqual([6, 8, 6, 2]);
 
   // What the table of counts says is what the next deployment begins with.

@@ -68,14 +68,27 @@ export function valueName(config: ShardedIndexConfig, value: string | number | u
   return valueText(value);
 }
 
+/** The most bytes of a value that has counts of its own. */
+const MOST_BYTES = MAX_COUNT_TABLE_VALUE_BYTES - 1;
+
 /** The text of a value, which its counts are kept by. Longer values keep the counts of the configuration. */
 export function countedValue(config: ShardedIndexConfig, value: string | number | undefined): string | undefined {
   const name = valueName(config, value);
-  const most = MAX_COUNT_TABLE_VALUE_BYTES - 1;
-  if (name !== undefined && Buffer.byteLength(name) > most) {
-    throw new InvalidIndexValueError('value', value, `at most ${most} bytes long, to have counts of its own`);
+  if (name !== undefined && Buffer.byteLength(name) > MOST_BYTES) {
+    throw new InvalidIndexValueError('value', value, `at most ${MOST_BYTES} bytes long, to have counts of its own`);
   }
   return name;
+}
+
+/**
+ * The texts of those of the values that can have counts of their own, each once. Undefined if the index covers the whole table.
+ *
+ * @throws InvalidIndexValueError for what is no value
+ */
+export function countedValues(config: ShardedIndexConfig, values: readonly (string | number)[]): string[] | undefined {
+  if (config.valueAttribute === undefined) return undefined;
+  const names = values.map((value) => valueName(config, value) ?? '');
+  return [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MOST_BYTES);
 }
 
 /** The counts that the configuration gives a value, whatever it grows to. */

@@ -1,12 +1,13 @@
 import { backoffMs } from '../foundation/backoff';
 import { callWithin } from '../foundation/call-within';
 import { type Clock, systemClock } from '../foundation/clock';
-import type { IndexShards, ShardCount, ShardedConfigSource, ShardedIndexConfig } from '../sharded-index';
-import { adaptiveCountsOf, checkCountReader, floorOf } from './adaptive-config';
-import { ShardCountsUnavailableError } from './adaptive-count-errors';
-import { COPY_LIFE_MS, REFRESH_AFTER_MS } from './copy-life';
-import { checkGrownCount, type GrownCount } from './grown-count';
-import type { ShardCountReader } from './shard-count-store';
+import { RecentMap } from '../foundation/recent-map';
+import type { ShardedConfigSource, ShardedIndexConfig } from '../sharded-index';
+import { adaptiveCountsOf, checkCountReader, countedValues } from './adaptive-config';
+import { configWithCounts } from './config-with-counts';
+import type { GrownCount } from './grown-count';
+import { type Answer, LiveCopy, type Moment } from './live-copy';
+import type { CountPage, CountReadOptions, ShardCountReader } from './shard-count-store';
 
 /** Options of an `AdaptiveIndex`. */
 export interface AdaptiveIndexOptions {
@@ -32,20 +33,28 @@ export interface AdaptiveIndexOptions {
   random?(): number;
 }
 
-/** A configuration as it was at some moment after the two times. */
-interface Copy {
-  config: ShardedIndexConfig;
-  askedAtMs: number;
-  askedAtTimeOfDay: number;
-}
-
 /** A small table answers within milliseconds. Who waits longer waits for an answer that was lost. */
 const ANSWER_MS = 1_000;
 const ATTEMPTS = 3;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 1_000 };
 
-/** After a failure, nobody asks for so long: the next caller would wait as long, and fail as well. */
-const PAUSE_AFTER_FAILURE_MS = 1_000;
+/**
+ * Up to so many counts are read together. They cost 50 read units, and an answer of some 200 kB; of more, each process
+ * reads those of the values that it is asked for.
+ */
+const READ_TOGETHER = 1_000;
+
+/** Copies of the counts of so many values are kept. A value that is forgotten is asked for again. */
+const VALUES_KEPT = 10_000;
+
+/** The configuration of each of them names all values that the index was configured with, so many names in all. */
+const NAMES_KEPT = 200_000;
+
+/** The counts of one value, and the configuration with them. */
+interface CountOfValue {
+  readonly count: GrownCount | undefined;
+  readonly config: ShardedIndexConfig;
+}
 
 /**
  * An index whose shard counts grow while applications run. Pass it in place of its configuration to `fanOutQuery`,
@@ -53,10 +62,12 @@ const PAUSE_AFTER_FAILURE_MS = 1_000;
  *
  *     const byStatus = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config));
  *     const page = await fanOutQuery(dynamoDb, byStatus, { value: 'open' });
- *     await documents.put(shardPut([await byStatus.forWriting()], order));
+ *     await documents.put(shardPut([await byStatus.forWriting(order.status)], order));
  *
- * It keeps a copy of the counts for 30 seconds and replaces it from the age of 10 seconds on, by one small query at a time,
- * however many values and callers there are. So keep one instance for the life of the process.
+ * It keeps a copy of the counts for 30 seconds and replaces it from the age of 10 seconds on. As long as no more than 1,000
+ * values have grown, that is one small query, however many values and callers there are. If more have, it reads the counts of
+ * the values that it is asked for, one read unit each, and keeps those of the last 10,000 values, or of fewer if the configuration
+ * names more than 20. So keep one instance for the life of the process, and name the values that you write.
  *
  * While the counts cannot be read, readers and writers go on for as long as the copy lives. Then readers fail, and writers
  * use the counts of the configuration, which every reader asks.
@@ -65,9 +76,13 @@ export class AdaptiveIndex implements ShardedConfigSource {
   /** The configuration with the counts that the index was configured with. */
   readonly initial: ShardedIndexConfig;
   private readonly clock: Clock;
-  private copy: Copy | undefined;
-  private asking: Promise<Copy> | undefined;
-  private failure: { error: unknown; atMs: number } | undefined;
+  /** The counts of all values, or undefined if those are too many to be read together. */
+  private readonly few: LiveCopy<ShardedIndexConfig | undefined>;
+  /** The counts of all values, however many they are. */
+  private readonly all: LiveCopy<ShardedIndexConfig>;
+  private readonly byValue: RecentMap<string, LiveCopy<CountOfValue>>;
+  /** No count is ever deleted. So counts that were too many once stay so. */
+  private tooMany = false;
 
   /**
    * @param config the configuration that the index emits
@@ -82,126 +97,122 @@ export class AdaptiveIndex implements ShardedConfigSource {
   ) {
     adaptiveCountsOf(config);
     checkCountReader(config, store);
-    this.initial = withCounts(config, []);
+    this.initial = configWithCounts(config, []);
     this.clock = options.clock ?? systemClock;
+    const names = 1 + Object.keys(config.shards.byValue ?? {}).length;
+    this.byValue = new RecentMap(Math.ceil(Math.min(VALUES_KEPT, NAMES_KEPT / names)));
+    this.few = this.copyOf((before) => this.readFew(before));
+    this.all = this.copyOf((before) => this.readAll(before));
   }
 
   /**
-   * The configuration with counts by which a page that begins now finds every item. Take it for one page or one stream, and
-   * never keep it. The functions that take an `AdaptiveIndex` do so.
+   * The configuration with counts by which a page of these values that begins now finds every item. Take it for one page or one
+   * stream, and never keep it. The functions that take an `AdaptiveIndex` do so.
    *
-   * @param withinMs for how long to wait for it, in milliseconds: three seconds at most without it, and whatever it is
+   * @param withinMs for how long to wait for it, in milliseconds: three seconds at most for each answer without it, and whatever
+   *   it is
+   * @param values the values that the page asks for. Without them, the counts of all values are read, in pages of 1,000
    * @throws ShardCountsUnavailableError if the counts cannot be read, or not in time, and the copy is too old
    */
-  async forReading(withinMs = Number.POSITIVE_INFINITY): Promise<ShardedIndexConfig> {
-    const copy = this.usableCopy() ?? (await this.askWithin(withinMs));
-    if (!this.isFresh(copy)) throw new ShardCountsUnavailableError();
-    return copy.config;
+  async forReading(
+    withinMs = Number.POSITIVE_INFINITY,
+    values?: readonly (string | number)[],
+  ): Promise<ShardedIndexConfig> {
+    const endMs = this.clock.now() + withinMs;
+    const left = (): number => Math.max(0, endMs - this.clock.now());
+    const few = this.tooMany ? undefined : await this.few.value(withinMs);
+    if (few !== undefined) return few;
+    const names = values && this.store.readCount && countedValues(this.config, values);
+    if (names === undefined) return this.all.value(left());
+    const counts = await Promise.all(names.map((name) => this.copyOfValue(name).value(left())));
+    if (counts.length === 1) return counts[0]!.config;
+    return configWithCounts(
+      this.config,
+      counts.flatMap(({ count = [] }) => count),
+    );
   }
 
   /**
    * The configuration for writes, with the counts of the moment. Take it right before each write, or each batch. While
    * the counts cannot be read, it has the counts that the index was configured with.
+   *
+   * @param values the value of the item to write, or the values of a batch. Any other value has the counts of the
+   *   configuration, if more than 1,000 values have grown. Without them, the counts of all values are read
    */
-  async forWriting(): Promise<ShardedIndexConfig> {
+  async forWriting(values?: string | number | readonly (string | number)[]): Promise<ShardedIndexConfig> {
     try {
-      const copy = this.usableCopy() ?? (await this.ask());
-      return this.isFresh(copy) ? copy.config : this.initial;
+      return await this.forReading(undefined, typeof values === 'object' || values === undefined ? values : [values]);
     } catch {
       return this.initial;
     }
   }
 
-  /** The copy, unless it is too old. If it is old, it is replaced meanwhile. */
-  private usableCopy(): Copy | undefined {
-    const { copy } = this;
-    if (copy === undefined || !this.isFresh(copy)) return undefined;
-    if (this.ageOf(copy) >= REFRESH_AFTER_MS) this.ask().catch(() => {});
+  private copyOfValue(name: string): LiveCopy<CountOfValue> {
+    let copy = this.byValue.get(name);
+    if (copy === undefined) {
+      copy = this.copyOf((before) => this.readOne(name, before));
+      this.byValue.set(name, copy);
+    }
     return copy;
   }
 
-  private isFresh(copy: Copy): boolean {
-    return this.ageOf(copy) < COPY_LIFE_MS;
+  private copyOf<T>(read: (before: T | undefined) => Promise<Answer<T>>): LiveCopy<T> {
+    return new LiveCopy(
+      this.clock,
+      () => this.now(),
+      read,
+      (error) => this.options.onUnavailable?.(error),
+    );
   }
 
-  /** The clock may have stood still while the process was frozen, and the time of day may have been set back. */
-  private ageOf({ askedAtMs, askedAtTimeOfDay }: Copy): number {
-    return Math.max(this.clock.now() - askedAtMs, this.timeOfDay() - askedAtTimeOfDay);
+  private now(): Moment {
+    return { ms: this.clock.now(), timeOfDay: (this.options.timeOfDay ?? Date.now)() };
   }
 
-  private timeOfDay(): number {
-    return (this.options.timeOfDay ?? Date.now)();
+  private async readFew(before: ShardedIndexConfig | undefined): Promise<Answer<ShardedIndexConfig | undefined>> {
+    const { value: page, askedAt } = await this.readPage(undefined);
+    this.tooMany = page.next !== undefined;
+    return { value: this.tooMany ? undefined : configWithCounts(this.config, page.counts, before), askedAt };
   }
 
-  /** Replaces the copy. Who asks while somebody is asking already waits for that answer. */
-  private ask(): Promise<Copy> {
-    const { failure } = this;
-    if (failure !== undefined && this.clock.now() - failure.atMs < PAUSE_AFTER_FAILURE_MS) {
-      return Promise.reject(failure.error);
+  private async readAll(before: ShardedIndexConfig | undefined): Promise<Answer<ShardedIndexConfig>> {
+    const counts: GrownCount[] = [];
+    const first = await this.readPage(undefined);
+    for (let page = first.value; ; page = (await this.readPage(page.next)).value) {
+      for (const count of page.counts) counts.push(count);
+      if (page.next === undefined) break;
     }
-    this.asking ??= this.askInTurn().finally(() => {
-      this.asking = undefined;
-    });
-    return this.asking;
+    // Each page is as of a moment behind the first question.
+    return { value: configWithCounts(this.config, counts, before), askedAt: first.askedAt };
   }
 
-  /** Whoever cannot wait leaves the question to others. */
-  private async askWithin(ms: number): Promise<Copy> {
-    const asked = this.ask();
-    if (!Number.isFinite(ms)) return asked;
-    return callWithin({ ms, clock: this.clock }, () => asked).catch((cause) => {
-      throw cause instanceof ShardCountsUnavailableError ? cause : new ShardCountsUnavailableError({ cause });
-    });
+  private async readOne(name: string, before: CountOfValue | undefined): Promise<Answer<CountOfValue>> {
+    const { value: count, askedAt } = await this.answer((options) => this.store.readCount!(name, options));
+    const counts = count === undefined ? [] : [count];
+    return { value: { count, config: configWithCounts(this.config, counts, before?.config ?? this.initial) }, askedAt };
   }
 
-  private async askInTurn(): Promise<Copy> {
-    try {
-      this.copy = await this.attempts();
-      this.failure = undefined;
-      return this.copy;
-    } catch (cause) {
-      const error = new ShardCountsUnavailableError({ cause });
-      this.failure = { error, atMs: this.clock.now() };
-      this.options.onUnavailable?.(cause);
-      throw error;
-    }
+  private readPage(from: unknown): Promise<Answer<CountPage>> {
+    return this.answer(async (options) =>
+      this.store.readCountPage === undefined
+        ? { counts: await this.store.readCounts(options) }
+        : // One more tells that there are more.
+          this.store.readCountPage({ ...options, from, limit: READ_TOGETHER + 1 }),
+    );
   }
 
-  private async attempts(): Promise<Copy> {
+  /** Each question has its own time and its own attempts, however many questions it takes to know all counts. */
+  private async answer<T>(ask: (options: CountReadOptions) => Promise<T>): Promise<Answer<T>> {
     const { random = Math.random } = this.options;
     for (let attempt = 1; ; attempt++) {
       // The age counts from the question: the answer is as of a moment behind it.
-      const [askedAtMs, askedAtTimeOfDay] = [this.clock.now(), this.timeOfDay()];
+      const askedAt = this.now();
       try {
-        const counts = await this.answered();
-        return { config: withCounts(this.config, counts), askedAtMs, askedAtTimeOfDay };
+        return { value: await callWithin({ ms: ANSWER_MS, clock: this.clock }, ask), askedAt };
       } catch (error) {
         if (attempt === ATTEMPTS) throw error;
         await this.clock.sleep(backoffMs(attempt, { ...BACKOFF, random }));
       }
     }
   }
-
-  private answered(): Promise<GrownCount[]> {
-    return callWithin({ ms: ANSWER_MS, clock: this.clock }, (options) => this.store.readCounts(options));
-  }
-}
-
-/** A configuration with fixed counts: for each value the larger of those it has grown to and those it was configured with. */
-function withCounts(config: ShardedIndexConfig, counts: readonly GrownCount[]): ShardedIndexConfig {
-  const { version: _version, adaptive: _adaptive, ...rest } = config;
-  const shards: IndexShards = { default: config.shards.default };
-  const byValue = new Map(Object.entries(config.shards.byValue ?? {}));
-  for (const count of counts) {
-    checkGrownCount(count);
-    const larger = largerOf(floorOf(config, count.value), count);
-    if (count.value === undefined) shards.default = larger;
-    else byValue.set(count.value, larger);
-  }
-  if (byValue.size > 0) shards.byValue = Object.fromEntries(byValue);
-  return { ...rest, shards };
-}
-
-function largerOf(a: ShardCount, b: ShardCount): ShardCount {
-  return { write: Math.max(a.write, b.write), read: Math.max(a.read, b.read) };
 }

@@ -6,7 +6,7 @@ import type { IndexQueryInput, IndexQueryOutput, QueryClient, ShardedIndexConfig
 import { adaptiveCountsOf } from './adaptive-config';
 import { CorruptShardCountError } from './adaptive-count-errors';
 import { checkGrownCount, type GrownCount } from './grown-count';
-import type { ShardCountReader, ShardCountStore } from './shard-count-store';
+import type { CountReadOptions, ShardCountReader, ShardCountStore } from './shard-count-store';
 import { COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from './shard-count-table';
 
 /** The input of a PutItem request for one count, in the AWS SDK's terms. */
@@ -25,10 +25,7 @@ export interface CountTableClient extends QueryClient {
   putItem(input: CountPutItemInput): Promise<object>;
 }
 
-/**
- * Reads the counts of an index from its DynamoDB table: all of them by one query, because few values grow. It needs
- * the permission to query that table.
- */
+/** Reads the counts of an index from its DynamoDB table. It needs the permission to query that table. */
 export class DynamoDbShardCountReader implements ShardCountReader {
   readonly countsOf: Pick<ShardedIndexConfig, 'tableName' | 'indexName'>;
   protected readonly tableName: string;
@@ -51,41 +48,64 @@ export class DynamoDbShardCountReader implements ShardCountReader {
     this.index = { S: `${tableName}/${indexName}` };
   }
 
-  readCounts(options?: { abortSignal?: AbortSignal }): Promise<GrownCount[]> {
-    return this.query('#index = :index', {}, options);
+  async readCounts(options?: CountReadOptions): Promise<GrownCount[]> {
+    const all: GrownCount[] = [];
+    const pages = new OnwardPages('Query');
+    let from: object | undefined;
+    do {
+      const { counts, next } = await this.readCountPage({ ...options, from });
+      for (const count of counts) all.push(count);
+      from = pages.next(next);
+    } while (from !== undefined);
+    return all;
   }
 
-  /** The counts that a key condition names. */
-  protected async query(
+  async readCountPage({
+    from,
+    limit,
+    ...options
+  }: CountReadOptions & { from?: unknown; limit?: number }): Promise<{ counts: GrownCount[]; next?: object }> {
+    const answer = await this.queries.query(
+      {
+        ...this.question('#index = :index', { '#index': COUNT_TABLE_INDEX }, {}),
+        ...(limit !== undefined && { Limit: limit }),
+        ...(from !== undefined && { ExclusiveStartKey: from as object }),
+      },
+      options,
+    );
+    const { LastEvaluatedKey: next }: IndexQueryOutput = Object(answer);
+    return { counts: countsOf(answer), ...(next && { next }) };
+  }
+
+  async readCount(value: string | undefined, options?: CountReadOptions): Promise<GrownCount | undefined> {
+    const names = { '#index': COUNT_TABLE_INDEX, '#value': COUNT_TABLE_VALUE };
+    const input = this.question('#index = :index AND #value = :value', names, { ':value': { S: keyOf(value) } });
+    const [count] = countsOf(await this.queries.query(input, options));
+    return count;
+  }
+
+  private question(
     condition: string,
+    names: Record<string, string>,
     values: Record<string, AttributeValue>,
-    options?: { abortSignal?: AbortSignal },
-  ): Promise<GrownCount[]> {
-    const counts: GrownCount[] = [];
-    const input: IndexQueryInput = {
+  ): IndexQueryInput {
+    return {
       TableName: this.tableName,
       KeyConditionExpression: condition,
-      ExpressionAttributeNames: {
-        '#index': COUNT_TABLE_INDEX,
-        ...(condition.includes('#value') && { '#value': COUNT_TABLE_VALUE }),
-      },
+      ExpressionAttributeNames: names,
       ExpressionAttributeValues: { ':index': this.index, ...values },
       ScanIndexForward: true,
       ConsistentRead: true,
       ReturnConsumedCapacity: 'TOTAL',
     };
-    const pages = new OnwardPages('Query');
-    let start: object | undefined;
-    do {
-      const answer = await this.queries.query({ ...input, ...(start && { ExclusiveStartKey: start }) }, options);
-      const { Items: items, LastEvaluatedKey }: IndexQueryOutput = Object(answer);
-      // An answer without items would be taken for an index of which no value has grown.
-      if (!Array.isArray(items)) throw new IncompleteAnswerError('Query', 'Items');
-      counts.push(...items.map(countOf));
-      start = pages.next(LastEvaluatedKey);
-    } while (start !== undefined);
-    return counts;
   }
+}
+
+/** @throws IncompleteAnswerError for an answer without items: it would be taken for an index of which no value has grown */
+function countsOf(answer: unknown): GrownCount[] {
+  const { Items: items }: IndexQueryOutput = Object(answer);
+  if (!Array.isArray(items)) throw new IncompleteAnswerError('Query', 'Items');
+  return items.map(countOf);
 }
 
 /**
@@ -101,11 +121,6 @@ export class DynamoDbShardCountStore extends DynamoDbShardCountReader implements
   ) {
     super(client, config);
     checkClient(client, ['query', 'putItem']);
-  }
-
-  async readCount(value: string | undefined): Promise<GrownCount | undefined> {
-    const [count] = await this.query('#index = :index AND #value = :value', { ':value': { S: keyOf(value) } });
-    return count;
   }
 
   async writeCount(count: GrownCount, expected: number): Promise<boolean> {

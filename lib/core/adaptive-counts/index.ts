@@ -28,7 +28,7 @@ export {
   type ShardCountLowering,
 } from './lower-shard-count';
 export { raiseShardCount, type ShardCountRaise } from './raise-shard-count';
-export type { ShardCountReader, ShardCountStore } from './shard-count-store';
+export type { CountPage, CountReadOptions, ShardCountReader, ShardCountStore } from './shard-count-store';
 export { isThrottledByIndex } from './throttled-by-index';
 export {
   type ReportUpdateItemInput,

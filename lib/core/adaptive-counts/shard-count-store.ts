@@ -1,6 +1,20 @@
 import type { ShardedIndexConfig } from '../sharded-index';
 import type { GrownCount } from './grown-count';
 
+/** How counts are read. */
+export interface CountReadOptions {
+  /** Aborted when nobody waits for the answer any more. */
+  abortSignal?: AbortSignal;
+}
+
+/** A page of counts. */
+export interface CountPage {
+  /** The counts of the next values, each as it is at some moment of the call: strongly consistent. */
+  counts: GrownCount[];
+  /** Where the next page goes on. Absent behind the last count. */
+  next?: unknown;
+}
+
 /** What readers and writers of an adaptive index need from the database that holds its counts. */
 export interface ShardCountReader {
   /**
@@ -8,12 +22,20 @@ export interface ShardCountReader {
    * @default not compared
    */
   readonly countsOf?: Pick<ShardedIndexConfig, 'tableName' | 'indexName'>;
+  /** Reads the counts of all values that have grown, each as it is at some moment of the call: strongly consistent. */
+  readCounts(options?: CountReadOptions): Promise<GrownCount[]>;
   /**
-   * Reads the counts of all values that have grown, each as it is at some moment of the call: strongly consistent.
-   *
-   * @param options.abortSignal aborted when nobody waits for the answer any more
+   * Reads the next counts, at most `limit` of them, behind the `next` of the page before. Then each page has a second of its own
+   * to be answered in, in place of all counts together.
+   * @default `readCounts` reads all of them at once
    */
-  readCounts(options?: { abortSignal?: AbortSignal }): Promise<GrownCount[]>;
+  readCountPage?(options: CountReadOptions & { from?: unknown; limit: number }): Promise<CountPage>;
+  /**
+   * Reads the counts of one value, strongly consistent. Undefined if the value has not grown. An index of which many values have
+   * grown is read by it, value by value.
+   * @default the counts of all values are read, however many they are
+   */
+  readCount?(value: string | undefined, options?: CountReadOptions): Promise<GrownCount | undefined>;
 }
 
 /**
@@ -22,7 +44,7 @@ export interface ShardCountReader {
  */
 export interface ShardCountStore extends ShardCountReader {
   /** Reads the counts of one value, strongly consistent. Undefined if the value has not grown. */
-  readCount(value: string | undefined): Promise<GrownCount | undefined>;
+  readCount(value: string | undefined, options?: CountReadOptions): Promise<GrownCount | undefined>;
   /**
    * Writes the counts of one value if the stored version is `expected`, or if none is stored and `expected` is 0. False
    * otherwise.

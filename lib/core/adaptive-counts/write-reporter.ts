@@ -78,7 +78,9 @@ const KEPT_MS = 24 * 60 * MINUTE_MS;
  * Send each write of a single item through `watch`:
  *
  *     const reporter = new WriteReporter(dynamoDb, config);
- *     await reporter.watch(order.status, async () => documents.put(shardPut([await byStatus.forWriting()], order)));
+ *     await reporter.watch(order.status, async () =>
+ *       documents.put(shardPut([await byStatus.forWriting(order.status)], order)),
+ *     );
  *
  * A value costs one write of the table of counts for each minute and process in which it was throttled, and nothing
  * otherwise. Of more than 100 values in a minute, a process reports those that were refused most. Do not watch batches: their

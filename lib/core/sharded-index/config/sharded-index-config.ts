@@ -153,8 +153,9 @@ export interface ShardedConfigSource {
    * A configuration by which a page that begins now finds every item.
    *
    * @param withinMs for how long the page can wait for it, in milliseconds; absent for a page without a deadline
+   * @param values the values that the page asks for. Absent: every value may be asked for, or the index has none
    */
-  forReading(withinMs?: number): Promise<ShardedIndexConfig>;
+  forReading(withinMs?: number, values?: readonly (string | number)[]): Promise<ShardedIndexConfig>;
 }
 
 /** Tells a source of configurations from a configuration. */

@@ -7,8 +7,8 @@ import { shardFlow } from '../../foundation/fan-out/shard-flow';
 import { ShardRequests } from '../../foundation/fan-out/shard-requests';
 import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
-import { configOfTheMoment } from '../config/config-of-the-moment';
 import type { ShardedConfig, ShardedConfigSource } from '../config/sharded-index-config';
+import { configOfTheMoment } from './config-of-the-moment';
 import type { FanOutRequest } from './fan-out-request';
 import { indexQuery } from './index-query';
 import { indexShards } from './index-shard';
@@ -51,7 +51,7 @@ export async function fanOutCount(
   request: FanOutCountRequest,
   options: FanOutReadOptions = {},
 ): Promise<FanOutCount> {
-  const { config, left } = await configOfTheMoment(index, options);
+  const { config, left } = await configOfTheMoment(index, request, options);
   const { cursor, ...rest } = request;
   const { query } = indexQuery(client, config, { ...rest, order: 'unordered' });
   const progress = ReadProgress.decode('cursor', cursor, config, rest, 'count');

@@ -9,7 +9,6 @@ import { ShardRequests } from '../../foundation/fan-out/shard-requests';
 import { checkShardCount, MAX_INDEX_SHARDS } from '../../foundation/shard-count';
 import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
-import { configOfTheMoment } from '../config/config-of-the-moment';
 import { itemIdentity } from '../config/item-identity';
 import {
   isConfigSource,
@@ -17,6 +16,7 @@ import {
   type ShardedConfigSource,
   storePath,
 } from '../config/sharded-index-config';
+import { configOfTheMoment } from './config-of-the-moment';
 import { positionAttributes } from './cursor';
 import type { FanOutRequest } from './fan-out-request';
 import { indexQuery } from './index-query';
@@ -114,7 +114,7 @@ export function fanOutItems(
   const stats = noCost(shards.length);
   let complete = false;
   async function* items(): AsyncGenerator<DynamoDbItem, void, undefined> {
-    const { config: now, left } = await configOfTheMoment(index, options);
+    const { config: now, left } = await configOfTheMoment(index, rest, options);
     shards = shardsOf(now);
     stats.shards = shards.length;
     yield* itemsOf(query, shards, progress, stats, readPolicy(left));

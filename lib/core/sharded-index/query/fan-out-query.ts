@@ -7,9 +7,9 @@ import { type FanOutReadOptions, readPolicy } from '../../foundation/fan-out/rea
 import { gatherPage } from '../../foundation/fan-out/scatter-gather';
 import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
-import { configOfTheMoment } from '../config/config-of-the-moment';
 import { itemIdentity } from '../config/item-identity';
 import { type ShardedConfig, type ShardedConfigSource, storePath } from '../config/sharded-index-config';
+import { configOfTheMoment } from './config-of-the-moment';
 import { encodeCursor } from './cursor';
 import { tiesBefore } from './cursor-ties';
 import type { FanOutRequest } from './fan-out-request';
@@ -77,7 +77,7 @@ export async function fanOutQuery(
   request: FanOutRequest,
   options: FanOutOptions = {},
 ): Promise<FanOutPage> {
-  const { config, left } = await configOfTheMoment(index, options);
+  const { config, left } = await configOfTheMoment(index, request, options);
   const { query, readers, leading } = indexQuery(client, config, request);
   const policy = readPolicy(left);
   checkPageBytes(left.maxPageBytes, 'itemBytes', left.itemBytes);

@@ -241,3 +241,152 @@ describe('while the counts cannot be read', () => {
     expect(error.cause).toBeInstanceOf(CorruptShardCountError);
   });
 });
+
+describe('an index of which more than 1,000 values have grown', () => {
+  const GROWN = 8_500;
+  let pages: number;
+  let asked: (string | undefined)[];
+  let latencyMs: number;
+  let failures: number;
+  const paged: ShardCountReader = {
+    readCounts: () => Promise.reject(new Error('all at once')),
+    readCountPage: async ({ from = 0, limit }) => {
+      pages += 1;
+      await clock.sleep(latencyMs);
+      if (failures-- > 0) throw new Error('throttled');
+      const next = Number(from) + limit;
+      return { counts: counts.slice(Number(from), next), ...(next < counts.length && { next }) };
+    },
+    readCount: async (value) => {
+      asked.push(value);
+      await clock.sleep(latencyMs);
+      return counts.find((count) => count.value === value);
+    },
+  };
+  beforeEach(() => {
+    counts = Array.from({ length: GROWN }, (_, nth) => grown(`tenant-${nth}`, 2, 2));
+    [pages, asked, latencyMs, failures] = [0, [], 0, 0];
+  });
+  const large = (config = adaptiveConfig) =>
+    new AdaptiveIndex(config, paged, { clock, timeOfDay: () => 0, random: () => 0.5 });
+  const countOf = (config: ShardedIndexConfig, value: string) =>
+    config.shards.byValue?.[value] ?? config.shards.default;
+
+  test('is read by one query for as long as no more have grown', async () => {
+    counts.length = 1_000;
+    const { shards } = await clock.runUntil(large().forReading(undefined, ['tenant-7']));
+    expect([Object.keys(shards.byValue!).length, pages, asked]).toEqual([1_000, 1, []]);
+  });
+
+  test('asks for the counts of the values of a page and of a write, and for no others', async () => {
+    const index = large();
+    latencyMs = 900;
+    const page = await clock.runUntil(index.forReading(undefined, ['tenant-7', 'tenant-8000', 'rare']));
+    expect(['tenant-7', 'tenant-8000', 'rare'].map((value) => countOf(page, value).read)).toEqual([2, 2, 1]);
+    expect([clock.now(), pages, asked]).toEqual([1_800, 1, ['tenant-7', 'tenant-8000', 'rare']]);
+    expect(countOf(await clock.runUntil(index.forWriting('tenant-7')), 'tenant-7').write).toBe(2);
+    await clock.runUntil(index.forWriting(['tenant-7', 'tenant-8']));
+    expect([pages, asked.slice(3)]).toEqual([1, ['tenant-8']]);
+  });
+
+  test('asks anew for a value that is used, from the age of ten seconds on', async () => {
+    const index = large();
+    await clock.runUntil(index.forReading(undefined, ['tenant-7']));
+    await clock.runUntil(index.forReading(undefined, ['tenant-8']));
+    counts[7] = grown('tenant-7', 2, 9);
+    await pass(10_000);
+    expect(countOf(await clock.runUntil(index.forReading(undefined, ['tenant-7'])), 'tenant-7').read).toBe(2);
+    await pass(0);
+    expect(countOf(await clock.runUntil(index.forReading(undefined, ['tenant-7'])), 'tenant-7').read).toBe(9);
+    expect([pages, asked]).toEqual([1, ['tenant-7', 'tenant-8', 'tenant-7']]);
+  });
+
+  test('names a number by its digits, and asks for no value that is too long to have counts', async () => {
+    const index = large();
+    const long = 'x'.repeat(1_024);
+    counts.push(grown('1000000000000000000000', 3, 3));
+    const { shards } = await clock.runUntil(index.forReading(undefined, [1e21, long]));
+    expect([shards.byValue, asked]).toEqual([
+      { '1000000000000000000000': { write: 3, read: 3 } },
+      ['1000000000000000000000'],
+    ]);
+    expect(await clock.runUntil(index.forReading(undefined, [long]))).toEqual(index.initial);
+  });
+
+  test('has the counts of the configuration for every other value', async () => {
+    const shards = { default: { write: 1, read: 1 }, byValue: { paid: { write: 3, read: 3 } } };
+    const config = await clock.runUntil(large({ ...adaptiveConfig, shards }).forWriting('tenant-7'));
+    expect(config.shards.byValue).toEqual({ paid: { write: 3, read: 3 }, 'tenant-7': { write: 2, read: 2 } });
+  });
+
+  test('is read page by page if no values are named, and each page has a second of its own', async () => {
+    const index = large();
+    latencyMs = 900;
+    const config = await clock.runUntil(index.forReading());
+    expect([Object.keys(config.shards.byValue!).length, countOf(config, 'tenant-8000').read]).toEqual([GROWN, 2]);
+    // One page showed that they are many.
+    expect([pages, clock.now()]).toEqual([10, 10 * 900]);
+    await clock.runUntil(index.forWriting());
+    expect(pages).toBe(10);
+  });
+
+  test('asks a page again that has failed, and none of those before it', async () => {
+    const index = large();
+    await clock.runUntil(index.forReading(undefined, ['tenant-7']));
+    failures = 2;
+    await clock.runUntil(index.forReading());
+    expect(pages).toBe(1 + 9 + 2);
+  });
+
+  test('fails for the values alone whose counts cannot be read', async () => {
+    const index = large();
+    counts[7] = grown('tenant-7', 4, 2);
+    await expect(clock.runUntil(index.forReading(undefined, ['tenant-7']))).rejects.toThrow(
+      ShardCountsUnavailableError,
+    );
+    expect(countOf(await clock.runUntil(index.forReading(undefined, ['tenant-8'])), 'tenant-8').read).toBe(2);
+    expect(await clock.runUntil(index.forWriting('tenant-7'))).toBe(index.initial);
+  });
+
+  test('asks for no counts for a request that is refused', async () => {
+    const request = { value: 'tenant-7', limit: 0 };
+    await expect(fanOutQuery({ query: jest.fn() } as never, large(), request)).rejects.toThrow('limit must be');
+    expect([pages, asked]).toEqual([0, []]);
+  });
+
+  test('is read in time for a page: both questions share its deadline', async () => {
+    latencyMs = 400;
+    const page = fanOutQuery({ query: jest.fn() } as never, large(), { value: 'tenant-7' }, { clock, deadlineMs: 500 });
+    await expect(clock.runUntil(page)).rejects.toThrow(ShardCountsUnavailableError);
+    expect([clock.now(), asked]).toEqual([500, ['tenant-7']]);
+  });
+});
+
+describe('a copy that replaces another', () => {
+  const replaced = async (change: () => void) => {
+    const index = make();
+    const before = await index.forReading();
+    change();
+    await pass(10_000);
+    await index.forReading();
+    await pass(0);
+    return { before, after: await index.forReading() };
+  };
+
+  test('is the same configuration if no count has changed, so it needs no check', async () => {
+    const { before, after } = await replaced(() => undefined);
+    expect(after).toBe(before);
+  });
+
+  test('holds the same counts of the values that have not changed', async () => {
+    const { before, after } = await replaced(() => counts.push(grown('paid', 2, 2)));
+    expect(after).not.toBe(before);
+    expect(after.shards.byValue!.open).toBe(before.shards.byValue!.open);
+    expect(after.shards.byValue!.paid).toEqual({ write: 2, read: 2 });
+  });
+
+  test('has lower counts where the counts have fallen', async () => {
+    const { after } = await replaced(() => (counts = [grown('open', 2, 4)]));
+    expect(after.shards.byValue).toEqual({ open: { write: 2, read: 4 } });
+  });
+});

@@ -27,7 +27,7 @@ export const NAMES: readonly string[] = [
 export const HELD_ELSEWHERE: Readonly<Record<string, Elsewhere>> = {
   'README.md': { byOthers: ['more than 1,000 write units a second', '1,000 records or 1 MB a second'] },
   'adaptive-counts.md': {
-    byCommand: ['a step to 8,000 writes a second', 'On 16 partitions'],
+    byCommand: ['a step to 8,000 writes a second', 'On 16 partitions', 'Up to 100,000 values are tested'],
     byOthers: ['show 64 % of hot partitions', '$0.03 for a million writes', 'more than 1 KB', 'at most 80 characters'],
     ofExamples: ['the readers ask 8 shards', 'Decision 0039', 'Decision 0039', 'devops-agent#94'],
   },

@@ -9,6 +9,7 @@ import {
 } from '../../../../lib/core/foundation/function-metrics';
 import { PRODUCER_LAST_SEND_MS } from '../../../../lib/core/foundation/last-send';
 import { overloadProbability, planHotItem, planIndex, suffixRange } from '../../../../lib/core/planning';
+import { LIST_PRICES } from '../../../../lib/core/planning/list-prices';
 import { SHARD_LIMITS } from '../../../../lib/core/planning/plan-stream';
 import { PARTITION_READ_UNITS, PARTITION_WRITE_UNITS } from '../../../../lib/core/planning/suffix-range';
 import { MAX_RECORD_LIMIT_BYTES } from '../../../../lib/core/producer/producer-record';
@@ -81,6 +82,11 @@ function fullestByMd5(accounts: number, shards: number): number {
 /** What the guide says of all combinations with known sizes: `fan-out-tables.test.ts` compares it with the tables. */
 const KNOWN_SIZES_COST_AT_MOST = 2.5;
 
+const READ_TOGETHER = n(core('adaptive-counts/adaptive-index', 'READ_TOGETHER'));
+/** What a process reads in a day for the counts of so many values, 20 of which are a read unit. */
+const dailyUnits = (values: number) => (values / 20) * (86_400_000 / REFRESH_AFTER_MS);
+const dollars = (units: number, digits = 2) => ((units / 1e6) * LIST_PRICES.millionReadUnits).toFixed(digits);
+
 const pageUnits = (shards: number) => shards / 2;
 const shardsOn = (writesPerSecond: number, partitions: number) => planIndex({ writesPerSecond, partitions }).shards;
 const range = (numbers: readonly number[]) => `${n(Math.min(...numbers))} to ${n(Math.max(...numbers))}`;
@@ -98,6 +104,15 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   'adaptive-counts.md': [
     `every ${seconds(REFRESH_AFTER_MS)} seconds in each busy process`,
     `about ${Math.round(centsOfAMonth({ memoryGib: construct('table/adaptive/adaptive-shard-count-controller', 'memorySize') / 1_024, runSeconds: 0.15 }))} cents a month for ${n(Math.floor((30 * 1_440) / 1_000) * 1_000)} invocations of 0.15 s`,
+    `if more than ${READ_TOGETHER} have`,
+    `whether more than ${READ_TOGETHER} values have grown`,
+    `each at most every ${seconds(REFRESH_AFTER_MS)} seconds, and keeps those of ${n(core('adaptive-counts/adaptive-index', 'VALUES_KEPT'))} values`,
+    `They read pages of ${READ_TOGETHER} counts`,
+    `within the ${seconds(COPY_LIFE_MS)} seconds that it lives`,
+    `where a page of ${READ_TOGETHER} takes`,
+    `| ${READ_TOGETHER} | ${n(dailyUnits(1_000))} read units, $${dollars(dailyUnits(1_000))} |`,
+    `| ${n(60_000)} | ${n(dailyUnits(1) * 20)} for each value that it asks for all the time, $${dollars(dailyUnits(20), 3)} | ${Math.round(dailyUnits(60_000) / 1e6)} million, $${dollars(dailyUnits(60_000))} |`,
+    `| ${n(100_000)} | ${n(dailyUnits(1) * 20)} for each value that it asks for all the time, $${dollars(dailyUnits(20), 3)} | ${Math.round(dailyUnits(100_000) / 1e6)} million, $${dollars(dailyUnits(100_000))} |`,
     `used by ${percent(TARGET_UTILISATION)};`,
     `at most ${percent(TARGET_UTILISATION)} of one shard keeps one`,
     `One step takes ${seconds(OUTLIVED_AFTER_MS)} seconds`,
@@ -175,6 +190,8 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `from 0, are n times ${n(core('foundation/shard-count', 'MAX_INDEX_SHARDS'))} more`,
   ],
   'limits.md': [
+    `are read together up to ${READ_TOGETHER} grown values`,
+    `${n(100_000 / 20)} read units every ten seconds at ${n(100_000)} grown values`,
     `comes in ${minutes(lambda('stream-resharder/index', 'GIVE_UP_AFTER_MS'))} minutes`,
     `from 1 to ${n(2 ** DAILY_UPDATES)}`,
   ],

@@ -1,0 +1,42 @@
+import type { ShardCount, ShardedIndexConfig } from '../sharded-index';
+import { floorOf } from './adaptive-config';
+import { checkGrownCount, type GrownCount } from './grown-count';
+
+/**
+ * A configuration with fixed counts: for each value the larger of those it has grown to and those it was configured with. What
+ * has not changed is the same object as before, so that who uses the configuration checks what has changed alone.
+ *
+ * @param before the configuration of an earlier moment
+ */
+export function configWithCounts(
+  config: ShardedIndexConfig,
+  counts: readonly GrownCount[],
+  before?: ShardedIndexConfig,
+): ShardedIndexConfig {
+  const { version: _version, adaptive: _adaptive, shards, ...rest } = config;
+  const known = before?.shards.byValue ?? {};
+  let others = shards.default;
+  const byValue = new Map(Object.entries(shards.byValue ?? {}));
+  for (const count of counts) {
+    checkGrownCount(count);
+    const { value } = count;
+    const larger = largerOf(floorOf(config, value), count);
+    if (value === undefined) others = sameOr(before?.shards.default, larger);
+    else byValue.set(value, sameOr(Object.hasOwn(known, value) ? known[value] : undefined, larger));
+  }
+  const isAsBefore =
+    before?.shards.default === others &&
+    Object.keys(known).length === byValue.size &&
+    [...byValue].every(([value, count]) => Object.hasOwn(known, value) && known[value] === count);
+  if (before !== undefined && isAsBefore) return before;
+  const named = byValue.size > 0 && { byValue: Object.fromEntries(byValue) };
+  return { ...rest, shards: { default: others, ...named } };
+}
+
+function largerOf(a: ShardCount, b: ShardCount): ShardCount {
+  return { write: Math.max(a.write, b.write), read: Math.max(a.read, b.read) };
+}
+
+function sameOr(before: ShardCount | undefined, now: ShardCount): ShardCount {
+  return before?.write === now.write && before.read === now.read ? before : now;
+}

@@ -1,0 +1,134 @@
+import { type DynamoDB, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import {
+  AdaptiveIndex,
+  DynamoDbShardCountReader,
+  DynamoDbShardCountStore,
+  fanOutQuery,
+  type QueryClient,
+  raiseShardCount,
+  shardPut,
+} from '../../../lib/core';
+import { adaptiveConfig } from '../fakes/adaptive-config';
+import { jumpingClock } from '../fakes/jumping-clock';
+import { createTable } from '../sharded-tables';
+
+/** What it took to start with so many values that have grown. */
+export interface StartCost {
+  /** Milliseconds, queries and read units of the table of counts. */
+  readonly ms: number;
+  readonly queries: number;
+  readonly readUnits: number;
+}
+
+const COUNTS = adaptiveConfig.adaptive!.tableName;
+/** Source: the DynamoDB API reference, BatchWriteItem. */
+const MAX_BATCH = 25;
+
+const tenantOf = (number: number): string => `tenant ${String(number).padStart(6, '0')}`;
+const sharesOf = (number: number): number => 2 + (number % 30);
+
+/**
+ * Many values of an index have grown. Readers and writers that know nothing yet begin, one of them by naming its value and one
+ * that wants all counts, and a value grows on.
+ *
+ * @throws if a reader overlooks an item, or if a count is not as it was stored
+ */
+export async function playGrownCounts(
+  dynamoDb: DynamoDB,
+  values: number,
+): Promise<{ named: StartCost; all: StartCost }> {
+  await createTable(dynamoDb, adaptiveConfig, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
+  await createCounts(dynamoDb);
+  await fillCounts(dynamoDb, values);
+  const documents = DynamoDBDocument.from(dynamoDb);
+  const some = [0, Math.floor(values / 2), values - 1];
+
+  const writer = new AdaptiveIndex(adaptiveConfig, new DynamoDbShardCountReader(dynamoDb, adaptiveConfig));
+  for (const number of some) {
+    const status = tenantOf(number);
+    for (let nth = 0; nth < 40; nth++) {
+      const order = { orderId: `${status} ${nth}`, status, createdAt: String(nth) };
+      await documents.put(shardPut([await writer.forWriting(status)], order));
+    }
+  }
+
+  const begin = () => {
+    const cost = { ms: performance.now(), queries: 0, readUnits: 0 };
+    const client: QueryClient = {
+      query: async (input, options) => {
+        const answer = await dynamoDb.query(input, options);
+        cost.queries += 1;
+        cost.readUnits += answer.ConsumedCapacity?.CapacityUnits ?? 0;
+        return answer;
+      },
+    };
+    return {
+      index: new AdaptiveIndex(adaptiveConfig, new DynamoDbShardCountReader(client, adaptiveConfig)),
+      cost: (): StartCost => ({ ...cost, ms: performance.now() - cost.ms }),
+    };
+  };
+
+  const byName = begin();
+  await byName.index.forReading(undefined, [tenantOf(some[1]!)]);
+  const named = byName.cost();
+  for (const number of some) {
+    const page = await fanOutQuery(dynamoDb, byName.index, { value: tenantOf(number), limit: 100 });
+    if (page.items.length !== 40 || page.stats.shards !== sharesOf(number)) {
+      throw new Error(`${page.items.length} items of ${page.stats.shards} shards for value ${number}`);
+    }
+  }
+
+  const whole = begin();
+  const { shards } = await whole.index.forReading();
+  const all = whole.cost();
+  for (let number = 0; number < values; number++) {
+    const { write, read } = shards.byValue![tenantOf(number)]!;
+    if (write !== sharesOf(number) || read !== write) throw new Error(`value ${number} has the count ${write}`);
+  }
+
+  const store = new DynamoDbShardCountStore(dynamoDb, adaptiveConfig);
+  const raise = { value: tenantOf(some[2]!), to: 60, reason: 'to see', changedBy: 'a test' };
+  await raiseShardCount(adaptiveConfig, store, raise, { clock: jumpingClock() });
+  const later = await begin().index.forReading(undefined, [raise.value]);
+  if (later.shards.byValue![raise.value]!.write !== 60) throw new Error('a raise was not seen');
+  return { named, all };
+}
+
+async function createCounts(dynamoDb: DynamoDB): Promise<void> {
+  await dynamoDb.createTable({
+    TableName: COUNTS,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: ['index', 'value'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+    KeySchema: [
+      { AttributeName: 'index', KeyType: 'HASH' },
+      { AttributeName: 'value', KeyType: 'RANGE' },
+    ],
+  });
+  await waitUntilTableExists({ client: dynamoDb, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: COUNTS });
+}
+
+/** Values that grew over years: nobody raises so many in a test. */
+async function fillCounts(dynamoDb: DynamoDB, values: number): Promise<void> {
+  const index = { S: `${adaptiveConfig.tableName}/${adaptiveConfig.indexName}` };
+  for (let from = 0; from < values; from += MAX_BATCH) {
+    const numbers = Array.from({ length: Math.min(MAX_BATCH, values - from) }, (_, nth) => from + nth);
+    const puts = numbers.map((number) => ({
+      PutRequest: {
+        Item: {
+          index,
+          value: { S: `=${tenantOf(number)}` },
+          write: { N: String(sharesOf(number)) },
+          read: { N: String(sharesOf(number)) },
+          version: { N: '2' },
+          commit: { S: 'a' },
+          changedBy: { S: 'a test' },
+          changedAt: { S: '2026-01-01T00:00:00.000Z' },
+          reason: { S: 'to see' },
+        },
+      },
+    }));
+    const { UnprocessedItems } = await dynamoDb.batchWriteItem({ RequestItems: { [COUNTS]: puts } });
+    if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('an emulator throttles nothing');
+  }
+}
