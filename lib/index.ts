@@ -47,7 +47,12 @@ export {
   OutboxRelayFunction,
   type OutboxRelayFunctionProps,
 } from './outbox/outbox-relay-function';
-export { OrderedStreamConsumer, type OrderedStreamConsumerProps } from './stream/consumer/ordered-stream-consumer';
+export {
+  type IOrderedStreamConsumer,
+  OrderedStreamConsumer,
+  type OrderedStreamConsumerAttributes,
+  type OrderedStreamConsumerProps,
+} from './stream/consumer/ordered-stream-consumer';
 export {
   type IOrderedProducerFunction,
   OrderedProducerFunction,

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
-import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IStream } from 'aws-cdk-lib/aws-kinesis';
 import { Architecture, Runtime, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { OrderedStreamConsumer } from 'cdk-even-shards';
+import { OrderedStreamConsumer, ShardMonitoring, StreamConsumerMetrics } from 'cdk-even-shards';
 import { Construct } from 'constructs';
 
 export interface OrdersConsumerProps {
@@ -35,6 +34,7 @@ export class OrdersConsumer extends Construct {
       stream,
       startingPosition: StartingPosition.TRIM_HORIZON,
     });
-    new Alarm(this, 'DeadKeys', { metric: this.consumer.metricDeadKeys(), threshold: 1, evaluationPeriods: 1 });
+    const monitoring = new ShardMonitoring(this, 'Monitoring');
+    monitoring.addConsumer(stream, StreamConsumerMetrics.fromOrderedConsumer(this.consumer));
   }
 }

@@ -4,8 +4,12 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { DEFAULT_PERIOD } from '../construct/metric-definition';
+import { constructField, inUnit } from '../construct/props-checks';
+import { CONSUMER_METRICS } from '../core/foundation/function-metrics';
+import type { IOrderedStreamConsumer } from '../stream/consumer/ordered-stream-consumer';
 import {
   type AlarmDefinition,
+  type AlarmDefinitions,
   knownDuration,
   REPORTING_PERIOD,
   seeMonitoring,
@@ -34,6 +38,21 @@ export class StreamConsumerMetrics {
       Names.nodeUniqueId(consumer.node),
       consumer.functionName,
       consumer.metric('IteratorAge'),
+    );
+  }
+
+  /**
+   * An ordered consumer. Besides `IteratorAge` of its function it has what the consumer writes of its parked keys, and of why its
+   * batches take as long as they do.
+   *
+   * @param consumer the consumer, of this app or imported
+   */
+  public static fromOrderedConsumer(consumer: IOrderedStreamConsumer): StreamConsumerMetrics {
+    return new StreamConsumerMetrics(
+      Names.nodeUniqueId(consumer.node),
+      consumer.consumerName,
+      functionMetric(consumer, 'IteratorAge'),
+      consumer,
     );
   }
 
@@ -81,6 +100,8 @@ export class StreamConsumerMetrics {
     /** The name of the consumer. */
     public readonly consumerName: string,
     private readonly behind: cloudwatch.Metric,
+    /** @internal */
+    public readonly _ordered?: IOrderedStreamConsumer,
   ) {}
 
   /**
@@ -111,6 +132,15 @@ function idOf(consumerName: string): string {
   return Token.isUnresolved(consumerName) ? 'Consumer' : consumerName;
 }
 
+function functionMetric(
+  { functionName }: IOrderedStreamConsumer,
+  metricName: string,
+  props?: cloudwatch.MetricOptions,
+): cloudwatch.Metric {
+  const dimensionsMap = { FunctionName: functionName };
+  return new cloudwatch.Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap, ...props });
+}
+
 /** What is watched of one consumer of a stream. */
 export interface ConsumerMonitoringOptions {
   /**
@@ -128,12 +158,85 @@ export interface ConsumerMonitoringOptions {
    * @default true
    */
   readonly silenceAlarm?: boolean;
+
+  /**
+   * Whether to raise an alarm as soon as a key of an ordered consumer is dead: nobody tries it any more until a person does.
+   *
+   * @default true
+   */
+  readonly deadKeysAlarm?: boolean;
+
+  /**
+   * Whether to raise an alarm when a record holds up its key of an ordered consumer for too long, or nothing retries parked keys.
+   *
+   * @default true
+   */
+  readonly parkedAlarm?: boolean;
+
+  /**
+   * How long a record may hold up its key of an ordered consumer.
+   *
+   * @default - 1 hour
+   */
+  readonly maxParkedTime?: Duration;
 }
 
-/** The alarm of a consumer. It is absent if alarms are switched off. */
+/** The alarms of a consumer. One that is switched off is absent, and those of parked keys where it is no ordered consumer. */
 export interface ConsumerAlarms {
   /** The consumer is behind, or it does not read. */
   readonly behind?: cloudwatch.Alarm;
+  /** Keys are dead: nobody tries them any more. */
+  readonly deadKeys?: cloudwatch.Alarm;
+  /** A key is parked for too long, or nothing retries parked keys. */
+  readonly parked?: cloudwatch.Alarm;
+}
+
+/** What `ShardMonitoring.addConsumer` raises. */
+export function consumerAlarms(
+  monitoring: IConstruct,
+  stream: kinesis.IStream,
+  consumer: StreamConsumerMetrics,
+  options: ConsumerMonitoringOptions,
+): AlarmDefinitions<ConsumerAlarms> {
+  const { _ordered: ordered } = consumer;
+  const { deadKeysAlarm = true, parkedAlarm = true } = options;
+  return {
+    behind: consumerBehind(monitoring, stream, consumer, options),
+    ...(ordered && deadKeysAlarm && { deadKeys: deadKeys(ordered) }),
+    ...(ordered && parkedAlarm && { parked: parkedTooLong(monitoring, ordered, options) }),
+  };
+}
+
+function deadKeys(consumer: IOrderedStreamConsumer): AlarmDefinition {
+  return {
+    metric: consumer.metric(CONSUMER_METRICS.deadKeys, { period: DEFAULT_PERIOD }),
+    description:
+      `Keys of the consumer ${consumer.consumerName} are dead: a record of each was tried as often or as long as it may be, and ` +
+      'all its later records wait. No record is lost. The command even-shards parked lists them and says why. Repair the cause and ' +
+      `resume them, or skip the record.${seeMonitoring('dead-keys')}`,
+    threshold: 0,
+    evaluationPeriods: 1,
+  };
+}
+
+/** The retrier writes at least once in 15 minutes. Of two such periods without a value, it is not running. */
+function parkedTooLong(
+  monitoring: IConstruct,
+  consumer: IOrderedStreamConsumer,
+  { maxParkedTime = Duration.hours(1) }: ConsumerMonitoringOptions,
+): AlarmDefinition {
+  const field = constructField(monitoring, 'maxParkedTime');
+  return {
+    metric: consumer.metric(CONSUMER_METRICS.parkedSeconds, { period: Duration.minutes(15) }),
+    description:
+      `A record holds up its key of the consumer ${consumer.consumerName} for ${maxParkedTime.toHumanString()} or more, or nothing ` +
+      'retries parked keys. The command even-shards parked lists them and says why. If nothing is parked, see whether the schedule of the ' +
+      `retries invokes the function, and whether it ends.${seeMonitoring('keys-are-parked-for-long')}`,
+    threshold: inUnit(field, maxParkedTime, 'Duration.seconds', () => maxParkedTime.toSeconds()),
+    comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    evaluationPeriods: 2,
+    treatMissingData: cloudwatch.TreatMissingData.BREACHING,
+  };
 }
 
 /**
@@ -169,12 +272,21 @@ export function consumerBehind(
     description:
       `A consumer of the stream ${stream.streamName} is ${maxIteratorAge.toHumanString()} behind or more, or does not read ` +
       'at all. It loses records once it is as far behind as the retention period. See whether it fails or has stopped. If ' +
-      'it works and is too slow, give it more parallelism. More shards help it only with what is written from then on.' +
+      `${advice(consumer)} More shards help it only with what is written from then on.` +
       seeMonitoring('a-consumer-is-behind'),
     threshold: limit,
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     evaluationPeriods,
   };
+}
+
+function advice({ _ordered: ordered }: StreamConsumerMetrics): string {
+  if (ordered === undefined) return 'it works and is too slow, give it more parallelism.';
+  return (
+    'it works and is too slow, its dashboard tells why: throttles (give the function concurrency), busy handlers ' +
+    '(make the handler faster, or raise concurrency or parallelizationFactor), or a long key (one key has more than its handler can ' +
+    'do: make the handler faster).'
+  );
 }
 
 export function consumerWidgets(
@@ -194,5 +306,35 @@ export function consumerWidgets(
         right: [stream.metricIncomingRecords({ statistic: cloudwatch.Stats.SUM, period, label: 'records' })],
       }),
     ],
+    ...(consumer._ordered === undefined ? [] : [orderedWidgets(consumer._ordered, alarms)]),
+  ];
+}
+
+function orderedWidgets(consumer: IOrderedStreamConsumer, alarms: ConsumerAlarms): Rows[number] {
+  const period = REPORTING_PERIOD;
+  const { parkedKeys, deadKeys, parkedSeconds, busyHandlers, longestKey } = CONSUMER_METRICS;
+  return [
+    graph(
+      'Why it is slow, in percent',
+      [
+        consumer.metric(busyHandlers, { label: 'busy handlers', period }),
+        consumer.metric(longestKey, { label: 'longest key', period }),
+      ],
+      {
+        right: [functionMetric(consumer, 'Throttles', { statistic: cloudwatch.Stats.SUM, label: 'throttles', period })],
+      },
+    ),
+    graph(
+      'Parked keys',
+      [consumer.metric(parkedKeys, { label: 'parked', period }), consumer.metric(deadKeys, { label: 'dead', period })],
+      { leftAnnotations: lines(alarms.deadKeys) },
+    ),
+    graph(
+      'How long the oldest is held up, in seconds',
+      [consumer.metric(parkedSeconds, { label: 'seconds', period })],
+      {
+        leftAnnotations: lines(alarms.parked),
+      },
+    ),
   ];
 }

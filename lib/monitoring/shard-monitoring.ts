@@ -17,6 +17,7 @@ import type { AlarmDefinition, AlarmDefinitions } from './alarm-definition';
 import {
   type ConsumerAlarms,
   type ConsumerMonitoringOptions,
+  consumerAlarms,
   consumerBehind,
   consumerWidgets,
   StreamConsumerMetrics,
@@ -193,7 +194,8 @@ export class ShardMonitoring extends Construct {
   }
 
   /**
-   * Watches one consumer of a stream: how far behind it is, and whether it still reads. The metrics of the stream, which
+   * Watches one consumer of a stream: how far behind it is, and whether it still reads; of an ordered consumer also its parked keys,
+   * and why it is slow. The metrics of the stream, which
    * `addStream` watches, mix all consumers that poll, and leave out those with enhanced fan-out.
    *
    * @param stream the stream that it reads
@@ -208,8 +210,9 @@ export class ShardMonitoring extends Construct {
     options: ConsumerMonitoringOptions = {},
   ): ConsumerAlarms {
     this.checkEnvironment('addConsumer', 'a stream', stream);
-    const behind = consumerBehind(this, stream, consumer, options);
-    const alarms = this.addAlarms<ConsumerAlarms>(stream, { behind }, consumer._id);
+    if (consumer._ordered) this.checkEnvironment('addConsumer', 'a consumer', consumer._ordered);
+    const definitions = consumerAlarms(this, stream, consumer, options);
+    const alarms = this.addAlarms<ConsumerAlarms>(stream, definitions, consumer._id);
     this.addRow(`Consumer ${consumer.consumerName}`, consumerWidgets(stream, consumer, alarms));
     return alarms;
   }

@@ -3,6 +3,7 @@ import { QUERY_FUNCTION_METRICS } from '../../lib/function/query-function';
 import { KEYSPACES_OPERATION_METRICS, KEYSPACES_TABLE_METRICS } from '../../lib/keyspaces/keyspaces-table-metrics';
 import { SHARD_METRICS } from '../../lib/monitoring/stream-shard-metrics';
 import { OUTBOX_RELAY_METRICS } from '../../lib/outbox/outbox-relay-metrics';
+import { ORDERED_CONSUMER_METRICS } from '../../lib/stream/consumer/consumer-metrics';
 import { ORDERED_PRODUCER_METRICS } from '../../lib/stream/producer/producer-metrics';
 import { SHARDS_OF_STREAM_METRICS } from '../../lib/stream/stream-metrics';
 import { DAX_METRICS } from '../../lib/table/dax-cluster';
@@ -17,6 +18,7 @@ import {
 /** All metrics that have a definition, by what has them. */
 export const FAMILIES: Readonly<Record<string, MetricFamily>> = {
   OrderedProducerFunction: ORDERED_PRODUCER_METRICS,
+  OrderedStreamConsumer: ORDERED_CONSUMER_METRICS,
   FanOutQueryFunction: FAN_OUT_QUERY_METRICS,
   KeyspacesFanOutQueryFunction: QUERY_FUNCTION_METRICS,
   OutboxRelayFunction: OUTBOX_RELAY_METRICS,

@@ -8,6 +8,7 @@ import * as core from '../../lib/core';
 import * as functionMetrics from '../../lib/core/foundation/function-metrics';
 import { alarmDescriptions } from '../support/alarms/alarm-descriptions';
 import { CachedStack } from '../support/stacks/cached-stack';
+import { ConsumedStack } from '../support/stacks/consumed-stack';
 import { ControlledStack } from '../support/stacks/controlled-stack';
 import { RelayStack } from '../support/stacks/relay-stack';
 import { WatchedStack } from '../support/stacks/watched-stack';
@@ -146,7 +147,13 @@ function dashboardTitles(): Set<string> {
   const app = new App();
   const relay = new RelayStack(app);
   relay.monitoring.addOutbox(relay.relay);
-  const bodies = [new WatchedStack(app), new ControlledStack(app), new CachedStack(app), relay].flatMap((stack) =>
+  const bodies = [
+    new WatchedStack(app),
+    new ControlledStack(app),
+    new CachedStack(app),
+    new ConsumedStack(app),
+    relay,
+  ].flatMap((stack) =>
     Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard')).map(({ Properties }) =>
       JSON.stringify(Properties.DashboardBody),
     ),

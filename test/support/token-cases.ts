@@ -48,8 +48,8 @@ export interface TokenCase {
 const token = (value = 3) => Lazy.number({ produce: () => value });
 const seconds = () => Duration.seconds(token());
 
-function imported(stack: Stack): IStream {
-  return Stream.fromStreamArn(stack, 'Imported', 'arn:aws:kinesis:eu-west-1:111111111111:stream/events');
+function imported(stack: Stack, id = 'Imported'): IStream {
+  return Stream.fromStreamArn(stack, id, 'arn:aws:kinesis:eu-west-1:111111111111:stream/events');
 }
 
 function producer(stack: Stack, settings: object = {}): OrderedProducerFunction {
@@ -395,6 +395,14 @@ export const tokenCases: TokenCase[] = [
     },
     refusal: 'maxRecordAge must be 1 minute to 24 hours, known at synthesis, got "a token"',
   },
+  {
+    name: 'OrderedStreamConsumerProps.startingPositionTimestamp',
+    give: (stack) =>
+      consumer(stack, {
+        startingPosition: lambda.StartingPosition.AT_TIMESTAMP,
+        startingPositionTimestamp: token(),
+      }),
+  },
   { name: 'OrderedStreamConsumerProps.batchSize', give: (stack) => consumer(stack, { batchSize: token() }) },
   {
     name: 'OrderedStreamConsumerProps.maxBatchingWindow',
@@ -461,6 +469,13 @@ export const tokenCases: TokenCase[] = [
   {
     name: 'ShardCounts.byValue(defaultCount)',
     give: (stack) => query(stack, {}, ShardCounts.byValue({ failed: 1 }, token())),
+  },
+  {
+    name: 'ConsumerMonitoringOptions.maxParkedTime',
+    give: (stack) => {
+      const metrics = StreamConsumerMetrics.fromOrderedConsumer(consumer(stack, {}));
+      new ShardMonitoring(stack, 'New').addConsumer(imported(stack, 'Consumed'), metrics, { maxParkedTime: seconds() });
+    },
   },
   {
     name: 'ConsumerMonitoringOptions.maxIteratorAge',

@@ -1,7 +1,7 @@
 import { backoffMs } from '../foundation/backoff';
-import type { ConsumerSettings } from './consumer-options';
+import type { ConsumerSettings, RecordContext } from './consumer-options';
 import { deaggregate, type UserRecord } from './deaggregate';
-import { onceFor, saysDone } from './once';
+import { type Once, onceFor, saysDone } from './once';
 import type { ParkedRecord } from './parking-store';
 import type { Slots } from './slots';
 
@@ -34,21 +34,66 @@ const BACKOFF_CAP_MS = 2_000;
 /** How long a handler may take to heed its signal. */
 const GRACE_MS = 100;
 
-/** Attempts at records, a bounded number at once. */
+/** For how long handlers were at work. */
+export interface HandlersWork {
+  busyMs: number;
+}
+
+/** A timer may fire somewhat too early. */
+const SHORTEST_WATCH_MS = 1;
+
+/** An attempt that its handler works at. */
+class Running {
+  /** Why its handler is no longer waited for, unless it ends at once. */
+  lateError?: AttemptTimeoutError;
+  private controller?: AbortController;
+  private isAborted = false;
+
+  constructor(
+    readonly deadlineMs: number,
+    readonly end: (outcome: Outcome) => void,
+  ) {}
+
+  /** Made when a handler asks for it: a controller for each record costs more than all else that a record costs. */
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    if (this.isAborted) this.controller.abort();
+    return this.controller.signal;
+  }
+
+  abort(): void {
+    this.isAborted = true;
+    this.controller?.abort();
+  }
+}
+
+/** Attempts at records, a bounded number at once. Close them in the end. */
 export class Attempts {
+  /** In the order in which they began, in which the time of each is over. */
+  private readonly running = new Set<Running>();
+  private cancelWatch?: () => void;
+
   constructor(
     private readonly settings: ConsumerSettings,
     private readonly slots: Slots,
     private readonly time: WorkTime,
-  ) {}
+  ) {
+    time.signal.addEventListener('abort', this.stopAll);
+  }
+
+  /** Nothing is attempted from now on. */
+  close(): void {
+    this.time.signal.removeEventListener('abort', this.stopAll);
+    this.cancelWatch?.();
+  }
 
   /** One attempt. */
-  async attempt(record: ParkedRecord, attempt: number): Promise<Outcome> {
+  async attempt(record: ParkedRecord, attempt: number, work?: HandlersWork): Promise<Outcome> {
     const waiting = this.slots.take();
     if (waiting !== undefined) await waiting;
     try {
       if (this.time.signal.aborted) return 'unfinished';
-      return await this.handle(record, attempt);
+      return await this.handle(record, attempt, work);
     } finally {
       this.slots.give();
     }
@@ -71,42 +116,75 @@ export class Attempts {
     });
   }
 
-  private async handle(record: ParkedRecord, attempt: number): Promise<Outcome> {
+  private handle(record: ParkedRecord, attempt: number, work?: HandlersWork): Promise<Outcome> {
     const { clock } = this.settings;
-    const { signal, attemptTimeoutMs } = this.time;
-    const controller = new AbortController();
-    const ended = this.call(record, attempt, controller.signal);
-    let cancel = (): void => {};
-    let stop = (): void => {};
-    const over = new Promise<'time is over' | 'too long'>((resolve) => {
-      cancel = clock.schedule(() => resolve('too long'), attemptTimeoutMs);
-      stop = (): void => resolve('time is over');
-      signal.addEventListener('abort', stop);
+    const startedAt = clock.now();
+    return new Promise((resolve) => {
+      const running = new Running(startedAt + this.time.attemptTimeoutMs, (outcome) => {
+        this.running.delete(running);
+        if (work !== undefined) work.busyMs += clock.now() - startedAt;
+        resolve(outcome);
+      });
+      this.running.add(running);
+      this.watch();
+      void this.call(record, attempt, running).then(running.end);
     });
+  }
+
+  /** One timer for all, for the same reason. */
+  private watch(): void {
+    const { clock } = this.settings;
+    const [first] = this.running;
+    if (first === undefined || this.cancelWatch !== undefined) return;
+    this.cancelWatch = clock.schedule(
+      () => {
+        this.cancelWatch = undefined;
+        for (const running of this.running) {
+          if (running.deadlineMs > clock.now()) break;
+          void this.endLate(running);
+        }
+        this.watch();
+      },
+      Math.max(SHORTEST_WATCH_MS, first.deadlineMs - clock.now()),
+    );
+  }
+
+  private async endLate(running: Running): Promise<void> {
+    this.running.delete(running);
+    const error = new AttemptTimeoutError(this.time.attemptTimeoutMs);
+    running.lateError = error;
+    running.abort();
+    await this.settings.clock.sleep(GRACE_MS);
+    running.end({ error, hasEnded: false });
+  }
+
+  private async call(record: ParkedRecord, attempt: number, running: Running): Promise<Outcome> {
+    const { handle, parking } = this.settings;
+    let once: Once | undefined;
+    const context: RecordContext = {
+      attempt,
+      get signal() {
+        return running.signal;
+      },
+      get once() {
+        once ??= onceFor(parking, record.partitionKey, record.places[0]!);
+        return once;
+      },
+    };
     try {
-      const first = await Promise.race([ended, over]);
-      if (first !== 'too long' && first !== 'time is over') return first;
-      controller.abort();
-      if (first === 'time is over') return 'unfinished';
-      const error = new AttemptTimeoutError(attemptTimeoutMs);
-      const last = await Promise.race([ended, clock.sleep(GRACE_MS).then((): Outcome => ({ error, hasEnded: false }))]);
-      return typeof last === 'object' && last.hasEnded ? { error, hasEnded: true } : last;
-    } finally {
-      cancel();
-      signal.removeEventListener('abort', stop);
+      for (const userRecord of userRecordsOf(record)) await handle(userRecord, context);
+      return 'done';
+    } catch (error) {
+      return saysDone(error) ? 'done' : { error: running.lateError ?? error, hasEnded: true };
     }
   }
 
-  private async call(record: ParkedRecord, attempt: number, signal: AbortSignal): Promise<Outcome> {
-    const { handle, parking } = this.settings;
-    try {
-      const once = onceFor(parking, record.partitionKey, record.places[0]!);
-      for (const userRecord of userRecordsOf(record)) await handle(userRecord, { attempt, signal, once });
-      return 'done';
-    } catch (error) {
-      return saysDone(error) ? 'done' : { error, hasEnded: true };
+  private readonly stopAll = (): void => {
+    for (const running of this.running) {
+      running.abort();
+      running.end('unfinished');
     }
-  }
+  };
 }
 
 /** The record as its handler sees it. One that could not be taken apart when it arrived says so again, or can be now. */

@@ -1,5 +1,5 @@
 import { EvenShardsError } from '../foundation/errors';
-import { Attempts, type WorkTime } from './attempts';
+import { Attempts, type HandlersWork, type WorkTime } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
 import { afterFailure, newParkedKey, tellIfDead, withAppended } from './parked-key-changes';
@@ -9,7 +9,7 @@ import type { Arrival } from './shard-record';
 import { Slots } from './slots';
 
 /** The records of one key in a batch, and how far they are done or parked. */
-interface Lane {
+interface Lane extends HandlersWork {
   readonly partitionKey: string;
   readonly records: readonly Arrival[];
   /** Those before it need not come again. */
@@ -50,6 +50,7 @@ export class Batch {
       records,
       ended: 0,
       limit: records.length,
+      busyMs: 0,
     }));
   }
 
@@ -61,6 +62,11 @@ export class Batch {
       if (position !== undefined && (first === undefined || position < first)) first = position;
     }
     return first;
+  }
+
+  /** For how long the handlers of each key were at work. */
+  get busyMs(): number[] {
+    return this.lanes.map(({ busyMs }) => busyMs);
   }
 
   /**
@@ -79,6 +85,7 @@ export class Batch {
       }
     };
     await Promise.all(this.lanes.map(run));
+    this.attempts.close();
     return problems;
   }
 
@@ -136,7 +143,7 @@ export class Batch {
     for (let index = from; index < run.length; index++) {
       const record = run[index]!;
       if (!this.passed.has(record.partitionKey, record.places)) {
-        const failed = record.isFence ? await this.pass(record) : await this.tryInPlace(record);
+        const failed = record.isFence ? await this.pass(record) : await this.tryInPlace(lane, record);
         if (failed === 'unfinished') return { ended: index };
         if (failed !== undefined) return { ended: index, failed };
         this.passed.add(record.partitionKey, record.places);
@@ -151,10 +158,10 @@ export class Batch {
     await this.settings.parking.pass(partitionKey, places[0]!);
   }
 
-  private async tryInPlace(record: Arrival): Promise<Failed | 'unfinished' | undefined> {
+  private async tryInPlace(lane: Lane, record: Arrival): Promise<Failed | 'unfinished' | undefined> {
     const { attempts, onFailure } = this.settings;
     for (let attempt = 1; ; attempt++) {
-      const outcome = await this.attempts.attempt(record, attempt);
+      const outcome = await this.attempts.attempt(record, attempt, lane);
       if (outcome === 'done') return undefined;
       if (outcome === 'unfinished') return outcome;
       const { error, hasEnded } = outcome;

@@ -7,7 +7,7 @@ import {
   type OrderedConsumerOptions,
   type RecordHandler,
 } from './consumer-options';
-import { parkedMetrics } from './parked-metrics';
+import { batchMetrics, parkedMetrics } from './metric-lines';
 import { PassedPlaces } from './passed-places';
 import { Retry, type RetrySummary } from './retry';
 import { arrivalsByKey, type ShardRecord, type StreamEvent, shardRecords } from './shard-record';
@@ -47,6 +47,8 @@ const RESERVE_SHARE = 0.2;
 /** It answers in any case so much before its end, or by a fiftieth. */
 const LAST_ANSWER_MS = 500;
 const LAST_ANSWER_SHARE = 0.02;
+/** A batch that takes so long says why. Of a consumer that is behind, most do. */
+const LONG_BATCH_MS = 100;
 const ATTEMPTS_IN_TIME = 3;
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 30_000;
 const DEFAULT_LEASE_MS = 60_000;
@@ -79,7 +81,8 @@ export class OrderedConsumer {
   /**
    * Handles an event of Lambda: a batch of a stream, or `{ "retryParked": true }` of the retrier's schedule. It needs
    * `ReportBatchItemFailures` in the event source mapping. It is bound, so that you can export it. A retry writes the metrics
-   * of parked keys to the log, as a line in CloudWatch's embedded metric format.
+   * of parked keys to the log, as a line in CloudWatch's embedded metric format, and a batch of 100 ms or more writes how busy
+   * its handlers and its longest key were.
    *
    * @throws InvalidArgumentError for an event that no stream sends
    * @throws what the parking store throws, if the retrier cannot read or write it
@@ -97,7 +100,11 @@ export class OrderedConsumer {
       throw new InvalidArgumentError('event', event, 'the event of a stream, or { "retryParked": true }');
     }
     const records = shardRecords(event as StreamEvent);
-    const { comesAgain, problems } = await this.inTime(context, (time) => this.run(records, time));
+    const { clock, concurrency, parking } = this.settings;
+    const startedAt = clock.now();
+    const { comesAgain, problems, busyMs } = await this.inTime(context, (time) => this.run(records, time));
+    const ms = clock.now() - startedAt;
+    if (ms >= LONG_BATCH_MS) console.log(batchMetrics(parking.consumer, { ms, busyMs, concurrency }));
     for (const problem of problems) console.error(problem);
     return { batchItemFailures: comesAgain === undefined ? [] : [{ itemIdentifier: comesAgain.sequenceNumber }] };
   };
@@ -108,8 +115,9 @@ export class OrderedConsumer {
    *
    * @param records the next records of the shard, in order
    */
-  process(records: Iterable<ShardRecord>, { signal }: WorkOptions = {}): Promise<BatchProgress> {
-    return this.run([...records], this.openTime(signal));
+  async process(records: Iterable<ShardRecord>, { signal }: WorkOptions = {}): Promise<BatchProgress> {
+    const { busyMs: _, ...progress } = await this.run([...records], this.openTime(signal));
+    return progress;
   }
 
   /**
@@ -125,7 +133,7 @@ export class OrderedConsumer {
   private async run(
     records: readonly ShardRecord[],
     time: WorkTime & { over?: Promise<void> },
-  ): Promise<BatchProgress> {
+  ): Promise<BatchProgress & { busyMs: readonly number[] }> {
     const batch = new Batch(this.settings, this.passed, time, arrivalsByKey(records, this.settings.onCorrupt));
     const problems: unknown[] = [];
     const work = batch.run().then(
@@ -133,8 +141,8 @@ export class OrderedConsumer {
       (error) => void problems.push(error),
     );
     await (time.over === undefined ? work : Promise.race([work, time.over]));
-    const first = batch.firstToComeAgain;
-    return first === undefined ? { problems } : { comesAgain: records[first]!, problems };
+    const { firstToComeAgain: first, busyMs } = batch;
+    return first === undefined ? { problems, busyMs } : { comesAgain: records[first]!, problems, busyMs };
   }
 
   private retry(time: WorkTime & { leaseMs: number }): Promise<RetrySummary> {

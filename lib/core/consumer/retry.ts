@@ -58,6 +58,7 @@ export class Retry {
       turns.push(turn.finally(() => this.keySlots.give()));
     }
     await Promise.all(turns);
+    this.attempts.close();
     if (problems.length > 0) throw problems[0];
     return this.summary;
   }

@@ -27,6 +27,8 @@ const MOVE_ID = /^.{1,64}$/su;
  * @returns the fence, or undefined if the data is not a fence, be it that it begins as one
  */
 export function parseFence(data: Uint8Array): Fence | undefined {
+  // Nearly no record is one, and this is asked of each.
+  if (data[0] !== MAGIC[0]) return undefined;
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
   try {

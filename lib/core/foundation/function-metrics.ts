@@ -121,7 +121,7 @@ export const SHARD_COUNT_METRICS = {
 /** Dimension of the metrics of an ordered consumer: its name. */
 export const CONSUMER_NAME_DIMENSION = 'ConsumerName';
 
-/** Metrics of an ordered consumer. Each retry of its parked keys writes them. */
+/** Metrics of an ordered consumer. Each retry of its parked keys writes the first three, each batch that takes a while the others. */
 export const CONSUMER_METRICS = {
   /** Keys that are set aside, dead ones included. */
   parkedKeys: 'ParkedKeys',
@@ -129,4 +129,8 @@ export const CONSUMER_METRICS = {
   deadKeys: 'DeadKeys',
   /** How long the oldest parked key is held up by its first record, in seconds. */
   parkedSeconds: 'ParkedSeconds',
+  /** How much of `concurrency` was at work in a batch, in percent. */
+  busyHandlers: 'BusyHandlers',
+  /** How much of the time of a batch its longest key took, in percent. */
+  longestKey: 'LongestKey',
 } as const;

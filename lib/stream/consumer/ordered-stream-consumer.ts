@@ -1,15 +1,25 @@
-import { Duration, Names, type RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
+import { ArnFormat, Duration, type IResource, Names, type RemovalPolicy, Resource, Stack, Token } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import { KinesisEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { Construct } from 'constructs';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import type * as kms from 'aws-cdk-lib/aws-kms';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import {
+  KinesisConsumerEventSource,
+  KinesisEventSource,
+  type KinesisEventSourceProps,
+} from 'aws-cdk-lib/aws-lambda-event-sources';
+import type { Construct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
-import { protectWhileRetained, recoveryUnlessChosen, TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
+import {
+  grantOnKey,
+  protectWhileRetained,
+  recoveryUnlessChosen,
+  TABLE_WRITE_KEY_ACTIONS,
+} from '../../construct/kept-table';
 import { familyMetric } from '../../construct/metric-definition';
 import { constructField } from '../../construct/props-checks';
 import {
@@ -22,6 +32,68 @@ import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../core/foundation/functio
 import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION } from '../../core/foundation/function-metrics';
 import { orderedStream } from '../stream-checks';
 import { ORDERED_CONSUMER_METRICS } from './consumer-metrics';
+import { addUnboundedMapping } from './unbounded-mapping';
+
+/**
+ * An ordered consumer of a stream, of this app or imported by `OrderedStreamConsumer.fromOrderedStreamConsumerAttributes`: to watch
+ * it, and to let people or functions look after its parked keys.
+ */
+export interface IOrderedStreamConsumer extends IResource {
+  /** The name of the consumer in its table, and of its metrics. */
+  readonly consumerName: string;
+
+  /** The ARN of the function that reads the stream. */
+  readonly functionArn: string;
+
+  /** The name of the function that reads the stream. */
+  readonly functionName: string;
+
+  /** The ARN of the table of parked keys. */
+  readonly parkingTableArn: string;
+
+  /** The name of the table of parked keys: `--table` of `npx even-shards parked`. */
+  readonly parkingTableName: string;
+
+  /** The customer-managed key that the table is encrypted with, if it has one. */
+  readonly encryptionKey?: kms.IKey;
+
+  /**
+   * Allows to look after parked keys: what `npx even-shards parked` and the methods of a `DynamoDbParkingStore` for people do. Who
+   * may do so can read every record that is parked.
+   *
+   * @param grantee the role, function or other principal that looks after them
+   */
+  grantOperate(grantee: iam.IGrantable): iam.Grant;
+
+  /**
+   * Any metric that the consumer writes of its work, by its name: the guide to monitoring lists them.
+   *
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the average.
+   *
+   * @param metricName its name in CloudWatch
+   * @param props its statistic, period, label and color
+   */
+  metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
+}
+
+/** A consumer that exists, as `OrderedStreamConsumer.fromOrderedStreamConsumerAttributes` takes it. */
+export interface OrderedStreamConsumerAttributes {
+  /** The name of the consumer: `consumerName` in the app that has it. */
+  readonly consumerName: string;
+
+  /** The ARN of the function that reads the stream, without a version or an alias: `functionArn` in the app that has it. */
+  readonly functionArn: string;
+
+  /** The ARN of the table of parked keys: `parkingTableArn` in the app that has it. */
+  readonly parkingTableArn: string;
+
+  /**
+   * The customer-managed key that the table is encrypted with. `grantOperate` allows to use it.
+   *
+   * @default - the table is encrypted with a key that DynamoDB owns
+   */
+  readonly encryptionKey?: kms.IKey;
+}
 
 /** Properties of an `OrderedStreamConsumer`. */
 export interface OrderedStreamConsumerProps {
@@ -36,10 +108,17 @@ export interface OrderedStreamConsumerProps {
 
   /**
    * Where the function begins to read when it is deployed for the first time: `TRIM_HORIZON` for every record that the stream
-   * still holds, `LATEST` for those that come from then on. While a mapping is being made, `LATEST` can miss records of some
+   * still holds, `LATEST` for those that come from then on, `AT_TIMESTAMP` for those from a time on. While a mapping is being made, `LATEST` can miss records of some
    * minutes.
    */
   readonly startingPosition: lambda.StartingPosition;
+
+  /**
+   * Where it begins with `AT_TIMESTAMP`, in seconds since 1970.
+   *
+   * @default - none: it begins at another position
+   */
+  readonly startingPositionTimestamp?: number;
 
   /**
    * Names the consumer in its table, in 1 to 128 characters. What one consumer has processed says nothing about another: a
@@ -73,7 +152,16 @@ export interface OrderedStreamConsumerProps {
   readonly parallelizationFactor?: number;
 
   /**
-   * How often the function retries parked keys whose time has come.
+   * Whether the function has enhanced fan-out: 2 MB a second of each shard to itself, and records some 70 ms after they were
+   * written. It is paid by the shard and by what is read. To change it makes a new event source mapping, which begins at
+   * `startingPosition`.
+   *
+   * @default false: the function shares what a shard gives with all who poll it
+   */
+  readonly enhancedFanOut?: boolean;
+
+  /**
+   * How often the function retries parked keys whose time has come, every 1 to 15 minutes.
    *
    * @default - every minute
    */
@@ -97,8 +185,80 @@ export interface OrderedStreamConsumerProps {
 const MOST_BATCH_RECORDS = 10_000;
 const MOST_BATCHES_OF_SHARD = 10;
 
+const LONGEST_RETRY_MINUTES = 15;
+/** Source: the Kinesis API reference, RegisterStreamConsumer. */
+const MOST_FAN_OUT_NAME = 128;
+
 /** Exactly what a `DynamoDbParkingStore` calls, and `once` in a transaction. */
 const PARKING_ACTIONS = ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'];
+/** The same for people, who look at one key after the other. */
+const OPERATE_ACTIONS = PARKING_ACTIONS.filter((action) => action !== 'BatchGetItem');
+
+/**
+ * What every consumer has, of this app or imported.
+ *
+ * @internal
+ */
+abstract class OrderedStreamConsumerBase extends Resource implements IOrderedStreamConsumer {
+  public abstract readonly consumerName: string;
+  public abstract readonly functionArn: string;
+  public abstract readonly functionName: string;
+  public abstract readonly parkingTableArn: string;
+  public abstract readonly parkingTableName: string;
+  public abstract readonly encryptionKey?: kms.IKey;
+
+  /**
+   * Allows to look after parked keys: what `npx even-shards parked` and the methods of a `DynamoDbParkingStore` for people do. Who
+   * may do so can read every record that is parked.
+   *
+   * @param grantee the role, function or other principal that looks after them
+   */
+  public grantOperate(grantee: iam.IGrantable): iam.Grant {
+    if (this.encryptionKey) grantOnKey(this.encryptionKey, grantee, TABLE_WRITE_KEY_ACTIONS);
+    return grantOnTable(grantee, OPERATE_ACTIONS, this.parkingTableArn);
+  }
+
+  /**
+   * Any metric that the consumer writes of its work, by its name: the guide to monitoring lists them.
+   *
+   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the average.
+   *
+   * @param metricName its name in CloudWatch
+   * @param props its statistic, period, label and color
+   */
+  public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    const dimensions = { [CONSUMER_NAME_DIMENSION]: this.consumerName };
+    return familyMetric(ORDERED_CONSUMER_METRICS, metricName, dimensions, props);
+  }
+}
+
+class ImportedOrderedStreamConsumer extends OrderedStreamConsumerBase {
+  public readonly consumerName: string;
+  public readonly functionArn: string;
+  public readonly functionName: string;
+  public readonly parkingTableArn: string;
+  public readonly parkingTableName: string;
+  public readonly encryptionKey?: kms.IKey;
+
+  constructor(scope: Construct, id: string, attributes: OrderedStreamConsumerAttributes) {
+    super(scope, id, { environmentFromArn: attributes.functionArn });
+    this.consumerName = attributes.consumerName;
+    this.functionArn = attributes.functionArn;
+    this.functionName = lambda.Function.fromFunctionArn(this, 'Function', attributes.functionArn).functionName;
+    this.parkingTableArn = attributes.parkingTableArn;
+    this.parkingTableName = Stack.of(this).splitArn(attributes.parkingTableArn, ArnFormat.SLASH_RESOURCE_NAME)
+      .resourceName!;
+    this.encryptionKey = attributes.encryptionKey;
+  }
+}
+
+function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], tableArn: string): iam.Grant {
+  return iam.Grant.addToPrincipal({
+    grantee,
+    actions: actions.map((action) => `dynamodb:${action}`),
+    resourceArns: [tableArn],
+  });
+}
 
 /**
  * Lets a function of yours read a stream in order by key: a key whose record fails is set aside alone, and retried in order,
@@ -122,7 +282,23 @@ const PARKING_ACTIONS = ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Qu
  *   startingPosition: lambda.StartingPosition.TRIM_HORIZON,
  * });
  */
-export class OrderedStreamConsumer extends Construct {
+export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
+  /**
+   * Imports a consumer that exists, of another app: to watch it, and to let somebody look after its parked keys. Nothing is
+   * created, changed or looked up.
+   *
+   * @param scope the construct to add the consumer to, usually `this`
+   * @param id the consumer's name within the scope
+   * @param attributes the names and ARNs of the consumer
+   */
+  public static fromOrderedStreamConsumerAttributes(
+    scope: Construct,
+    id: string,
+    attributes: OrderedStreamConsumerAttributes,
+  ): IOrderedStreamConsumer {
+    return new ImportedOrderedStreamConsumer(scope, id, attributes);
+  }
+
   /** The function that reads the stream. */
   public readonly handler: lambda.Function;
 
@@ -131,6 +307,21 @@ export class OrderedStreamConsumer extends Construct {
 
   /** The name of the consumer in its table, and of its metrics. */
   public readonly consumerName: string;
+
+  /** The ARN of the function that reads the stream. */
+  public readonly functionArn: string;
+
+  /** The name of the function that reads the stream. */
+  public readonly functionName: string;
+
+  /** The ARN of the table of parked keys. */
+  public readonly parkingTableArn: string;
+
+  /** The name of the table of parked keys: `--table` of `npx even-shards parked`. */
+  public readonly parkingTableName: string;
+
+  /** The customer-managed key that the table is encrypted with, if it has one. */
+  public readonly encryptionKey?: kms.IKey;
 
   /**
    * @param scope the construct to add the consumer to, usually `this`
@@ -142,32 +333,26 @@ export class OrderedStreamConsumer extends Construct {
     const { handler, stream, startingPosition, retryInterval = Duration.minutes(1) } = props;
     orderedStream(this, stream);
     checkOwnStack(this, handler);
+    this.checkAlone(handler);
     this.checkWhole('batchSize', props.batchSize, MOST_BATCH_RECORDS);
     this.checkWhole('parallelizationFactor', props.parallelizationFactor, MOST_BATCHES_OF_SHARD);
+    this.checkRetryInterval(retryInterval);
     if (startingPosition === undefined) {
       throw new InvalidArgumentError(constructField(this, 'startingPosition'), undefined, 'TRIM_HORIZON or LATEST');
     }
     this.handler = handler;
+    this.functionArn = handler.functionArn;
+    this.functionName = handler.functionName;
     this.consumerName = this.checkedName(props.consumerName ?? Names.uniqueResourceName(this, { maxLength: 128 }));
     this.parkingTable = this.addParkingTable(props);
-    handler.addEnvironment(PARKING_TABLE_NAME, this.parkingTable.tableName);
+    this.parkingTableArn = this.parkingTable.tableArn;
+    this.parkingTableName = this.parkingTable.tableName;
+    this.encryptionKey = this.parkingTable.encryptionKey;
+    handler.addEnvironment(PARKING_TABLE_NAME, this.parkingTableName);
     handler.addEnvironment(CONSUMER_NAME, this.consumerName);
-    iam.Grant.addToPrincipal({
-      grantee: handler,
-      actions: PARKING_ACTIONS.map((action) => `dynamodb:${action}`),
-      resourceArns: [this.parkingTable.tableArn],
-    });
-    this.parkingTable.encryptionKey?.grant(handler, ...TABLE_WRITE_KEY_ACTIONS);
-    handler.addEventSource(
-      new KinesisEventSource(stream, {
-        startingPosition,
-        batchSize: props.batchSize,
-        maxBatchingWindow: props.maxBatchingWindow,
-        parallelizationFactor: props.parallelizationFactor,
-        reportBatchItemFailures: true,
-        bisectBatchOnError: false,
-      }),
-    );
+    grantOnTable(handler, PARKING_ACTIONS, this.parkingTableArn);
+    this.encryptionKey?.grant(handler, ...TABLE_WRITE_KEY_ACTIONS);
+    addUnboundedMapping(this, handler, this.eventSource(props));
     new events.Rule(this, 'Retry', {
       description: 'Retries the parked keys of an ordered consumer',
       schedule: events.Schedule.rate(retryInterval),
@@ -186,7 +371,7 @@ export class OrderedStreamConsumer extends Construct {
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricParkedKeys(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(CONSUMER_METRICS.parkedKeys, props);
@@ -197,7 +382,7 @@ export class OrderedStreamConsumer extends Construct {
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricDeadKeys(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(CONSUMER_METRICS.deadKeys, props);
@@ -208,14 +393,50 @@ export class OrderedStreamConsumer extends Construct {
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props statistic, period and looks
+   * @param props its statistic, period, label and color
    */
   public metricParkedSeconds(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(CONSUMER_METRICS.parkedSeconds, props);
   }
 
-  private metric(name: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    return familyMetric(ORDERED_CONSUMER_METRICS, name, { [CONSUMER_NAME_DIMENSION]: this.consumerName }, props);
+  /**
+   * How much of its `concurrency` was at work in batches of 100 ms and more, in percent. While the consumer is behind, a high value
+   * says that its handlers are slow, or too few.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricBusyHandlers(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(CONSUMER_METRICS.busyHandlers, props);
+  }
+
+  /**
+   * How much of the time of a batch its longest key took, of batches of 100 ms and more, in percent. While the consumer is behind,
+   * a high value says that one key has more than one handler at a time can do.
+   *
+   * Average over 5 minutes by default.
+   *
+   * @param props its statistic, period, label and color
+   */
+  public metricLongestKey(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric(CONSUMER_METRICS.longestKey, props);
+  }
+
+  private eventSource({ stream, enhancedFanOut, ...props }: OrderedStreamConsumerProps): lambda.IEventSource {
+    const settings: KinesisEventSourceProps = {
+      startingPosition: props.startingPosition,
+      startingPositionTimestamp: props.startingPositionTimestamp,
+      batchSize: props.batchSize,
+      maxBatchingWindow: props.maxBatchingWindow,
+      parallelizationFactor: props.parallelizationFactor,
+      reportBatchItemFailures: true,
+      bisectBatchOnError: false,
+    };
+    if (!enhancedFanOut) return new KinesisEventSource(stream, settings);
+    const streamConsumerName = Names.uniqueResourceName(this, { maxLength: MOST_FAN_OUT_NAME });
+    const fanOut = new kinesis.StreamConsumer(this, 'FanOut', { stream, streamConsumerName });
+    return new KinesisConsumerEventSource(fanOut, settings);
   }
 
   private addParkingTable({ encryption, removalPolicy }: OrderedStreamConsumerProps): dynamodb.TableV2 {
@@ -240,9 +461,27 @@ export class OrderedStreamConsumer extends Construct {
     return table;
   }
 
+  /** The function finds its table in its environment, which has one. */
+  private checkAlone(handler: lambda.Function): void {
+    const other = this.node.root.node
+      .findAll()
+      .find((each) => each !== this && each instanceof OrderedStreamConsumer && each.handler === handler);
+    if (other === undefined) return;
+    const allowed = `a function of its own: ${other.node.path} has this one, and a function is one consumer`;
+    throw new InvalidArgumentError(constructField(this, 'handler'), handler.node.path, allowed);
+  }
+
   private checkedName(name: string): string {
     if (Token.isUnresolved(name) || /^.{1,128}$/su.test(name)) return name;
     throw new InvalidArgumentError(constructField(this, 'consumerName'), name, '1 to 128 characters');
+  }
+
+  private checkRetryInterval(interval: Duration): void {
+    if (interval.isUnresolved()) return;
+    const minutes = interval.toMinutes({ integral: false });
+    if (minutes >= 1 && minutes <= LONGEST_RETRY_MINUTES) return;
+    const allowed = `1 to ${LONGEST_RETRY_MINUTES} minutes`;
+    throw new InvalidArgumentError(constructField(this, 'retryInterval'), interval.toHumanString(), allowed);
   }
 
   private checkWhole(property: string, value: number | undefined, most: number): void {

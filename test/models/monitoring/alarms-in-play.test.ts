@@ -51,6 +51,27 @@ const FAULTS: Fault[] = [
     within: 78,
   },
   {
+    fault: 'a key of an ordered consumer is dead',
+    alarm: 'EventsOrdersDeadKeys',
+    well: { DeadKeys: 0 },
+    ill: () => ({ DeadKeys: 1 }),
+    within: 8,
+  },
+  {
+    fault: 'a key of an ordered consumer is parked for too long',
+    alarm: 'EventsOrdersParked',
+    well: { ParkedSeconds: 0 },
+    ill: (minutes) => ({ ParkedSeconds: minutes * 60 }),
+    within: 60 + 33,
+  },
+  {
+    fault: 'nothing retries parked keys any more',
+    alarm: 'EventsOrdersParked',
+    well: { ParkedSeconds: 0 },
+    ill: () => ({ ParkedSeconds: undefined }),
+    within: 48,
+  },
+  {
     fault: 'the event source mapping is switched off',
     alarm: 'EventsConsumerBehind',
     well: { ...reading, IteratorAge: 2_000 },

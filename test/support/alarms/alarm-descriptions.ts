@@ -1,6 +1,7 @@
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { CachedStack } from '../stacks/cached-stack';
+import { ConsumedStack } from '../stacks/consumed-stack';
 import { ControlledStack } from '../stacks/controlled-stack';
 import { RelayStack } from '../stacks/relay-stack';
 import { WatchedStack } from '../stacks/watched-stack';
@@ -14,8 +15,8 @@ export function alarmDescriptions(): [string, string][] {
   const watched = new WatchedStack(app);
   const relay = new RelayStack(app);
   relay.monitoring.addOutbox(relay.relay);
-  const resources = [watched, relay, new ControlledStack(app), new CachedStack(app)].flatMap((stack) =>
-    Object.entries(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')),
+  const resources = [watched, relay, new ControlledStack(app), new CachedStack(app), new ConsumedStack(app)].flatMap(
+    (stack) => Object.entries(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')),
   );
   return resources.map(([id, { Properties }]) => {
     const { AlarmDescription } = Properties;

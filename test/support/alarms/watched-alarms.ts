@@ -6,6 +6,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   AdaptiveShardCountController,
   OrderedProducerFunction,
+  OrderedStreamConsumer,
   ShardCounts,
   ShardedTable,
   ShardMonitoring,
@@ -40,6 +41,11 @@ export function watchedAlarms(): Map<string, AlarmProperties> {
     handler: 'index.handler',
     code: lambda.Code.fromInline('exports.handler = async () => {}'),
   });
+  const orders = new OrderedStreamConsumer(stack, 'Orders', {
+    handler: consumer,
+    stream,
+    startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+  });
   const monitoring = new ShardMonitoring(stack, 'Monitoring', { dashboard: false });
   monitoring.addStream(stream, { autoScaling: stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 8 }) });
   monitoring.addStream(other, {
@@ -48,6 +54,7 @@ export function watchedAlarms(): Map<string, AlarmProperties> {
     iteratorAgeAlarm: false,
   });
   monitoring.addConsumer(stream, StreamConsumerMetrics.fromFunction(consumer));
+  monitoring.addConsumer(stream, StreamConsumerMetrics.fromOrderedConsumer(orders));
   monitoring.addConsumer(stream, StreamConsumerMetrics.fromEnhancedFanOut(stream, 'audit'));
   monitoring.addIndex(index, { shardCountController });
   monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }));

@@ -14,12 +14,13 @@ const alarms = alarmDescriptions();
 describe('the description of each alarm', () => {
   test('is looked at', () => {
     const names = alarms.map(([id]) =>
-      id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Controlled|Cached|Orders|Clicks|Outbox/g, ''),
+      id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Controlled|Cached|Orders|Clicks|Outbox|Consumed|Events/g, ''),
     );
     expect([...new Set(names)].sort()).toEqual([
       'AutoScalingScaleInAlarm',
       'AutoScalingScaleOutAlarm',
       'AutoScalingSurgeAlarm',
+      'Behind',
       'BlogsReadThrottles',
       'BlogsWriteThrottles',
       'ControllerThrottledAlarm',
@@ -27,6 +28,7 @@ describe('the description of each alarm', () => {
       'DaxFaults',
       'DaxMemory',
       'DaxThrottles',
+      'DeadKeys',
       'DeadLettersDepth',
       'HighLoadAtMaximum',
       'InvoicesReadThrottles',
@@ -34,6 +36,7 @@ describe('the description of each alarm', () => {
       'IteratorAge',
       'JobsbyStatusWriteThrottles',
       'NoUpdatesLeft',
+      'Parked',
       'ProducerFailures',
       'ReconciliationFailures',
       'ReconciliationStopped',

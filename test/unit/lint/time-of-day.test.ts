@@ -22,7 +22,7 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'lib/core/consumer/consumer-options.ts': 'processes of a consumer compare leases and waits',
   'lib/core/consumer/dynamodb-fence-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/consumer/dynamodb-parking-store.ts': 'the time-to-live of an item is a time of day',
-  'lib/core/consumer/parked-metrics.ts': 'a metric has the time',
+  'lib/core/consumer/metric-lines.ts': 'a metric has the time',
   'lib/core/consumer/parking-store.ts': 'a store keeps since when a key is parked',
   'lib/core/registry/dynamodb-registry-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/resharding/reshard-stream.ts': 'a stream carries times in tags',

@@ -4,10 +4,12 @@ import { type Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   OrderedProducerFunction,
+  OrderedStreamConsumer,
   ShardCounts,
   type ShardedIndex,
   ShardedTable,
@@ -45,6 +47,16 @@ function description(stack: Stack, properties: object): string {
   const alarms = Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm', { Properties: properties });
   const text = Object.values(alarms)[0]!.Properties.AlarmDescription;
   return text['Fn::Join'][1].map((part: unknown) => (typeof part === 'string' ? part : '<...>')).join('');
+}
+
+function orderedConsumer(stack: Stack, stream: UniformStream): OrderedStreamConsumer {
+  const handler = new lambda.Function(stack, 'Application', {
+    runtime: lambda.Runtime.NODEJS_LATEST,
+    handler: 'index.handler',
+    code: lambda.Code.fromInline('exports.handler = () => {};'),
+  });
+  const startingPosition = lambda.StartingPosition.TRIM_HORIZON;
+  return new OrderedStreamConsumer(stack, 'Consumer', { handler, stream, startingPosition, consumerName: 'orders' });
 }
 
 describe('ShardMonitoring', () => {
@@ -174,6 +186,38 @@ describe('ShardMonitoring', () => {
         Statistic: 'Maximum',
         Threshold: 60_000,
       });
+    });
+
+    test('watches the parked keys of an ordered consumer, and tells why it is slow', () => {
+      const consumer = orderedConsumer(stack, stream);
+      const monitoring = new ShardMonitoring(stack, 'Monitoring');
+      const alarms = monitoring.addConsumer(stream, StreamConsumerMetrics.fromOrderedConsumer(consumer), {
+        maxParkedTime: Duration.minutes(20),
+      });
+      expect(Object.keys(alarms)).toEqual(['behind', 'deadKeys', 'parked']);
+      expect(titles(stack)).toEqual(
+        expect.arrayContaining(['## Consumer orders', 'Why it is slow, in percent', 'Parked keys']),
+      );
+      const template = Template.fromStack(stack);
+      const Dimensions = [{ Name: 'ConsumerName', Value: 'orders' }];
+      template.hasResourceProperties('AWS::CloudWatch::Alarm', { MetricName: 'DeadKeys', Dimensions, Threshold: 0 });
+      template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+        ...{ MetricName: 'ParkedSeconds', Dimensions, Threshold: 1_200, TreatMissingData: 'breaching' },
+      });
+    });
+
+    test('raises what is wanted of an ordered consumer, of this app or imported', () => {
+      const imported = OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'Theirs', {
+        consumerName: 'theirs',
+        functionArn: `arn:aws:lambda:${stack.region}:${stack.account}:function:theirs`,
+        parkingTableArn: `arn:aws:dynamodb:${stack.region}:${stack.account}:table/parked`,
+      });
+      const monitoring = new ShardMonitoring(stack, 'Monitoring');
+      const alarms = monitoring.addConsumer(stream, StreamConsumerMetrics.fromOrderedConsumer(imported), {
+        deadKeysAlarm: false,
+        parkedAlarm: false,
+      });
+      expect(Object.keys(alarms)).toEqual(['behind']);
     });
 
     test('shows its scaling and its skew, and raises an alarm when it is uneven', () => {

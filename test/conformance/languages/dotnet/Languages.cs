@@ -98,6 +98,12 @@ var orderedConsumer = new OrderedStreamConsumer(stack, "Consumer", new OrderedSt
     ParallelizationFactor = 2,
     RetryInterval = Duration.Minutes(5)
 });
+orderedConsumer.GrantOperate(role);
+var importedConsumer = OrderedStreamConsumer.FromOrderedStreamConsumerAttributes(stack, "ImportedConsumer", new OrderedStreamConsumerAttributes {
+    ConsumerName = "orders",
+    FunctionArn = "arn:aws:lambda:eu-west-1:111111111111:function:consumer",
+    ParkingTableArn = "arn:aws:dynamodb:eu-west-1:111111111111:table/parked"
+});
 
 // tables
 var table = new ShardedTable(stack, "Table", new ShardedTableProps {
@@ -311,6 +317,7 @@ var consumer = StreamConsumerMetrics.FromFunction(application);
 monitoring.AddStream(events, new StreamMonitoringOptions { Reconciliation = reconciliation });
 monitoring.AddStream(busy, new StreamMonitoringOptions { AutoScaling = scaling, MaxIteratorAge = Duration.Minutes(30) });
 monitoring.AddConsumer(events, consumer, new ConsumerMonitoringOptions { SilenceAlarm = false });
+monitoring.AddConsumer(events, StreamConsumerMetrics.FromOrderedConsumer(orderedConsumer), new ConsumerMonitoringOptions { MaxParkedTime = Duration.Minutes(20) });
 monitoring.AddProducer(producer);
 monitoring.AddProducer(importedProducer, new ProducerMonitoringOptions { FailureAlarm = false });
 monitoring.AddDeadLetterQueue(fifo.DeadLetterQueue, new DeadLetterQueueMonitoringOptions { MaxMessages = 3 });
@@ -358,7 +365,10 @@ var metrics = new IMetric[] {
     producer.MetricUserRecordsFailedByReason("RECORD_REJECTED"),
     producer.MetricUserRecordsPut(),
     producer.MetricUserRecordsReceived(),
+    importedConsumer.Metric("ParkedKeys"),
+    orderedConsumer.MetricBusyHandlers(),
     orderedConsumer.MetricDeadKeys(),
+    orderedConsumer.MetricLongestKey(),
     orderedConsumer.MetricParkedKeys(),
     orderedConsumer.MetricParkedSeconds(),
     query.Metric("Pages"),

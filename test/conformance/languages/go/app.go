@@ -136,6 +136,12 @@ func main() {
 		ParallelizationFactor: jsii.Number(2),
 		RetryInterval:         awscdk.Duration_Minutes(jsii.Number(5)),
 	})
+	orderedConsumer.GrantOperate(role)
+	importedConsumer := shards.OrderedStreamConsumer_FromOrderedStreamConsumerAttributes(stack, jsii.String("ImportedConsumer"), &shards.OrderedStreamConsumerAttributes{
+		ConsumerName:    jsii.String("orders"),
+		FunctionArn:     jsii.String("arn:aws:lambda:eu-west-1:111111111111:function:consumer"),
+		ParkingTableArn: jsii.String("arn:aws:dynamodb:eu-west-1:111111111111:table/parked"),
+	})
 
 	// tables
 	table := shards.NewShardedTable(stack, jsii.String("Table"), &shards.ShardedTableProps{
@@ -383,6 +389,9 @@ func main() {
 	monitoring.AddStream(events, &shards.StreamMonitoringOptions{Reconciliation: reconciliation})
 	monitoring.AddStream(busy, &shards.StreamMonitoringOptions{AutoScaling: scaling, MaxIteratorAge: awscdk.Duration_Minutes(jsii.Number(30))})
 	monitoring.AddConsumer(events, consumer, &shards.ConsumerMonitoringOptions{SilenceAlarm: jsii.Bool(false)})
+	monitoring.AddConsumer(events, shards.StreamConsumerMetrics_FromOrderedConsumer(orderedConsumer), &shards.ConsumerMonitoringOptions{
+		MaxParkedTime: awscdk.Duration_Minutes(jsii.Number(20)),
+	})
 	monitoring.AddProducer(producer, nil)
 	monitoring.AddProducer(importedProducer, &shards.ProducerMonitoringOptions{FailureAlarm: jsii.Bool(false)})
 	monitoring.AddDeadLetterQueue(fifo.DeadLetterQueue(), &shards.DeadLetterQueueMonitoringOptions{MaxMessages: jsii.Number(3)})
@@ -430,7 +439,10 @@ func main() {
 		producer.MetricUserRecordsFailedByReason(jsii.String("RECORD_REJECTED"), nil),
 		producer.MetricUserRecordsPut(nil),
 		producer.MetricUserRecordsReceived(nil),
+		importedConsumer.Metric(jsii.String("ParkedKeys"), nil),
+		orderedConsumer.MetricBusyHandlers(nil),
 		orderedConsumer.MetricDeadKeys(nil),
+		orderedConsumer.MetricLongestKey(nil),
 		orderedConsumer.MetricParkedKeys(nil),
 		orderedConsumer.MetricParkedSeconds(nil),
 		query.Metric(jsii.String("Pages"), nil),

@@ -113,6 +113,14 @@ ordered_consumer = shards.OrderedStreamConsumer(
     parallelization_factor=2,
     retry_interval=cdk.Duration.minutes(5),
 )
+ordered_consumer.grant_operate(role)
+imported_consumer = shards.OrderedStreamConsumer.from_ordered_stream_consumer_attributes(
+    stack,
+    "ImportedConsumer",
+    consumer_name="orders",
+    function_arn="arn:aws:lambda:eu-west-1:111111111111:function:consumer",
+    parking_table_arn="arn:aws:dynamodb:eu-west-1:111111111111:table/parked",
+)
 
 # tables
 table = shards.ShardedTable(
@@ -360,6 +368,11 @@ consumer = shards.StreamConsumerMetrics.from_function(application)
 monitoring.add_stream(events, reconciliation=reconciliation)
 monitoring.add_stream(busy, auto_scaling=scaling, max_iterator_age=cdk.Duration.minutes(30))
 monitoring.add_consumer(events, consumer, silence_alarm=False)
+monitoring.add_consumer(
+    events,
+    shards.StreamConsumerMetrics.from_ordered_consumer(ordered_consumer),
+    max_parked_time=cdk.Duration.minutes(20),
+)
 monitoring.add_producer(producer)
 monitoring.add_producer(imported_producer, failure_alarm=False)
 monitoring.add_dead_letter_queue(fifo.dead_letter_queue, max_messages=3)
@@ -404,7 +417,10 @@ metrics = [
     producer.metric_user_records_failed_by_reason("RECORD_REJECTED"),
     producer.metric_user_records_put(),
     producer.metric_user_records_received(),
+    imported_consumer.metric("ParkedKeys"),
+    ordered_consumer.metric_busy_handlers(),
     ordered_consumer.metric_dead_keys(),
+    ordered_consumer.metric_longest_key(),
     ordered_consumer.metric_parked_keys(),
     ordered_consumer.metric_parked_seconds(),
     query.metric("Pages"),

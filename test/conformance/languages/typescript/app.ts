@@ -96,6 +96,12 @@ const orderedConsumer = new shards.OrderedStreamConsumer(stack, 'Consumer', {
   parallelizationFactor: 2,
   retryInterval: cdk.Duration.minutes(5),
 });
+orderedConsumer.grantOperate(role);
+const importedConsumer = shards.OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'ImportedConsumer', {
+  consumerName: 'orders',
+  functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:consumer',
+  parkingTableArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/parked',
+});
 
 // tables
 const table = new shards.ShardedTable(stack, 'Table', {
@@ -320,6 +326,9 @@ const consumer = shards.StreamConsumerMetrics.fromFunction(application);
 monitoring.addStream(events, { reconciliation });
 monitoring.addStream(busy, { autoScaling: scaling, maxIteratorAge: cdk.Duration.minutes(30) });
 monitoring.addConsumer(events, consumer, { silenceAlarm: false });
+monitoring.addConsumer(events, shards.StreamConsumerMetrics.fromOrderedConsumer(orderedConsumer), {
+  maxParkedTime: cdk.Duration.minutes(20),
+});
 monitoring.addProducer(producer);
 monitoring.addProducer(importedProducer, { failureAlarm: false });
 monitoring.addDeadLetterQueue(fifo.deadLetterQueue, { maxMessages: 3 });
@@ -364,7 +373,10 @@ const metrics: cloudwatch.IMetric[] = [
   producer.metricUserRecordsFailedByReason('RECORD_REJECTED'),
   producer.metricUserRecordsPut(),
   producer.metricUserRecordsReceived(),
+  importedConsumer.metric('ParkedKeys'),
+  orderedConsumer.metricBusyHandlers(),
   orderedConsumer.metricDeadKeys(),
+  orderedConsumer.metricLongestKey(),
   orderedConsumer.metricParkedKeys(),
   orderedConsumer.metricParkedSeconds(),
   query.metric('Pages'),

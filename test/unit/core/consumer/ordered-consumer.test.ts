@@ -11,6 +11,12 @@ import { kinesisEvent, shardOf, textOf } from '../../../support/fakes/stream-eve
 
 const MINUTE_MS = 60_000;
 
+let log: jest.SpyInstance;
+beforeEach(() => {
+  log = jest.spyOn(console, 'log').mockImplementation(() => {});
+});
+afterEach(() => log.mockRestore());
+
 interface World {
   clock: VirtualClock;
   parking: MemoryParkingStore;
@@ -202,6 +208,61 @@ describe('a batch', () => {
   });
 });
 
+describe('a batch tells why it is slow', () => {
+  const takes = (ms: number, options: Partial<OrderedConsumerOptions> = {}) => {
+    const w: World = world(options, () => w.clock.sleep(ms));
+    return w;
+  };
+  const line = () => JSON.parse(log.mock.lastCall![0]);
+
+  test('where its handlers are slow', async () => {
+    await takes(100, { concurrency: 2 }).deliver(['a1', 'b1', 'c1', 'd1']);
+    expect(line()).toMatchObject({ ConsumerName: 'memory', BusyHandlers: 100, LongestKey: 50 });
+  });
+
+  test('where one key has most of it', async () => {
+    await takes(100, { concurrency: 10 }).deliver(['a1', 'a2', 'a3', 'a4', 'b1']);
+    expect(line()).toMatchObject({ BusyHandlers: 13, LongestKey: 100 });
+  });
+
+  test('where the time goes elsewhere', async () => {
+    const w = world();
+    jest.spyOn(w.parking, 'find').mockImplementation(async () => {
+      await w.clock.sleep(1_000);
+      return new Map();
+    });
+    await w.deliver(['a1', 'b1']);
+    expect(line()).toMatchObject({ BusyHandlers: 0, LongestKey: 0 });
+  });
+
+  test('and says nothing where it is not', async () => {
+    await takes(1).deliver(['a1', 'b1']);
+    expect(log).not.toHaveBeenCalled();
+  });
+});
+
+describe('the signal of a handler', () => {
+  test('has aborted where a handler asks for it when its time is over', async () => {
+    const aborted: boolean[] = [];
+    const w: World = world({ attempts: 2, attemptTimeoutMs: 1_000 }, async (_, context) => {
+      await w.clock.sleep(1_050);
+      aborted.push(context.signal.aborted);
+    });
+    expect(await w.deliver(['a1'])).toEqual([]);
+    expect(aborted).toEqual([true]);
+    expect(w.effects).toEqual(['a1']);
+  });
+
+  test('is the same however the context is handed on', async () => {
+    const w = world({}, async (_, context) => {
+      expect({ ...context }.signal).toBe(context.signal);
+      expect({ ...context }.once).toBe(context.once);
+    });
+    expect(await w.deliver(['a1'])).toEqual([]);
+    expect(w.attempts).toEqual(['a1 1']);
+  });
+});
+
 describe('a key that moves', () => {
   const end = () => ({ ...shardOf(['a'])[0]!, sequenceNumber: '2', data: fenceData({ moveId: 'm', side: 'end' }) });
 
@@ -257,7 +318,6 @@ describe('the retrier', () => {
   });
 
   test('is an event of the same handler, which writes what is parked to its log as metrics', async () => {
-    const log = jest.spyOn(console, 'log').mockImplementation(() => {});
     const w = world();
     const context = { getRemainingTimeInMillis: () => MINUTE_MS };
     expect(await w.clock.runUntil(w.consumer.handler({ retryParked: true }, context))).toMatchObject({
@@ -265,7 +325,6 @@ describe('the retrier', () => {
     });
     const line = JSON.parse(log.mock.lastCall![0]);
     expect(line).toMatchObject({ ConsumerName: 'memory', ParkedKeys: 0, DeadKeys: 0, ParkedSeconds: 0 });
-    log.mockRestore();
   });
 
   test('calls a key dead after so many tries, and leaves it', async () => {

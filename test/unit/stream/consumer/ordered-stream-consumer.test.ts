@@ -1,9 +1,18 @@
-import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { App, Duration, PropertyInjectors, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { Code, Function as LambdaFunction, Runtime, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import {
+  CfnEventSourceMapping,
+  Code,
+  EventSourceMapping,
+  type EventSourceMappingProps,
+  Function as LambdaFunction,
+  Runtime,
+  StartingPosition,
+} from 'aws-cdk-lib/aws-lambda';
 import { OrderedStreamConsumer, type OrderedStreamConsumerProps } from '../../../../lib';
 
 function consumer(props: (stack: Stack) => Partial<OrderedStreamConsumerProps> = () => ({})) {
@@ -123,8 +132,128 @@ test('has metrics under its name', () => {
   }
 });
 
+describe('with enhanced fan-out', () => {
+  test('reads as a registered consumer of its own, with the same settings', () => {
+    const { template } = consumer(() => ({ enhancedFanOut: true }));
+    const found = template();
+    found.resourceCountIs('AWS::Lambda::EventSourceMapping', 1);
+    found.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('ConsumerFanOut'), 'ConsumerARN'] },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      BisectBatchOnFunctionError: false,
+      MaximumRetryAttempts: Match.absent(),
+    });
+    found.hasResourceProperties('AWS::Kinesis::StreamConsumer', {
+      StreamARN: { 'Fn::GetAtt': [Match.stringLikeRegexp('Stream'), 'Arn'] },
+    });
+  });
+
+  test('begins at a time, so that nothing is left out when it is switched on', () => {
+    const { template } = consumer(() => ({
+      enhancedFanOut: true,
+      startingPosition: StartingPosition.AT_TIMESTAMP,
+      startingPositionTimestamp: 1_790_000_000,
+    }));
+    template().hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      StartingPosition: 'AT_TIMESTAMP',
+      StartingPositionTimestamp: 1_790_000_000,
+    });
+  });
+});
+
+describe('a mapping that can skip records fails synthesis', () => {
+  test.each([
+    ['MaximumRetryAttempts', 3],
+    ['MaximumRecordAgeInSeconds', 3_600],
+    ['BisectBatchOnFunctionError', true],
+    ['FilterCriteria', { Filters: [{ Pattern: '{}' }] }],
+    ['DestinationConfig', { OnFailure: { Destination: 'arn:aws:sqs:us-east-1:111111111111:failed' } }],
+    ['TumblingWindowInSeconds', 60],
+    ['FunctionResponseTypes', []],
+  ])('by an escape hatch that sets %s', (property, value) => {
+    const { stack, template } = consumer();
+    const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
+    mapping!.addPropertyOverride(property, value);
+    expect(template).toThrow(new RegExp(`INVALID_ARGUMENT.*${property}`));
+  });
+
+  test('by a property injector', () => {
+    const { template } = consumer((stack) => {
+      PropertyInjectors.of(stack).add({
+        constructUniqueId: EventSourceMapping.PROPERTY_INJECTION_ID,
+        inject: (props: EventSourceMappingProps) => ({ ...props, retryAttempts: 10 }),
+      });
+      return {};
+    });
+    expect(template).toThrow(/INVALID_ARGUMENT.*MaximumRetryAttempts/);
+  });
+
+  test('and one that says that nothing is bounded does not', () => {
+    const { stack, template } = consumer();
+    const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
+    mapping!.addPropertyOverride('MaximumRetryAttempts', -1);
+    expect(template).not.toThrow();
+  });
+});
+
+test('refuses a function that is a consumer already', () => {
+  const { construct, stack } = consumer();
+  const another = () =>
+    new OrderedStreamConsumer(stack, 'Other', {
+      handler: construct.handler,
+      stream: new Stream(stack, 'OtherStream'),
+      startingPosition: StartingPosition.LATEST,
+    });
+  expect(another).toThrow(/INVALID_ARGUMENT.*handler.*Test\/Consumer/);
+});
+
+test('allows people to look after parked keys, and nothing else', () => {
+  const { construct, stack, template } = consumer();
+  const role = new Role(stack, 'People', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
+  construct.grantOperate(role);
+  template().hasResourceProperties('AWS::IAM::Policy', {
+    Roles: [{ Ref: Match.stringLikeRegexp('People') }],
+    PolicyDocument: {
+      Statement: [
+        {
+          Effect: 'Allow',
+          Action: ['DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'].map((action) => `dynamodb:${action}`),
+          Resource: { 'Fn::GetAtt': [Match.stringLikeRegexp('ConsumerParkingTable'), 'Arn'] },
+        },
+      ],
+    },
+  });
+});
+
+test('an import names what exists, and grants on it', () => {
+  const stack = new Stack(new App(), 'Test', { env: { account: '111111111111', region: 'us-east-1' } });
+  const imported = OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'Imported', {
+    consumerName: 'orders',
+    functionArn: 'arn:aws:lambda:eu-west-1:222222222222:function:orders',
+    parkingTableArn: 'arn:aws:dynamodb:eu-west-1:222222222222:table/parked',
+    encryptionKey: Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-west-1:222222222222:key/k'),
+  });
+  expect(imported).toMatchObject({
+    functionName: 'orders',
+    parkingTableName: 'parked',
+    env: { account: '222222222222', region: 'eu-west-1' },
+  });
+  expect(imported.metric('DeadKeys')).toMatchObject({ dimensions: { ConsumerName: 'orders' }, statistic: 'Maximum' });
+  imported.grantOperate(new Role(stack, 'People', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') }));
+  Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+    PolicyDocument: {
+      Statement: [
+        Match.objectLike({ Resource: 'arn:aws:kms:eu-west-1:222222222222:key/k' }),
+        Match.objectLike({ Resource: 'arn:aws:dynamodb:eu-west-1:222222222222:table/parked' }),
+      ],
+    },
+  });
+});
+
 test.each([
   ['startingPosition', { startingPosition: undefined as never }],
+  ['retryInterval', { retryInterval: Duration.seconds(30) }],
+  ['retryInterval', { retryInterval: Duration.minutes(16) }],
   ['batchSize', { batchSize: 0 }],
   ['batchSize', { batchSize: 10_001 }],
   ['parallelizationFactor', { parallelizationFactor: 11 }],

@@ -150,6 +150,13 @@ public final class Languages {
             .parallelizationFactor(2)
             .retryInterval(Duration.minutes(5))
             .build());
+        orderedConsumer.grantOperate(role);
+        var importedConsumer = OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, "ImportedConsumer",
+            OrderedStreamConsumerAttributes.builder()
+                .consumerName("orders")
+                .functionArn("arn:aws:lambda:eu-west-1:111111111111:function:consumer")
+                .parkingTableArn("arn:aws:dynamodb:eu-west-1:111111111111:table/parked")
+                .build());
 
         // tables
         var table = new ShardedTable(stack, "Table", ShardedTableProps.builder()
@@ -385,6 +392,8 @@ public final class Languages {
             .maxIteratorAge(Duration.minutes(30))
             .build());
         monitoring.addConsumer(events, consumer, ConsumerMonitoringOptions.builder().silenceAlarm(false).build());
+        monitoring.addConsumer(events, StreamConsumerMetrics.fromOrderedConsumer(orderedConsumer),
+            ConsumerMonitoringOptions.builder().maxParkedTime(Duration.minutes(20)).build());
         monitoring.addProducer(producer);
         monitoring.addProducer(importedProducer, ProducerMonitoringOptions.builder().failureAlarm(false).build());
         monitoring.addDeadLetterQueue(fifo.getDeadLetterQueue(), DeadLetterQueueMonitoringOptions.builder()
@@ -434,7 +443,10 @@ public final class Languages {
             producer.metricUserRecordsFailedByReason("RECORD_REJECTED"),
             producer.metricUserRecordsPut(),
             producer.metricUserRecordsReceived(),
+            importedConsumer.metric("ParkedKeys"),
+            orderedConsumer.metricBusyHandlers(),
             orderedConsumer.metricDeadKeys(),
+            orderedConsumer.metricLongestKey(),
             orderedConsumer.metricParkedKeys(),
             orderedConsumer.metricParkedSeconds(),
             query.metric("Pages"),

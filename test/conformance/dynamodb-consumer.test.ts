@@ -1,0 +1,43 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { localClients } from '../../bin/local/emulators/clients';
+import {
+  createConsumerTables,
+  type DynamoDbConsumerFacts,
+  playConsumerOnDynamoDb,
+} from '../support/plays/consumer-on-dynamodb';
+import { randomRuns, randomRunsTimeout } from '../support/random-runs';
+import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
+
+/** dynalite has no transactions, so that `npm test` cannot have this. */
+describeOnDynamoDbEmulators('an ordered consumer whose effects are transactions', (emulator) => {
+  let dynamodb: DynamoDB;
+  let stop: () => Promise<void>;
+  beforeAll(async () => {
+    const { endpoint, ...running } = await emulator.start();
+    stop = () => running.stop();
+    dynamodb = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).dynamodb;
+    await createConsumerTables(dynamodb);
+  }, 60_000);
+  afterAll(async () => {
+    dynamodb?.destroy();
+    await stop?.();
+  });
+
+  test(
+    'applies each record once and in order, whatever crashes, fails, is lost, or runs twice',
+    async () => {
+      const all: DynamoDbConsumerFacts[] = [];
+      for (let seed = 0; seed < randomRuns(40); seed++) {
+        try {
+          all.push(await playConsumerOnDynamoDb(dynamodb, seed));
+        } catch (error) {
+          throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
+        }
+      }
+      for (const fact of ['crashes', 'lostAnswers', 'refusedCalls', 'parked', 'twoAtOnce'] as const) {
+        expect({ fact, isInSome: all.some((each) => each[fact] > 0) }).toEqual({ fact, isInSome: true });
+      }
+    },
+    randomRunsTimeout(300_000),
+  );
+});
