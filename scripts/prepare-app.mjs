@@ -1,0 +1,66 @@
+// Builds the package and synthesizes the reference app, and says what it is at: a line when a step begins and one when it has
+// ended, and on a terminal the seconds in between. What the tools print is shown if they fail.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+const INSTALLED = 'node_modules/.package-lock.json';
+const terminal = process.stderr.isTTY;
+const running = new Map();
+
+checkInstallation();
+const counter = terminal ? setInterval(showRunning, 250) : undefined;
+try {
+  await import('./remove-stale.mjs');
+  // Bundles are made of the sources, as the library is.
+  await Promise.all([
+    step('compile the library', 'npm run --silent build:lib'),
+    step(
+      'bundle the core, the functions and the commands',
+      'npm run --silent build:esm && npm run --silent build:lambda && npm run --silent build:bin',
+    ),
+  ]);
+  await step('list the licences of what is bundled', 'npm run --silent build:licenses');
+  await step('synthesize the reference app', 'npx cdk synth --quiet --build "node --version"');
+} catch (error) {
+  console.error(`\n${error.message}`);
+  process.exitCode = 1;
+} finally {
+  clearInterval(counter);
+}
+
+/** A package that is missing or old makes errors that nobody understands. */
+function checkInstallation() {
+  const packagesOf = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
+  const installed = existsSync(INSTALLED) ? packagesOf(INSTALLED) : {};
+  const stale = Object.entries(packagesOf('package-lock.json')).find(
+    ([path, { version, optional }]) => path !== '' && !optional && installed[path]?.version !== version,
+  );
+  if (stale === undefined) return;
+  const [path, { version }] = stale;
+  console.error(
+    `run npm ci first: ${path} is ${installed[path]?.version ?? 'not there'}, and package-lock.json has ${version}`,
+  );
+  process.exit(1);
+}
+
+async function step(name, command) {
+  const began = performance.now();
+  running.set(name, began);
+  if (!terminal) console.error(`${name} ...`);
+  const output = [];
+  const child = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
+  const status = await new Promise((resolve) => child.on('close', resolve));
+  running.delete(name);
+  if (status !== 0) throw new Error(`${Buffer.concat(output)}\n${name}: ${command} ended with ${status}`);
+  tell(`${name}: ${((performance.now() - began) / 1000).toFixed(1)} s`);
+}
+
+function tell(line) {
+  console.error(terminal ? `\r\x1b[K${line}` : line);
+}
+
+function showRunning() {
+  const names = [...running].map(([name, began]) => `${name}: ${Math.floor((performance.now() - began) / 1000)} s`);
+  process.stderr.write(`\r\x1b[K${names.join(', ')}`.slice(0, process.stderr.columns ?? 80));
+}
