@@ -1,6 +1,8 @@
 import { EvenShardsError } from '../lib/core/foundation/errors';
 import { version } from '../package.json';
+import { check } from './check';
 import { cql } from './cql';
+import { AccountError } from './deployed-stack/account-error';
 import { UsageError } from './flags';
 import { keys } from './keys';
 import { local } from './local';
@@ -18,6 +20,7 @@ interface Command {
 
 /** Each command is a room of its own under bin. */
 const COMMANDS: Readonly<Record<string, Command>> = {
+  check: { run: (args) => check(args), summary: 'what a deployment would do to what is deployed, before it is made' },
   cql: { run: cql, summary: 'the CREATE TABLE of each Keyspaces table of an app' },
   keys: { run: keys, summary: 'the next explicit hash keys that load shards evenly, and the tree that they come from' },
   local: { run: local, summary: 'run a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda' },
@@ -70,11 +73,16 @@ function endWithoutOutput(): void {
   }
 }
 
+function exitCodeOf(error: unknown): number {
+  if (error instanceof AccountError) return 3;
+  return error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1;
+}
+
 // The bundled SDK runs on this version of Node.js; its warning is about versions of the SDK to come.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 endWithoutOutput();
 main(process.argv.slice(2)).catch((error) => {
   console.error(error instanceof EvenShardsError ? `even-shards: ${error.problem}` : error);
-  process.exit(error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1);
+  process.exit(exitCodeOf(error));
 });

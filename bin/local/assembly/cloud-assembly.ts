@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { EvenShardsError, shortened } from '../../../lib/core/foundation/errors';
 import { fields, listOf, mapOf, optional, type Shape, text } from './json-shape';
 import { TEMPLATE, type Template } from './template';
@@ -12,6 +12,10 @@ export interface AssemblyStack {
   readonly directory: string;
   /** The CloudFormation stack name, which stacks of different stages may share. */
   readonly name: string;
+  /** The template's file, from the directory. */
+  readonly templateFile: string;
+  /** Absent if only the deployment knows it. */
+  readonly region?: string;
   readonly template: Template;
   /** Absolute path of each file asset, by the object key the template knows it under. */
   readonly assetPaths: ReadonlyMap<string, string>;
@@ -48,6 +52,8 @@ interface Manifest {
 
 interface ManifestArtifact {
   readonly type: string;
+  /** Such as `aws://111111111111/eu-west-1`. */
+  readonly environment?: string;
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly dependencies?: readonly string[];
   readonly metadata?: ConstructMetadata;
@@ -70,6 +76,7 @@ const MANIFEST = fields({
     mapOf(
       fields({
         type: text,
+        environment: optional(text),
         properties: optional(
           fields({
             directoryName: optional(text),
@@ -153,8 +160,15 @@ function readStack(artifact: LocatedArtifact): AssemblyStack {
   const { directory, id, properties = {} } = artifact;
   const assetPaths = new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths));
   const constructs = Object.entries(readMetadata(artifact)).flatMap(logicalIdAndPath);
-  const template = readJson<Template>(directory, String(properties.templateFile), TEMPLATE);
-  return withNested({ id, directory, name: String(properties.stackName ?? id), template, assetPaths }, constructs);
+  const templateFile = String(properties.templateFile);
+  const template = readJson<Template>(directory, templateFile, TEMPLATE);
+  const name = String(properties.stackName ?? id);
+  return withNested({ id, directory, name, templateFile, ...regionOf(artifact), template, assetPaths }, constructs);
+}
+
+function regionOf({ environment = '' }: ManifestArtifact): { region?: string } {
+  const [, region] = /^aws:\/\/[^/]*\/(?!unknown-region$)(.+)$/.exec(environment) ?? [];
+  return region === undefined ? {} : { region };
 }
 
 /** Adds what depends on the constructs, of which those of nested stacks may have the logical ids of the stack's own. */
@@ -167,13 +181,14 @@ function withNested(
   const nested = new Map<string, AssemblyStack>();
   for (const [logicalId, path] of own) {
     const scope = nestedScope(path);
-    const file = templateFile(stack, logicalId);
+    const file = nestedTemplateFile(stack, logicalId);
     if (scope === undefined || file === undefined) continue;
     const id = `${stack.id}/${logicalId}`;
     const name = `${stack.name}-${logicalId}`;
     const template = readJson<Template>(stack.directory, file, TEMPLATE);
     const inside = constructs.filter(([, candidate]) => candidate.startsWith(scope));
-    nested.set(logicalId, withNested({ ...stack, id, name, template }, inside));
+    const templateFile = relative(stack.directory, file);
+    nested.set(logicalId, withNested({ ...stack, id, name, templateFile, template }, inside));
   }
   return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, withoutDefaultChild(path)])) };
 }
@@ -194,7 +209,10 @@ function jsonOf(value: unknown): string {
 }
 
 /** The template of a nested stack is an asset, whose key its URL ends with. */
-function templateFile({ template, assetPaths }: Pick<AssemblyStack, 'template' | 'assetPaths'>, logicalId: string) {
+function nestedTemplateFile(
+  { template, assetPaths }: Pick<AssemblyStack, 'template' | 'assetPaths'>,
+  logicalId: string,
+) {
   const url = jsonOf(template.Resources?.[logicalId]?.Properties?.TemplateURL ?? '');
   return [...assetPaths].find(([objectKey]) => url.includes(objectKey))?.[1];
 }

@@ -19,6 +19,8 @@ export interface TemplateResource {
   readonly Condition?: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
   readonly Metadata?: Readonly<Record<string, unknown>>;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
 }
 
 export interface TemplateOutput {
@@ -31,6 +33,16 @@ export const TEMPLATE = fields({
   Parameters: optional(mapOf(fields({ Type: text }))),
   Mappings: optional(mapOf(mapOf(mapOf(anything)))),
   Conditions: optional(mapOf(anything)),
-  Resources: optional(mapOf(fields({ Type: text, Condition: optional(text), Properties: optional(mapOf(anything)) }))),
+  Resources: optional(
+    mapOf(
+      fields({
+        Type: text,
+        Condition: optional(text),
+        Properties: optional(mapOf(anything)),
+        DeletionPolicy: optional(text),
+        UpdateReplacePolicy: optional(text),
+      }),
+    ),
+  ),
   Outputs: optional(mapOf(fields({ Export: optional(fields({ Name: anything })) }))),
 });

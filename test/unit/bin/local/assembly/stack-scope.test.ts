@@ -9,6 +9,7 @@ function stack(template: Template, id = 'Orders', directory = '/cdk.out'): Assem
   return {
     id,
     directory,
+    templateFile: 'Orders.template.json',
     name: 'Orders',
     template,
     assetPaths: new Map<string, string>(),

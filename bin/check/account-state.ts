@@ -1,0 +1,72 @@
+import { type Finding, finding } from '../../lib/deployed/finding';
+import { ownResource, type Properties, type Resource, type Template } from '../../lib/deployed/template';
+import { type ResourceState, STREAM_TYPE, TABLE_TYPES } from '../deployed-stack/resource-state';
+
+/**
+ * The deployed template as it has become: a stream with as many shards as are open, if the deployment changes their number, and a
+ * table with the indexes that it has.
+ */
+export function withState(deployed: Template, coming: Template, states: readonly ResourceState[]): Template {
+  const Resources: Record<string, Resource> = { ...deployed.Resources };
+  for (const { logicalId, stream, table } of states) {
+    const [before, next] = [ownResource(deployed, logicalId), ownResource(coming, logicalId)];
+    if (before === undefined) continue;
+    const { Properties = {} } = before;
+    const changed: Record<string, unknown> = { ...Properties };
+    const isCountChanged = next !== undefined && Properties.ShardCount !== next.Properties?.ShardCount;
+    if (stream?.OpenShardCount !== undefined && isCountChanged) changed.ShardCount = stream.OpenShardCount;
+    if (table !== undefined) changed.GlobalSecondaryIndexes = indexesOf(Properties, next?.Properties, table);
+    Resources[logicalId] = { ...before, Properties: changed };
+  }
+  return { ...deployed, Resources };
+}
+
+type Index = { readonly IndexName?: unknown };
+
+/** The indexes that the table has: those of its template that are there, and those that somebody else has added. */
+function indexesOf(
+  deployed: Properties,
+  coming: Properties = {},
+  { GlobalSecondaryIndexes: there = [] }: NonNullable<ResourceState['table']>,
+): Index[] {
+  const [before, next] = [deployed, coming].map(({ GlobalSecondaryIndexes: indexes }) =>
+    Array.isArray(indexes) ? (indexes as Index[]) : [],
+  ) as [Index[], Index[]];
+  const isThere = ({ IndexName }: Index) => there.some((index) => index.IndexName === IndexName);
+  const added = next.filter(
+    (index) => isThere(index) && !before.some(({ IndexName }) => IndexName === index.IndexName),
+  );
+  return [...before.filter(isThere), ...added];
+}
+
+/** What of the state of the account a deployment would fail by, or would not expect. */
+export function stateFindings(stack: string, deployed: Template, states: readonly ResourceState[]): Finding[] {
+  return states.flatMap((state) => {
+    const place = { stack, logicalId: state.logicalId };
+    const type = ownResource(deployed, state.logicalId)?.Type ?? '';
+    const kind = type === STREAM_TYPE ? 'stream' : TABLE_TYPES.includes(type) ? 'table' : undefined;
+    if (kind === undefined) return [];
+    if (state.stream === undefined && state.table === undefined) {
+      const text =
+        `the ${kind} of the template is not in the account: somebody has deleted it, and an update of it fails. Bring it back ` +
+        'with its name, or remove it from the stack and add it again in a later deployment.';
+      return [finding(place, 'Deployment.gone', 'refused', 'prepare', text)];
+    }
+    return busy(state).map((what) => {
+      const text = `${what}: an update is refused until it is ACTIVE. Wait for that before the deployment.`;
+      return finding(place, 'Deployment.busy', 'refused', 'prepare', text);
+    });
+  });
+}
+
+function busy({ stream, table }: ResourceState): string[] {
+  const isBusy = (status: string | undefined) => status !== undefined && status !== 'ACTIVE';
+  const of = (what: string, status: string | undefined) => (isBusy(status) ? [`${what} is ${status}`] : []);
+  return [
+    ...of('the stream', stream?.StreamStatus),
+    ...of('the table', table?.TableStatus),
+    ...(table?.GlobalSecondaryIndexes ?? []).flatMap(({ IndexName, IndexStatus }) =>
+      of(`index ${IndexName}`, IndexStatus),
+    ),
+  ];
+}

@@ -1,0 +1,58 @@
+import type { Finding, Step } from '../../lib/deployed/finding';
+import { textTable } from '../local/sample/text-table';
+import type { Comparison } from './stack-changes';
+
+const COMMON = 'cdk-even-shards:';
+
+/** What a person does at each step. */
+const DO: Readonly<Record<Step, string>> = {
+  revise: 'change the app',
+  split: 'deploy a part before',
+  prepare: 'prepare',
+  know: 'know',
+};
+
+/** The findings as a table in the order of the steps to take, and what each step is. */
+export function checkReport(findings: readonly Finding[], { changes, pathOf }: Comparison): string[] {
+  const compared = changes.filter(({ deployed }) => deployed !== undefined).length;
+  const isNew = changes.filter(({ deployed }) => deployed === undefined).map(({ stack }) => stack);
+  const stacks = `${compared} of ${changes.length} ${changes.length === 1 ? 'stack is' : 'stacks are'} deployed`;
+  const newStacks = isNew.length === 0 ? [] : [`new: ${isNew.join(', ')}`];
+  if (findings.length === 0) return [`nothing to look out for; ${stacks}`, ...newStacks];
+  const places = findings.map(({ stack, logicalId }) => pathOf(stack, logicalId));
+  return [
+    `${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}, in the order of the steps to take; ${stacks}`,
+    ...newStacks,
+    '',
+    ...textTable(
+      ['step', 'do', 'effect', 'where', 'warning'],
+      findings.map(({ step, effect, id }, index) => [
+        index + 1,
+        DO[step],
+        effect,
+        places[index]!,
+        id.replace(COMMON, ''),
+      ]),
+    ),
+    ...findings.flatMap(({ text }, index) => ['', `${index + 1}. ${places[index]}: ${text}`]),
+  ];
+}
+
+/** The same for a program. */
+export function checkJson(findings: readonly Finding[], { changes, pathOf }: Comparison): object {
+  const stacksWith = (isDeployed: boolean) =>
+    changes.filter(({ deployed }) => (deployed !== undefined) === isDeployed).map(({ stack }) => stack);
+  return {
+    deployed: stacksWith(true),
+    new: stacksWith(false),
+    findings: findings.map(({ id, stack, logicalId, effect, step, text }) => ({
+      step,
+      effect,
+      path: pathOf(stack, logicalId),
+      stack,
+      logicalId,
+      id,
+      text,
+    })),
+  };
+}

@@ -1,0 +1,98 @@
+import { InvalidArgumentError } from '../../lib/core/foundation/errors';
+import { deploymentFindings } from '../../lib/deployed/deployment-findings';
+import { inOrderOfSteps } from '../../lib/deployed/finding';
+import { askingAccount } from '../deployed-stack/account-error';
+import { STACK_ACTIONS } from '../deployed-stack/account-stack';
+import { type AwsClients, awsClients, destroyClients } from '../deployed-stack/aws-clients';
+import { STATE_ACTIONS } from '../deployed-stack/resource-state';
+import { parsedFlags, UsageError } from '../flags';
+import { CloudAssemblyError } from '../local/assembly/cloud-assembly';
+import { InvalidInputError } from '../local/sample/sample-error';
+import { checkJson, checkReport } from './check-report';
+import { type ClientsOfRegion, type Comparison, compareWithAccount, compareWithFolder } from './stack-changes';
+
+const COMMAND = 'even-shards check';
+
+const HELP = `usage: even-shards check --deployed FOLDER [--app DIRECTORY] [options]
+       even-shards check --account [--app DIRECTORY] [options]
+
+Says what a deployment of an app would do to what is deployed: what AWS refuses, replaces or deletes, what readers would miss,
+and where records would lose their order. In the order of the steps to take. It changes nothing.
+
+  --app DIRECTORY    the cloud assembly that is to be deployed (default: cdk.out)
+  --deployed FOLDER  the templates that are deployed: an earlier cdk.out, or STACK.template.json of each stack
+  --account          read the templates, streams and tables from the account, with the credentials of the environment
+  --endpoint URL     with --account, another endpoint for all services, such as that of an emulator
+  --acknowledge ID   leave out findings with this id, such as Deployment.retentionLowered; may be repeated
+  --json             print one JSON document
+  --help             show this text
+
+permissions for --account: ${[...STACK_ACTIONS, ...STATE_ACTIONS].join(', ')}
+
+exit code: 0 without findings, 1 with findings, 2 if the command or an input cannot be understood, 3 if the account does not answer.
+
+example: npx cdk synth && npx even-shards check --account`;
+
+const OPTIONS = {
+  account: { type: 'boolean', default: false },
+  acknowledge: { type: 'string', multiple: true, default: [] as string[] },
+  app: { type: 'string', default: 'cdk.out' },
+  deployed: { type: 'string' },
+  endpoint: { type: 'string' },
+  help: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+} as const;
+
+const EXIT_FINDINGS = 1;
+
+/** `even-shards check`. */
+export async function check(args: string[], clientsOf?: ClientsOfRegion): Promise<void> {
+  const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
+  if (flags.help) return console.log(HELP);
+  if (flags.account === (flags.deployed !== undefined)) {
+    throw new UsageError('give either --deployed or --account', COMMAND);
+  }
+  if (flags.endpoint !== undefined && !flags.account) throw new UsageError('--endpoint needs --account', COMMAND);
+  const comparison = await compared(flags, clientsOf);
+  const acknowledged = new Set(flags.acknowledge.map((id) => `cdk-even-shards:${id.replace(/^cdk-even-shards:/, '')}`));
+  const findings = inOrderOfSteps([...comparison.ofAccount, ...deploymentFindings(comparison.changes)]).filter(
+    ({ id }) => !acknowledged.has(id),
+  );
+  if (flags.json) console.log(JSON.stringify(checkJson(findings, comparison), null, 2));
+  else console.log(checkReport(findings, comparison).join('\n'));
+  if (findings.length > 0) process.exitCode = EXIT_FINDINGS;
+}
+
+async function compared(
+  { app, deployed, endpoint }: { app: string; deployed?: string; endpoint?: string },
+  clientsOf: ClientsOfRegion | undefined,
+): Promise<Comparison> {
+  try {
+    if (deployed !== undefined) return compareWithFolder(app, deployed);
+    return await withClients(endpoint, (own) =>
+      askingAccount(() => compareWithAccount(app, clientsOf ?? own, (line) => console.error(line))),
+    );
+  } catch (error) {
+    // A pipeline must tell what it gave wrong from what was found.
+    if (error instanceof CloudAssemblyError) throw new InvalidInputError(error.problem);
+    if (error instanceof InvalidArgumentError) throw new UsageError(`--${error.problem}`, COMMAND);
+    throw error;
+  }
+}
+
+/** Clients of one region each, which are closed in the end. */
+async function withClients<T>(
+  endpoint: string | undefined,
+  use: (clientsOf: ClientsOfRegion) => Promise<T>,
+): Promise<T> {
+  const byRegion = new Map<string | undefined, AwsClients>();
+  try {
+    return await use((region) => {
+      const clients = byRegion.get(region) ?? awsClients({ endpoint, region });
+      byRegion.set(region, clients);
+      return clients;
+    });
+  } finally {
+    for (const clients of byRegion.values()) destroyClients(clients);
+  }
+}

@@ -1,0 +1,97 @@
+import { join, relative, resolve } from 'node:path';
+import { checkDeployedFolder, deployedTemplate } from '../../lib/deployed/deployed-template';
+import type { Finding } from '../../lib/deployed/finding';
+import type { StackChange, Template } from '../../lib/deployed/template';
+import { accountStack, type StackClient } from '../deployed-stack/account-stack';
+import { type DeployedStack, pathOf, pathsInTemplate } from '../deployed-stack/deployed-stack';
+import { resourceStates, type StateClients } from '../deployed-stack/resource-state';
+import { type AssemblyStack, readCloudAssembly } from '../local/assembly/cloud-assembly';
+import { stateFindings, withState } from './account-state';
+
+/** The stacks of an app beside what is deployed of them. */
+export interface Comparison {
+  readonly changes: readonly StackChange[];
+  /** What the account itself says beside the templates. */
+  readonly ofAccount: readonly Finding[];
+  /** The construct path of a resource of a stack. */
+  pathOf(stack: string, logicalId: string): string;
+}
+
+/** Every stack of an assembly, each followed by those nested in it. */
+export function stacksOf(app: string): AssemblyStack[] {
+  return readCloudAssembly(app).flatMap(withNested);
+}
+
+function withNested(stack: AssemblyStack): AssemblyStack[] {
+  return [stack, ...[...stack.nested.values()].flatMap(withNested)];
+}
+
+/** Compares an app with the templates in a folder. */
+export function compareWithFolder(app: string, folder: string): Comparison {
+  checkDeployedFolder('deployed', folder);
+  const root = resolve(app);
+  const compared = stacksOf(app).map((stack) => {
+    const file = relative(root, join(stack.directory, stack.templateFile));
+    return { stack, deployed: deployedTemplate('deployed', folder, { file, stackName: stack.name }) };
+  });
+  return {
+    changes: compared.map(({ stack, deployed }) => changeOf(stack, deployed)),
+    ofAccount: [],
+    pathOf: pathsOf(compared),
+  };
+}
+
+/** What a stack is compared with, if there is one: the clients of its region. */
+export type ClientsOfRegion = (region: string | undefined) => StateClients & { readonly cloudformation: StackClient };
+
+/** Compares an app with what is in the account. Reports each stack when it has been read. */
+export async function compareWithAccount(
+  app: string,
+  clientsOf: ClientsOfRegion,
+  onProgress: (line: string) => void,
+): Promise<Comparison> {
+  const compared: { stack: AssemblyStack; deployed?: Template }[] = [];
+  const ofAccount: Finding[] = [];
+  for (const stack of readCloudAssembly(app)) {
+    const clients = clientsOf(stack.region);
+    onProgress(`reading ${stack.name}`);
+    const inAccount = await accountStack(clients.cloudformation, stack.name);
+    for (const each of withNested(stack)) {
+      const deployed = inAccount.find(({ id }) => id === nestedIdOf(stack, each));
+      if (deployed === undefined) compared.push({ stack: each });
+      else {
+        const states = await resourceStates(deployed, clients);
+        const coming = each.template;
+        compared.push({ stack: each, deployed: withState(deployed.template, coming, states) });
+        ofAccount.push(...stateFindings(each.id, deployed.template, states));
+      }
+    }
+  }
+  return {
+    changes: compared.map(({ stack, deployed }) => changeOf(stack, deployed)),
+    ofAccount,
+    pathOf: pathsOf(compared),
+  };
+}
+
+/** A nested stack has the ids of its parents in the app, and the name of the outer stack in the account. */
+function nestedIdOf(outer: AssemblyStack, { id }: AssemblyStack): string {
+  return outer.name + id.slice(outer.id.length);
+}
+
+function changeOf({ id, template }: AssemblyStack, deployed: Template | undefined): StackChange {
+  return { stack: id, coming: template, ...(deployed !== undefined && { deployed }) };
+}
+
+/** From the app, and of what is not in the app any more, from the deployed template. */
+function pathsOf(compared: readonly { stack: AssemblyStack; deployed?: Template | undefined }[]): Comparison['pathOf'] {
+  const stacks = new Map(
+    compared.map(
+      ({ stack: { id, name, constructPaths }, deployed = {} }): [string, Pick<DeployedStack, 'id' | 'paths'>] => [
+        id,
+        { id: name, paths: new Map([...pathsInTemplate(deployed), ...constructPaths]) },
+      ],
+    ),
+  );
+  return (stack, logicalId) => pathOf(stacks.get(stack)!, logicalId);
+}

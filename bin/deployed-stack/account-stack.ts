@@ -1,0 +1,67 @@
+import type { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { IncompleteAnswerError } from '../../lib/core/foundation/incomplete-answer-error';
+import { OnwardPages } from '../../lib/core/foundation/onward-pages';
+import type { Template } from '../../lib/deployed/template';
+import { type DeployedStack, pathsInTemplate } from './deployed-stack';
+
+/** What reads a stack from CloudFormation. */
+export type StackClient = Pick<CloudFormation, 'getTemplate' | 'listStackResources'>;
+
+/** The actions on a stack that a reader needs. */
+export const STACK_ACTIONS = ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'] as const;
+
+/** A stack of the account and the stacks nested in it, the outer one first. None if there is no stack of that name. */
+export async function accountStack(client: StackClient, stackName: string): Promise<DeployedStack[]> {
+  return stackOf(client, stackName, stackName);
+}
+
+async function stackOf(client: StackClient, stackName: string, id: string): Promise<DeployedStack[]> {
+  const template = await templateOf(client, stackName);
+  if (template === undefined) return [];
+  const physicalNames = await physicalNamesOf(client, stackName);
+  const nested = Object.entries(template.Resources ?? {}).filter(
+    ([, { Type }]) => Type === 'AWS::CloudFormation::Stack',
+  );
+  const inside = await Promise.all(
+    nested.map(async ([logicalId]) => {
+      const arn = physicalNames.get(logicalId);
+      return arn === undefined ? [] : stackOf(client, arn, `${id}/${logicalId}`);
+    }),
+  );
+  return [{ id, template, physicalNames, paths: pathsInTemplate(template) }, ...inside.flat()];
+}
+
+async function templateOf(client: StackClient, stackName: string): Promise<Template | undefined> {
+  let body: string | undefined;
+  try {
+    ({ TemplateBody: body } = await client.getTemplate({ StackName: stackName, TemplateStage: 'Original' }));
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+  try {
+    return JSON.parse(body ?? '');
+  } catch {
+    throw new IncompleteAnswerError('GetTemplate', 'a template as JSON');
+  }
+}
+
+/** CloudFormation has no error of its own for a stack that does not exist. */
+function isAbsent(error: unknown): boolean {
+  const { name, message = '' } = Object(error) as Partial<Error>;
+  return name === 'ValidationError' && message.includes('does not exist');
+}
+
+async function physicalNamesOf(client: StackClient, stackName: string): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  const pages = new OnwardPages('ListStackResources');
+  let NextToken: string | undefined;
+  do {
+    const page = await client.listStackResources({ StackName: stackName, NextToken });
+    for (const { LogicalResourceId, PhysicalResourceId } of page.StackResourceSummaries ?? []) {
+      if (LogicalResourceId && PhysicalResourceId) names.set(LogicalResourceId, PhysicalResourceId);
+    }
+    NextToken = pages.next(page.NextToken);
+  } while (NextToken !== undefined);
+  return names;
+}

@@ -1,0 +1,54 @@
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { CloudWatch } from '@aws-sdk/client-cloudwatch';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { LOCAL_REGION } from '../local/assembly/emulated-types';
+import { LOCAL_CREDENTIALS } from '../local/functions/lambda-environment';
+
+/** Where the services are. @default those of AWS, with the credentials and the region of the environment */
+export interface ServiceEndpoints {
+  /** Of all services that have none of their own. */
+  readonly endpoint?: string;
+  readonly kinesis?: string;
+  readonly dynamodb?: string;
+  readonly region?: string;
+}
+
+export interface AwsClients {
+  readonly cloudformation: CloudFormation;
+  readonly cloudwatch: CloudWatch;
+  readonly dynamodb: DynamoDB;
+  readonly kinesis: Kinesis;
+}
+
+/** Clients of the services that commands read and write. Nothing is asked before the first call. */
+export function awsClients({ endpoint, kinesis, dynamodb, region }: ServiceEndpoints = {}): AwsClients {
+  const options = (own: string | undefined) => {
+    const at = own ?? endpoint;
+    // An emulator on this machine takes any credentials, and is to get none of the user's.
+    if (at !== undefined && isLoopback(at))
+      return {
+        endpoint: at,
+        region: region ?? process.env.AWS_REGION ?? LOCAL_REGION,
+        credentials: LOCAL_CREDENTIALS,
+      };
+    return { ...(at !== undefined && { endpoint: at }), ...(region !== undefined && { region }) };
+  };
+  return {
+    cloudformation: new CloudFormation(options(undefined)),
+    cloudwatch: new CloudWatch(options(undefined)),
+    dynamodb: new DynamoDB(options(dynamodb)),
+    // The client's default is HTTP/2, which fails on a plain-text endpoint.
+    kinesis: new Kinesis({ ...options(kinesis), requestHandler: new NodeHttpHandler() }),
+  };
+}
+
+export function destroyClients(clients: AwsClients): void {
+  for (const client of Object.values(clients)) client.destroy();
+}
+
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}

@@ -1,0 +1,28 @@
+import { type AssemblyStack, readCloudAssembly } from '../local/assembly/cloud-assembly';
+import { type LocalResource, planDeployment } from '../local/assembly/deployment-plan';
+import type { DeployedStack } from './deployed-stack';
+
+/** The stacks of an app as a local run deploys them, nested ones included: each resource has the name that the run gives it. */
+export function localStacks(app: string): DeployedStack[] {
+  const stacks = readCloudAssembly(app);
+  // The names do not depend on what the emulator can do.
+  const { streams, tables, functions } = planDeployment(stacks, { multiAttributeKeys: true });
+  const names = new Map(
+    [...streams, ...tables, ...functions].map(({ path, name }: LocalResource) => [path, name] as const),
+  );
+  const deployed = (stack: AssemblyStack): DeployedStack[] => [
+    {
+      id: stack.id,
+      template: stack.template,
+      paths: stack.constructPaths,
+      physicalNames: new Map(
+        Object.keys(stack.template.Resources ?? {}).flatMap((logicalId) => {
+          const name = names.get(stack.constructPaths.get(logicalId) ?? `${stack.name}/${logicalId}`);
+          return name === undefined ? [] : [[logicalId, name] as const];
+        }),
+      ),
+    },
+    ...[...stack.nested.values()].flatMap(deployed),
+  ];
+  return stacks.flatMap(deployed);
+}

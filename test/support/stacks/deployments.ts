@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, CfnOutput, Duration, Stack, Stage } from 'aws-cdk-lib';
+import { type Attribute, AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { FanOutQueryFunction, OrderedProducerFunction, ShardCounts, ShardedTable, UniformStream } from '../../../lib';
+
+/** What an app of one deployment declares. What is absent is as at first. */
+export interface Deployment {
+  readonly shardCount?: number;
+  readonly hashBuckets?: number;
+  readonly retentionHours?: number;
+  /** The construct id of the table. */
+  readonly tableId?: string;
+  readonly tableKey?: Attribute;
+  readonly tableName?: string;
+  readonly indexes?: readonly string[];
+  readonly indexShards?: ShardCounts;
+  readonly valueType?: AttributeType;
+  readonly timeToLiveAttribute?: string;
+  /** Whether a stack of its own has the function that queries. */
+  readonly queryInOtherStack?: boolean;
+  readonly queriedIndexes?: readonly string[];
+}
+
+/** Deploys nothing: synthesizes the orders of a shop, in a stage, into a folder that the caller removes. */
+export function synthesizeDeployment(deployment: Deployment = {}): string {
+  const outdir = mkdtempSync(join(tmpdir(), 'deployment-'));
+  const app = new App({ outdir });
+  const stage = new Stage(app, 'Shop');
+  const stack = new Stack(stage, 'Orders');
+  const { shardCount = 4, hashBuckets = 256, retentionHours = 48, tableId = 'Table' } = deployment;
+  const stream = new UniformStream(stack, 'Events', {
+    shardCount,
+    hashBuckets,
+    retentionPeriod: Duration.hours(retentionHours),
+  });
+  new OrderedProducerFunction(stack, 'Producer', { stream });
+
+  const { tableKey = text('orderId'), tableName, timeToLiveAttribute, valueType = AttributeType.STRING } = deployment;
+  const table = new ShardedTable(stack, tableId, {
+    partitionKey: tableKey,
+    ...(tableName !== undefined && { tableName }),
+    ...(timeToLiveAttribute !== undefined && { timeToLiveAttribute }),
+  });
+  const { indexes = ['byStatus'], indexShards = ShardCounts.uniform(4), queriedIndexes = indexes } = deployment;
+  const added = indexes.map((indexName) =>
+    table.addShardedIndex({
+      indexName,
+      valueAttribute: { name: indexName.slice(2).toLowerCase(), type: valueType },
+      sortKey: text('createdAt'),
+      shardCounts: indexShards,
+    }),
+  );
+  const reports = deployment.queryInOtherStack ? new Stack(stage, 'Reports') : stack;
+  const queried = added.filter((index) => queriedIndexes.includes(index.indexName));
+  if (queried.length > 0) new FanOutQueryFunction(reports, 'Query', { indexes: queried });
+  new CfnOutput(stack, 'TableName', { value: table.tableName });
+  app.synth();
+  return outdir;
+}
+
+const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
+
+/** Two deployments of which the second follows the first, while `use` looks at them. */
+export async function withDeployments<T>(
+  deployed: Deployment,
+  coming: Deployment,
+  use: (deployed: string, coming: string) => Promise<T>,
+): Promise<T> {
+  const folders = [synthesizeDeployment(deployed), synthesizeDeployment(coming)] as const;
+  try {
+    return await use(...folders);
+  } finally {
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,122 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { check } from '../../../../bin/check';
+import { ShardCounts } from '../../../../lib';
+import { printed } from '../../../support/command';
+import { type Deployment, withDeployments } from '../../../support/stacks/deployments';
+
+/** Each pair of assemblies with what the command prints of it: the snapshot is for a reader, too. */
+describe('even-shards check', () => {
+  afterEach(() => {
+    process.exitCode = undefined;
+  });
+
+  const checked = (deployed: Deployment, coming: Deployment, ...args: string[]): Promise<string> =>
+    withDeployments(deployed, coming, (before, next) => printed(check, '--deployed', before, '--app', next, ...args));
+
+  test('finds nothing where nothing changes, and ends with 0', async () => {
+    expect(await checked({}, {})).toMatchSnapshot();
+    expect(process.exitCode).toBeUndefined();
+  });
+
+  test.each<[string, Deployment, Deployment]>([
+    [
+      'two indexes at once, and counts that skip a step',
+      {},
+      { indexes: ['byStatus', 'byCustomer', 'byShop'], indexShards: ShardCounts.uniform(8) },
+    ],
+    ['a construct with another id', { tableId: 'Table' }, { tableId: 'Orders' }],
+    [
+      'a stream that grows eightfold, with other hash buckets and a shorter retention',
+      { shardCount: 2 },
+      { shardCount: 16, hashBuckets: 512, retentionHours: 24 },
+    ],
+    [
+      'an index that goes together with the function of another stack that reads it',
+      { indexes: ['byStatus', 'byCustomer'], queryInOtherStack: true },
+      { indexes: ['byStatus'], queryInOtherStack: true },
+    ],
+    [
+      'other types of keys, another time to live, and a table with a name that gets another key',
+      { tableName: 'orders', timeToLiveAttribute: 'expires' },
+      {
+        tableName: 'orders',
+        tableKey: { name: 'order', type: AttributeType.NUMBER },
+        valueType: AttributeType.NUMBER,
+        timeToLiveAttribute: 'expiresAt',
+      },
+    ],
+  ])('says what a deployment does: %s', async (_, deployed, coming) => {
+    expect(await checked(deployed, coming)).toMatchSnapshot();
+    expect(process.exitCode).toBe(1);
+  });
+
+  test('leaves out what is acknowledged', async () => {
+    const [deployed, coming] = [{}, { retentionHours: 24 }];
+    expect(await checked(deployed, coming)).toContain('Deployment.retentionLowered');
+    process.exitCode = undefined;
+    const acknowledged = ['--acknowledge', 'Deployment.retentionLowered'];
+    expect(await checked(deployed, coming, ...acknowledged)).toMatch(/^nothing to look out for/);
+    expect(process.exitCode).toBeUndefined();
+  });
+
+  test('says it as JSON, too', async () => {
+    const { findings, ...stacks } = JSON.parse(
+      await checked({}, { retentionHours: 24, queryInOtherStack: true }, '--json'),
+    );
+    expect(stacks).toEqual({
+      deployed: [expect.stringMatching(/^ShopOrders/)],
+      new: [expect.stringMatching(/^ShopReports/)],
+    });
+    expect(findings).toContainEqual({
+      step: 'prepare',
+      effect: 'lost',
+      path: 'Shop/Orders/Events',
+      stack: expect.stringMatching(/^ShopOrders/),
+      logicalId: expect.stringMatching(/^Events/),
+      id: 'cdk-even-shards:Deployment.retentionLowered',
+      text: expect.stringContaining('records that are older than 24 hours are gone'),
+    });
+  });
+
+  test('finds templates that were fetched, each under the name of its stack', async () => {
+    await withDeployments({}, { tableId: 'Orders' }, async (deployed, coming) => {
+      const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
+      const folder = join(deployed, 'assembly-Shop');
+      const template = readdirSync(folder).find((file) => /^ShopOrders.*template.json$/.test(file))!;
+      cpSync(join(folder, template), join(fetched, 'Shop-Orders.template.json'));
+      expect(await printed(check, '--deployed', fetched, '--app', coming)).toContain('Deployment.renamed');
+      rmSync(fetched, { recursive: true });
+    });
+  });
+
+  test.each<[string, string[], string]>([
+    ['no source', [], 'give either --deployed or --account: see `even-shards check --help`'],
+    ['two sources', ['--deployed', '.', '--account'], 'give either --deployed or --account'],
+    [
+      'an endpoint without the account',
+      ['--deployed', '.', '--endpoint', 'http://127.0.0.1:1'],
+      '--endpoint needs --account',
+    ],
+  ])('refuses %s', async (_, args, message) => {
+    await expect(check(args)).rejects.toThrow(message);
+  });
+
+  test('tells folders that cannot be read from findings', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'empty-'));
+    mkdirSync(join(empty, 'app'));
+    await expect(check(['--deployed', empty, '--app', join(empty, 'app')])).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+    await expect(check(['--deployed', join(empty, 'nowhere'), '--app', empty])).rejects.toMatchObject({
+      code: 'USAGE',
+    });
+    rmSync(empty, { recursive: true });
+  });
+
+  test('says how it is used', async () => {
+    expect(await printed(check, '--help')).toMatchSnapshot();
+  });
+});
