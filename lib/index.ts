@@ -44,6 +44,7 @@ export type { TableAlarms, TableMonitoringOptions } from './monitoring/table-mon
 export { OutboxRelayDatabase, type OutboxRelayDatabaseOptions } from './outbox/outbox-relay-database';
 export {
   type IOutboxRelayFunction,
+  type OutboxCloudEventsOptions,
   OutboxRelayFunction,
   type OutboxRelayFunctionProps,
 } from './outbox/outbox-relay-function';

@@ -4,6 +4,7 @@ import { Pool } from 'pg';
 import { callWithin } from '../../lib/core/foundation/call-within';
 import {
   AGGREGATION,
+  CLOUD_EVENTS,
   DATABASE_HOST,
   DATABASE_NAME,
   DATABASE_PORT,
@@ -12,6 +13,8 @@ import {
   MAX_TRIES,
   OUTBOX_SCHEMA,
   STREAM_NAME,
+  STREAMS,
+  type StreamOfTopic,
 } from '../../lib/core/foundation/function-environment';
 import { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
 import type { RelaySummary } from '../../lib/core/outbox/relay-summary';
@@ -47,7 +50,9 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 
 const schema = process.env[OUTBOX_SCHEMA];
 const maxTries = process.env[MAX_TRIES] === undefined ? undefined : Number(process.env[MAX_TRIES]);
-const hashBuckets = process.env[HASH_BUCKETS] === undefined ? undefined : Number(process.env[HASH_BUCKETS]);
+const envelope = process.env[CLOUD_EVENTS] ? { cloudEvents: JSON.parse(process.env[CLOUD_EVENTS]) } : undefined;
+const streamsByTopic: Record<string, StreamOfTopic> | undefined =
+  process.env[STREAMS] && JSON.parse(process.env[STREAMS]);
 const metrics = functionMetrics();
 
 /** HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack; the producer retries itself. */
@@ -55,43 +60,53 @@ const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandle
 
 export const handler = loggable(handle);
 
+function theStream(): StreamOfTopic {
+  const number = (name: string): number | undefined => (process.env[name] ? Number(process.env[name]) : undefined);
+  return {
+    streamName: requiredEnvironment(STREAM_NAME),
+    maxRecordBytes: number(MAX_RECORD_BYTES),
+    hashBuckets: number(HASH_BUCKETS),
+  };
+}
+
 /** Relays until the invocation's time is nearly up, or ends at once where others hold all ranges of keys. */
 async function handle(_event: unknown, context: TimedInvocation): Promise<RelaySummary> {
   const leftMs = (reservedMs: number): number => timeLeft(context, reservedMs);
   const requestMs = (): number => Math.min(REQUEST_TIMEOUT_MS, leftMs(LAST_ANSWER_MS));
   const pool = await connections(leftMs(LAST_READ_MS));
-  const producer = new OrderedProducer(
-    {
-      putRecords: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.putRecords(input, within)),
-      listShards: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.listShards(input, within)),
-    },
-    {
-      streamName: requiredEnvironment(STREAM_NAME),
-      maxRecordBytes: Number(process.env[MAX_RECORD_BYTES] ?? DEFAULT_MAX_RECORD_BYTES),
-      aggregation: process.env[AGGREGATION] === 'true',
-      hashBuckets,
-      signal: AbortSignal.timeout(leftMs(LAST_SEND_MS)),
-    },
+  const lastSend = AbortSignal.timeout(leftMs(LAST_SEND_MS));
+  const producerFor = ({
+    streamName,
+    maxRecordBytes = DEFAULT_MAX_RECORD_BYTES,
+    hashBuckets,
+  }: StreamOfTopic): OrderedProducer =>
+    new OrderedProducer(
+      {
+        putRecords: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.putRecords(input, within)),
+        listShards: (input) => callWithin({ ms: requestMs() }, (within) => kinesis.listShards(input, within)),
+      },
+      { streamName, maxRecordBytes, hashBuckets, aggregation: process.env[AGGREGATION] === 'true', signal: lastSend },
+    );
+  const producers = new Map(
+    Object.entries(streamsByTopic ?? { '': theStream() }).map(([topic, stream]) => [topic, producerFor(stream)]),
   );
-  const relay = new OutboxRelay(pool, producer, {
+  const relay = new OutboxRelay(pool, streamsByTopic ? Object.fromEntries(producers) : producers.get('')!, {
     schema,
     maxTries,
+    envelope,
     onRejected: ({ id, tries, isGivenUp, summary }) =>
       console.error({ message: 'row rejected', id: `${id}`, tries, isGivenUp, cause: summary }),
     onReconnect: (error) => console.warn({ message: 'connects again', cause: loggableMessage(error) }),
   });
   const report = new OutboxReport(relay, metrics);
   report.start();
-  let summary: RelaySummary;
   try {
-    summary = await relay.run({ signal: AbortSignal.timeout(leftMs(LAST_READ_MS)), standsBy: false });
+    return await relay.run({ signal: AbortSignal.timeout(leftMs(LAST_READ_MS)), standsBy: false });
   } finally {
-    await producer.close();
+    await Promise.all([...producers.values()].map((producer) => producer.close()));
     await report.stop(leftMs(LAST_REPORT_MS));
     await callWithin({ ms: leftMs(LAST_MS) }, () => pool.end()).catch(() => {});
   }
-  report.checkMissing();
-  return summary;
 }
 
 /** @param withinMs how long it may take to ask who logs in */

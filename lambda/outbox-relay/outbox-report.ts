@@ -1,6 +1,5 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { callWithin } from '../../lib/core/foundation/call-within';
-import { EvenShardsError } from '../../lib/core/foundation/errors';
 import { OUTBOX_METRICS } from '../../lib/core/foundation/function-metrics';
 import type { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
 import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
@@ -11,20 +10,9 @@ const REPORT_MS = 30_000;
 /** What waits is in a few small tables. A query that takes longer waits for a lock, or for a server that has gone. */
 const MOST_QUERY_MS = 10_000;
 
-/** Rows that nobody will send. */
-class MissingRowsError extends EvenShardsError {
-  constructor(rows: number) {
-    super(
-      'OUTBOX_MISSING',
-      `${rows} rows were passed, and nothing says that the stream has them: see the table missing`,
-    );
-  }
-}
-
 /** Writes what the relay does and what waits, now and then, and at the end. */
 export class OutboxReport {
   private reported = noRelaySummary();
-  private missingRows = 0;
   private timer?: NodeJS.Timeout;
 
   constructor(
@@ -40,11 +28,6 @@ export class OutboxReport {
   async stop(withinMs: number): Promise<void> {
     clearInterval(this.timer);
     await this.report(Math.min(withinMs, MOST_QUERY_MS));
-  }
-
-  /** @throws MissingRowsError if rows are missing, so that the invocation fails and its alarm rings */
-  checkMissing(): void {
-    if (this.missingRows > 0) throw new MissingRowsError(this.missingRows);
   }
 
   private async report(withinMs: number): Promise<void> {
@@ -64,7 +47,6 @@ export class OutboxReport {
       add('waitingSeconds', found.waitingSeconds, MetricUnit.Seconds);
       add('parkedRows', found.parkedRows);
       add('missingRows', found.missingRows);
-      this.missingRows = found.missingRows;
       if (found.missingRows > 0)
         console.error({ message: 'rows are missing', ids: found.missing.map(({ id }) => `${id}`) });
     } catch (error) {

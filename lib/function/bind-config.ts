@@ -59,7 +59,7 @@ function variablesOf(user: lambda.Function): Record<string, string> {
     user,
     constructField(user, 'environment'),
     variables,
-    'bind fewer indexes and tables to a function',
+    'bind fewer indexes and tables to a function, or count shards for fewer values',
   );
   return variables;
 }

@@ -25,7 +25,7 @@ export function checkEnvironmentSize(
       field,
       `${bytes} bytes`,
       `at most ${MAX_ENVIRONMENT_BYTES} bytes of configuration, which is Lambda's limit for environment variables: ` +
-        `${remedy}, or count shards for fewer values`,
+        remedy,
     );
   };
   scope.node.addValidation({ validate: () => problemsOf(check) });

@@ -108,7 +108,12 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
     }
     const tables = [...props.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1));
     const configs = `{${tables.map((table) => `${JSON.stringify(table.tableName)}:${table.toConfigJson()}`).join()}}`;
-    checkEnvironmentSize(this, field, { [TABLES]: configs }, 'spread the tables over several functions');
+    checkEnvironmentSize(
+      this,
+      field,
+      { [TABLES]: configs },
+      'spread the tables over several functions, or count shards for fewer values',
+    );
     this.function = addBundledFunction(
       this,
       {

@@ -4,7 +4,7 @@ import type { IConstruct } from 'constructs';
 import { constructField, inUnit } from '../construct/props-checks';
 import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
 import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
-import { type AlarmDefinition, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
+import { type AlarmDefinition, ONE_OF_FIVE_MINUTES, REPORTING_PERIOD, seeMonitoring } from './alarm-definition';
 import { functionFailures } from './function-monitoring';
 import { graph, lines, type Rows } from './graphs';
 
@@ -37,6 +37,13 @@ export interface OutboxMonitoringOptions {
    * @default 0
    */
   readonly maxFailures?: number;
+
+  /**
+   * Whether to raise an alarm when a verification finds rows that were passed, and that nobody will send.
+   *
+   * @default true
+   */
+  readonly missingRowsAlarm?: boolean;
 }
 
 /** The alarms of the relay of an outbox. One that is switched off is absent. */
@@ -45,6 +52,8 @@ export interface OutboxAlarms {
   readonly lag?: cloudwatch.Alarm;
   /** Rows are rejected, or the function fails. */
   readonly failures?: cloudwatch.Alarm;
+  /** Rows are missing. */
+  readonly missingRows?: cloudwatch.Alarm;
 }
 
 export function outboxLag(
@@ -83,6 +92,18 @@ export function outboxFailures(
   });
 }
 
+export function outboxMissingRows(relay: IOutboxRelayFunction): AlarmDefinition {
+  return {
+    metric: relay.metric(OUTBOX_METRICS.missingRows, { period: REPORTING_PERIOD }),
+    description:
+      `The outbox that ${relay.functionName} relays has rows that were passed, though nothing says that the stream has them: ` +
+      'nobody will send them. They are still there, and the table missing names them. Put them again, and report this fault ' +
+      `of the library.${seeMonitoring('rows-of-an-outbox-are-missing')}`,
+    ...ONE_OF_FIVE_MINUTES,
+    threshold: 0,
+  };
+}
+
 export function outboxWidgets(relay: IOutboxRelayFunction, alarms: OutboxAlarms): Rows {
   const period = REPORTING_PERIOD;
   return [
@@ -94,10 +115,17 @@ export function outboxWidgets(relay: IOutboxRelayFunction, alarms: OutboxAlarms)
           leftAnnotations: lines(alarms.lag),
         },
       ),
-      graph('Rows that wait', [
-        relay.metric(OUTBOX_METRICS.waitingRows, { label: 'all', period }),
-        relay.metric(OUTBOX_METRICS.parkedRows, { label: 'parked with their key', period }),
-      ]),
+      graph(
+        'Rows that wait',
+        [
+          relay.metric(OUTBOX_METRICS.waitingRows, { label: 'all', period }),
+          relay.metric(OUTBOX_METRICS.parkedRows, { label: 'parked with their key', period }),
+        ],
+        {
+          right: [relay.metric(OUTBOX_METRICS.missingRows, { label: 'missing', period })],
+          rightAnnotations: lines(alarms.missingRows, 'alarm of missing rows'),
+        },
+      ),
       graph('Rows relayed', [relay.metric(OUTBOX_METRICS.relayedRows, { label: 'relayed', period })], {
         right: [
           relay.metric(OUTBOX_METRICS.rejections, { label: 'rejections', period }),

@@ -48,6 +48,7 @@ import {
   type OutboxMonitoringOptions,
   outboxFailures,
   outboxLag,
+  outboxMissingRows,
   outboxWidgets,
 } from './outbox-monitoring';
 import {
@@ -312,7 +313,8 @@ export class ShardMonitoring extends Construct {
   }
 
   /**
-   * Watches a function that relays an outbox: what waits and for how long, what is relayed, and what is rejected.
+   * Watches a function that relays an outbox: what waits and for how long, what is relayed, what is rejected, and what is
+   * missing.
    *
    * @param relay the function, of this app or imported
    * @param options what to watch of it
@@ -321,10 +323,11 @@ export class ShardMonitoring extends Construct {
    */
   public addOutbox(relay: IOutboxRelayFunction, options: OutboxMonitoringOptions = {}): OutboxAlarms {
     this.checkEnvironment('addOutbox', 'a relay', relay);
-    const { lagAlarm = true, failureAlarm = true } = options;
+    const { lagAlarm = true, failureAlarm = true, missingRowsAlarm = true } = options;
     const alarms = this.addAlarms<OutboxAlarms>(relay, {
       ...(lagAlarm && { lag: outboxLag(this, relay, options) }),
       ...(failureAlarm && { failures: outboxFailures(this, relay, options) }),
+      ...(missingRowsAlarm && { missingRows: outboxMissingRows(relay) }),
     });
     this.addRow(`Outbox relay ${relay.functionName}`, outboxWidgets(relay, alarms));
     return alarms;

@@ -6,10 +6,11 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import type { MetricFamily } from '../construct/metric-definition';
-import { checkOwnEnvironment, constructField, inUnit } from '../construct/props-checks';
+import { checkOwnEnvironment, constructField, inConstructTerms, inUnit } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import {
   AGGREGATION,
+  CLOUD_EVENTS,
   DATABASE_HOST,
   DATABASE_NAME,
   DATABASE_PORT,
@@ -20,8 +21,11 @@ import {
   MAX_TRIES,
   OUTBOX_SCHEMA,
   STREAM_NAME,
+  STREAMS,
+  type StreamOfTopic,
 } from '../core/foundation/function-environment';
 import { OUTBOX_METRICS } from '../core/foundation/function-metrics';
+import { checkEnvelope } from '../core/outbox/envelope';
 import { checkSchemaName } from '../core/outbox/outbox-schema';
 import {
   addBundledFunction,
@@ -30,6 +34,7 @@ import {
   type IBundledFunction,
   runOnSchedule,
 } from '../function/bundled-function';
+import { checkEnvironmentSize } from '../function/environment-size';
 import { hashBucketsOf, orderedStream, recordLimitBytes } from '../stream/stream-checks';
 import { StreamProduceGrants } from '../stream/stream-grants';
 import type { OutboxRelayDatabase } from './outbox-relay-database';
@@ -51,7 +56,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   protected readonly _metrics: MetricFamily = OUTBOX_RELAY_METRICS;
 
   /**
-   * Rows that wait to be relayed, those that were rolled back included.
+   * Rows that wait to be relayed, parked ones included.
    *
    * Maximum over 5 minutes by default.
    *
@@ -117,10 +122,45 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   }
 }
 
+/** The attributes of CloudEvents that are the same for all rows of an outbox. */
+export interface OutboxCloudEventsOptions {
+  /** What the events come from: the attribute `source`, a URI reference that is not empty, such as `/repositories`. */
+  readonly source: string;
+
+  /**
+   * The attribute `type` of rows that were put without one. It must not be empty.
+   *
+   * @default 'event'
+   */
+  readonly defaultType?: string;
+}
+
 /** Properties of an `OutboxRelayFunction`. */
 export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
-  /** The stream to write to, of this app or imported, in the function's own account and region. */
-  readonly stream: kinesis.IStreamRef;
+  /**
+   * The stream to write to, of this app or imported, in the function's own account and region. Exactly one of `stream` and
+   * `streamsByTopic` must be given.
+   *
+   * @default - each row goes to the stream of its topic
+   */
+  readonly stream?: kinesis.IStreamRef;
+
+  /**
+   * The streams to write to, by the `topic` with which rows are put, each a stream of its own: of this app or imported, in the
+   * function's own account and region. Each key is in order within its topic. A row with another topic, or none, waits, and
+   * its key with it. A topic has 1 to 256 characters.
+   *
+   * @default - all rows go to `stream`
+   */
+  readonly streamsByTopic?: { readonly [topic: string]: kinesis.IStreamRef };
+
+  /**
+   * Sends rows as CloudEvents 1.0 in their JSON form, with the type, the headers and the time of each row. That makes a record
+   * larger than its data: let `put` refuse what leaves no room (`accept_records_of`).
+   *
+   * @default - a record is the data of its row
+   */
+  readonly cloudEvents?: OutboxCloudEventsOptions;
 
   /** The database that the outbox is in, and how to log in. */
   readonly database: OutboxRelayDatabase;
@@ -192,11 +232,11 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly aggregation?: boolean;
 
   /**
-   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, and at most the `maxRecordSize` of the
-   * stream. Give it where the stream does not say its limit: for a `kinesis.Stream` that is imported, or where the limit of the
+   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, and at most the `maxRecordSize` of each
+   * stream. Give it where a stream does not say its limit: for a `kinesis.Stream` that is imported, or where the limit of a
    * stream is a token.
    *
-   * @default - the limit of the stream if it is of this app, or an `IUniformStream`; else 1 MiB
+   * @default - the limit of each stream if it is of this app, or an `IUniformStream`; else 1 MiB
    */
   readonly maxRecordSize?: Size;
 
@@ -221,12 +261,12 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
  * A function that relays an outbox in Postgres to a Kinesis stream, in the order of the commits of each key: on a schedule,
  * as many at a time as there are ranges of keys, until its time is nearly up.
  *
- * It has a role that can write to the stream, log in to the database and write to its log group, and what Lambda needs to
+ * It has a role that can write to its streams, log in to the database and write to its log group, and what Lambda needs to
  * connect it to the network. It writes metrics of the namespace `EvenShards`, with the dimension `FunctionName`.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if the stream or the network is known to be in another account or region,
- *   if the stream ignores partition keys, or if the schema, the schedule, the timeout, the record size limit, the hash buckets, the
- *   tries or the reserved concurrency are out of bounds
+ * @throws an error with the code `INVALID_ARGUMENT` if a stream or the network is known to be in another account or region,
+ *   if a stream ignores partition keys, if two topics have the same stream, or if the schema, the schedule, the timeout, the
+ *   record size limit, the hash buckets, the tries or the reserved concurrency are out of bounds
  *
  * @exampleMetadata fixture=app
  * @example
@@ -280,7 +320,7 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
   constructor(scope: Construct, id: string, props: OutboxRelayFunctionProps) {
     super(scope, id);
     const settings = relaySettings(this, props);
-    const { stream, database } = settings;
+    const { streams, database } = settings;
     const securityGroups = props.securityGroups ?? [
       new ec2.SecurityGroup(this, 'SecurityGroup', { vpc: props.vpc, description: 'Relay of an outbox' }),
     ];
@@ -290,10 +330,9 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
         bundle: 'outbox-relay',
         description: 'Relays an outbox in Postgres to a Kinesis stream, in order per partition key',
         environment: {
-          [STREAM_NAME]: stream.streamRef.streamName,
+          ...environmentOf(this, streams),
           [AGGREGATION]: settings.aggregation,
-          [MAX_RECORD_BYTES]: settings.maxRecordBytes,
-          [HASH_BUCKETS]: settings.hashBuckets,
+          [CLOUD_EVENTS]: settings.cloudEvents,
           [DATABASE_HOST]: database.host,
           [DATABASE_PORT]: database.port,
           [DATABASE_NAME]: database.databaseName,
@@ -310,7 +349,7 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
       // An invocation that cannot run is dropped, not kept for when it can: the next is a minute away.
       { ...props, securityGroups, retryAttempts: 0, maxEventAge: Duration.minutes(1) },
     );
-    StreamProduceGrants.fromStream(stream).produce(this.function);
+    for (const { stream } of streams) StreamProduceGrants.fromStream(stream).produce(this.function);
     database._allow(this.function);
     runOnSchedule(this, this.function, {
       description: 'Keeps the relay of an outbox at work',
@@ -330,14 +369,22 @@ class ImportedOutboxRelayFunction extends OutboxRelayFunctionBase {
   }
 }
 
-/** What a relay is built from: its properties with their defaults, none of them refused. */
-interface RelaySettings {
+interface RelayStream {
+  /** Absent if all rows go to this stream. */
+  readonly topic?: string;
   readonly stream: kinesis.IStreamRef;
   readonly maxRecordBytes?: number;
   readonly hashBuckets?: number;
+}
+
+/** What a relay is built from: its properties with their defaults, none of them refused. */
+interface RelaySettings {
+  readonly streams: readonly RelayStream[];
   readonly aggregation: boolean;
   readonly database: OutboxRelayDatabase;
   readonly schema?: string;
+  /** As JSON. */
+  readonly cloudEvents?: string;
   readonly maxTries?: number;
   readonly timeout: Duration;
   readonly schedule: events.Schedule;
@@ -347,12 +394,11 @@ function relaySettings(relay: IConstruct, props: OutboxRelayFunctionProps): Rela
   checkOwnEnvironment(constructField(relay, 'vpc'), 'a network', props.vpc, Stack.of(relay));
   positive(constructField(relay, 'reservedConcurrentExecutions'), props.reservedConcurrentExecutions);
   return {
-    stream: orderedStream(relay, props.stream),
-    maxRecordBytes: recordLimitBytes(relay, props.stream, props.maxRecordSize),
-    hashBuckets: hashBucketsOf(relay, props.stream, props.hashBuckets),
+    streams: relayStreams(relay, props),
     aggregation: props.aggregation ?? true,
     database: props.database,
     schema: knownSchema(constructField(relay, 'schema'), props.schema || undefined),
+    cloudEvents: knownEnvelope(relay, props.cloudEvents),
     maxTries: positive(constructField(relay, 'maxTries'), props.maxTries),
     timeout: knownTimeout(constructField(relay, 'timeout'), props.timeout ?? Duration.minutes(15)),
     schedule: knownSchedule(
@@ -360,6 +406,80 @@ function relaySettings(relay: IConstruct, props: OutboxRelayFunctionProps): Rela
       props.schedule ?? events.Schedule.rate(Duration.minutes(1)),
     ),
   };
+}
+
+function relayStreams(relay: IConstruct, props: OutboxRelayFunctionProps): RelayStream[] {
+  const { stream, streamsByTopic } = props;
+  const settingsOf = (each: kinesis.IStreamRef) => ({
+    maxRecordBytes: recordLimitBytes(relay, each, props.maxRecordSize),
+    hashBuckets: hashBucketsOf(relay, each, props.hashBuckets),
+  });
+  if ((stream === undefined) === (streamsByTopic === undefined)) {
+    const given = stream === undefined ? undefined : 'both';
+    throw new InvalidArgumentError(
+      constructField(relay, 'stream'),
+      given,
+      'given if and only if streamsByTopic is not',
+    );
+  }
+  if (stream !== undefined) return [{ stream: orderedStream(relay, stream), ...settingsOf(stream) }];
+  const property = 'streamsByTopic';
+  const streams = Object.entries(streamsByTopic!);
+  if (streams.length === 0) throw new InvalidArgumentError(constructField(relay, property), '{}', 'one topic or more');
+  const topics = new Map<string, string>();
+  return streams.map(([topic, each]) => {
+    const field = `${property}.${topic}`;
+    if (topic.length < 1 || topic.length > LONGEST_TOPIC) {
+      throw new InvalidArgumentError(
+        constructField(relay, property),
+        topic,
+        `topics of 1 to ${LONGEST_TOPIC} characters`,
+      );
+    }
+    const name = JSON.stringify(Stack.of(relay).resolve(each.streamRef.streamName));
+    const other = topics.get(name);
+    if (other !== undefined) {
+      // A consumer would take rows of the one topic for copies of later rows of the other.
+      const allowed = `a stream of its own, and no other topic's: the topic ${other} has it`;
+      throw new InvalidArgumentError(constructField(relay, field), each.node.path, allowed);
+    }
+    topics.set(name, topic);
+    return { topic, stream: orderedStream(relay, each, field), ...settingsOf(each) };
+  });
+}
+
+/** How the function hears of its streams. */
+function environmentOf(
+  relay: IConstruct,
+  streams: readonly RelayStream[],
+): Record<string, string | number | undefined> {
+  const [{ topic, stream, maxRecordBytes, hashBuckets }] = streams as readonly [RelayStream];
+  if (topic === undefined) {
+    return {
+      [STREAM_NAME]: stream.streamRef.streamName,
+      [MAX_RECORD_BYTES]: maxRecordBytes,
+      [HASH_BUCKETS]: hashBuckets,
+    };
+  }
+  const byTopic = streams.map(({ topic, stream, ...settings }): [string, StreamOfTopic] => [
+    topic!,
+    { streamName: stream.streamRef.streamName, ...settings },
+  ]);
+  const environment = { [STREAMS]: Stack.of(relay).toJsonString(Object.fromEntries(byTopic)) };
+  checkEnvironmentSize(
+    relay,
+    constructField(relay, 'streamsByTopic'),
+    environment,
+    'give several outboxes fewer topics each',
+  );
+  return environment;
+}
+
+function knownEnvelope(relay: IConstruct, options: OutboxCloudEventsOptions | undefined): string | undefined {
+  if (options === undefined) return undefined;
+  const { source, defaultType } = options;
+  inConstructTerms(relay, 'cloudEvents', () => checkEnvelope({ source, defaultType }));
+  return Stack.of(relay).toJsonString({ source, defaultType });
 }
 
 function knownSchema(field: string, schema: string | undefined): string | undefined {
@@ -372,6 +492,9 @@ function knownTimeout(field: string, timeout: Duration): Duration {
   if (Token.isUnresolved(seconds) || (seconds >= 60 && seconds <= 900)) return timeout;
   throw new InvalidArgumentError(field, `${seconds} s`, '1 to 15 minutes');
 }
+
+/** What a row of the outbox can have. */
+const LONGEST_TOPIC = 256;
 
 /** Each start in the same hour as the one before, or in the next, whatever the day. */
 const HOURLY = [

@@ -6,10 +6,7 @@ export const OUTBOX_RELAY_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [FUNCTION_NAME_DIMENSION],
   metrics: {
-    [OUTBOX_METRICS.waitingRows]: maximum(
-      'Count',
-      'rows that wait to be relayed, those that were rolled back included',
-    ),
+    [OUTBOX_METRICS.waitingRows]: maximum('Count', 'rows that wait to be relayed, parked ones included'),
     [OUTBOX_METRICS.waitingSeconds]: maximum('Seconds', 'the age of the oldest row that waits'),
     [OUTBOX_METRICS.parkedRows]: maximum(
       'Count',

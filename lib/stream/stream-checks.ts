@@ -14,8 +14,8 @@ import { agreedByProducers, resourceOf, streamProperties } from './stream-proper
  *
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
-export function orderedStream(scope: IConstruct, stream: kinesis.IStreamRef): kinesis.IStreamRef {
-  const field = constructField(scope, 'stream');
+export function orderedStream(scope: IConstruct, stream: kinesis.IStreamRef, property = 'stream'): kinesis.IStreamRef {
+  const field = constructField(scope, property);
   checkOwnEnvironment(field, 'a stream', stream, Stack.of(scope));
   const check = () => checkRecordDistribution(field, stream);
   check();

@@ -679,6 +679,11 @@ describeOnPostgres('OutboxRelay', () => {
     expect(() => new OutboxRelay(pool, producer)).toThrow(/producer\.skipsRejected must be false/);
   });
 
+  test('a producer of two topics is refused: their rows would be taken for copies of each other', () => {
+    const producer = producerFor(fakeKinesis());
+    expect(() => new OutboxRelay(pool, { a: producer, b: producer })).toThrow(/a producer of its own for each topic/);
+  });
+
   describe('does not start', () => {
     const starts = (from: Pool = pool) => start(new OutboxRelay(from, producerFor(fakeKinesis()), FAST)).ended;
 

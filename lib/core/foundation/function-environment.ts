@@ -3,6 +3,18 @@
 /** Producer, outbox relay, stream reconciler and stream scaler: the name of the stream. */
 export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 
+/** Outbox relay: in place of one stream, a JSON object from topic to `StreamOfTopic`. */
+export const STREAMS = 'EVEN_SHARDS_STREAMS';
+
+/** The stream of a topic. */
+export interface StreamOfTopic {
+  readonly streamName: string;
+  /** The stream's record size limit in bytes, unless it is the least that a stream can have. */
+  readonly maxRecordBytes?: number;
+  /** How many hash buckets the stream has, if its keys go to hash buckets. */
+  readonly hashBuckets?: number;
+}
+
 /** Query fan-out: for how long pages are answered from memory, in milliseconds. Absent: they are not. */
 export const CACHE_MS = 'EVEN_SHARDS_CACHE_MS';
 
@@ -86,6 +98,9 @@ export const DATABASE_USER = 'EVEN_SHARDS_DATABASE_USER';
 
 /** Outbox relay: the schema of the outbox. */
 export const OUTBOX_SCHEMA = 'EVEN_SHARDS_OUTBOX_SCHEMA';
+
+/** Outbox relay: the attributes of its CloudEvents as JSON, a `CloudEventsEnvelope`; absent if records are the data alone. */
+export const CLOUD_EVENTS = 'EVEN_SHARDS_CLOUD_EVENTS';
 
 /** Outbox relay: after how many tries a row is given up; absent if it never is. */
 export const MAX_TRIES = 'EVEN_SHARDS_MAX_TRIES';

@@ -75,7 +75,7 @@ export const STREAM_SHARD_METRICS = {
 
 /** Metrics of the outbox relay. */
 export const OUTBOX_METRICS = {
-  /** Rows that wait, those that were rolled back included. */
+  /** Rows that wait, parked ones included. */
   waitingRows: 'WaitingRows',
   /** The age of the oldest row that waits, in seconds. */
   waitingSeconds: 'WaitingSeconds',

@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from '../foundation/errors';
+
 /** What a row has, as an envelope sees it. */
 export interface EnvelopedRow {
   readonly id: bigint;
@@ -20,6 +22,14 @@ export interface CloudEventsEnvelope {
   source: string;
   /** The attribute `type` of rows that were put without one. @default 'event' */
   defaultType?: string;
+}
+
+/** @throws InvalidArgumentError unless an event can have the attributes */
+export function checkEnvelope({ source, defaultType = 'event' }: CloudEventsEnvelope): void {
+  for (const [field, value] of Object.entries({ source, defaultType })) {
+    if (typeof value === 'string' && value !== '') continue;
+    throw new InvalidArgumentError(field, value, 'a text that is not empty');
+  }
 }
 
 export const WITHOUT_ENVELOPE: RowShape = { dataOf: ({ data }) => data };

@@ -1,6 +1,6 @@
 import { type Clock, LONGEST_TIMER_MS, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
-import { type CloudEventsEnvelope, cloudEvents, type RowShape } from './envelope';
+import { type CloudEventsEnvelope, checkEnvelope, cloudEvents, type RowShape } from './envelope';
 import type { OutboxRowError } from './outbox-errors';
 import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA } from './outbox-schema';
 
@@ -130,11 +130,7 @@ export function relaySettings(options: OutboxRelayOptions): RelaySettings {
 }
 
 function shapeOf({ cloudEvents: envelope }: { cloudEvents: CloudEventsEnvelope }): RowShape {
-  const { source, defaultType } = envelope;
-  for (const [field, value] of Object.entries({ source, defaultType: defaultType ?? 'event' })) {
-    if (typeof value === 'string' && value !== '') continue;
-    throw new InvalidArgumentError(`envelope.cloudEvents.${field}`, value, 'a text that is not empty');
-  }
+  checkEnvelope(envelope);
   return cloudEvents(envelope);
 }
 

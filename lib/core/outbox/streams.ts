@@ -8,7 +8,7 @@ export class Streams {
   readonly hasTopics: boolean;
   private readonly byTopic: ReadonlyMap<string | undefined, RecordSink>;
 
-  /** @throws InvalidArgumentError if a producer has `skipRejected`, or there is none */
+  /** @throws InvalidArgumentError if a producer has `skipRejected`, two topics have the same, or there is none */
   constructor(private readonly producers: RecordSink | Readonly<Record<string, RecordSink>>) {
     this.hasTopics = !isSink(producers);
     const named: [string | undefined, RecordSink][] = isSink(producers)
@@ -18,6 +18,11 @@ export class Streams {
     for (const [topic, { skipsRejected }] of named) {
       const field = topic === undefined ? 'producer.skipsRejected' : `producer.${topic}.skipsRejected`;
       if (skipsRejected) throw new InvalidArgumentError(field, true, 'false: make it without skipRejected');
+    }
+    if (new Set(named.map(([, sink]) => sink)).size < named.length) {
+      // Consumers would take rows of the one topic for copies of later rows of the other.
+      const allowed = 'a producer of its own for each topic, and a stream of its own';
+      throw new InvalidArgumentError('producer', 'one for two topics', allowed);
     }
     this.byTopic = new Map(named);
   }

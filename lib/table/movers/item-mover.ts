@@ -201,7 +201,12 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
     [SEGMENTS_AT_ONCE]: Tokenization.stringifyNumber(settings.maxConcurrency),
   };
   const field = constructField(scope, moved.property);
-  checkEnvironmentSize(scope, field, environment, 'give fewer values counts of their own');
+  checkEnvironmentSize(
+    scope,
+    field,
+    environment,
+    'give fewer values counts of their own, or count shards for fewer values',
+  );
   const { description, audit } = moved;
   const { auditSchedule } = options;
   const timeout = Duration.minutes(15);

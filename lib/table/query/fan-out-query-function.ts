@@ -167,7 +167,12 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
       ...(tables.length > 0 && { [TABLES]: configsByName(tables.map((table) => [table.queryName, table])) }),
       ...(cache !== undefined && { [CACHE_MS]: String(cacheMs(constructField(this, 'cache'), cache)) }),
     };
-    checkEnvironmentSize(this, field, environment, 'spread the indexes over several functions');
+    checkEnvironmentSize(
+      this,
+      field,
+      environment,
+      'spread the indexes over several functions, or count shards for fewer values',
+    );
     this.function = addBundledFunction(
       this,
       {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -24,6 +25,14 @@ import { PostgresServer } from '../../support/postgres/postgres-server';
 const A_RUN_MS = 14_000;
 /** Of which one is enough, unless the machine is busy. */
 const MAX_RUNS = 5;
+
+/** The statements of SQL below a heading of the guide to the outbox. */
+function statementsOf(heading: string): string[] {
+  const guide = readFileSync('docs/guides/outbox.md', 'utf8');
+  const [, section] = guide.split(new RegExp(`^#+ ${heading}$`, 'm')) as [string, string];
+  const [, sql] = /```sql\n([^`]+)```/.exec(section)!;
+  return sql!.split(';\n').filter((statement) => statement !== '');
+}
 
 describeOnPostgres('the advice on an outbox', () => {
   let postgres: PostgresServer;
@@ -172,7 +181,8 @@ describeOnPostgres('the advice on an outbox', () => {
     expect(await rowsOf('parked')).toEqual([]);
 
     refused.clear();
-    await database.query('SELECT outbox.put(partition_key, data, explicit_hash_key) FROM outbox.rejected');
+    for (const statement of statementsOf('Operating')) await database.query(statement.replace('id = 123', 'id = 1'));
+    expect(await rowsOf('rejected')).toEqual([]);
     const again = await relayAll(relay);
     expect(metricIn(again, 'RelayedRows')).toBe(1);
   }, 120_000);
@@ -195,6 +205,32 @@ describeOnPostgres('the advice on an outbox', () => {
     expect(metricIn(mended, 'RelayedRows')).toBe(1);
     for (let minutes = 0; minutes < 10; minutes++) minute(mended);
     expect(lag.isRaised).toBe(false);
+  }, 120_000);
+
+  test('rows are missing: the log and the table name them, and once they are put again the alarm is quiet', async () => {
+    const advice = adviceOf('Rows of an outbox are missing');
+    const missing = new AlarmInPlay('RelayMissingRows');
+    const minute = (run: Invocation) => missing.minute({ MissingRows: metricIn(run, 'MissingRows') && 1 });
+    await put('a', 'passed');
+    // A position that is wrong.
+    await database.query('UPDATE outbox.range SET batch_from = pg_current_snapshot()');
+    const relay = await startRelay();
+    const found = await relay.invoke({}, A_RUN_MS);
+    expect(found.error).toBeUndefined();
+    expect(minute(found)).toBe(true);
+    expect(advice).toContain('the log has a line `"message": "rows are missing"`');
+    expect(found.log).toContain('rows are missing');
+    expect(advice).toContain('the table `missing` has their `id`');
+    const { rows } = await database.query('SELECT id FROM outbox.missing');
+    expect(rows).toEqual([{ id: '1' }]);
+
+    for (const statement of statementsOf('Verifying')) {
+      await database.query(statement.replaceAll('17', rows[0].id));
+    }
+    const mended = await relayAll(relay);
+    expect(metricIn(mended, 'RelayedRows')).toBe(1);
+    for (let minutes = 0; minutes < 10; minutes++) minute(mended);
+    expect(missing.isRaised).toBe(false);
   }, 120_000);
 
   test('a stream that refuses records: rows wait, none is parked with an error, and the function does not fail', async () => {

@@ -275,6 +275,13 @@ const FAULTS: Fault[] = [
     within: 4,
   },
   {
+    fault: 'a row of an outbox is missing',
+    alarm: 'RelayMissingRows',
+    well: { MissingRows: 0 },
+    ill: () => ({ MissingRows: 1 }),
+    within: 4,
+  },
+  {
     fault: 'a message is given up',
     alarm: 'DeadDepth',
     well: { ApproximateNumberOfMessagesVisible: 0 },

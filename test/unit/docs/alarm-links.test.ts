@@ -42,6 +42,7 @@ describe('the description of each alarm', () => {
       'ReconciliationStopped',
       'RelayFailures',
       'RelayLag',
+      'RelayMissingRows',
       'ScalingStopped',
       'Skew',
       'WriteThrottles',

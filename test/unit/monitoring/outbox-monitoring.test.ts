@@ -51,15 +51,33 @@ describe('ShardMonitoring of the relay of an outbox', () => {
     });
   });
 
+  test('raises an alarm when a row is missing', () => {
+    const { missingRows } = stack.monitoring.addOutbox(stack.relay);
+
+    expect(missingRows).toBeDefined();
+    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Namespace: 'EvenShards',
+      MetricName: 'MissingRows',
+      Statistic: 'Maximum',
+      Threshold: 0,
+      ComparisonOperator: 'GreaterThanThreshold',
+      TreatMissingData: 'notBreaching',
+    });
+  });
+
   test('takes another bound, and can be silent', () => {
-    stack.monitoring.addOutbox(stack.relay, { maxLag: Duration.minutes(1), failureAlarm: false });
+    stack.monitoring.addOutbox(stack.relay, {
+      maxLag: Duration.minutes(1),
+      failureAlarm: false,
+      missingRowsAlarm: false,
+    });
 
     const template = Template.fromStack(stack);
     template.resourceCountIs('AWS::CloudWatch::Alarm', 1);
     template.hasResourceProperties('AWS::CloudWatch::Alarm', { Threshold: 60 });
 
     const silent = new RelayStack(new App());
-    silent.monitoring.addOutbox(silent.relay, { lagAlarm: false, failureAlarm: false });
+    silent.monitoring.addOutbox(silent.relay, { lagAlarm: false, failureAlarm: false, missingRowsAlarm: false });
     Template.fromStack(silent).resourceCountIs('AWS::CloudWatch::Alarm', 0);
   });
 });

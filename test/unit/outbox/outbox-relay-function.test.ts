@@ -26,7 +26,9 @@ describe('OutboxRelayFunction', () => {
 
   function relayOf(props: Partial<OutboxRelayFunctionProps> = {}): OutboxRelayFunction {
     return new OutboxRelayFunction(stack, 'Relay', {
-      stream: new UniformStream(stack, 'Events', { shardCount: 2, maxRecordSize: Size.mebibytes(2) }),
+      ...(!('stream' in props) && {
+        stream: new UniformStream(stack, 'Events', { shardCount: 2, maxRecordSize: Size.mebibytes(2) }),
+      }),
       database: OutboxRelayDatabase.fromCluster(cluster, { secret: cluster.secret! }),
       vpc,
       ...props,
@@ -87,6 +89,100 @@ describe('OutboxRelayFunction', () => {
           NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem',
         },
       },
+    });
+  });
+
+  test('sends CloudEvents if it is told what they come from', () => {
+    relayOf({ cloudEvents: { source: '/repositories', defaultType: 'changed' } });
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          EVEN_SHARDS_CLOUD_EVENTS: '{"source":"/repositories","defaultType":"changed"}',
+        }),
+      },
+    });
+  });
+
+  test.each([
+    ['source', { source: '' }],
+    ['defaultType', { source: '/', defaultType: '' }],
+  ])('fails for CloudEvents without a %s', (field, cloudEvents) => {
+    expect(() => relayOf({ cloudEvents })).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `Outbox/Relay: cloudEvents.${field}` }),
+    );
+  });
+
+  describe('with a stream for each topic', () => {
+    const streamOf = (id: string, size = 1) =>
+      new UniformStream(stack, id, { shardCount: 1, maxRecordSize: Size.mebibytes(size) });
+    const relayBy = (
+      streamsByTopic: Record<string, kinesis.IStreamRef>,
+      props: Partial<OutboxRelayFunctionProps> = {},
+    ) => relayOf({ stream: undefined, streamsByTopic, ...props });
+
+    test('is told of each, with its limit, and may write to exactly these', () => {
+      const [one, other] = [streamOf('One'), streamOf('Other', 5)];
+      streamOf('Foreign');
+      const relay = relayBy({ repositories: one, invoices: other });
+
+      const { Variables } = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function')).find(
+        ({ Properties }) => Properties.Description?.startsWith('Relays'),
+      )!.Properties.Environment;
+      const name = (stream: UniformStream) => stack.resolve(stream.streamName).Ref;
+      const text = Variables.EVEN_SHARDS_STREAMS['Fn::Join'][1].map((part: string | { Ref: string }) =>
+        typeof part === 'string' ? part : part.Ref,
+      );
+      expect(JSON.parse(text.join(''))).toEqual({
+        repositories: { streamName: name(one), maxRecordBytes: 1_048_576 },
+        invoices: { streamName: name(other), maxRecordBytes: 5_242_880 },
+      });
+      expect(Variables).not.toHaveProperty('EVEN_SHARDS_STREAM_NAME');
+      const onStreams = statements(relay).filter(({ Action }) => JSON.stringify(Action).includes('kinesis:'));
+      expect(onStreams.map(({ Action, Resource }) => [Action, Resource])).toEqual(
+        [one, other].map(({ streamArn }) => [['kinesis:PutRecords', 'kinesis:ListShards'], stack.resolve(streamArn)]),
+      );
+    });
+
+    test('fails for none, for both ways, for a topic that no row can have, and for a limit above that of one stream', () => {
+      const refusal = (field: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
+      const stream = streamOf('One');
+      expect(() => relayBy({})).toThrow(refusal('Outbox/Relay: streamsByTopic'));
+      stack.node.tryRemoveChild('Relay');
+      expect(() => relayBy({ a: stream }, { stream })).toThrow(refusal('Outbox/Relay: stream'));
+      stack.node.tryRemoveChild('Relay');
+      expect(() => relayOf({ stream: undefined })).toThrow(refusal('Outbox/Relay: stream'));
+      stack.node.tryRemoveChild('Relay');
+      expect(() => relayBy({ '': stream })).toThrow(refusal('Outbox/Relay: streamsByTopic'));
+      stack.node.tryRemoveChild('Relay');
+      expect(() => relayBy({ a: streamOf('Large', 9), b: stream }, { maxRecordSize: Size.mebibytes(8) })).toThrow(
+        refusal('Outbox/Relay: maxRecordSize'),
+      );
+    });
+
+    test('fails for two topics with one stream, whose consumers would take rows of the one for copies of the other', () => {
+      const stream = streamOf('One');
+      expect(() => relayBy({ a: stream, b: stream })).toThrow(
+        'Outbox/Relay: streamsByTopic.b must be a stream of its own',
+      );
+      stack.node.tryRemoveChild('Relay');
+      const arn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+      const [one, same] = ['A', 'B'].map((id) => kinesis.Stream.fromStreamArn(stack, id, arn));
+      expect(() => relayBy({ a: one!, b: same! })).toThrow('the topic a has it');
+    });
+
+    test('fails for a stream of another region, by its topic', () => {
+      const arn = 'arn:aws:kinesis:eu-north-1:111111111111:stream/events';
+      const stream = kinesis.Stream.fromStreamArn(stack, 'Elsewhere', arn);
+      expect(() => relayBy({ a: stream })).toThrow(
+        expect.objectContaining({ field: 'Outbox/Relay: streamsByTopic.a' }),
+      );
+    });
+
+    test('fails for more than the environment of a function holds', () => {
+      const arn = (n: number) => `arn:aws:kinesis:eu-west-1:111111111111:stream/events-${n}`;
+      const streams = Array.from({ length: 60 }, (_, n) => kinesis.Stream.fromStreamArn(stack, `S${n}`, arn(n)));
+      relayBy(Object.fromEntries(streams.map((stream, n) => [`topic ${n}`.padEnd(40, 'x'), stream])));
+      expect(() => Template.fromStack(stack)).toThrow('give several outboxes fewer topics each');
     });
   });
 
