@@ -29,7 +29,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'the keys that an ordered consumer has set aside; resume, skip or drop one',
   },
   plan: { run: plan, summary: 'how many shards a stream or an index needs, why, and what they cost' },
-  reshard: { run: reshard, summary: 'which deployments take an index from its shard counts to others' },
+  reshard: {
+    run: reshard,
+    summary: 'which deployments take an index from its shard counts to others; rows: move rows',
+  },
   shards: { run: (args) => shards(args), summary: 'the shards of a stream, their hash keys, and how even they are' },
   simulate: {
     run: simulate,

@@ -1,17 +1,4 @@
-/** The properties of an `AWS::Cassandra::Table` that its definition in CQL holds, resolved. */
-export interface CassandraTableProperties {
-  readonly KeyspaceName: string;
-  readonly TableName: string;
-  readonly PartitionKeyColumns: readonly CassandraColumn[];
-  readonly ClusteringKeyColumns?: readonly { readonly Column: CassandraColumn; readonly OrderBy?: string }[];
-  readonly RegularColumns?: readonly CassandraColumn[];
-  readonly DefaultTimeToLive?: number;
-}
-
-export interface CassandraColumn {
-  readonly ColumnName: string;
-  readonly ColumnType: string;
-}
+import type { CassandraColumn, CassandraTableProperties } from '../cassandra/tables-of-app';
 
 /** The statement that makes the table in any Cassandra: columns, key, order, and time to live. */
 export function createTable(table: CassandraTableProperties): string {

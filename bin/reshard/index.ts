@@ -5,14 +5,17 @@ import type { IndexShards } from '../../lib/core/sharded-index/config/sharded-in
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { countsOf } from './counts-of';
 import { reshardReport } from './reshard-report';
+import { reshardRowsOfTable } from './rows';
 
 const COMMAND = 'even-shards reshard';
 
 const HELP = `usage: even-shards reshard --from COUNT... --to COUNT... [options]
        even-shards reshard --adopt --to COUNT... [options]
+       even-shards reshard rows KEYSPACE.TABLE [options]
 
 Says which deployments take an index, or a table of Amazon Keyspaces, from its shard counts to others, so that readers find
-every item at every moment of the change; or with --adopt, how to adopt an index on a table that has items.
+every item at every moment of the change; or with --adopt, how to adopt an index on a table that has items. With rows, moves the rows
+of a table of Amazon Keyspaces to their places: see even-shards reshard rows --help.
 
   --from COUNT  the counts that are deployed: N for the whole table or for every value without a count of its own, and
                 VALUE=N for a value; may be repeated; W/R if writers use W shards and readers ask R, in a change that
@@ -38,6 +41,7 @@ const OPTIONS = {
 
 /** `even-shards reshard`. */
 export async function reshard(args: string[]): Promise<void> {
+  if (args[0] === 'rows') return reshardRowsOfTable(args.slice(1));
   const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
   if (flags.help) return console.log(HELP);
   const steps = stepsOf(flags);

@@ -1,4 +1,5 @@
 import { fromEnv } from '@aws-sdk/credential-provider-env';
+import type { AwsCredentialIdentityProvider } from '@aws-sdk/types';
 import { Client, type ClientOptions, policies, types } from 'cassandra-driver';
 import { CERTIFICATE_AUTHORITIES } from './certificate-authorities';
 import { SigV4AuthProvider } from './sigv4-authenticator';
@@ -16,12 +17,12 @@ const SILENCE_MS = 5_000;
 const CONNECTIONS_PER_HOST = 2;
 
 /** A client of Amazon Keyspaces, which connects when it is first asked. */
-export function keyspacesClient(region: string): Client {
-  return new Client(clientOptions(region));
+export function keyspacesClient(region: string, credentials?: AwsCredentialIdentityProvider): Client {
+  return new Client(clientOptions(region, credentials));
 }
 
 /** No retries in the driver, because the fan-out's own know what a throttled shard is. */
-export function clientOptions(region: string): ClientOptions {
+export function clientOptions(region: string, credentials: AwsCredentialIdentityProvider = fromEnv()): ClientOptions {
   const host = `cassandra.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
   return {
     contactPoints: [host],
@@ -29,7 +30,7 @@ export function clientOptions(region: string): ClientOptions {
     protocolOptions: { port: PORT },
     // The driver trusts everybody unless it is told not to, and connects to addresses, which no certificate names.
     sslOptions: { ca: CERTIFICATE_AUTHORITIES, servername: host, rejectUnauthorized: true },
-    authProvider: new SigV4AuthProvider(region, fromEnv()),
+    authProvider: new SigV4AuthProvider(region, credentials),
     policies: {
       retry: new policies.retry.FallthroughRetryPolicy(),
       loadBalancing: new policies.loadBalancing.DCAwareRoundRobinPolicy(region),

@@ -8,6 +8,9 @@ const SERVER_ERROR = 0x0000;
 const UNAVAILABLE = 0x1000;
 const IS_BOOTSTRAPPING = 0x1002;
 const READ_FAILURE = 0x1300;
+const WRITE_FAILURE = 0x1500;
+/** Of a condition: whether it was applied is not known. */
+const CAS_WRITE_UNKNOWN = 0x1700;
 
 /**
  * Amazon Keyspaces answers with a time-out when a partition, a table or a connection has too much to do.
@@ -15,7 +18,14 @@ const READ_FAILURE = 0x1300;
  */
 const THROTTLES: unknown[] = [OVERLOADED, WRITE_TIMEOUT, READ_TIMEOUT];
 
-const TRANSIENT: unknown[] = [SERVER_ERROR, UNAVAILABLE, IS_BOOTSTRAPPING, READ_FAILURE];
+const TRANSIENT: unknown[] = [
+  SERVER_ERROR,
+  UNAVAILABLE,
+  IS_BOOTSTRAPPING,
+  READ_FAILURE,
+  WRITE_FAILURE,
+  CAS_WRITE_UNKNOWN,
+];
 
 /** What the driver throws by itself when a connection is too slow, too busy, or lost; and what stands for its words. */
 const TRANSIENT_NAMES = ['OperationTimedOutError', 'BusyConnectionError', 'IncompleteAnswerError', 'NoConnectionError'];
@@ -34,7 +44,7 @@ interface DriverError {
   innerErrors?: object;
 }
 
-/** What a SELECT that failed with this error means. */
+/** What a statement that failed with this error means: a SELECT, or a write that may be sent again. */
 export function cqlFailure(error: unknown): ReadFailure {
   const { name = '', message, code, isSocketError, innerErrors }: DriverError = Object(error);
   if (THROTTLES.includes(code)) return 'throttled';

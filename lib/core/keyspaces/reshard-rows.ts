@@ -1,4 +1,5 @@
 import { systemClock } from '../foundation/clock';
+import { pause } from '../foundation/pause';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, type StatementOptions } from './cql-client';
 import { UnknownColumnError } from './keyspaces-errors';
 import { selectRows } from './select-rows';
@@ -11,13 +12,15 @@ import {
   type StrayRowsReport,
   scanStrayRows,
   strayOf,
+  untilAnswered,
 } from './stray-rows';
 
 /**
  * What a call has done with a stray.
  *
  * - `moved`: the row is in the shard of its writers, and there alone.
- * - `settled`: it was gone, or a newer row was in the shard of its writers, and the stray was deleted.
+ * - `settled`: it was gone, or a newer row was in the shard of its writers, and the stray was deleted; or an answer about its move was
+ *   lost, and another look has found it gone.
  * - `refused`: both rows have been written since the move began. Nobody but their writers knows which is right, so both stay.
  */
 export type StrayRowOutcome = 'moved' | 'settled' | 'refused';
@@ -56,8 +59,8 @@ const LOCAL_SERIAL = 0x9;
  * A move copies the row, unless a row of its key is there already, which is newer; then it deletes the stray, if that is as it was
  * read. Between the two a query returns both. Whoever is lost between them leaves both, and the next scan deletes the stray. So no
  * row is lost, and none is doubled when a scan has come to its end, whatever readers and writers of the new counts do meanwhile.
- * Begin when every writer uses the new counts, and let whoever deletes a row until the end delete it where former counts put it, too:
- * a stray that stays is taken for a row.
+ * Begin when every writer uses the new counts. Let whoever deletes a row until the end delete it where former counts put it first, and
+ * then where it belongs: a stray that stays is taken for a row.
  *
  * A row begins a new time to live: that of the table, if it has one. Counters cannot be moved.
  *
@@ -68,7 +71,7 @@ export function reshardRows(
   config: ShardedKeyspacesConfig,
   options: ReshardRowsOptions = {},
 ): Promise<ReshardRowsReport> {
-  const { movesPerSecond, staticColumns = [], onStray, clock = systemClock } = options;
+  const { movesPerSecond, staticColumns = [], onStray, clock = systemClock, signal } = options;
   checkRate('movesPerSecond', movesPerSecond);
   for (const name of staticColumns) {
     if (!config.columns.includes(name))
@@ -78,13 +81,13 @@ export function reshardRows(
   const mover = new RowMover(client, config, columns);
   const outcomes: ReshardRowsReport['outcomes'] = { moved: 0, settled: 0, refused: 0 };
   const report: ReshardRowsReport = { rowsScanned: 0, strays: 0, hidden: 0, outcomes };
+  let nextMs = clock.now();
   return scanStrayRows(client, config, options, report, async (stray) => {
-    const startedMs = clock.now();
-    const outcome = await mover.move(stray);
+    await pause(nextMs - clock.now(), clock, signal);
+    if (movesPerSecond !== undefined) nextMs = clock.now() + 1_000 / movesPerSecond;
+    const outcome = await untilAnswered(options, (attempt) => mover.move(stray, attempt > 1));
     outcomes[outcome] += 1;
     await onStray?.(stray, outcome);
-    const waitMs = movesPerSecond === undefined ? 0 : 1_000 / movesPerSecond - (clock.now() - startedMs);
-    if (waitMs > 0) await clock.sleep(waitMs);
   });
 }
 
@@ -103,16 +106,18 @@ class RowMover {
     this.table = `${quoted(keyspaceName)}.${quoted(tableName)}`;
   }
 
-  async move(stray: StrayRow): Promise<StrayRowOutcome> {
-    let { row, shardOfWriters } = stray;
+  /** @param again whether an answer about an earlier move was lost, so that nobody knows what became of the row */
+  async move(stray: StrayRow, again: boolean): Promise<StrayRowOutcome> {
+    const seen = again ? await this.asItIs(stray.row) : stray;
+    if (seen === undefined) return 'settled';
+    let { row, shardOfWriters } = seen;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const copy = { ...row, [this.config.shardColumn]: shardOfWriters };
       const isCopied = await this.insert(copy);
       if (await this.deleteAsRead(row)) return isCopied ? 'moved' : 'settled';
       // It has changed, or it is gone: then its writer has deleted it, and the copy is of the past.
       if (isCopied && !(await this.deleteAsRead(copy))) return 'refused';
-      const now = await this.read(row);
-      const still = now && strayOf(this.config, now);
+      const still = await this.asItIs(row);
       if (still === undefined) return 'settled';
       ({ row, shardOfWriters } = still);
     }
@@ -138,21 +143,22 @@ class RowMover {
     return this.isApplied(`DELETE FROM ${this.table} WHERE ${this.whereKey} IF ${condition}`, values);
   }
 
-  private async read(row: CqlRow): Promise<CqlRow | undefined> {
+  /** The stray as it is now; undefined if there is none any more. */
+  private async asItIs(row: CqlRow): Promise<StrayRow | undefined> {
     const names = [...this.key, ...this.columns].map(quoted).join(', ');
     const query = `SELECT ${names} FROM ${this.table} WHERE ${this.whereKey}`;
     const parameters = this.key.map((name) => row[name]);
     const { LOCAL_QUORUM: consistency } = CONSISTENCY_LEVELS;
     const options = { prepare: true, consistency, isIdempotent: true } as const;
     const { rows } = await selectRows(this.client, { query, parameters }, options);
-    return rows[0];
+    return rows[0] && strayOf(this.config, rows[0]);
   }
 
   private get whereKey(): string {
     return this.key.map((name) => `${quoted(name)} = ?`).join(' AND ');
   }
 
-  /** A statement whose answer was lost may have been applied: what it finds then, the next try or the next scan settles. */
+  /** A statement whose answer was lost may have been applied: what it finds then, the next move or the next scan settles. */
   private async isApplied(query: string, parameters: unknown[]): Promise<boolean> {
     const options: StatementOptions = {
       prepare: true,

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { backoffMs } from '../foundation/backoff';
 import { type Clock, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
 import { InvalidCursorError } from '../foundation/fan-out/fan-out-errors';
 import { type PageTrail, trailTo } from '../foundation/page-trail';
+import { checkGoingOn, pause, Stopped } from '../foundation/pause';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
+import { cqlFailure } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';
 import { selectRows } from './select-rows';
 import { quoted } from './select-statement';
@@ -47,12 +50,24 @@ export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsRepo
   /** Called after every page with the report so far, and awaited. Keep its `resumePoint`. */
   onProgress?(report: Report): void | Promise<void>;
   /**
-   * Ends the scan when the page that is being read is done. The report then has a `resumePoint`.
+   * The most attempts at a request that is throttled, times out or loses its connection, at least 1, with waits of up to ten seconds
+   * in between. The driver should make none of its own.
+   * @default 10
+   */
+  attempts?: number;
+  /**
+   * Ends the scan when the page that is being read is done, and a move of rows when the row that is being moved is done: it goes on at
+   * the begin of its page. The report then has a `resumePoint`.
    * @default the scan goes on to the end of the segment
    */
   signal?: AbortSignal;
   /** @default the clock of the system */
   clock?: Clock;
+  /**
+   * A source of numbers in [0, 1), for the jitter of the waits.
+   * @default Math.random
+   */
+  random?: () => number;
 }
 
 /** What a scan has found so far. The reports of all segments add up to that of the table. */
@@ -61,7 +76,7 @@ export interface StrayRowsReport {
   strays: number;
   /** How many of the strays no query for their value reads. */
   hidden: number;
-  /** Pass it as `resumeFrom` to go on. Absent if the segment is complete. */
+  /** Pass it as `resumeFrom` to go on: what the next report counts is to be added to this one. Absent if the segment is complete. */
   resumePoint?: string;
 }
 
@@ -69,6 +84,13 @@ export interface StrayRowsReport {
 const PAGE_ROWS = 1_000;
 
 const MAX_SEGMENTS = 1_000_000;
+
+/** Half a minute of waits in the mean: a partition that is hot for a moment does not end a move of hours. */
+const ATTEMPTS = 10;
+const BACKOFF = { backoffBaseMs: 100, backoffCapMs: 10_000 };
+
+/** Stands for the page state of the first page. */
+const BEGIN = '';
 
 /** Tokens of Murmur3 partitioning. Source: Apache Cassandra, Murmur3Partitioner. */
 const TOKENS = 2n ** 64n;
@@ -90,7 +112,10 @@ export function findStrayRows(
   return scanStrayRows(client, config, options, report, async (stray) => options.onStray?.(stray));
 }
 
-/** Walks a segment page by page, and treats each stray before the next page is read. */
+/**
+ * Walks a segment page by page, and treats each stray before the next page is read. The rows of a page count when all of it is done:
+ * what ends within one reads it again when it goes on.
+ */
 export async function scanStrayRows<Report extends StrayRowsReport>(
   client: CqlClient,
   config: ShardedKeyspacesConfig,
@@ -104,34 +129,56 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
   const statement = segmentStatement(config, segment, totalSegments);
   const scan = [segment, totalSegments];
   let trail: PageTrail | undefined = resumeTrail(config, scan, options.resumeFrom);
-  do {
-    const startedMs = clock.now();
-    const { rows, pageState } = await selectRows(client, statement, {
-      prepare: true,
-      consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM,
-      isIdempotent: true,
-      fetchSize: PAGE_ROWS,
-      ...(trail && { pageState: trail.page }),
-    });
-    for (const row of rows) {
-      if (row[config.clusteringColumns[0]!.name] === null) continue;
-      report.rowsScanned += 1;
-      const stray = strayOf(config, row);
-      if (stray === undefined) continue;
-      report.strays += 1;
-      if (stray.isHidden) report.hidden += 1;
-      await treat(stray);
-    }
-    trail = pageState === undefined ? undefined : trailTo('SELECT', pageState, trail);
-    if (trail === undefined) delete report.resumePoint;
-    else report.resumePoint = resumePoint(config, scan, trail.page);
-    await onProgress?.(report);
-    if (trail === undefined || signal?.aborted) break;
-    const paceMs = rowsPerSecond === undefined ? 0 : (rows.length / rowsPerSecond) * 1_000;
-    const waitMs = paceMs - (clock.now() - startedMs);
-    if (waitMs > 0) await clock.sleep(waitMs);
-  } while (!signal?.aborted);
+  report.resumePoint = resumePoint(config, scan, trail?.page ?? BEGIN);
+  try {
+    do {
+      checkGoingOn(signal);
+      const startedMs = clock.now();
+      const { rows, pageState } = await untilAnswered(options, () =>
+        selectRows(client, statement, {
+          prepare: true,
+          consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM,
+          isIdempotent: true,
+          fetchSize: PAGE_ROWS,
+          ...(trail && { pageState: trail.page }),
+        }),
+      );
+      const read = rows.filter((row) => row[config.clusteringColumns[0]!.name] !== null);
+      for (const row of read) {
+        const stray = strayOf(config, row);
+        if (stray === undefined) continue;
+        await treat(stray);
+        report.strays += 1;
+        if (stray.isHidden) report.hidden += 1;
+      }
+      report.rowsScanned += read.length;
+      trail = pageState === undefined ? undefined : trailTo('SELECT', pageState, trail);
+      if (trail === undefined) delete report.resumePoint;
+      else report.resumePoint = resumePoint(config, scan, trail.page);
+      await onProgress?.(report);
+      if (trail === undefined) break;
+      const paceMs = rowsPerSecond === undefined ? 0 : (rows.length / rowsPerSecond) * 1_000;
+      await pause(paceMs - (clock.now() - startedMs), clock, signal);
+    } while (trail !== undefined);
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+  }
   return report;
+}
+
+/** Makes another attempt, after a wait, at what failed for a reason that another attempt can overcome. */
+export async function untilAnswered<T>(
+  { attempts = ATTEMPTS, random = Math.random, clock = systemClock, signal }: StrayRowsOptions<never>,
+  ask: (attempt: number) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask(attempt);
+    } catch (error) {
+      if (attempt >= attempts || cqlFailure(error) === 'final') throw error;
+      await pause(backoffMs(attempt, { ...BACKOFF, random }), clock, signal);
+    }
+  }
 }
 
 /** The row as a stray; undefined if it is where writers put it. */
@@ -170,9 +217,18 @@ function segmentStatement(
 
 function checkedOptions<Report extends StrayRowsReport>(options: StrayRowsOptions<Report>) {
   if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
-  const { segment = 0, totalSegments = 1, rowsPerSecond, clock = systemClock, signal, onProgress } = options;
+  const {
+    segment = 0,
+    totalSegments = 1,
+    rowsPerSecond,
+    attempts = ATTEMPTS,
+    clock = systemClock,
+    signal,
+    onProgress,
+  } = options;
   checkWhole('totalSegments', totalSegments, 1, MAX_SEGMENTS);
   checkWhole('segment', segment, 0, totalSegments - 1);
+  checkWhole('attempts', attempts, 1, Number.MAX_SAFE_INTEGER);
   checkRate('rowsPerSecond', rowsPerSecond);
   return { segment, totalSegments, rowsPerSecond, clock, signal, onProgress };
 }
@@ -204,7 +260,7 @@ function resumeTrail(
     const allowed = 'the resumePoint of a report of the same table, counts, and segment';
     throw new InvalidCursorError('resumeFrom', point, allowed);
   }
-  return trailTo('SELECT', page, undefined);
+  return page === BEGIN ? undefined : trailTo('SELECT', page, undefined);
 }
 
 function checksum(config: ShardedKeyspacesConfig, scan: readonly number[], page: string): string {

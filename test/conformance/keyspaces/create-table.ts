@@ -1,6 +1,7 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { type CassandraTableProperties, createTable } from '../../../bin/cql/create-table';
+import type { CassandraTableProperties } from '../../../bin/cassandra/tables-of-app';
+import { createTable } from '../../../bin/cql/create-table';
 import {
   ClusteringOrder,
   CqlType,

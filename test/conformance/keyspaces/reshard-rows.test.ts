@@ -1,4 +1,8 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client, policies } from 'cassandra-driver';
+import { reshardRowsOfTable } from '../../../bin/reshard/rows';
 import { CqlType, ShardCounts } from '../../../lib';
 import {
   type CqlClient,
@@ -168,3 +172,31 @@ test.each([1, 2, 3, 4])(
   },
   120_000,
 );
+
+test('the command moves the rows of a table by the counts of its app, stopped by a signal and run again', async () => {
+  const five = await tableOf('commanded');
+  for (let id = 0; id < 300; id++) await put(five, id, 1);
+  const folder = mkdtempSync(join(tmpdir(), 'reshard-'));
+  const [config, state] = [join(folder, 'config.json'), join(folder, 'state.json')];
+  const twenty = counted(five, 20);
+  writeFileSync(config, JSON.stringify(twenty));
+  const address = `127.0.0.1:${server.port}`;
+  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+  const told = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const run = (...more: string[]) =>
+    reshardRowsOfTable(['--config', config, '--cassandra', address, '--state', state, ...more]);
+  const moving = run('--moves-per-second', '50');
+  for (let strays = Number.POSITIVE_INFINITY; strays > 200; ) strays = (await findStrayRows(client, twenty)).strays;
+  process.emit('SIGINT', 'SIGINT');
+  await moving;
+  expect(process.exitCode).toBe(130);
+  process.exitCode = undefined;
+  expect((await findStrayRows(client, twenty)).strays).toBeGreaterThan(0);
+  await run();
+  expect(process.exitCode).toBeUndefined();
+  expect(log.mock.calls.at(-1)![0]).toContain(', 0 settled, 0 refused');
+  log.mockRestore();
+  told.mockRestore();
+  expect((await findStrayRows(client, twenty)).strays).toBe(0);
+  expect(await versionsOf(twenty)).toEqual(Array.from({ length: 300 }, (_, id) => [id, 1]));
+}, 120_000);

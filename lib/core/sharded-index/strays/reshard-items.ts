@@ -1,6 +1,7 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { checkClient } from '../../foundation/client-check';
 import { InvalidArgumentError } from '../../foundation/errors';
+import { checkGoingOn } from '../../foundation/pause';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import {
   isTableConfig,
@@ -12,7 +13,6 @@ import {
 import { indexMover } from './index-mover';
 import { strayOf } from './judge';
 import { JudgingConfig } from './judging-config';
-import { checkGoingOn } from './pause';
 import {
   checkCallback,
   checkUnitsPerSecond,

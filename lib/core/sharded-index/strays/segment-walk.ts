@@ -1,9 +1,9 @@
 import type { DynamoDbItem } from '../../foundation/attribute-value';
 import { trailTo } from '../../foundation/page-trail';
+import { checkGoingOn, Stopped } from '../../foundation/pause';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import { strayOf } from './judge';
 import type { JudgingConfig } from './judging-config';
-import { checkGoingOn, Stopped } from './pause';
 import type { SegmentPolicy } from './segment-options';
 import { decodePoint, encodePoint, type ScannedSegment } from './segment-point';
 import type { Stray } from './stray';

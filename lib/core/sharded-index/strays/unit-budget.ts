@@ -1,5 +1,5 @@
 import type { Clock } from '../../foundation/clock';
-import { pause } from './pause';
+import { pause } from '../../foundation/pause';
 
 /**
  * Spaces requests so that they consume no more than so many capacity units a second. What a request consumes is known only

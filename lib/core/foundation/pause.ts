@@ -1,4 +1,4 @@
-import type { Clock } from '../../foundation/clock';
+import type { Clock } from './clock';
 
 /** Says that the caller's signal has ended the work. */
 export class Stopped extends Error {}

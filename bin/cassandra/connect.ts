@@ -1,0 +1,79 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { Client, type ClientOptions, policies, types } from 'cassandra-driver';
+import { keyspacesClient } from '../../lambda/keyspaces-query-fanout/keyspaces-client';
+import { EvenShardsError, shortened } from '../../lib/core/foundation/errors';
+import { UsageError } from '../flags';
+
+/** A Cassandra that a person names. */
+export interface CassandraAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A Cassandra that does not answer, or that refuses what it is asked. */
+export class CassandraError extends EvenShardsError {
+  /** @param what it was to do, in words that a reason can follow */
+  constructor(what: string, cause: unknown) {
+    super('CASSANDRA', `${what}: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** Source: cassandra.yaml of Apache Cassandra, native_transport_port. */
+const DEFAULT_PORT = 9042;
+
+/** The address that `--cassandra` holds: `HOST`, `HOST:PORT` or `[IPV6]:PORT`. */
+export function cassandraAddress(command: string, text: string): CassandraAddress {
+  const [, bracketed, host = bracketed, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const number = port === undefined ? DEFAULT_PORT : Number(port);
+  if (host !== undefined && number >= 1 && number <= 65_535) return { host, port: number };
+  throw new UsageError(
+    `--cassandra must be HOST or HOST:PORT, such as 127.0.0.1:9042, got "${shortened(text)}"`,
+    command,
+  );
+}
+
+/** What every client of Cassandra has here: numbers without loss, and no retries besides those of the core. */
+export function cassandraOptions({ host, port }: CassandraAddress): ClientOptions {
+  return {
+    contactPoints: [host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`],
+    policies: {
+      retry: new policies.retry.FallthroughRetryPolicy(),
+      // Whichever data center that one is in.
+      loadBalancing: new policies.loadBalancing.RoundRobinPolicy(),
+    },
+    pooling: { coreConnectionsPerHost: { [types.distance.local]: 1 } },
+    encoding: { useBigIntAsLong: true, useBigIntAsVarint: true, map: Map, set: Set },
+  };
+}
+
+/** @throws CassandraError if it cannot be reached */
+export async function connectToCassandra(address: CassandraAddress): Promise<Client> {
+  return connected(new Client(cassandraOptions(address)), `a Cassandra at ${address.host}:${address.port}`);
+}
+
+/**
+ * Amazon Keyspaces, with the credentials of the environment, of a profile, or of the machine.
+ *
+ * @throws CassandraError if it cannot be reached
+ */
+export async function connectToKeyspaces(region: string): Promise<Client> {
+  const { credentials } = new DynamoDB({ region }).config;
+  return connected(keyspacesClient(region, credentials), `Amazon Keyspaces in ${region}`);
+}
+
+async function connected(client: Client, where: string): Promise<Client> {
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.shutdown().catch(() => {});
+    throw new CassandraError(`cannot connect to ${where}`, error);
+  }
+}
+
+/** What the first host has said, in place of the driver's "All host(s) tried for query failed". */
+function reasonOf(error: unknown): string {
+  const { innerErrors, message }: { innerErrors?: object; message?: string } = Object(error);
+  const [inner] = Object.values(innerErrors ?? {});
+  return shortened(Object(inner).message ?? message ?? String(error));
+}

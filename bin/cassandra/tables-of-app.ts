@@ -1,0 +1,97 @@
+import { describeValue } from '../../lib/core/foundation/errors';
+import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
+import { KEYSPACES_SHARDING, type KeyspacesMetadata } from '../../lib/deployed/sharding-metadata';
+import type { AssemblyStack } from '../local/assembly/cloud-assembly';
+import { MalformedResourceError } from '../local/assembly/deployment-plan';
+import { fields, listOf, optional, text } from '../local/assembly/json-shape';
+import { type StackScope, stackScopes } from '../local/assembly/stack-scope';
+
+/** A table of Amazon Keyspaces that an app declares. */
+export interface TableOfApp {
+  /** Construct path. */
+  readonly path: string;
+  readonly properties: CassandraTableProperties;
+  /** Undefined unless a `ShardedKeyspacesTable` made it. */
+  readonly config?: ShardedKeyspacesConfig;
+}
+
+/** The properties of an `AWS::Cassandra::Table` that its definition in CQL holds, resolved. */
+export interface CassandraTableProperties {
+  readonly KeyspaceName: string;
+  readonly TableName: string;
+  readonly PartitionKeyColumns: readonly CassandraColumn[];
+  readonly ClusteringKeyColumns?: readonly { readonly Column: CassandraColumn; readonly OrderBy?: string }[];
+  readonly RegularColumns?: readonly CassandraColumn[];
+  readonly DefaultTimeToLive?: number;
+}
+
+export interface CassandraColumn {
+  readonly ColumnName: string;
+  readonly ColumnType: string;
+}
+
+const TABLE = 'AWS::Cassandra::Table';
+
+const COLUMN = fields({ ColumnName: text, ColumnType: text });
+
+const TABLE_SHAPE = fields({
+  KeyspaceName: text,
+  PartitionKeyColumns: listOf(COLUMN),
+  ClusteringKeyColumns: optional(listOf(fields({ Column: COLUMN, OrderBy: optional(text) }))),
+  RegularColumns: optional(listOf(COLUMN)),
+});
+
+/** @throws MalformedResourceError for a table that CloudFormation would refuse */
+export function tablesOfApp(stacks: readonly AssemblyStack[]): TableOfApp[] {
+  return stackScopes(stacks).flatMap((scope) =>
+    scope.resources.filter(([, { Type }]) => Type === TABLE).map(([logicalId]) => tableOf(scope, logicalId)),
+  );
+}
+
+function tableOf(scope: StackScope, logicalId: string): TableOfApp {
+  const path = scope.constructPath(logicalId);
+  const resolved = {
+    ...scope.properties(logicalId, {
+      KeyspaceName: true,
+      PartitionKeyColumns: true,
+      ClusteringKeyColumns: true,
+      RegularColumns: true,
+      DefaultTimeToLive: true,
+    }),
+    TableName: scope.physicalName(logicalId),
+  };
+  const problem = TABLE_SHAPE(resolved, '');
+  if (problem !== undefined) throw new MalformedResourceError(path, problem);
+  const properties = resolved as unknown as CassandraTableProperties;
+  const sharding = scope.metadata(logicalId)[KEYSPACES_SHARDING];
+  return { path, properties, ...(sharding !== undefined && { config: configOf(path, properties, sharding) }) };
+}
+
+/** The configuration that the construct emits: what the table's properties and its metadata say together. */
+function configOf(path: string, table: CassandraTableProperties, sharding: unknown): ShardedKeyspacesConfig {
+  const { PartitionKeyColumns, ClusteringKeyColumns = [], RegularColumns = [] } = table;
+  const { shards, firstShard, strategy, calculatedFrom = [] } = Object(sharding) as Partial<KeyspacesMetadata>;
+  const shardColumn = PartitionKeyColumns.at(-1);
+  if (shardColumn === undefined || shards === undefined || firstShard === undefined || strategy === undefined) {
+    throw new MalformedResourceError(path, `it is not sharded as its metadata says, ${describeValue(sharding)}`);
+  }
+  const keyColumn = ({ ColumnName, ColumnType }: CassandraColumn) => ({
+    name: ColumnName,
+    type: ColumnType as CqlKeyType,
+  });
+  return {
+    keyspaceName: table.KeyspaceName,
+    tableName: table.TableName,
+    partitionKey: PartitionKeyColumns.slice(0, -1).map(keyColumn),
+    shardColumn: shardColumn.ColumnName,
+    firstShard,
+    clusteringColumns: ClusteringKeyColumns.map(({ Column, OrderBy }) => ({
+      ...keyColumn(Column),
+      order: OrderBy === 'DESC' ? 'DESC' : 'ASC',
+    })),
+    columns: RegularColumns.map(({ ColumnName }) => ColumnName),
+    shards,
+    strategy,
+    ...(calculatedFrom.length > 0 && { calculatedFrom }),
+  };
+}

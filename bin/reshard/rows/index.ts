@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import type { Client } from 'cassandra-driver';
+import { EvenShardsError } from '../../../lib/core/foundation/errors';
+import { InvalidCursorError } from '../../../lib/core/foundation/fan-out/fan-out-errors';
+import {
+  type CqlClient,
+  findStrayRows,
+  reshardRows,
+  type ShardedKeyspacesConfig,
+  type StrayRowsReport,
+} from '../../../lib/core/keyspaces';
+import { CassandraError, cassandraAddress, connectToCassandra, connectToKeyspaces } from '../../cassandra/connect';
+import { tablesOfApp } from '../../cassandra/tables-of-app';
+import { numberOf, parsedFlags, UsageError } from '../../flags';
+import { readCloudAssembly } from '../../local/assembly/cloud-assembly';
+import { type RowsReport, rowsLine, sumOf } from './rows-report';
+import { forgetState, keepState, stateOf } from './rows-state';
+
+const COMMAND = 'even-shards reshard rows';
+
+const HELP = `usage: even-shards reshard rows KEYSPACE.TABLE (--cassandra HOST:PORT | --region REGION) [options]
+
+Takes each row of a table to the shard where a writer would put it, by the counts of a synthesized app: when a count has changed, and
+when rows of another client are adopted. Begin when every writer uses these counts. A move is two conditional writes, so it may run
+beside writers and readers, be stopped at any moment, and run again.
+
+  --cassandra HOST:PORT  a Cassandra, without a password
+  --region REGION        Amazon Keyspaces, with the credentials of the environment or of AWS_PROFILE
+  --app DIRECTORY        the cloud assembly that declares the table (default: cdk.out)
+  --config FILE          the configuration of a table that no app declares, as toConfigJson() has it, in place of KEYSPACE.TABLE
+  --moves-per-second N   the most rows to move a second (default: no bound)
+  --rows-per-second N    the most rows to read a second (default: no bound)
+  --segment I/N          the I-th of N parts of the table, counted from 0, for runs side by side (default: 0/1)
+  --static-column NAME   a static column, which belongs to no row; may be repeated
+  --state FILE           keep here how far the run has come, and go on from there; it is deleted at the end
+  --dry-run              count the rows that would move, and move none
+  --json                 print the report as one JSON document
+  --help                 show this text
+
+exit code: 0 when all is done, 3 if rows were refused, because somebody has written both; 128 and the number of the signal that has
+stopped it.
+
+example: even-shards reshard rows tracker.blogs --region eu-west-1 --moves-per-second 100 --state blogs.state`;
+
+const OPTIONS = {
+  app: { type: 'string', default: 'cdk.out' },
+  cassandra: { type: 'string' },
+  config: { type: 'string' },
+  'dry-run': { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  'moves-per-second': { type: 'string' },
+  region: { type: 'string' },
+  'rows-per-second': { type: 'string' },
+  segment: { type: 'string', default: '0/1' },
+  state: { type: 'string' },
+  'static-column': { type: 'string', multiple: true },
+} as const;
+
+const EXIT_REFUSED = 3;
+
+/** How often a person is told. */
+const PROGRESS_MS = 1_000;
+
+type RowsClient = CqlClient & Pick<Client, 'shutdown'>;
+
+/** What connects to the Cassandra or to the region that is named. */
+type Connect = (cassandra: string | undefined, region: string | undefined) => Promise<RowsClient>;
+
+/** `even-shards reshard rows`. */
+export async function reshardRowsOfTable(args: string[], connect: Connect = connectTo): Promise<void> {
+  const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
+  if (flags.help) return console.log(HELP);
+  if ((flags.cassandra === undefined) === (flags.region === undefined)) {
+    throw new UsageError('give --cassandra or --region, and not both', COMMAND);
+  }
+  const config = configOf(positionals, flags);
+  const { keyspaceName, tableName } = config;
+  const table = `${keyspaceName}.${tableName}`;
+  const state = stateOf(COMMAND, flags.state);
+  const stopped = new AbortController();
+  let toldMs = performance.now();
+  const onProgress = (report: StrayRowsReport): void => {
+    const all = sumOf(state, report);
+    if (flags.state !== undefined) keepState(flags.state, all);
+    if (performance.now() - toldMs < PROGRESS_MS) return;
+    toldMs = performance.now();
+    console.error(`${table}: ${rowsLine(all)}`);
+  };
+  const scan = {
+    ...segmentOf(flags.segment),
+    rowsPerSecond: rate('rows-per-second', flags['rows-per-second']),
+    resumeFrom: state?.resumePoint,
+    signal: stopped.signal,
+    onProgress,
+  };
+  const movesPerSecond = rate('moves-per-second', flags['moves-per-second']);
+  const moves = { ...scan, movesPerSecond, staticColumns: flags['static-column'] };
+  const client = await connect(flags.cassandra, flags.region);
+  const release = stopOnSignals(stopped);
+  try {
+    const run = flags['dry-run'] ? findStrayRows(client, config, scan) : reshardRows(client, config, moves);
+    const report = await run.catch((error) => {
+      throw explained(error, table, flags.state);
+    });
+    end(table, sumOf(state, report), flags, stopped.signal);
+  } finally {
+    release();
+    await client.shutdown();
+  }
+}
+
+function end(
+  table: string,
+  report: RowsReport,
+  { state, json }: { state?: string; json: boolean },
+  { reason }: AbortSignal,
+): void {
+  if (state !== undefined) report.resumePoint === undefined ? forgetState(state) : keepState(state, report);
+  if (json) console.log(JSON.stringify({ table, complete: report.resumePoint === undefined, ...report }, undefined, 2));
+  else console.log(`${table}: ${rowsLine(report)}`);
+  if (report.resumePoint !== undefined) {
+    const again = state === undefined ? 'run it again: what is moved is moved' : 'run it again to go on';
+    console.error(`stopped before the end; ${again}`);
+    process.exitCode = 128 + constants.signals[reason as NodeJS.Signals];
+  } else if ((report.outcomes?.refused ?? 0) > 0) process.exitCode = EXIT_REFUSED;
+}
+
+/** What went wrong, in the words of the command line. */
+function explained(error: unknown, table: string, state: string | undefined): unknown {
+  if (error instanceof InvalidCursorError) {
+    const problem = `--state ${state} is of another table, other counts or another segment: name another file, or delete it to begin anew`;
+    return new UsageError(problem, COMMAND);
+  }
+  return error instanceof EvenShardsError ? error : new CassandraError(`cannot go on with ${table}`, error);
+}
+
+/** The first signal ends the run where it can go on; the second ends the process. */
+function stopOnSignals(stopped: AbortController): () => void {
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  const stop = (signal: NodeJS.Signals): void => {
+    release();
+    stopped.abort(signal);
+  };
+  const release = (): void => {
+    for (const signal of signals) process.off(signal, stop);
+  };
+  for (const signal of signals) process.on(signal, stop);
+  return release;
+}
+
+function connectTo(cassandra: string | undefined, region: string | undefined): Promise<RowsClient> {
+  return cassandra === undefined
+    ? connectToKeyspaces(region!)
+    : connectToCassandra(cassandraAddress(COMMAND, cassandra));
+}
+
+function configOf(
+  positionals: readonly string[],
+  { app, config }: { app: string; config?: string },
+): ShardedKeyspacesConfig {
+  if (config !== undefined) {
+    if (positionals.length > 0) throw new UsageError('--config names the table: leave KEYSPACE.TABLE out', COMMAND);
+    return configOfFile(config);
+  }
+  const [name, ...others] = positionals;
+  if (name === undefined || others.length > 0) throw new UsageError('give KEYSPACE.TABLE', COMMAND);
+  const configs = tablesOfApp(readCloudAssembly(app)).flatMap((table) => table.config ?? []);
+  const named = (each: ShardedKeyspacesConfig) => `${each.keyspaceName}.${each.tableName}`;
+  const found = configs.find((each) => named(each) === name);
+  if (found !== undefined) return found;
+  const known = configs.length === 0 ? 'no sharded table' : configs.map(named).join(', ');
+  throw new UsageError(`${app} declares ${known} of Amazon Keyspaces, and not "${name}"`, COMMAND);
+}
+
+function configOfFile(file: string): ShardedKeyspacesConfig {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`--config must be a file with JSON: ${(error as Error).message}`, COMMAND);
+  }
+}
+
+function segmentOf(text: string): { segment: number; totalSegments: number } {
+  const [, segment, totalSegments] = /^(\d{1,7})\/(\d{1,7})$/.exec(text)?.map(Number) ?? [];
+  if (segment !== undefined && totalSegments! <= 1_000_000 && segment < totalSegments!)
+    return { segment, totalSegments: totalSegments! };
+  throw new UsageError(
+    `--segment must be I/N, such as 0/4, with I below N and N at most 1000000, got "${text}"`,
+    COMMAND,
+  );
+}
+
+function rate(flag: string, text: string | undefined): number | undefined {
+  const number = numberOf(COMMAND, flag, text);
+  if (number === undefined || number > 0) return number;
+  throw new UsageError(`--${flag} must be a number greater than 0, got "${text}"`, COMMAND);
+}

@@ -1,0 +1,33 @@
+import type { ReshardRowsReport, StrayRowsReport } from '../../../lib/core/keyspaces';
+
+/** What a run, or several that went on one where another was stopped, have done. A run that only looks has no outcomes. */
+export type RowsReport = StrayRowsReport & Partial<Pick<ReshardRowsReport, 'outcomes'>>;
+
+const number = new Intl.NumberFormat('en');
+
+/** The report as one line. */
+export function rowsLine({ rowsScanned, strays, hidden, outcomes }: RowsReport): string {
+  const found = `${number.format(rowsScanned)} rows read, ${number.format(strays)} in another shard than writers give them, ${number.format(hidden)} of these found by no query`;
+  if (outcomes === undefined) return found;
+  const counts = (['moved', 'settled', 'refused'] as const).map((name) => `${number.format(outcomes[name])} ${name}`);
+  return `${found}; ${counts.join(', ')}`;
+}
+
+/** What was done before, and since. */
+export function sumOf(before: RowsReport | undefined, since: RowsReport): RowsReport {
+  if (before === undefined) return { ...since };
+  const { outcomes } = since;
+  return {
+    ...since,
+    rowsScanned: before.rowsScanned + since.rowsScanned,
+    strays: before.strays + since.strays,
+    hidden: before.hidden + since.hidden,
+    ...(outcomes && {
+      outcomes: {
+        moved: outcomes.moved + (before.outcomes?.moved ?? 0),
+        settled: outcomes.settled + (before.outcomes?.settled ?? 0),
+        refused: outcomes.refused + (before.outcomes?.refused ?? 0),
+      },
+    }),
+  };
+}

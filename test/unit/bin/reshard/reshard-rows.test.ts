@@ -1,0 +1,193 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { UsageError } from '../../../../bin/flags';
+import { reshard } from '../../../../bin/reshard';
+import { reshardRowsOfTable } from '../../../../bin/reshard/rows';
+import { CqlType, ShardCounts, ShardedKeyspacesTable } from '../../../../lib';
+import { type ShardedKeyspacesConfig, shardColumns } from '../../../../lib/core';
+import { FakeRowTable } from '../../../support/fakes/fake-row-table';
+
+/** More than a page of the fake has. */
+const ROWS = 40;
+
+/** An app that has a table with so many shards. */
+function appOf(shards: number): { app: string; config: ShardedKeyspacesConfig } {
+  const app = new App();
+  const stack = new Stack(app, 'Blogs');
+  const table = new ShardedKeyspacesTable(stack, 'Table', {
+    keyspaceName: 'tracker',
+    tableName: 'blogs',
+    partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'id', cqlType: CqlType.INT }],
+    regularColumns: [{ name: 'body', cqlType: CqlType.TEXT }],
+    shardCounts: ShardCounts.byValue({ '2020-7-9': shards }, 1).alsoReading(ShardCounts.uniform(20)),
+    firstShard: 1,
+  });
+  return { config: JSON.parse(stack.resolve(table.toConfigJson())), app: app.synth().directory };
+}
+
+/** What a process of the command prints, and how it ends, on a table whose rows were written by five shards. */
+async function run(table: FakeRowTable, ...args: string[]) {
+  const [out, err] = (['log', 'error'] as const).map((name) => jest.spyOn(console, name).mockImplementation(() => {}));
+  const shutdown = jest.fn(async () => {});
+  const client = Object.assign(table, { shutdown });
+  try {
+    await reshardRowsOfTable(['tracker.blogs', '--cassandra', 'localhost', ...args], async () => client);
+    expect(shutdown).toHaveBeenCalledTimes(1);
+    const [stdout, stderr] = [out!, err!].map((spy) => spy.mock.calls.flat().join('\n'));
+    return { stdout: stdout!, stderr: stderr!, exitCode: process.exitCode };
+  } finally {
+    out!.mockRestore();
+    err!.mockRestore();
+    process.exitCode = undefined;
+  }
+}
+
+function filled({ config }: { config: ShardedKeyspacesConfig }): FakeRowTable {
+  const table = new FakeRowTable(config);
+  for (let id = 0; id < ROWS; id++) {
+    const row = { day: '2020-07-09', id, body: `row ${id}` };
+    table.insert({ ...row, ...shardColumns(config, row) });
+  }
+  return table;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'state-'));
+const five = appOf(5);
+const twenty = appOf(20);
+const strayCount = (table: FakeRowTable) =>
+  table.all.filter((row) => row.shard !== shardColumns(twenty.config, row).shard).length;
+
+test('moves each row to its place by the counts of the app, and says what was done', async () => {
+  const table = filled(five);
+  const strays = strayCount(table);
+  const { stdout, exitCode } = await run(table, '--app', twenty.app);
+  // A row that is moved to a part that is still to be read is read twice.
+  expect(stdout.replace(/\d+ rows/, 'rows')).toBe(
+    `tracker.blogs: rows read, ${strays} in another shard than writers give them, 0 of these found by no query; ${strays} moved, 0 settled, 0 refused`,
+  );
+  expect(exitCode).toBeUndefined();
+  expect([table.all.length, strayCount(table)]).toEqual([ROWS, 0]);
+});
+
+test('knows of the app what the construct tells its functions', async () => {
+  const config = join(folder, 'config.json');
+  writeFileSync(config, JSON.stringify(twenty.config));
+  const [byApp, byFile] = [filled(five), filled(five)];
+  await run(byApp, '--app', twenty.app);
+  const client = Object.assign(byFile, { shutdown: async () => {} });
+  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+  await reshard(['rows', '--help']);
+  await reshardRowsOfTable(['--config', config, '--region', 'eu-west-1', '--json'], async () => client);
+  const [[help], [report]] = log.mock.calls as [[string], [string]];
+  log.mockRestore();
+  expect(help).toMatch(/^usage: even-shards reshard rows/);
+  expect(JSON.parse(report)).toMatchObject({
+    table: 'tracker.blogs',
+    complete: true,
+    strays: strayCount(filled(five)),
+  });
+  expect(byFile.all).toEqual(byApp.all);
+});
+
+test('moves nothing in a dry run', async () => {
+  const table = filled(five);
+  const { stdout } = await run(table, '--app', twenty.app, '--dry-run');
+  expect(stdout).toContain(
+    `${strayCount(table)} in another shard than writers give them, 0 of these found by no query`,
+  );
+  expect(table.sent.every((query) => query.startsWith('SELECT'))).toBe(true);
+});
+
+test('a signal stops it behind the row that is being moved, and the next run goes on from its state', async () => {
+  const table = filled(five);
+  const state = join(folder, 'state');
+  let moved = 0;
+  table.after = (query) => {
+    if (query.startsWith('DELETE') && ++moved === 20) process.emit('SIGTERM', 'SIGTERM');
+  };
+  const args = ['--app', twenty.app, '--state', state];
+  const first = await run(table, ...args);
+  expect(first.exitCode).toBe(143);
+  expect(first.stdout).toContain('; 20 moved, 0 settled, 0 refused');
+  expect(first.stderr).toContain('stopped before the end; run it again to go on');
+  expect(readFileSync(state, 'utf8')).toContain('resumePoint');
+  const left = strayCount(table);
+  expect(left).toBeGreaterThan(0);
+  await expect(run(table, '--app', five.app, '--state', state)).rejects.toThrow(
+    'is of another table, other counts or another segment: name another file, or delete it to begin anew',
+  );
+  const second = await run(table, ...args);
+  expect(second.stdout).toContain(`; ${20 + left} moved, 0 settled, 0 refused`);
+  expect(second.exitCode).toBeUndefined();
+  expect([table.all.length, strayCount(table), existsSync(state)]).toEqual([ROWS, 0, false]);
+});
+
+test('ends with another exit code where rows were refused', async () => {
+  const table = filled(five);
+  // Writers of another count: as soon as a row is at its place, both are written.
+  table.after = (query) => {
+    if (!query.startsWith('INSERT')) return;
+    for (const row of table.all) table.insert({ ...row, body: `${row.body} again` });
+  };
+  expect((await run(table, '--app', twenty.app)).exitCode).toBe(3);
+});
+
+test('says what Cassandra has said, and shuts the client down', async () => {
+  const table = filled(five);
+  table.before = () => {
+    throw Object.assign(new Error('no permission'), { name: 'ResponseError', code: 0x2100 });
+  };
+  await expect(run(table, '--app', twenty.app)).rejects.toThrow(
+    '[CASSANDRA] cannot go on with tracker.blogs: no permission',
+  );
+});
+
+test.each<[string[], string]>([
+  [['--cassandra', 'x'], 'give KEYSPACE.TABLE'],
+  [['a', 'b', '--cassandra', 'x'], 'give KEYSPACE.TABLE'],
+  [['a'], 'give --cassandra or --region, and not both'],
+  [['a', '--cassandra', 'x', '--region', 'y'], 'give --cassandra or --region, and not both'],
+  [
+    ['tracker.posts', '--app', five.app, '--region', 'y'],
+    'declares tracker.blogs of Amazon Keyspaces, and not "tracker.posts"',
+  ],
+  [['a', '--config', 'x', '--region', 'y'], '--config names the table: leave KEYSPACE.TABLE out'],
+  [['--config', '/none', '--region', 'y'], '--config must be a file with JSON: '],
+  ...['0', '-1', 'many'].map((rate): [string[], string] => [
+    ['tracker.blogs', '--app', five.app, '--region', 'y', '--moves-per-second', rate],
+    '--moves-per-second must be a number',
+  ]),
+  ...['1/1', '0/0', '0', '0/1000001'].map((segment): [string[], string] => [
+    ['tracker.blogs', '--app', five.app, '--region', 'y', '--segment', segment],
+    '--segment must be I/N',
+  ]),
+  [
+    ['tracker.blogs', '--app', five.app, '--region', 'y', '--state', '/none/state'],
+    '--state /none/state cannot be written: ',
+  ],
+  [
+    ['tracker.blogs', '--app', five.app, '--region', 'y', '--state', join(five.app, 'manifest.json')],
+    'is no state of a run: ',
+  ],
+])('refuses %j before it connects', async (args, message) => {
+  const connect = jest.fn();
+  const moving = reshardRowsOfTable(args, connect);
+  await expect(moving).rejects.toThrow(UsageError);
+  await expect(moving).rejects.toThrow(message);
+  expect(connect).not.toHaveBeenCalled();
+});
+
+test.each(['', 'a:b', 'a:0', 'a:65536', 'a/b', 'http://a:1', '::1'])('refuses the address %j', async (address) => {
+  const moving = reshardRowsOfTable(['tracker.blogs', '--app', five.app, '--cassandra', address]);
+  await expect(moving).rejects.toThrow('--cassandra must be HOST or HOST:PORT');
+});
+
+test('says that nobody answers at an address', async () => {
+  const moving = reshardRowsOfTable(['tracker.blogs', '--app', five.app, '--cassandra', '127.0.0.1:1']);
+  await expect(moving).rejects.toThrow(
+    '[CASSANDRA] cannot connect to a Cassandra at 127.0.0.1:1: connect ECONNREFUSED',
+  );
+});

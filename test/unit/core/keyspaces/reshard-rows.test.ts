@@ -1,0 +1,144 @@
+import {
+  findStrayRows,
+  type ReshardRowsReport,
+  reshardRows,
+  type ShardedKeyspacesConfig,
+  shardColumns,
+} from '../../../../lib/core';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { FakeRowTable } from '../../../support/fakes/fake-row-table';
+
+const five: ShardedKeyspacesConfig = {
+  keyspaceName: 'tracker',
+  tableName: 'blogs',
+  partitionKey: [{ name: 'day', type: 'text' }],
+  shardColumn: 'shard',
+  firstShard: 1,
+  clusteringColumns: [{ name: 'id', type: 'int', order: 'ASC' }],
+  columns: ['body'],
+  shards: { default: { write: 5, read: 20 } },
+  strategy: 'calculated',
+};
+const twenty: ShardedKeyspacesConfig = { ...five, shards: { default: { write: 20, read: 20 } } };
+const ROWS = 100;
+
+function filled(): FakeRowTable {
+  const table = new FakeRowTable(five);
+  for (let id = 0; id < ROWS; id++) {
+    const row = { day: 'd', id, body: `row ${id}` };
+    table.insert({ ...row, ...shardColumns(five, row) });
+  }
+  return table;
+}
+
+function expectMoved(table: FakeRowTable): void {
+  const bodies = table.all.map(({ id, body }) => [id, body]).sort(([a], [b]) => a - b);
+  expect(bodies).toEqual(Array.from({ length: ROWS }, (_, id) => [id, `row ${id}`]));
+  for (const row of table.all) expect(row.shard).toBe(shardColumns(twenty, row).shard);
+}
+
+const throttled = () => Object.assign(new Error('timed out'), { name: 'ResponseError', code: 0x1100 });
+
+test.each([1, 2, 3, 4, 5])(
+  'requests that are throttled, before or after they are applied, are sent again, and no row is lost or doubled: seed %d',
+  async (seed) => {
+    const random = seededRandom(seed);
+    const clock = new VirtualClock();
+    const table = filled();
+    const maybe = () => {
+      if (random() < 0.2) throw throttled();
+    };
+    table.before = maybe;
+    table.after = maybe;
+    const report = await clock.runUntil(reshardRows(table, twenty, { clock, random, attempts: 100 }));
+    expect(report).toMatchObject({ rowsScanned: expect.any(Number), outcomes: { refused: 0 } });
+    expect(report.resumePoint).toBeUndefined();
+    expectMoved(table);
+  },
+);
+
+test('a request that is throttled again and again ends the move after as many attempts as are allowed', async () => {
+  const clock = new VirtualClock();
+  const table = filled();
+  table.before = () => {
+    throw throttled();
+  };
+  await expect(clock.runUntil(reshardRows(table, twenty, { clock, attempts: 3 }))).rejects.toThrow('timed out');
+  expect(table.sent).toHaveLength(3);
+});
+
+test('what no attempt can overcome ends it at once', async () => {
+  const table = filled();
+  table.before = () => {
+    throw Object.assign(new Error('unauthorized'), { name: 'ResponseError', code: 0x2100 });
+  };
+  await expect(reshardRows(table, twenty)).rejects.toThrow('unauthorized');
+  expect(table.sent).toHaveLength(1);
+});
+
+test('a move that is aborted ends with the row that is being moved, and goes on from the begin of its page', async () => {
+  const clock = new VirtualClock();
+  const table = filled();
+  const abort = new AbortController();
+  let moved = 0;
+  const first = await clock.runUntil(
+    reshardRows(table, twenty, {
+      clock,
+      movesPerSecond: 1,
+      signal: abort.signal,
+      onStray: () => {
+        moved += 1;
+        if (moved === 3) abort.abort();
+      },
+    }),
+  );
+  expect(first.outcomes.moved).toBe(3);
+  expect(first.resumePoint).toBeDefined();
+  const rest: ReshardRowsReport = await reshardRows(table, twenty, { resumeFrom: first.resumePoint });
+  expect(rest.resumePoint).toBeUndefined();
+  expect(first.rowsScanned + rest.rowsScanned).toBeGreaterThanOrEqual(ROWS);
+  expectMoved(table);
+});
+
+test('an abort wakes a move that waits for its budget', async () => {
+  const clock = new VirtualClock();
+  const table = filled();
+  const abort = new AbortController();
+  const moving = reshardRows(table, twenty, { clock, movesPerSecond: 0.001, signal: abort.signal });
+  clock.schedule(() => abort.abort(), 1_500);
+  const before = clock.now();
+  const { outcomes } = await clock.runUntil(moving);
+  expect(outcomes.moved).toBe(1);
+  expect(clock.now() - before).toBe(1_500);
+});
+
+test('moves keep to their budget', async () => {
+  const clock = new VirtualClock();
+  const table = filled();
+  const before = clock.now();
+  const { outcomes } = await clock.runUntil(reshardRows(table, twenty, { clock, movesPerSecond: 10 }));
+  expect(clock.now() - before).toBeCloseTo((outcomes.moved - 1) * 100, 5);
+});
+
+test('a row that its writer deletes where the former count put it, and then where it belongs, stays deleted when the mover is lost', async () => {
+  const table = filled();
+  const row = table.all.find((each) => each.shard !== shardColumns(twenty, each).shard)!;
+  const copy = { ...row, ...shardColumns(twenty, row) };
+  table.after = (query) => {
+    if (!query.startsWith('INSERT')) return;
+    throw new Error('lost');
+  };
+  await expect(reshardRows(table, twenty)).rejects.toThrow('lost');
+  table.after = () => {};
+  table.delete(row);
+  table.delete(copy);
+  await reshardRows(table, twenty);
+  expect(table.all.filter(({ id }) => id === row.id)).toEqual([]);
+});
+
+test.each([{ attempts: 0 }, { attempts: 1.5 }])('refuses %j', async (options) => {
+  const table = filled();
+  await expect(findStrayRows(table, twenty, options)).rejects.toThrow('attempts must be a whole number from 1');
+  expect(table.sent).toEqual([]);
+});
