@@ -6,8 +6,8 @@
  * programs of their own, under licences of their own, and need Java: so each is fetched here, into a cache, the first time
  * that someone asks for it, and is nobody's dependency. aggregates: the decoders of AWS for Java, Go, and Python, which the
  * test itself fetches, each where its tools are found. step-functions: moto's interpreter of state machines, which the test
- * fetches for Python. mappers: ElectroDB, dynamodb-toolbox and dynamoose, which examples/mappers has a
- * manifest for, also on the emulators of dynamodb. dax: the clients of
+ * fetches for Python. mappers: ElectroDB, dynamodb-toolbox, dynamoose and PynamoDB, which examples/mappers has
+ * manifests for, also on the emulators of dynamodb. dax: the clients of
  * DAX, which have a manifest beside the test. deploy: the command line of the CDK, and moto's server in place of AWS, which the
  * test fetches. linters: cfn-lint and checkov, which the test fetches, and the validator of cfn-guard. browser: a headless
  * Chromium, which npm has installed, after a build. node: the unit tests on the lowest Node.js that the package supports and on the

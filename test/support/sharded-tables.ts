@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue, DynamoDB, GlobalSecondaryIndex, KeySchemaElement } from '@aws-sdk/client-dynamodb';
-import { type DynamoDbItem, type ShardedIndexConfig, type SortKeyValue, shardAttributes } from '../../lib/core';
+import {
+  type DynamoDbItem,
+  type ShardedConfig,
+  type ShardedIndexConfig,
+  type SortKeyValue,
+  shardAttributes,
+} from '../../lib/core';
 import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
 import { seededRandom } from '../../lib/testing/seeded-random';
 
@@ -72,7 +78,7 @@ export async function createShardedTable(dynamoDb: DynamoDB, shape: Shape, numbe
 /** A table with one sharded index, ready to be written to. */
 export async function createTable(
   dynamoDb: DynamoDB,
-  config: ShardedIndexConfig,
+  config: ShardedConfig,
   attributeTypes: Record<string, 'S' | 'N' | 'B'>,
 ): Promise<void> {
   const TableName = config.tableName;
@@ -84,7 +90,7 @@ export async function createTable(
       AttributeType,
     })),
     KeySchema: keySchema([config.tableKey[0]!], config.tableKey.slice(1)),
-    GlobalSecondaryIndexes: [indexOf(config)],
+    ...(config.indexName !== undefined && { GlobalSecondaryIndexes: [indexOf(config)] }),
   });
   while ((await dynamoDb.describeTable({ TableName })).Table?.TableStatus !== 'ACTIVE') await sleep(5);
 }

@@ -1,0 +1,175 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import {
+  type DynamoDbItem,
+  fanOutQuery,
+  plainItem,
+  type ShardedConfig,
+  type SortKeyValue,
+  shardAttributes,
+} from '../../lib/core';
+import { createTable } from '../support/sharded-tables';
+
+/** examples/other-languages/python/ordered_page.py on the emulator, compared with fanOutQuery. */
+
+const found = spawnSync('python3', ['-c', 'import boto3']).status === 0;
+const suite = found ? describe : describe.skip;
+
+const PROGRAM = `
+import json, sys
+sys.dont_write_bytecode = True
+import boto3
+from botocore.config import Config
+from ordered_page import ordered_page
+dynamodb = boto3.resource("dynamodb", config=Config(max_pool_connections=20))
+for line in sys.stdin:
+    asked = json.loads(line)
+    table, value = dynamodb.Table(asked["config"]["tableName"]), asked.get("value")
+    pages, cursor = [], None
+    while cursor is not None or not pages:
+        page = ordered_page(table, asked["config"], value, **asked["options"], cursor=cursor)
+        pages.append([str(item["id"]) for item in page["items"]])
+        cursor = page["cursor"]
+    print(json.dumps(pages))
+`;
+
+const count = (write: number) => ({ write, read: write });
+const common = {
+  tableKey: ['id'],
+  keyLayout: 'single-attribute' as const,
+  sortKeyAttributes: ['at'],
+  strategy: 'calculated' as const,
+};
+const byStatus: ShardedConfig = {
+  ...common,
+  tableName: 'Orders',
+  indexName: 'byStatus',
+  valueAttribute: 'status',
+  shardAttribute: 'byStatusShard',
+  shards: { default: count(2), byValue: { shipped: count(12) } },
+  firstShard: 1,
+  separator: '-',
+  shardWidth: 2,
+};
+const byTime: ShardedConfig = {
+  ...common,
+  tableName: 'Events',
+  indexName: 'byTime',
+  shardAttribute: 'byTimeShard',
+  shards: { default: count(5) },
+};
+const invoices: ShardedConfig = {
+  ...common,
+  tableName: 'Invoices',
+  tableKey: ['key', 'at'],
+  valueAttribute: 'status',
+  shardAttribute: 'key',
+  shardedBy: ['at'],
+  separator: '#',
+  firstShard: 0,
+  shards: { default: count(7) },
+};
+
+suite(`an ordered page in Python${found ? '' : ' (skipped: there is no python3 with boto3)'}`, () => {
+  let emulator: Awaited<ReturnType<typeof startDynamoDbEmulator>>;
+  let dynamoDb: DynamoDB;
+
+  beforeAll(async () => {
+    emulator = await startDynamoDbEmulator();
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+    dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
+    await createTable(dynamoDb, byStatus, { id: 'S', byStatusShard: 'S', at: 'S' });
+    await createTable(dynamoDb, byTime, { id: 'S', byTimeShard: 'N', at: 'N' });
+    await createTable(dynamoDb, invoices, { key: 'S', at: 'N' });
+    for (let number = 0; number < 120; number++) {
+      const id = `i-${number}`;
+      const [day, status] = [String(10 + (number % 20)), number % 3 === 0 ? 'open' : 'shipped'];
+      await put(byStatus, { id: { S: id }, status: { S: status }, at: { S: `2026-11-${day}` } });
+      await put(byTime, { id: { S: id }, at: { N: String(number % 30) } });
+      await put(invoices, { id: { S: id }, status: { S: status }, at: { N: String(number * 7) } });
+    }
+  }, 120_000);
+
+  afterAll(async () => {
+    dynamoDb?.destroy();
+    await emulator?.stop();
+  });
+
+  async function put(config: ShardedConfig, item: DynamoDbItem): Promise<void> {
+    const plain = Object.fromEntries(Object.entries(item).map(([name, value]) => [name, Object.values(value)[0]]));
+    const shard = Object.entries(shardAttributes(config, 'N' in item.at! ? { ...plain, at: Number(plain.at) } : plain));
+    const added = shard.map(([name, value]) => [name, typeof value === 'number' ? { N: String(value) } : { S: value }]);
+    await dynamoDb.putItem({ TableName: config.tableName, Item: { ...item, ...Object.fromEntries(added) } });
+  }
+
+  /** The pages that Python reads for each question, as the ids of their items. */
+  async function pagesOf(questions: object[]): Promise<string[][][]> {
+    const child = spawn('python3', ['-c', PROGRAM], {
+      env: {
+        PATH: process.env.PATH,
+        PYTHONPATH: resolve(join('examples', 'other-languages', 'python')),
+        AWS_DEFAULT_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+        AWS_ENDPOINT_URL_DYNAMODB: emulator.endpoint,
+      },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    child.stdin.end(questions.map((question) => `${JSON.stringify(question)}\n`).join(''));
+    const [printed] = await Promise.all([text(child.stdout), once(child, 'close')]);
+    return printed
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  }
+
+  interface Asked {
+    config: ShardedConfig;
+    value?: string;
+    options: { since?: SortKeyValue; until?: SortKeyValue; descending?: boolean; limit: number };
+  }
+
+  const QUESTIONS: Asked[] = [
+    { config: byStatus, value: 'shipped', options: { limit: 25 } },
+    { config: byStatus, value: 'shipped', options: { limit: 7, descending: true } },
+    { config: byStatus, value: 'open', options: { limit: 100, since: '2026-11-12', until: '2026-11-15' } },
+    {
+      config: byStatus,
+      value: 'shipped',
+      options: { limit: 10, since: '2026-11-12', until: '2026-11-20', descending: true },
+    },
+    { config: byStatus, value: 'none', options: { limit: 10 } },
+    { config: byTime, options: { limit: 1 } },
+    { config: byTime, options: { limit: 11, since: 9 } },
+    { config: byTime, options: { limit: 120, until: 9, descending: true } },
+    { config: invoices, value: 'shipped', options: { limit: 9 } },
+    { config: invoices, value: 'open', options: { limit: 9, since: 100, until: 500, descending: true } },
+  ];
+
+  test('has the items and the order of fanOutQuery, page after page', async () => {
+    const answers = await pagesOf(QUESTIONS);
+    for (const [number, { config, value, options }] of QUESTIONS.entries()) {
+      const { since, until, descending = false, limit } = options;
+      const both = since !== undefined && until !== undefined;
+      const sortKey = both
+        ? { between: [since, until] }
+        : { ...(since && { gte: since }), ...(until && { lte: until }) };
+      const { items } = await fanOutQuery(dynamoDb, config, {
+        ...(value !== undefined && { value }),
+        ...((since ?? until) !== undefined && { sortKey: sortKey as { gte: SortKeyValue } }),
+        order: descending ? 'descending' : 'ascending',
+        limit: 1_000,
+      });
+      const at = new Map(items.map(plainItem<{ id: string; at: unknown }>).map(({ id, at: time }) => [id, time]));
+      const pages = answers[number]!;
+      expect(pages.flat().map((id) => at.get(id))).toEqual([...at.values()]);
+      expect(new Set(pages.flat())).toEqual(new Set(at.keys()));
+      expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
+    }
+    expect(answers.flat(2).length).toBeGreaterThan(400);
+  }, 120_000);
+});
