@@ -19,6 +19,7 @@ const EXAMPLES = join(__dirname, '../../../examples/mappers');
 
 const npm = process.env.npm_execpath ?? 'npm';
 const [command, ...first] = npm.endsWith('.js') ? [process.execPath, npm] : [npm];
+/** `--install-links`: a link to this project would lead back to the examples, and whoever walks through them would never end. */
 const install = [
   ...first,
   'ci',
@@ -26,6 +27,7 @@ const install = [
   EXAMPLES,
   '--ignore-scripts',
   '--legacy-peer-deps',
+  '--install-links',
   '--no-audit',
   '--no-fund',
 ];
