@@ -9,9 +9,12 @@ import { local } from './local';
 import { InvalidInputError } from './local/sample/sample-error';
 import { parked } from './parked';
 import { plan } from './plan';
+import { put } from './put';
+import { query } from './query';
 import { reshard } from './reshard';
 import { shards } from './shards';
 import { simulate } from './simulate';
+import { tail } from './tail';
 
 interface Command {
   readonly summary: string;
@@ -29,6 +32,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'the keys that an ordered consumer has set aside; resume, skip or drop one',
   },
   plan: { run: plan, summary: 'how many shards a stream or an index needs, why, and what they cost' },
+  put: { run: put, summary: 'put items into a table, or records into a stream, of what is deployed' },
+  query: { run: query, summary: 'one ordered page of a sharded index of what is deployed' },
   reshard: {
     run: reshard,
     summary: 'which deployments take an index from its shard counts to others; rows: move rows',
@@ -38,6 +43,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     run: simulate,
     summary: 'how evenly keys load shards, by each way to place them, now and after doublings',
   },
+  tail: { run: tail, summary: 'the records of a stream of what is deployed, in order, as they come' },
 };
 
 const HELP = `usage: even-shards <command> [options]

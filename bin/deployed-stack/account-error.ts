@@ -12,7 +12,14 @@ export async function askingAccount<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof EvenShardsError || !(error instanceof Error)) throw error;
+    if (error instanceof EvenShardsError || !isOfAccount(error)) throw error;
     throw new AccountError(error);
   }
+}
+
+/** An answer of a service, or none; or nothing to ask it with. */
+function isOfAccount(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { name, message } = error;
+  return '$metadata' in error || 'code' in error || /Credential/.test(name) || /^Region is missing/.test(message);
 }

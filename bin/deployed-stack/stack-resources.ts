@@ -1,15 +1,17 @@
+import { HASH_BUCKETS, STREAM_NAME } from '../../lib/core/foundation/function-environment';
 import type {
   IndexShards,
   ShardedConfig,
   ShardedIndexConfig,
 } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { environmentOf } from '../../lib/deployed/function-findings';
 import {
   type IndexMetadata,
   KEY_SHARDING,
   type KeyShardingMetadata,
   SHARDED_INDEXES,
 } from '../../lib/deployed/sharding-metadata';
-import { listOf, type Properties, type Resource } from '../../lib/deployed/template';
+import { listOf, type Properties, type Resource, refersTo } from '../../lib/deployed/template';
 import { type DeployedStack, pathOf } from './deployed-stack';
 import { STREAM_TYPE, TABLE_TYPES } from './resource-state';
 
@@ -19,6 +21,8 @@ export interface DeployedResource {
   readonly path: string;
   /** The name that AWS knows it by. */
   readonly name: string;
+  /** The name, and the outputs of its stack that tell it. */
+  readonly aliases: readonly string[];
   readonly properties: Properties;
 }
 
@@ -26,11 +30,18 @@ export interface DeployedResource {
 export interface DeployedSharding {
   /** The path of the table, and of an index its name: `Orders/Table/byStatus`. */
   readonly path: string;
+  /** Of a table that is sharded by its own key. */
+  readonly aliases?: readonly string[];
   readonly config: ShardedConfig;
 }
 
+/** A stream, with what its producers were told. */
+export interface DeployedStream extends DeployedResource {
+  readonly hashBuckets?: number;
+}
+
 export interface StackResources {
-  readonly streams: readonly DeployedResource[];
+  readonly streams: readonly DeployedStream[];
   readonly tables: readonly DeployedResource[];
   readonly shardings: readonly DeployedSharding[];
 }
@@ -40,30 +51,54 @@ export function stackResources(stacks: readonly DeployedStack[]): StackResources
   const found = stacks.flatMap((stack) =>
     Object.entries(stack.template.Resources ?? {}).flatMap(([logicalId, resource]) => {
       const name = stack.physicalNames.get(logicalId);
-      return name === undefined ? [] : [{ resource, name, path: pathOf(stack, logicalId) }];
+      if (name === undefined) return [];
+      const aliases = [name, ...outputsOf(stack, logicalId)];
+      return [{ stack, logicalId, resource, name, aliases, path: pathOf(stack, logicalId) }];
     }),
   );
-  const deployed = ({ resource, name, path }: (typeof found)[number]): DeployedResource => ({
+  const deployed = ({ resource, name, aliases, path }: (typeof found)[number]): DeployedResource => ({
     path,
     name,
+    aliases,
     properties: resource.Properties ?? {},
   });
   const tables = found.filter(({ resource }) => TABLE_TYPES.includes(resource.Type));
   const tableNames = new Map(tables.map(({ path, name }) => [path, name]));
   return {
-    streams: found.filter(({ resource }) => resource.Type === STREAM_TYPE).map(deployed),
+    streams: found
+      .filter(({ resource }) => resource.Type === STREAM_TYPE)
+      .map((each) => ({ ...deployed(each), ...hashBucketsOf(each.stack, each.logicalId) })),
     tables: tables.map(deployed),
-    shardings: tables.flatMap(({ resource, name, path }) => shardingsOf(resource, name, path, tableNames)),
+    shardings: tables.flatMap((table) => shardingsOf(table, tableNames)),
   };
+}
+
+/** The outputs of a stack whose value is the name of a resource. */
+function outputsOf({ template }: DeployedStack, logicalId: string): string[] {
+  return Object.entries(template.Outputs ?? {}).flatMap(([output, { Value }]) =>
+    Object(Value).Ref === logicalId ? [output] : [],
+  );
+}
+
+/** How many hash buckets the producers of the stack use for a stream: without any, the hash of a key decides its shard. */
+function hashBucketsOf({ template }: DeployedStack, streamId: string): { hashBuckets?: number } {
+  for (const resource of Object.values(template.Resources ?? {})) {
+    const { [STREAM_NAME]: stream, [HASH_BUCKETS]: buckets } = environmentOf(resource);
+    if (refersTo(stream, streamId) && typeof buckets === 'string') return { hashBuckets: Number(buckets) };
+  }
+  return {};
+}
+
+interface DeclaredTable extends Omit<DeployedResource, 'properties'> {
+  readonly resource: Resource;
 }
 
 /** What the metadata of a table says of it, with the names that only the deployment knows. */
 function shardingsOf(
-  { Metadata = {}, Properties = {} }: Resource,
-  tableName: string,
-  path: string,
+  { resource, name: tableName, path, aliases }: DeclaredTable,
   tableNames: ReadonlyMap<string, string>,
 ): DeployedSharding[] {
+  const { Metadata = {}, Properties = {} } = resource;
   const tableKey = listOf<{ AttributeName: string }>(Properties.KeySchema).map(({ AttributeName }) => AttributeName);
   const indexes = Object.entries((Metadata[SHARDED_INDEXES] ?? {}) as Record<string, IndexMetadata>);
   const ofTable = Metadata[KEY_SHARDING] as KeyShardingMetadata | undefined;
@@ -82,7 +117,7 @@ function shardingsOf(
         return { path: `${path}/${indexName}`, config };
       }),
     ...(ofTable !== undefined && hasNumbers(ofTable.shards)
-      ? [{ path, config: { ...ofTable, tableName, tableKey } }]
+      ? [{ path, aliases, config: { ...ofTable, tableName, tableKey } }]
       : []),
   ];
 }

@@ -1,3 +1,5 @@
+import { printable } from '../plain-text';
+
 /** A parked key as the command prints it. */
 export interface ParkedLine {
   partitionKey: string;
@@ -34,12 +36,4 @@ function ageText(ms: number): string {
   if (ms < 2 * MINUTE_MS) return `${Math.max(0, Math.round(ms / 1_000))} s`;
   if (ms < 2 * HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
   return ms < 2 * DAY_MS ? `${Math.round(ms / HOUR_MS)} h` : `${Math.round(ms / DAY_MS)} days`;
-}
-
-/** Without control characters: what producers write must not steer a terminal. */
-function printable(text: string): string {
-  return text.replace(
-    /\p{Cc}|\p{Cf}/gu,
-    (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
-  );
 }

@@ -10,6 +10,7 @@ const ROOT = join(__dirname, '../../..');
 const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'bin/local/window/load.ts': 'CloudWatch and DynamoDB Streams are asked from a time on',
   'bin/parked/index.ts': 'a person sees how long a key has waited',
+  'bin/tail/index.ts': 'Kinesis is asked from a time on',
   'lambda/adaptive-shard-count-controller/index.ts': 'writers report minutes of the day',
   'lambda/keyspaces-query-fanout/sigv4-authenticator.ts': 'a signature has the time',
   'lambda/producer/hash-key-owners.ts': 'a frozen function ages by it, if the clock says less',

@@ -1,0 +1,43 @@
+import type { DynamoDB, TableDescription } from '@aws-sdk/client-dynamodb';
+import { AdaptiveIndex } from '../../lib/core/adaptive-counts/adaptive-index';
+import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
+import type { ShardedConfig, ShardedConfigSource } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { tableState } from './resource-state';
+
+/** A sharding as the table has it: a local run can have given an index another layout than its template. */
+export interface ShardingOfNow {
+  readonly config: ShardedConfig;
+  /** What readers take: where counts are adaptive, those of the moment. */
+  readonly source: ShardedConfig | ShardedConfigSource;
+  /** What a writer takes at the moment. */
+  forWriting(): Promise<ShardedConfig>;
+  /** How DynamoDB keeps a key attribute: `S`, `N` or `B`. Undefined for an attribute that is part of no key. */
+  typeOf(attribute: string): string | undefined;
+}
+
+export async function shardingOfNow(dynamodb: DynamoDB, declared: ShardedConfig): Promise<ShardingOfNow> {
+  const { table } = await tableState({ dynamodb }, declared.tableName);
+  const config = inLayoutOf(table, declared);
+  const typeOf = (attribute: string) =>
+    table?.AttributeDefinitions?.find(({ AttributeName }) => AttributeName === attribute)?.AttributeType;
+  if (config.indexName === undefined || config.adaptive === undefined) {
+    return { config, source: config, forWriting: async () => config, typeOf };
+  }
+  const index = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamodb, config));
+  return { config, source: index, forWriting: () => index.forWriting(), typeOf };
+}
+
+/** The tables that a reader or a writer of a sharding asks besides its own. */
+export function countTablesOf({ indexName, ...config }: ShardedConfig): string[] {
+  return indexName === undefined || !('adaptive' in config) || config.adaptive === undefined
+    ? []
+    : [config.adaptive.tableName];
+}
+
+function inLayoutOf(table: TableDescription | undefined, config: ShardedConfig): ShardedConfig {
+  if (config.indexName === undefined || config.valueAttribute === undefined) return config;
+  const index = table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === config.indexName);
+  const partitionKeys = index?.KeySchema?.filter(({ KeyType }) => KeyType === 'HASH') ?? [];
+  const isSingle = partitionKeys.length === 1 && config.keyLayout === 'multi-attribute';
+  return isSingle ? { ...config, keyLayout: 'single-attribute' } : config;
+}

@@ -1,0 +1,119 @@
+import { UsageError } from '../flags';
+import { askingAccount } from './account-error';
+import { accountStack, STACK_ACTIONS } from './account-stack';
+import { type AwsClients, awsClients, destroyClients } from './aws-clients';
+import { localStacks } from './local-stack';
+import { type StackResources, stackResources } from './stack-resources';
+
+/** The flags that name what is deployed. */
+export const TARGET_OPTIONS = {
+  app: { type: 'string' },
+  'dynamodb-endpoint': { type: 'string' },
+  endpoint: { type: 'string' },
+  'kinesis-endpoint': { type: 'string' },
+  permissions: { type: 'boolean', default: false },
+  stack: { type: 'string' },
+} as const;
+
+export const TARGET_HELP = `what is deployed:
+  --stack NAME         a stack of the account, by its CloudFormation name, with the credentials and the region of the environment
+  --endpoint URL       another endpoint for all services, such as that of an emulator
+  --app DIRECTORY      in place of --stack, the app that \`even-shards local --serve\` runs, with the endpoints that it prints:
+  --kinesis-endpoint URL, --dynamodb-endpoint URL
+  --permissions        print the policy that this very command needs, and do nothing else`;
+
+export interface TargetFlags {
+  readonly app?: string | undefined;
+  readonly 'dynamodb-endpoint'?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly 'kinesis-endpoint'?: string | undefined;
+  readonly permissions: boolean;
+  readonly stack?: string | undefined;
+}
+
+/** What a command works on: what is deployed, and clients of the services that hold it. */
+export interface Target {
+  readonly resources: StackResources;
+  readonly clients: AwsClients;
+  /** What the target itself was read with. */
+  readonly statements: readonly Statement[];
+}
+
+/** A statement of a policy. */
+export interface Statement {
+  readonly actions: readonly string[];
+  readonly resources: readonly string[];
+}
+
+/** Opens what the flags name, and closes its clients when `use` has ended. What fails while it is asked is an `AccountError`. */
+export async function withTarget(
+  command: string,
+  flags: TargetFlags,
+  use: (target: Target) => Promise<void>,
+): Promise<void> {
+  const { app, stack, endpoint, 'kinesis-endpoint': kinesis, 'dynamodb-endpoint': dynamodb } = flags;
+  if ((app === undefined) === (stack === undefined)) throw new UsageError('give either --stack or --app', command);
+  const clients = awsClients({
+    ...(endpoint !== undefined && { endpoint }),
+    ...(kinesis !== undefined && { kinesis }),
+    ...(dynamodb !== undefined && { dynamodb }),
+  });
+  try {
+    if (app !== undefined) return await askingAccount(() => use(localTarget(command, app, flags, clients)));
+    await askingAccount(async () => use(await stackTarget(command, stack!, clients)));
+  } finally {
+    destroyClients(clients);
+  }
+}
+
+function localTarget(command: string, app: string, flags: TargetFlags, clients: AwsClients): Target {
+  if ((flags.endpoint ?? flags['kinesis-endpoint'] ?? flags['dynamodb-endpoint']) === undefined) {
+    throw new UsageError('--app needs an endpoint of the local run', command);
+  }
+  return { resources: stackResources(localStacks(app)), clients, statements: [] };
+}
+
+async function stackTarget(command: string, stack: string, clients: AwsClients): Promise<Target> {
+  const stacks = await accountStack(clients.cloudformation, stack);
+  if (stacks.length === 0) throw new UsageError(`there is no stack ${stack} in the account and the region`, command);
+  const arns = [`arn:aws:cloudformation:*:*:stack/${stack}/*`];
+  // CloudFormation names a nested stack after its parent.
+  if (stacks.length > 1) arns.push(`arn:aws:cloudformation:*:*:stack/${stack}-*/*`);
+  return { resources: stackResources(stacks), clients, statements: [{ actions: STACK_ACTIONS, resources: arns }] };
+}
+
+/** What somebody may call a resource. */
+interface Named {
+  readonly path: string;
+  readonly aliases?: readonly string[];
+}
+
+/**
+ * The one that a name is of: its construct path or the end of it, the name that AWS knows it by, or the output of the stack that
+ * tells that. Without a name, the only one.
+ *
+ * @param kind what it is, such as "an index"
+ * @throws UsageError if none has that name, or several do
+ */
+export function chosen<T extends Named>(command: string, kind: string, all: readonly T[], name: string | undefined): T {
+  const isNamed = ({ path, aliases = [] }: T) =>
+    name === undefined || path === name || path.endsWith(`/${name}`) || aliases.includes(name);
+  const found = all.filter(isNamed);
+  if (found.length === 1) return found[0]!;
+  const there = all.length === 0 ? 'there is none' : `there is ${all.map(({ path }) => path).join(', ')}`;
+  const problem =
+    name === undefined
+      ? `name ${kind}`
+      : found.length === 0
+        ? `no ${kind.replace(/^an? /, '')} is called ${name}`
+        : `${name} is not one ${kind.replace(/^an? /, '')} alone`;
+  throw new UsageError(`${problem}: ${there}`, command);
+}
+
+/** The policy with the statements, as IAM takes it. */
+export function policyText(statements: readonly Statement[]): string {
+  const Statement = statements
+    .filter(({ actions }) => actions.length > 0)
+    .map(({ actions, resources }) => ({ Effect: 'Allow', Action: actions, Resource: resources }));
+  return JSON.stringify({ Version: '2012-10-17', Statement }, null, 2);
+}

@@ -1,0 +1,135 @@
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeployedStream } from '../deployed-stack/stack-resources';
+import { chosen, policyText, TARGET_HELP, TARGET_OPTIONS, type Target, withTarget } from '../deployed-stack/target';
+import { numberOf, parsedFlags, UsageError } from '../flags';
+import { printable } from '../plain-text';
+import { TAIL_ACTIONS, type TailRecord, type TailStart, tailStream } from './tail-stream';
+
+const COMMAND = 'even-shards tail';
+
+const HELP = `usage: even-shards tail [STREAM] --stack NAME [options]
+
+Prints the records of a stream as they come: of each shard in their order, with the shard, and those of a shard before those of the
+shards that it is divided into. Aggregates are taken apart. STREAM is its construct path or the end of it, its name, or the output of
+the stack that tells it. Without it, the only one. It reads beside the stream's consumers, from the reads that they share.
+
+  --key KEY         only the records of this partition key; may be repeated
+  --since MINUTES   begin with the records of the last minutes (default: with those from now on)
+  --from-start      begin with the oldest record that the stream holds
+  --once            end when every shard has been read to its end
+  --limit NUMBER    end after so many records
+  --json            print one JSON document for each record, on a line of its own
+  --help            show this text
+
+${TARGET_HELP}
+
+Ctrl-C ends it, with the number of records, keys and shards on stderr.
+
+example: even-shards tail --stack Orders --key account-17 --since 60`;
+
+const OPTIONS = {
+  ...TARGET_OPTIONS,
+  'from-start': { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  key: { type: 'string', multiple: true },
+  limit: { type: 'string' },
+  once: { type: 'boolean', default: false },
+  since: { type: 'string' },
+} as const;
+
+interface TailFlags {
+  readonly 'from-start': boolean;
+  readonly json: boolean;
+  readonly key?: string[];
+  readonly limit?: string;
+  readonly once: boolean;
+  readonly permissions: boolean;
+  readonly since?: string;
+}
+
+/** `even-shards tail`. */
+export async function tail(args: string[]): Promise<void> {
+  const { values: flags, positionals } = parsedFlags(COMMAND, { args, options: OPTIONS, allowPositionals: true });
+  if (flags.help) return console.log(HELP);
+  if (positionals.length > 1) throw new UsageError('name one stream', COMMAND);
+  const start = startOf(flags);
+  const limit = positive('limit', flags.limit) ?? Number.POSITIVE_INFINITY;
+  await withTarget(COMMAND, flags, async (target) => {
+    const stream = chosen(COMMAND, 'a stream', target.resources.streams, positionals[0]);
+    if (flags.permissions) {
+      const own = { actions: TAIL_ACTIONS, resources: [`arn:aws:kinesis:*:*:stream/${stream.name}`] };
+      return console.log(policyText([...target.statements, own]));
+    }
+    await follow(target, stream, { ...flags, start, limit });
+  });
+}
+
+function startOf({ since, 'from-start': fromStart }: TailFlags): TailStart {
+  const minutes = positive('since', since);
+  if (minutes !== undefined && fromStart) throw new UsageError('give --since or --from-start', COMMAND);
+  if (minutes !== undefined) return new Date(Date.now() - minutes * 60_000);
+  return fromStart ? 'TRIM_HORIZON' : 'LATEST';
+}
+
+function positive(flag: string, text: string | undefined): number | undefined {
+  const number = numberOf(COMMAND, flag, text);
+  if (number === undefined || number > 0) return number;
+  throw new UsageError(`--${flag} must be a number above 0, got "${text}"`, COMMAND);
+}
+
+async function follow(
+  { clients }: Target,
+  { name, path }: DeployedStream,
+  { start, limit, once, key, json }: Omit<TailFlags, 'limit'> & { start: TailStart; limit: number },
+): Promise<void> {
+  const end = new AbortController();
+  const stop = (signal: 'SIGINT' | 'SIGTERM') => {
+    process.exitCode = 128 + constants.signals[signal];
+    end.abort();
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const wanted = key && new Set(key);
+  const keys = new Set<string>();
+  const shards = new Set<string>();
+  let records = 0;
+  console.error(`reading ${path}${once ? '' : '; end with Ctrl-C'}`);
+  try {
+    const all = tailStream(clients.kinesis, {
+      streamName: name,
+      start,
+      once,
+      signal: end.signal,
+      wait: (ms) => sleep(ms, undefined, { signal: end.signal }).catch(() => {}),
+      onShard: (shardId) => shards.add(shardId),
+    });
+    for await (const record of all) {
+      if (end.signal.aborted) break;
+      if (wanted !== undefined && !wanted.has(record.partitionKey)) continue;
+      console.log(json ? JSON.stringify(jsonOf(record)) : lineOf(record));
+      keys.add(record.partitionKey);
+      records += 1;
+      if (records >= limit) break;
+    }
+  } finally {
+    process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
+    console.error(`${records} records of ${keys.size} keys; ${shards.size} shards were read`);
+  }
+}
+
+const LONGEST_DATA = 200;
+
+function lineOf({ shardId, sequenceNumber, partitionKey, data }: TailRecord): string {
+  const text = printable(Buffer.from(data).toString());
+  const shown = text.length <= LONGEST_DATA ? text : `${text.slice(0, LONGEST_DATA)}…`;
+  return `${shardId}  ${sequenceNumber}  ${printable(partitionKey)}  ${shown}`;
+}
+
+/** Data that is no text is base64. */
+function jsonOf({ data, arrivedAt, ...place }: TailRecord): object {
+  const bytes = Buffer.from(data);
+  const text = bytes.toString();
+  const isText = Buffer.from(text).equals(bytes);
+  return { ...place, arrivedAt, ...(isText ? { data: text } : { dataBase64: bytes.toString('base64') }) };
+}

@@ -1,0 +1,242 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import { put } from '../../bin/put';
+import { query } from '../../bin/query';
+import { tail } from '../../bin/tail';
+import { OrderedProducer } from '../../lib/core/producer';
+import { printed } from '../support/command';
+import { synthesizeDeployment } from '../support/stacks/deployments';
+import { synthesizeWindowApp } from '../support/stacks/window-app';
+
+/** The commands as a person runs them, against the endpoints of a local run. */
+describe('what is deployed, from the command line', () => {
+  let app: string;
+  let stack: LocalStack;
+  let where: string[];
+  let errors: jest.SpyInstance;
+
+  beforeAll(async () => {
+    app = synthesizeDeployment({ shardCount: 2, indexes: ['byStatus', 'byCustomer'] });
+    stack = await startLocal({ app });
+    const { kinesis, dynamodb } = stack.endpoints;
+    where = ['--app', app, '--kinesis-endpoint', kinesis, '--dynamodb-endpoint', dynamodb];
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.stop();
+    rmSync(app, { recursive: true });
+  });
+  beforeEach(() => {
+    errors = jest.spyOn(console, 'error').mockImplementation(() => {});
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    process.exitCode = undefined;
+  });
+
+  const lines = (text: string): Record<string, unknown>[] => text.split('\n').map((line) => JSON.parse(line));
+  const told = (): string => errors.mock.calls.map(([line]) => line).join('\n');
+
+  const ORDERS = Array.from({ length: 30 }, (_, n) => ({
+    orderId: `order-${n}`,
+    status: n % 3 === 0 ? 'failed' : 'pending',
+    customer: `customer-${n % 2}`,
+    createdAt: `2026-01-${String(n + 1).padStart(2, '0')}`,
+  }));
+
+  describe('put and query', () => {
+    beforeAll(async () => {
+      jest.spyOn(console, 'error').mockImplementation(() => {});
+      const file = join(app, 'orders.ndjson');
+      writeFileSync(file, ORDERS.map((order) => `${JSON.stringify(order)}\n`).join(''));
+      expect(await printed(put, 'TableName', '--input', file, ...where)).toBe('30 items put into Shop/Orders/Table');
+    });
+
+    const page = (...args: string[]) => printed(query, ...args, ...where);
+    const days = async (...args: string[]) =>
+      lines(await page(...args, '--json')).map(({ createdAt }) => String(createdAt).slice(-2));
+
+    test('put each item where queries of every index find it, in order', async () => {
+      expect(await days('byStatus', '--value', 'failed', '--limit', '4')).toEqual(['01', '04', '07', '10']);
+      expect(await days('byCustomer', '--value', 'customer-1', '--order', 'descending', '--limit', '3')).toEqual([
+        '30',
+        '28',
+        '26',
+      ]);
+    });
+
+    test.each<[string[], string[]]>([
+      [['--gt', '2026-01-25'], ['28']],
+      [
+        ['--between', '2026-01-04,2026-01-10'],
+        ['04', '07', '10'],
+      ],
+      [
+        ['--begins-with', '2026-01-2'],
+        ['22', '25', '28'],
+      ],
+      [['--eq', '2026-01-04'], ['04']],
+    ])('take a condition on the sort key: %j', async (condition, expected) => {
+      expect(await days('byStatus', '--value', 'failed', ...condition)).toEqual(expected);
+    });
+
+    test('go on behind a cursor, or to the end', async () => {
+      await days('byStatus', '--value', 'failed', '--limit', '4');
+      const cursor = /^cursor: (.*)$/m.exec(told())![1]!;
+      expect(await days('byStatus', '--value', 'failed', '--limit', '2', '--cursor', cursor)).toEqual(['13', '16']);
+      expect(await days('byStatus', '--value', 'failed', '--value', 'pending', '--limit', '7', '--all')).toEqual(
+        ORDERS.map(({ createdAt }) => createdAt.slice(-2)),
+      );
+    });
+
+    test('print a page as a table, its cost and its cursor', async () => {
+      const args = ['--value', 'failed', '--limit', '2', '--project', 'orderId,createdAt'];
+      const [header, rule, first, second, cost, cursor] = (await page('byStatus', ...args)).split('\n');
+      expect([header, rule, first, second]).toEqual([
+        '  createdAt   orderId',
+        '  ----------  -------',
+        '  2026-01-01  order-0',
+        '  2026-01-04  order-3',
+      ]);
+      expect(cost).toMatch(/^2 items from 4 shards, \d+ requests, [\d.]+ read units$/);
+      expect(cursor).toMatch(/^cursor: /);
+    });
+
+    test('print the policy that they need', async () => {
+      const table = `arn:aws:dynamodb:*:*:table/${stack.tables[0]!.name}`;
+      expect(JSON.parse(await page('byStatus', '--permissions')).Statement).toEqual([
+        { Effect: 'Allow', Action: ['dynamodb:DescribeTable'], Resource: [table] },
+        { Effect: 'Allow', Action: ['dynamodb:Query'], Resource: [`${table}/index/byStatus`] },
+      ]);
+      expect(JSON.parse(await printed(put, 'Table', '--permissions', ...where)).Statement).toEqual([
+        { Effect: 'Allow', Action: ['dynamodb:DescribeTable', 'dynamodb:PutItem'], Resource: [table] },
+      ]);
+    });
+
+    test('say what is wrong before anything is written', async () => {
+      await expect(page('--value', 'failed')).rejects.toThrow(
+        'name an index: there is Shop/Orders/Table/byStatus, Shop/Orders/Table/byCustomer',
+      );
+      await expect(page('byDay')).rejects.toThrow('no index is called byDay');
+      await expect(page('byStatus')).rejects.toMatchObject({ code: 'USAGE' });
+      await expect(page('byStatus', '--value', 'failed', '--gt', 'a', '--lt', 'b')).rejects.toThrow(
+        'give one of --lt and --gt',
+      );
+      await expect(printed(put, 'Table', '--item', '[]', ...where)).rejects.toThrow('--item must be a JSON object');
+      await expect(printed(query, '--stack', 'Orders', '--app', app)).rejects.toThrow('give either --stack or --app');
+      await expect(printed(query, '--app', app)).rejects.toThrow('--app needs an endpoint of the local run');
+    });
+
+    test('tell an account that does not answer from a wrong command', async () => {
+      const nobody = ['--app', app, '--dynamodb-endpoint', 'http://127.0.0.1:1'];
+      await expect(printed(query, 'byStatus', '--value', 'failed', ...nobody)).rejects.toMatchObject({
+        code: 'ACCOUNT_FAILED',
+      });
+    });
+  });
+
+  describe('put and tail', () => {
+    const records = (...args: string[]) => printed(tail, ...args, ...where);
+
+    beforeAll(async () => {
+      jest.spyOn(console, 'error').mockImplementation(() => {});
+      const file = join(app, 'events.ndjson');
+      const events = Array.from({ length: 40 }, (_, n) => ({ account: `a${n % 8}`, n }));
+      writeFileSync(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+      const text = await printed(put, 'Events', '--input', file, '--partition-key', 'account', ...where);
+      expect(text).toMatch(/^40 records put into Shop\/Orders\/Events\n {2}shardId-000000000000: \d+/);
+    });
+
+    test('prints the records of each key in order, with their shard', async () => {
+      const read = lines(await records('--from-start', '--once', '--json'));
+      expect(read).toHaveLength(40);
+      const ofA3 = read.filter(({ partitionKey }) => partitionKey === 'a3');
+      expect(ofA3.map(({ data }) => JSON.parse(String(data)).n)).toEqual([3, 11, 19, 27, 35]);
+      expect(new Set(ofA3.map(({ shardId }) => shardId)).size).toBe(1);
+      expect(told()).toContain('40 records of 8 keys; 2 shards were read');
+    });
+
+    test('filters by key, and ends at a limit', async () => {
+      const read = await records('--from-start', '--once', '--key', 'a3', '--key', 'a5', '--limit', '6');
+      expect(read.split('\n')).toHaveLength(6);
+      expect(read).not.toMatch(/"account":"a[^35]"/);
+    });
+
+    test('takes aggregates apart, reads a divided shard before its children, and follows what comes', async () => {
+      const [{ name }] = stack.streams as [(typeof stack.streams)[0]];
+      const { kinesis } = stack.clients;
+      const following = printed(tail, '--key', 'one', '--limit', '20', '--json', ...where);
+      const producer = new OrderedProducer(kinesis, { streamName: name, aggregation: true });
+      let next = 0;
+      const putFive = () =>
+        producer.putAll(Array.from({ length: 5 }, () => ({ partitionKey: 'one', data: Buffer.from(String(next++)) })));
+      await until(() => told().includes('reading'));
+      await untilFollowed(putFive);
+      const { Shards = [] } = await kinesis.listShards({ StreamName: name });
+      for (const { ShardId, HashKeyRange } of Shards) {
+        const [from, to] = [BigInt(HashKeyRange!.StartingHashKey!), BigInt(HashKeyRange!.EndingHashKey!)];
+        await kinesis.splitShard({
+          StreamName: name,
+          ShardToSplit: ShardId,
+          NewStartingHashKey: String((from + to) / 2n),
+        });
+        await active(name);
+      }
+      for (let round = 0; round < 4; round++) await putFive();
+      await producer.close();
+      const numbers = lines(await following).map(({ data }) => Number(data));
+      expect(numbers).toEqual(Array.from({ length: 20 }, (_, n) => numbers[0]! + n));
+    }, 60_000);
+
+    /** Puts until the follower has printed something, which proves that it reads. */
+    async function untilFollowed(putSome: () => Promise<unknown>): Promise<void> {
+      const log = console.log as unknown as jest.SpyInstance;
+      const before = log.mock.calls.length;
+      await until(async () => {
+        await putSome();
+        return log.mock.calls.length > before;
+      });
+    }
+
+    async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+      while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+
+    async function active(StreamName: string): Promise<void> {
+      await until(async () => {
+        const { StreamDescriptionSummary } = await stack.clients.kinesis.describeStreamSummary({ StreamName });
+        return StreamDescriptionSummary?.StreamStatus === 'ACTIVE';
+      });
+    }
+
+    test('prints the policy that it needs', async () => {
+      expect(JSON.parse(await records('--permissions')).Statement).toEqual([
+        {
+          Effect: 'Allow',
+          Action: ['kinesis:GetRecords', 'kinesis:GetShardIterator', 'kinesis:ListShards'],
+          Resource: [`arn:aws:kinesis:*:*:stream/${stack.streams[0]!.name}`],
+        },
+      ]);
+    });
+  });
+});
+
+describe('an app with adaptive counts, and a table that is sharded by its own key', () => {
+  test('is written and read with the counts of the moment', async () => {
+    const app = synthesizeWindowApp({ shardCount: 1 });
+    const stack = await startLocal({ app });
+    try {
+      const where = ['--app', app, '--dynamodb-endpoint', stack.endpoints.dynamodb];
+      const job = { jobId: 'j1', tenant: 't1', status: 'pending', createdAt: '2026' };
+      await printed(put, 'Jobs', '--item', JSON.stringify(job), ...where);
+      expect(await printed(query, 'byTenant', '--value', 't1', '--project', 'jobId', ...where)).toContain('j1');
+      await printed(put, 'Sessions', '--item', '{"day":"monday","session":"s1"}', ...where);
+      expect(await printed(query, 'Sessions', '--value', 'monday', '--json', ...where)).toContain('"session":"s1"');
+      const { Statement } = JSON.parse(await printed(query, 'byTenant', '--permissions', ...where));
+      expect(Statement.at(-1).Action).toEqual(['dynamodb:GetItem']);
+    } finally {
+      await stack.stop();
+      rmSync(app, { recursive: true });
+    }
+  }, 60_000);
+});
