@@ -1,6 +1,6 @@
 import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
 import { checkSpace, HASH_KEY_SPACE } from '../../lib/core/foundation/hash-key-space';
-import { checkShardCount, MAX_STREAM_SHARDS } from '../../lib/core/foundation/shard-count';
+import { checkStreamShardCount } from '../../lib/core/foundation/shard-count';
 import { alternatingKey, leftToRightKey } from '../../lib/core/planning/earlier-key-orders';
 import { checkWhole } from '../../lib/core/planning/number-checks';
 import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';
@@ -105,7 +105,7 @@ function askedFor(flags: Flags): Asked {
   const space = spaceOf(flags.space);
   inFlagTerms(COMMAND, () => {
     checkWhole('count', count, 1, tree ? MOST_TREES : MOST_KEYS);
-    if (shards !== undefined) checkShardCount('shards', shards, MAX_STREAM_SHARDS);
+    if (shards !== undefined) checkStreamShardCount('shards', shards);
   });
   if (BigInt(count) > space) throw new UsageError(`--count must be at most ${space}, the keys of the space`, COMMAND);
   return { count, shards, space, earlierOrder };

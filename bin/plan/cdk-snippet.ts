@@ -20,6 +20,11 @@ export function adaptiveIndexSnippet({ shards }: IndexPlan, language: Language):
   return indented(ADAPTIVE_INDEX[language](shards));
 }
 
+/** The code of a table that is sharded by its own key, to paste: its partition key is what is hot. */
+export function tableSnippet(plan: IndexPlan, valueAttribute: string, language: Language): string[] {
+  return indented(TABLE[language](valueAttribute, plan));
+}
+
 /** A table of Amazon Keyspaces with as many shards as planned. */
 export function keyspacesSnippet(plan: IndexPlan, language: Language): string[] {
   return indented(KEYSPACES[language](plan));
@@ -162,6 +167,41 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number]> = {
     `    .shardCounts(ShardCounts.adaptive(AdaptiveShardCountsOptions.builder().maximum(${maximum}).build()))`,
     '    .build());',
     'AdaptiveShardCountController.Builder.create(this, "Controller").index(index).build();',
+  ],
+};
+
+const TABLE: Snippet<[partitionKey: string, plan: IndexPlan]> = {
+  typescript: (partitionKey, plan) => [
+    "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
+    "import { KeyShardedTable, ShardCounts } from 'cdk-even-shards';",
+    '',
+    "new KeyShardedTable(this, 'Table', {",
+    `  partitionKey: { name: ${quoted(partitionKey)}, type: AttributeType.STRING },`,
+    "  sortKey: { name: 'id', type: AttributeType.STRING },",
+    ...shardCountLines(plan),
+    '});',
+  ],
+  python: (partitionKey, plan) => [
+    'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
+    'from cdk_even_shards import KeyShardedTable, ShardCounts',
+    '',
+    'KeyShardedTable(self, "Table",',
+    `    partition_key=Attribute(name=${JSON.stringify(partitionKey)}, type=AttributeType.STRING),`,
+    '    sort_key=Attribute(name="id", type=AttributeType.STRING),',
+    ...pythonShardCounts(plan),
+    ')',
+  ],
+  java: (partitionKey, plan) => [
+    'import io.github.cdkevenshards.*;',
+    'import java.util.Map;',
+    'import software.amazon.awscdk.services.dynamodb.Attribute;',
+    'import software.amazon.awscdk.services.dynamodb.AttributeType;',
+    '',
+    'KeyShardedTable.Builder.create(this, "Table")',
+    `    .partitionKey(Attribute.builder().name(${JSON.stringify(partitionKey)}).type(AttributeType.STRING).build())`,
+    '    .sortKey(Attribute.builder().name("id").type(AttributeType.STRING).build())',
+    ...javaShardCounts(plan),
+    '    .build();',
   ],
 };
 

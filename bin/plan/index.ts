@@ -10,7 +10,8 @@ import { compareKeys } from './compare-keys';
 import { readFields } from './field-samples';
 import { keyLines, keyPicture } from './key-report';
 import { planItem } from './plan-item';
-import { planReport, type SampleSummary, type TradeOff } from './plan-report';
+import { planOverload } from './plan-overload';
+import { type PlannedKind, planReport, type SampleSummary, type TradeOff } from './plan-report';
 import { pricesFile } from './prices-file';
 import { largestRate, type SamplePlacement, samplePlacement } from './sample-placement';
 
@@ -19,12 +20,14 @@ const COMMAND = 'even-shards plan';
 /** Records a second, where the question is which key and no rate is given. */
 const DEFAULT_RATE = 1_000;
 
-const HELP = `usage: even-shards plan [stream | index] [options]
+const HELP = `usage: even-shards plan [stream | index | table] [options]
        even-shards plan item --reads-per-second N [options]
+       even-shards plan overload --partitions N [options]
 
 Says how many shards a stream or an index needs, which rule asks for them, what breaks first when traffic grows, what
 shards cannot fix, and what a month costs; and prints the CDK code. With a sample it plans both. Of one item, it says
-whether it is read too often: see even-shards plan item --help.
+whether it is read too often: see even-shards plan item --help. Of any number of shards, it says how often chance puts too
+many of them on one partition: see even-shards plan overload --help.
 
 a sample of real traffic:
   --input FILE                newline-delimited JSON, one record a line, gzipped if named .gz; may be repeated
@@ -43,11 +46,12 @@ a stream (rates are those of the busiest second):
   --keys N                    equal partition keys (default: many; with a sample, its own)
   --balanced                  keys have balanced explicit hash keys, from a HashKeyRegistry (default: MD5 places them)
 
-an index:
+an index, or a table that is sharded by its own key, where that key is what is hot:
   --writes-per-second N       required without a sample; with one, default: as the stream's records
   --item-kb N                 size of an entry (default: 1; with a sample, its mean)
   --share VALUE=N             a value's share of the writes, in any unit; may be repeated
-  --utilization PART          of partitions on average, and of a shard at most (default: 0.5)
+  --utilization PART          of partitions on average, and of a shard at most (default: 0.5); 1 for the formula of AWS
+  --overload PART             the same as how much more than its share a partition may get: 0.2 is a utilization of 1 / 1.2
   --partitions N              that the index has (default: as many as keep within the utilization, 4 at least)
   --pages-per-second N        queried (default: 0)
   --keyspaces                 the index is a table of Amazon Keyspaces, whose partitions have the same limits
@@ -77,6 +81,7 @@ const OPTIONS = {
   key: { type: 'string' },
   language: { type: 'string', default: 'typescript' },
   keys: { type: 'string' },
+  overload: { type: 'string' },
   'page-items': { type: 'string' },
   'pages-per-second': { type: 'string' },
   partitions: { type: 'string' },
@@ -90,13 +95,24 @@ const OPTIONS = {
   'writes-per-second': { type: 'string' },
 } as const;
 
+const TARGETS = ['stream', 'index', 'table'];
+
 /** Options of one kind of plan alone. A stream's rate and head-room also say what a sample's index is to carry. */
 const OF_STREAM = ['bytes-per-second', 'consumers', 'enhanced-fan-out-consumers', 'keys', 'polls-per-second'] as const;
-const OF_INDEX = ['item-kb', 'page-items', 'pages-per-second', 'partitions', 'share', 'utilization'] as const;
+const OF_INDEX = [
+  'item-kb',
+  'overload',
+  'page-items',
+  'pages-per-second',
+  'partitions',
+  'share',
+  'utilization',
+] as const;
 
 /** `even-shards plan`. */
 export async function plan(args: string[]): Promise<void> {
   if (args[0] === 'item') return planItem(args.slice(1));
+  if (args[0] === 'overload') return planOverload(args.slice(1));
   const { flags, target } = planFlags(args);
   const language = languageOf(flags.language);
   if (flags.help) return console.log(HELP);
@@ -108,7 +124,9 @@ export async function plan(args: string[]): Promise<void> {
   const planned = {
     ...(sample && { sample: summaryOf(sample, key!) }),
     ...(wants('stream', target, flags) && { stream: inFlagTerms(COMMAND, () => plannedStream(flags, sample, prices)) }),
-    ...(wants('index', target, flags) && { index: inFlagTerms(COMMAND, () => plannedIndex(flags, sample, prices)) }),
+    ...(wants('index', target, flags) && {
+      index: inFlagTerms(COMMAND, () => plannedIndex(flags, kindOf(target, flags), sample, prices)),
+    }),
   };
   console.log(
     flags.json
@@ -121,8 +139,8 @@ function planFlags(args: string[]) {
   const config = { args, options: OPTIONS, allowPositionals: true } as const;
   const { values: flags, positionals } = parsedFlags(COMMAND, config);
   const [target, ...more] = positionals;
-  if (target !== undefined && target !== 'stream' && target !== 'index') {
-    throw new UsageError(`can plan a stream, an index or an item, not "${target}"`, COMMAND);
+  if (target !== undefined && !TARGETS.includes(target)) {
+    throw new UsageError(`can plan a stream, an index, a table, an item or an overload, not "${target}"`, COMMAND);
   }
   if (more.length > 0) throw new UsageError(`unexpected argument '${more[0]}'`, COMMAND);
   if (flags.help) return { flags, target };
@@ -140,15 +158,23 @@ function planFlags(args: string[]) {
     const idle = wants(kind, target, flags) ? undefined : options.find((option) => flags[option] !== undefined);
     if (idle !== undefined) throw new UsageError(`--${idle} says nothing without a plan of the ${kind}`, COMMAND);
   }
+  if (flags.overload !== undefined && flags.utilization !== undefined) {
+    throw new UsageError('--overload says the same as --utilization: give one of them', COMMAND);
+  }
+  if (flags.keyspaces && target === 'table') {
+    throw new UsageError('--keyspaces plans a table of Amazon Keyspaces: give index, not table', COMMAND);
+  }
   if (flags.keyspaces && (wants('stream', target, flags) || !wants('index', target, flags))) {
     throw new UsageError('--keyspaces plans one table: give index, and no rate of a stream', COMMAND);
   }
   if (flags.input !== undefined) return { flags, target };
   const [stream, index] = [flags['records-per-second'], flags['writes-per-second']];
-  if (target !== 'index' && stream === undefined && (target === 'stream' || index === undefined)) {
+  if (!isOfIndex(target) && stream === undefined && (target === 'stream' || index === undefined)) {
     throw new UsageError('give --input, --records-per-second or --writes-per-second', COMMAND);
   }
-  if (target === 'index' && index === undefined) throw new UsageError('an index needs --writes-per-second', COMMAND);
+  if (isOfIndex(target) && index === undefined) {
+    throw new UsageError(`${target === 'table' ? 'a table' : 'an index'} needs --writes-per-second`, COMMAND);
+  }
   return { flags, target };
 }
 
@@ -162,7 +188,17 @@ type Flags = ReturnType<typeof parsedFlags<{ options: typeof OPTIONS }>>['values
 /** What is asked for by name, or by its rate, or by a sample, which serves both. */
 function wants(kind: 'stream' | 'index', target: string | undefined, flags: Flags): boolean {
   const rate = kind === 'stream' ? 'records-per-second' : 'writes-per-second';
-  return target === undefined ? flags.input !== undefined || flags[rate] !== undefined : target === kind;
+  if (target === undefined) return flags.input !== undefined || flags[rate] !== undefined;
+  return kind === 'stream' ? target === 'stream' : isOfIndex(target);
+}
+
+function isOfIndex(target: string | undefined): boolean {
+  return target === 'index' || target === 'table';
+}
+
+function kindOf(target: string | undefined, { keyspaces }: Flags): PlannedKind {
+  if (keyspaces) return 'keyspaces';
+  return target === 'table' ? 'table' : 'index';
 }
 
 function summaryOf(sample: TrafficSample, keyField: string): SampleSummary {
@@ -234,7 +270,12 @@ function languageOf(name: string): Language {
   throw new UsageError(`--language must be one of ${LANGUAGES.join(', ')}, got "${name}"`, COMMAND);
 }
 
-function plannedIndex(flags: Flags, sample: TrafficSample | undefined, prices: Partial<ListPrices> | undefined) {
+function plannedIndex(
+  flags: Flags,
+  kind: PlannedKind,
+  sample: TrafficSample | undefined,
+  prices: Partial<ListPrices> | undefined,
+) {
   const number = (flag: keyof Flags & string) => numberOf(COMMAND, flag, flags[flag] as string | undefined);
   const fromSample = sample && {
     writesPerSecond: number('records-per-second') ?? largestRate(sample, number('head-room')),
@@ -245,7 +286,7 @@ function plannedIndex(flags: Flags, sample: TrafficSample | undefined, prices: P
     writesPerSecond: number('writes-per-second') ?? fromSample!.writesPerSecond,
     itemKb: number('item-kb') ?? fromSample?.itemKb,
     shares: flags.share ? sharesOf(flags.share) : fromSample?.shares,
-    utilization: number('utilization'),
+    utilization: number('utilization') ?? utilizationOf(number('overload')),
     partitions: number('partitions'),
     probability: number('probability'),
     pagesPerSecond: number('pages-per-second'),
@@ -257,8 +298,14 @@ function plannedIndex(flags: Flags, sample: TrafficSample | undefined, prices: P
     traffic: { ...traffic, shares: undefined },
     plan: planIndex(traffic),
     tradeOffs: tradeOffs(traffic),
-    keyspaces: flags.keyspaces,
+    kind,
   };
+}
+
+function utilizationOf(overload: number | undefined): number | undefined {
+  if (overload === undefined) return undefined;
+  if (overload < 0) throw new UsageError(`--overload must be at least 0, got ${overload}`, COMMAND);
+  return 1 / (1 + overload);
 }
 
 /** The same traffic on more partitions: fewer shards, cheaper pages. Without those that no number of shards allows. */

@@ -3,7 +3,14 @@ import type { IndexLimit, IndexPlan, IndexTraffic } from '../../lib/core/plannin
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
 import { describeExceeded, type ExceededServiceLimit } from '../../lib/core/planning/service-limits';
 import { textTable } from '../local/sample/text-table';
-import { adaptiveIndexSnippet, indexSnippet, keyspacesSnippet, type Language, streamSnippet } from './cdk-snippet';
+import {
+  adaptiveIndexSnippet,
+  indexSnippet,
+  keyspacesSnippet,
+  type Language,
+  streamSnippet,
+  tableSnippet,
+} from './cdk-snippet';
 import type { SamplePlacement } from './sample-placement';
 
 /** What was found in a sample. */
@@ -22,6 +29,9 @@ export interface TradeOff {
   readUnitsPerPage: number;
 }
 
+/** What is sharded: an index, a table by its own key, or a table of Amazon Keyspaces. */
+export type PlannedKind = 'index' | 'table' | 'keyspaces';
+
 /** All that `even-shards plan` has to say. */
 export interface Planned {
   sample?: SampleSummary;
@@ -33,7 +43,7 @@ export interface Planned {
     plan: StreamPlan;
     placement?: SamplePlacement;
   };
-  index?: { traffic: IndexTraffic; plan: IndexPlan; tradeOffs: TradeOff[]; keyspaces: boolean };
+  index?: { traffic: IndexTraffic; plan: IndexPlan; tradeOffs: TradeOff[]; kind: PlannedKind };
 }
 
 /** A plan for people to read, line by line. */
@@ -42,7 +52,11 @@ export function planReport({ sample, stream, index }: Planned, language: Languag
     ...(sample ? [...sampleLines(sample), ''] : []),
     ...(stream ? streamLines(stream, sample, language) : []),
     ...(stream && index ? ['', ''] : []),
-    ...(index ? (index.keyspaces ? keyspacesLines(index, language) : indexLines(index, sample, language)) : []),
+    ...(index
+      ? index.kind === 'keyspaces'
+        ? keyspacesLines(index, language)
+        : indexLines(index, sample, language)
+      : []),
   ];
 }
 
@@ -132,35 +146,39 @@ function placementLines(placement: SamplePlacement): string[] {
 }
 
 function indexLines(
-  { traffic, plan, tradeOffs }: NonNullable<Planned['index']>,
+  { traffic, plan, tradeOffs, kind }: NonNullable<Planned['index']>,
   sample: SampleSummary | undefined,
   language: Language,
 ): string[] {
   const { boundBy, rules, limits, partitions, overloadProbability, monthlyCost, notFixed } = plan;
   return [
-    `index: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
+    `${kind}: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
     ...countLines(plan),
     `  on ${partitions} partitions, one of which is overloaded with a probability of ${percent(overloadProbability)}`,
     '',
     ...rulesTable(rules),
     '',
     ...limitsTable(limits),
-    ...roomLines(plan, traffic),
+    ...roomLines(plan, traffic, kind),
     '',
     `  both sides of the price: ${pagePrice(plan)}`,
     ...textTable(
       ['partitions busy', 'partitions', 'shards', 'read units a page'],
       tradeOffs.map((each) => [percent(each.utilization), each.partitions, each.shards, each.readUnitsPerPage]),
     ),
-    '  (fewer shards need more partitions: raise the warm throughput of the index to 1,000 write units for each)',
+    `  (fewer shards need more partitions: raise the warm throughput of the ${kind} to 1,000 write units for each)`,
     '',
-    `  a month of this index on demand, without the writes of its table: ${dollars(monthlyCost.total)} ` +
+    `  a month of this ${kind} on demand${kind === 'index' ? ', without the writes of its table' : ''}: ${dollars(monthlyCost.total)} ` +
       `(writes ${dollars(monthlyCost.writes)}, pages ${dollars(monthlyCost.pages)}; prices of ${monthlyCost.prices})`,
     ...notFixedLines(notFixed),
     ...exceededLines(plan.exceeded),
     '',
-    ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined), language),
-    ...unknownShares(plan, language),
+    ...(kind === 'table'
+      ? tableSnippet(plan, sample?.keyField ?? 'value', language)
+      : [
+          ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined), language),
+          ...unknownShares(plan, language),
+        ]),
   ];
 }
 
@@ -217,10 +235,10 @@ function countLines({ shards, byValue, rules, boundBy }: IndexPlan): string[] {
  * Which partition gets which shards is chance. A plan that is full "at worst" has room all the same, where the placement is
  * like most.
  */
-function roomLines({ limits }: IndexPlan, { probability = 0.05 }: IndexTraffic): string[] {
+function roomLines({ limits }: IndexPlan, { probability = 0.05 }: IndexTraffic, kind: PlannedKind): string[] {
   const roomAt = (name: IndexLimit): string => `${growth(1 / limits.find(({ limit }) => limit === name)!.used)} times`;
   return [
-    `  room: the shards fall on partitions by chance. In half of all placements the index takes ` +
+    `  room: the shards fall on partitions by chance. In half of all placements the ${kind} takes ` +
       `${roomAt('writes to the busiest partition, typically')} this traffic, in all but`,
     `  ${percent(probability)} of them ${roomAt('writes to the busiest partition, at worst')}; its partitions together take ` +
       `${roomAt('writes to all partitions')}`,

@@ -1,4 +1,4 @@
-import { checkShardCount, MAX_INDEX_SHARDS } from '../../lib/core/foundation/shard-count';
+import { checkIndexShardCount } from '../../lib/core/foundation/shard-count';
 import type { IndexShards, ShardCount } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { inFlagTerms, UsageError } from '../flags';
 
@@ -46,7 +46,7 @@ export function countsOf(command: string, kind: keyof typeof FORMS, texts: reado
 
 function countOf(command: string, flag: string, write: number, read: number, since: number | undefined): ShardCount {
   inFlagTerms(command, () => {
-    for (const count of [write, read, since ?? write]) checkShardCount(flag, count, MAX_INDEX_SHARDS);
+    for (const count of [write, read, since ?? write]) checkIndexShardCount(flag, count);
   });
   if (read < write) {
     throw new UsageError(`--${flag} must have readers ask all shards of writers, got "${write}/${read}"`, command);

@@ -1,4 +1,4 @@
-import { checkShardCount, MAX_INDEX_SHARDS } from '../../lib/core/foundation/shard-count';
+import { checkIndexShardCount } from '../../lib/core/foundation/shard-count';
 import { type IndexReshardStep, planIndexReshard } from '../../lib/core/sharded-index/change/plan-index-reshard';
 import { planTableReshard, type TableReshardStep } from '../../lib/core/sharded-index/change/plan-table-reshard';
 import type { IndexShards } from '../../lib/core/sharded-index/config/sharded-index-config';
@@ -55,7 +55,7 @@ function maximumOf({ adaptive, table }: Flags, steps: readonly Step[]): number |
   if (maximum === undefined) return undefined;
   if (table)
     throw new UsageError('--adaptive is for an index: the counts of a table do not grow by themselves', COMMAND);
-  inFlagTerms(COMMAND, () => checkShardCount('adaptive', maximum, MAX_INDEX_SHARDS));
+  inFlagTerms(COMMAND, () => checkIndexShardCount('adaptive', maximum));
   const counts = steps.flatMap((step) =>
     step.action === 'deploy' ? Object.values(step.shards.byValue ?? {}).concat(step.shards.default) : [],
   );

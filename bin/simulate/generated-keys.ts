@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** How generated keys look: what people use as ids. */
 export const KEY_FORMATS: Readonly<Record<string, (n: number) => string>> = {
   account: (n) => `account-${n + 1}`,
-  number: (n) => String(1_000_000_000 + n),
+  number: (n) => String(n + 1),
   uuid: (n) => {
     const hex = createHash('sha1').update(String(n)).digest('hex');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,3 +1,4 @@
+import { checkStreamShardCount } from '../../lib/core/foundation/shard-count';
 import { checkBetween, checkWhole } from '../../lib/core/planning/number-checks';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { busiestKey, readSample, withProgress } from '../traffic-sample';
@@ -21,7 +22,7 @@ keys, of which all records go to one shard of a stream:
   --key NAME           the field that holds the key; required with --input
   --id NAME            the field that identifies a record for calculated suffixes (default: its key and a number)
   --keys N             generated keys instead, 1 to 10,000,000 (default: 64)
-  --key-format FORMAT  of generated keys: account, number or uuid (default: account)
+  --key-format FORMAT  of generated keys: account, number or uuid, the first two from 1 on (default: account)
   --skew S             of generated keys, Zipf's exponent: 0 is all equal, 1 a few busy and many idle (default: 0)
 
 shards:
@@ -155,7 +156,7 @@ function simulateFlags(args: string[]) {
     checkWhole('keys', flags.keys, 1, 10_000_000);
     checkBetween('skew', flags.skew, 0, 2);
     checkWhole('seed', flags.seed, 0, 2 ** 31);
-    checkWhole('shards after all doublings', flags.shards * 2 ** flags.doublings, 1, 10_000);
+    checkStreamShardCount('shards after all doublings', flags.shards * 2 ** flags.doublings);
   });
   return flags;
 }

@@ -1,3 +1,5 @@
+import { shardIndexOf, uniformRanges } from '../../lib/core/foundation/hash-key-ranges';
+import { hashPartitionKey } from '../../lib/core/foundation/hash-key-space';
 import { textTable } from '../local/sample/text-table';
 import type { Placement } from './simulation';
 import type { KeyRecords } from './strategies';
@@ -37,7 +39,8 @@ export function simulationLines(report: SimulationReport): string[] {
 }
 
 /** What the numbers say. */
-export function findings({ busiest, shardCounts, placements }: SimulationReport): string[] {
+export function findings(report: SimulationReport): string[] {
+  const { busiest, shardCounts, placements } = report;
   const [shards] = shardCounts as [number];
   const hottest = (name: string) => placements.find((placement) => placement.name === name)?.hottest[0];
   const byHash = hottest('partition-key')!;
@@ -46,6 +49,7 @@ export function findings({ busiest, shardCounts, placements }: SimulationReport)
   const product = placements.find(({ name }) => name === 'product-suffix')!;
   const unused = product.loads[0]!.filter((load) => load === 0).length;
   return [
+    ...keysByHash(report),
     `by partition key (MD5) the busiest of ${shards} shards has ${times(byHash)} its share, with balanced explicit hash ` +
       (byWeight === undefined
         ? `keys (allocator) ${times(byCount)}: the same stream carries ${times(byHash / byCount)} as much`
@@ -64,6 +68,19 @@ export function findings({ busiest, shardCounts, placements }: SimulationReport)
       : []),
     ...(unused > 0 ? [`the product of code points leaves ${unused} of ${shards} shards of an index empty`] : []),
   ];
+}
+
+/** Few shards are shown one by one, as the article does. */
+const SHOWN_SHARDS = 8;
+
+/** How many keys each shard has where Kinesis places them. */
+function keysByHash({ keys, shardCounts: [shards = 1] }: SimulationReport): string[] {
+  if (shards > SHOWN_SHARDS) return [];
+  const ranges = uniformRanges(shards);
+  const counts = new Array<number>(shards).fill(0);
+  for (const [key] of keys) counts[shardIndexOf(hashPartitionKey(key), ranges)]! += 1;
+  const listed = new Intl.ListFormat('en').format(counts.map((count) => count.toLocaleString('en')));
+  return [`by partition key (MD5) the shards have, one after the other, ${listed} keys`];
 }
 
 /** Which strategy does what. */

@@ -19,7 +19,7 @@ import {
   SHARD_COUNT_METRICS,
   TABLE_NAME_DIMENSION,
 } from '../../lib/core/foundation/function-metrics';
-import { checkShardCount } from '../../lib/core/foundation/shard-count';
+import { checkIndexShardCount } from '../../lib/core/foundation/shard-count';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { inTime } from '../in-time';
@@ -124,7 +124,7 @@ async function raise({ value, shards, reason }: ValueDecision): Promise<void> {
 }
 
 async function raiseByHand(value: string | number | undefined, count: number): Promise<ControllerAnswer> {
-  checkShardCount('count', count, adaptiveCountsOf(config).maximum);
+  checkIndexShardCount('count', count, adaptiveCountsOf(config).maximum);
   const reason = 'an invocation of the controller asked for it';
   const to = { to: count, reason, changedBy };
   const stored = await raiseShardCount(config, store, value === undefined ? to : { ...to, value });

@@ -4,7 +4,7 @@ import type { IConstruct } from 'constructs';
 import { checkOwnEnvironment, constructField, inUnit, problemsOf, refuseToken } from '../construct/props-checks';
 import { InvalidArgumentError } from '../core/foundation/errors';
 import { checkHashBuckets } from '../core/foundation/hash-buckets';
-import { checkShardCount, MAX_STREAM_SHARDS } from '../core/foundation/shard-count';
+import { checkStreamShardCount } from '../core/foundation/shard-count';
 import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';
 import { agreedByProducers, resourceOf, streamProperties } from './stream-properties';
 
@@ -47,7 +47,7 @@ export function possibleShardCount<Count extends number | undefined>(
   count: Count,
 ): Count {
   if (count !== undefined && !Token.isUnresolved(count)) {
-    checkShardCount(constructField(scope, property), count, MAX_STREAM_SHARDS);
+    checkStreamShardCount(constructField(scope, property), count);
   }
   return count;
 }

@@ -4,6 +4,7 @@ import {
   keyspacesSnippet,
   type Language,
   streamSnippet,
+  tableSnippet,
 } from '../../bin/plan/cdk-snippet';
 import { planIndex } from '../../lib/core/planning/plan-index';
 
@@ -25,6 +26,7 @@ export function plannedSnippets(language: Language): Record<string, string> {
     PlannedIndexOfTheTable: indexSnippet(uniform, undefined, language),
     PlannedUnshardedIndex: indexSnippet(unsharded, 'status', language),
     PlannedAdaptiveIndex: adaptiveIndexSnippet(uniform, language),
+    PlannedTable: tableSnippet(byValue, 'it\'s a "key"', language),
     PlannedKeyspacesTable: keyspacesSnippet(byValue, language),
   };
   const unindented = (lines: readonly string[]) => lines.map((line) => line.replace(/^ {2}/, '')).join('\n');

@@ -1,6 +1,6 @@
 import { countOfValue, valueText } from '../foundation/count-of-value';
 import { InvalidArgumentError } from '../foundation/errors';
-import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { checkIndexShardCount } from '../foundation/shard-count';
 import {
   type AdaptiveCounts,
   InvalidIndexConfigError,
@@ -32,7 +32,7 @@ export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
   ] as const) {
     if (typeof name !== 'string' || name === '') throw new InvalidIndexConfigError(field, name, 'a non-empty string');
   }
-  checkShardCount('config.adaptive.maximum', adaptive.maximum, MAX_INDEX_SHARDS);
+  checkIndexShardCount('config.adaptive.maximum', adaptive.maximum);
   const { shards } = config;
   checkCounts('config.shards.default', shards?.default);
   for (const [value, count] of Object.entries(shards.byValue ?? {})) {
@@ -53,8 +53,8 @@ export function checkCountReader({ tableName, indexName }: ShardedIndexConfig, s
 }
 
 function checkCounts(field: string, count: ShardCount): void {
-  checkShardCount(`${field}.write`, count?.write, MAX_INDEX_SHARDS);
-  checkShardCount(`${field}.read`, count?.read, MAX_INDEX_SHARDS);
+  checkIndexShardCount(`${field}.write`, count?.write);
+  checkIndexShardCount(`${field}.read`, count?.read);
 }
 
 /** The text of a value. Undefined if the index covers the whole table. */

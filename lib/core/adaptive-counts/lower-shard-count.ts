@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../foundation/clock';
 import { InvalidArgumentError } from '../foundation/errors';
-import { checkShardCount } from '../foundation/shard-count';
+import { checkIndexShardCount } from '../foundation/shard-count';
 import { InvalidIndexValueError, type ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, checkCountReader, countedValue } from './adaptive-config';
 import { ShardCountChangedError } from './adaptive-count-errors';
@@ -69,7 +69,7 @@ export async function lowerShardCount(
   const value = countedValue(config, lowering.value);
   const before = await store.readCount(value);
   if (before === undefined) throw new InvalidIndexValueError('value', lowering.value, 'a value that has grown');
-  checkShardCount('to', lowering.to, before.write);
+  checkIndexShardCount('to', lowering.to, before.write);
   const next = { ...before, write: lowering.to };
   const lowered = before.write === lowering.to ? before : await writeNext(store, before, next, lowering);
   if (lowered === undefined) throw new ShardCountChangedError();

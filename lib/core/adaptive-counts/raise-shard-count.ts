@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../foundation/clock';
-import { checkShardCount } from '../foundation/shard-count';
+import { checkIndexShardCount } from '../foundation/shard-count';
 import type { ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, checkCountReader, countedValue, floorOf } from './adaptive-config';
 import { ShardCountChangedError } from './adaptive-count-errors';
@@ -45,7 +45,7 @@ export async function raiseShardCount(
   const { maximum } = adaptiveCountsOf(config);
   checkCountReader(config, store);
   checkChange(raise);
-  checkShardCount('to', raise.to, maximum);
+  checkIndexShardCount('to', raise.to, maximum);
   const { to } = raise;
   const value = countedValue(config, raise.value);
   const floor = floorOf(config, value);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { InvalidArgumentError } from './errors';
-import { checkShardCount, MAX_INDEX_SHARDS } from './shard-count';
+import { checkIndexShardCount } from './shard-count';
 
 /**
  * The 0-based shard of an id: jump consistent hash of the first 64 bits of the MD5 of the id's UTF-8 bytes.
@@ -16,7 +16,7 @@ import { checkShardCount, MAX_INDEX_SHARDS } from './shard-count';
  */
 export function calculatedShard(id: string, shardCount: number): number {
   if (typeof id !== 'string') throw new InvalidArgumentError('id', id, 'a string');
-  checkShardCount('shardCount', shardCount, MAX_INDEX_SHARDS);
+  checkIndexShardCount('shardCount', shardCount);
   return jumpConsistentHash(hashOfId(id), shardCount);
 }
 

@@ -1,6 +1,6 @@
 import { InvalidHashKeyError, InvalidHashKeyRangesError } from './errors';
 import { checkSpace, HASH_KEY_SPACE } from './hash-key-space';
-import { checkShardCount, MAX_STREAM_SHARDS } from './shard-count';
+import { checkStreamShardCount, MAX_STREAM_SHARDS } from './shard-count';
 
 /** The hash keys that one shard holds. Both ends are inclusive, as Kinesis reports them. */
 export interface HashKeyRange {
@@ -22,7 +22,7 @@ export interface HashKeyRange {
  */
 export function uniformRanges(shardCount: number, space: bigint = HASH_KEY_SPACE): HashKeyRange[] {
   checkSpace(space);
-  checkShardCount('shardCount', shardCount, Number(space < MAX_STREAM_SHARDS ? space : MAX_STREAM_SHARDS));
+  checkStreamShardCount('shardCount', shardCount, Number(space < MAX_STREAM_SHARDS ? space : MAX_STREAM_SHARDS));
   const width = space / BigInt(shardCount);
   return Array.from({ length: shardCount }, (_, index) => ({
     startingHashKey: BigInt(index) * width,

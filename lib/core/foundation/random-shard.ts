@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from './errors';
-import { checkShardCount, MAX_INDEX_SHARDS } from './shard-count';
+import { checkIndexShardCount } from './shard-count';
 
 /**
  * A 0-based shard that is drawn uniformly. Use it for items that are written once. An item that is written again can
@@ -10,7 +10,7 @@ import { checkShardCount, MAX_INDEX_SHARDS } from './shard-count';
  * @throws InvalidShardCountError unless the count is a whole number from 1 to 10,000
  */
 export function randomShard(shardCount: number, random: () => number = Math.random): number {
-  checkShardCount('shardCount', shardCount, MAX_INDEX_SHARDS);
+  checkIndexShardCount('shardCount', shardCount);
   const drawn = random();
   if (!(drawn >= 0 && drawn < 1)) {
     throw new InvalidArgumentError('random()', drawn, 'a number from 0 (inclusive) to 1 (exclusive)');

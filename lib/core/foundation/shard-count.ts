@@ -15,9 +15,20 @@ export const MAX_INDEX_SHARDS = 10_000;
 /** The most values of one query. */
 export const MAX_QUERY_VALUES = 100;
 
-/** @throws InvalidShardCountError unless `value` is a whole number from 1 to `max` */
-export function checkShardCount(field: string, value: unknown, max: number): void {
-  if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > max) {
-    throw new InvalidShardCountError(field, value, `a whole number from 1 to ${max}`);
-  }
+/** @throws InvalidShardCountError unless a stream, or a key space with less room, can have so many shards */
+export function checkStreamShardCount(field: string, value: unknown, max = MAX_STREAM_SHARDS): void {
+  checkShardCount(field, value, max, max < MAX_STREAM_SHARDS ? '' : ', the most that Kinesis takes a stream to');
+}
+
+/** @throws InvalidShardCountError unless a value of an index can have so many shards */
+export function checkIndexShardCount(field: string, value: unknown, max = MAX_INDEX_SHARDS): void {
+  checkShardCount(field, value, max, max < MAX_INDEX_SHARDS ? '' : ', for each page of a query asks every shard');
+}
+
+/** @param reason why there may be no more */
+function checkShardCount(field: string, value: unknown, max: number, reason: string): void {
+  const isWhole = Number.isInteger(value);
+  if (isWhole && (value as number) >= 1 && (value as number) <= max) return;
+  const isTooLarge = isWhole && (value as number) > max;
+  throw new InvalidShardCountError(field, value, `a whole number from 1 to ${max}${isTooLarge ? reason : ''}`);
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, shortened } from '../foundation/errors';
 import { type PageTrail, trailTo } from '../foundation/page-trail';
-import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { checkIndexShardCount } from '../foundation/shard-count';
 import { columnValue } from './column-value';
 import { type CqlClient, type CqlRow, checkCqlClient, type ReadConsistency } from './cql-client';
 import { InvalidColumnValueError, UnknownColumnError } from './keyspaces-errors';
@@ -90,5 +90,5 @@ function checkFormerCounts(formerShardCounts: unknown): void {
   if (!Array.isArray(formerShardCounts)) {
     throw new InvalidArgumentError('formerShardCounts', formerShardCounts, 'an array of shard counts');
   }
-  for (const count of formerShardCounts) checkShardCount('formerShardCounts', count, MAX_INDEX_SHARDS);
+  for (const count of formerShardCounts) checkIndexShardCount('formerShardCounts', count);
 }

@@ -1,4 +1,4 @@
-import { checkShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
+import { checkIndexShardCount, MAX_INDEX_SHARDS } from '../foundation/shard-count';
 import type { IndexShards, ShardCount } from '../sharded-index';
 import { CQL_KEY_TYPES, type CqlKeyType } from './cql-key-type';
 import { InvalidTableConfigError } from './keyspaces-errors';
@@ -144,7 +144,9 @@ function hasTwins(names: readonly string[]): boolean {
 function checkKeyColumns(field: string, columns: unknown, fewest: number): void {
   if (!Array.isArray(columns) || columns.length < fewest) {
     const least =
-      fewest > 0 ? `at least ${fewest} column: a partition without has room for one row` : 'an array of columns';
+      fewest > 0
+        ? 'one or more columns that tell the rows of a partition apart, such as an id: without them, a row overwrites the one before it'
+        : 'an array of columns';
     throw new InvalidTableConfigError(field, columns, least);
   }
   for (const column of columns) {
@@ -171,8 +173,8 @@ function checkShards(field: string, shards: IndexShards): void {
     ]),
   ];
   for (const [name, count] of counts) {
-    checkShardCount(`${name}.write`, count?.write, MAX_INDEX_SHARDS);
-    checkShardCount(`${name}.read`, count?.read, MAX_INDEX_SHARDS);
+    checkIndexShardCount(`${name}.write`, count?.write);
+    checkIndexShardCount(`${name}.read`, count?.read);
     if (count.read < count.write) {
       throw new InvalidTableConfigError(`${name}.read`, count.read, `at least the write count, ${count.write}`);
     }

@@ -33,7 +33,8 @@ export interface IndexTraffic {
    */
   itemKb?: number;
   /**
-   * How busy the partitions may be on average, and each shard at most, from 0.05 to 0.95.
+   * How busy the partitions may be on average, and each shard at most, from 0.05 to 0.95; or 1, which gives the count of the
+   * formula of AWS: it leaves no room for two shards on one partition, which chance brings about.
    *
    * @default 0.5
    */
@@ -148,7 +149,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
       shards: Math.max(1, ceilOf(unitsPerSecond / (PARTITION_WRITE_UNITS * utilization))),
     },
   ];
-  if (!isAbove(average, utilization)) {
+  if (!isAbove(average, utilization) && !isFull(average)) {
     const onThese = shardsForOverload({ partitions, probability, utilization: average });
     // Less traffic is planned on fewer partitions, and what it needs there, this traffic needs, too.
     const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilization };
@@ -162,7 +163,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
     throw new InvalidArgumentError(
       'writesPerSecond',
       traffic.writesPerSecond,
-      `traffic that at most ${MAX_INDEX_SHARDS} shards can carry, but the rule "${boundBy}" needs ${needed} shards`,
+      `traffic that at most ${MAX_INDEX_SHARDS} shards can carry, but the rule "${boundBy}" needs ${needed} shards, and each page of a query asks every shard`,
     );
   }
 
@@ -198,6 +199,18 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   };
 }
 
+/** No number of shards is even enough where every partition is full on average. */
+const FULL = 1;
+
+function isFull(average: number): boolean {
+  return !isAbove(FULL, average);
+}
+
+function checkUtilization(utilization: number): void {
+  if (utilization >= 0.05 && utilization <= 0.95) return;
+  throw new InvalidArgumentError('utilization', utilization, 'a number from 0.05 to 0.95, or 1 for the formula of AWS');
+}
+
 /** How busy the busiest shard is beside one of as many as are needed, all equally busy: with values, each has shards of its own. */
 function busiestOfCounts(
   byValue: Readonly<Record<string, number>> | undefined,
@@ -219,7 +232,7 @@ function checkedTraffic(traffic: IndexTraffic) {
   checkPositive('writesPerSecond', writesPerSecond);
   if (shares !== undefined) checkFields('shares', shares);
   checkPositive('itemKb', itemKb);
-  checkBetween('utilization', utilization, 0.05, 0.95);
+  if (utilization !== FULL) checkUtilization(utilization);
   checkBetween('probability', probability, 1e-9, 0.999);
   checkNotNegative('pagesPerSecond', pagesPerSecond);
   checkWhole('pageItems', pageItems, 1, 10_000);
@@ -248,6 +261,11 @@ type CheckedTraffic = ReturnType<typeof checkedTraffic>;
 function notFixed(index: CheckedTraffic, average: number, readUnitsOfShard: number): string[] {
   const { unitsPerSecond, partitions, utilization, pagesPerSecond } = index;
   const sentences: string[] = [];
+  if (isFull(average) && !isAbove(average, utilization)) {
+    sentences.push(
+      'the formula of AWS counts on a partition for each shard, and by chance several share one: plan with a lower utilization',
+    );
+  }
   if (isAbove(average, utilization)) {
     const needed = ceilOf(unitsPerSecond / utilization);
     sentences.push(

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../foundation/clock';
 import type { HashKeyRange } from '../foundation/hash-key-ranges';
-import { checkShardCount, MAX_STREAM_SHARDS } from '../foundation/shard-count';
+import { checkStreamShardCount } from '../foundation/shard-count';
 import { type BoundaryMove, boundaryMoves } from './boundary-moves';
 import { DEPLOYMENT_TAG, type DeploymentMark, formatDeploymentMark, parseDeploymentMark } from './deployment-mark';
 import { isWhole, listOpenShards, type OpenShard } from './open-shards';
@@ -210,7 +210,7 @@ async function surveyStream(
   now: number,
   { alwaysReadTags = false } = {},
 ): Promise<Survey> {
-  if (shardCount !== undefined) checkShardCount('shardCount', shardCount, MAX_STREAM_SHARDS);
+  if (shardCount !== undefined) checkStreamShardCount('shardCount', shardCount);
   const { active, openShardCount } = await describeStream(client, streamName);
   const shards = active ? await listOpenShards(client, streamName) : [];
   if (!isWhole(shards) || shards.length !== openShardCount) {

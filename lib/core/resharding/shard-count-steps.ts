@@ -1,4 +1,4 @@
-import { checkShardCount, MAX_STREAM_SHARDS } from '../foundation/shard-count';
+import { checkStreamShardCount, MAX_STREAM_SHARDS } from '../foundation/shard-count';
 
 /**
  * The targets of the UpdateShardCount requests that take a stream from one shard count to another. The last one is
@@ -14,8 +14,8 @@ import { checkShardCount, MAX_STREAM_SHARDS } from '../foundation/shard-count';
  * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
  */
 export function shardCountSteps(current: number, target: number): number[] {
-  checkShardCount('current', current, MAX_STREAM_SHARDS);
-  checkShardCount('target', target, MAX_STREAM_SHARDS);
+  checkStreamShardCount('current', current);
+  checkStreamShardCount('target', target);
   const steps: number[] = [];
   for (let count = current; count !== target; steps.push(count)) {
     count = target > count ? Math.min(target, mostShards(count)) : Math.max(target, fewestShards(count));

@@ -1,6 +1,6 @@
 import { Token } from 'aws-cdk-lib';
 import { InvalidArgumentError, InvalidShardCountError } from '../../core/foundation/errors';
-import { checkShardCount, MAX_INDEX_SHARDS } from '../../core/foundation/shard-count';
+import { checkIndexShardCount } from '../../core/foundation/shard-count';
 import type { IndexShards, ShardCount } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
 
@@ -203,7 +203,7 @@ export function requireShardCounts(field: string, counts: unknown): asserts coun
 }
 
 function shardCount(field: string, count: number): ShardCount {
-  if (!Token.isUnresolved(count)) checkShardCount(field, count, MAX_INDEX_SHARDS);
+  if (!Token.isUnresolved(count)) checkIndexShardCount(field, count);
   return { write: count, read: count };
 }
 

@@ -86,7 +86,11 @@ describe('the reference app', () => {
     ['eventsShardCount', '0', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got 0'],
     ['eventsShardCount', '1.5', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got 1.5'],
     ['eventsShardCount', '"8"', 'EvenShards/Events: shardCount must be a whole number from 1 to 10000, got "8"'],
-    ['byTimeShardCount', '10001', 'shardCounts must be a whole number from 1 to 10000, got 10001'],
+    [
+      'byTimeShardCount',
+      '10001',
+      'shardCounts must be a whole number from 1 to 10000, for each page of a query asks every shard, got 10001',
+    ],
     [
       'byStatusShardCounts',
       '{"failed":-1}',

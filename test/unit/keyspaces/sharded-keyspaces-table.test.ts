@@ -211,7 +211,11 @@ describe('bad properties', () => {
       { shardColumn: 'description' },
       'shardColumn must be a column of its own',
     ],
-    ['no clustering column', { clusteringColumns: [] }, 'at least 1 column: a partition without has room for one row'],
+    [
+      'no clustering column',
+      { clusteringColumns: [] },
+      'one or more columns that tell the rows of a partition apart, such as an id: without them, a row overwrites',
+    ],
     [
       'a collection in the key',
       { clusteringColumns: [{ name: 'tags', cqlType: CqlType.of('list<text>') }] },

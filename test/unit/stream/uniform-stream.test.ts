@@ -171,7 +171,7 @@ describe('UniformStream', () => {
 
       expect(construct).toThrow(InvalidShardCountError);
       expect(() => new UniformStream(stack, 'Other', { shardCount })).toThrow(
-        `EvenShards/Other: shardCount must be a whole number from 1 to 10000, got ${shardCount}`,
+        `EvenShards/Other: shardCount must be a whole number from 1 to 10000${shardCount === 10_001 ? ', the most that Kinesis takes a stream to' : ''}, got ${shardCount}`,
       );
     },
   );

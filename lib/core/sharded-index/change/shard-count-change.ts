@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../../foundation/errors';
-import { checkShardCount, MAX_INDEX_SHARDS } from '../../foundation/shard-count';
+import { checkIndexShardCount } from '../../foundation/shard-count';
 import type { IndexShards, ShardCount } from '../config/sharded-index-config';
 
 /** How many shards writers will spread the items of each value over. */
@@ -91,8 +91,8 @@ export function checkTarget(target: IndexShardTarget): void {
   if (typeof target !== 'object' || target === null) {
     throw new InvalidArgumentError('target', target, 'an object with a default shard count');
   }
-  checkShardCount('target.default', target.default, MAX_INDEX_SHARDS);
+  checkIndexShardCount('target.default', target.default);
   for (const [value, count] of Object.entries(target.byValue ?? {})) {
-    checkShardCount(`target.byValue[${JSON.stringify(value)}]`, count, MAX_INDEX_SHARDS);
+    checkIndexShardCount(`target.byValue[${JSON.stringify(value)}]`, count);
   }
 }

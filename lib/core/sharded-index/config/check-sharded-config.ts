@@ -1,4 +1,4 @@
-import { checkShardCount, MAX_INDEX_SHARDS } from '../../foundation/shard-count';
+import { checkIndexShardCount } from '../../foundation/shard-count';
 import {
   type IndexShards,
   isConfigSource,
@@ -161,13 +161,13 @@ export function checkIndexShards(field: string, shards: IndexShards): void {
 
 function checkCounts(field: string, count: ShardCount): void {
   if (CHECKED.has(count)) return;
-  checkShardCount(`${field}.write`, count?.write, MAX_INDEX_SHARDS);
-  checkShardCount(`${field}.read`, count?.read, MAX_INDEX_SHARDS);
+  checkIndexShardCount(`${field}.write`, count?.write);
+  checkIndexShardCount(`${field}.read`, count?.read);
   if (count.read < count.write) {
     throw new InvalidIndexConfigError(`${field}.read`, count.read, `at least the write count, ${count.write}`);
   }
   if (count.since === undefined) return;
-  checkShardCount(`${field}.since`, count.since, MAX_INDEX_SHARDS);
+  checkIndexShardCount(`${field}.since`, count.since);
   if (count.since > count.write) {
     throw new InvalidIndexConfigError(`${field}.since`, count.since, `at most the write count, ${count.write}`);
   }

@@ -6,7 +6,7 @@ import { type FanOutReadOptions, type ReadPolicy, readPolicy } from '../../found
 import { ShardBuffer } from '../../foundation/fan-out/shard-buffer';
 import { shardFlow } from '../../foundation/fan-out/shard-flow';
 import { ShardRequests } from '../../foundation/fan-out/shard-requests';
-import { checkShardCount, MAX_INDEX_SHARDS } from '../../foundation/shard-count';
+import { checkIndexShardCount } from '../../foundation/shard-count';
 import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
 import { itemIdentity } from '../config/item-identity';
@@ -128,7 +128,7 @@ export function fanOutItems(
 }
 
 function checkSegments(segment: unknown, totalSegments: unknown): void {
-  checkShardCount('totalSegments', totalSegments as number, MAX_INDEX_SHARDS);
+  checkIndexShardCount('totalSegments', totalSegments as number);
   const valid = Number.isSafeInteger(segment) && (segment as number) >= 0;
   if (!valid || (segment as number) >= (totalSegments as number)) {
     throw new InvalidArgumentError('segment', segment, `a whole number from 0 to ${(totalSegments as number) - 1}`);

@@ -59,6 +59,41 @@ describe('even-shards plan', () => {
     );
   });
 
+  test('plans a table that is sharded by its own key, by the formula of AWS if it is asked to', async () => {
+    const report = await printed(plan, 'table', '--writes-per-second', '5000', '--utilization', '1');
+    expect(report).toContain('table: 5 shards for 5,000 writes a second');
+    expect(report).toContain("new KeyShardedTable(this, 'Table', {");
+    expect(report).toContain('    shardCounts: ShardCounts.uniform(5),');
+    expect(report).not.toMatch(/index|addShardedIndex/);
+  });
+
+  test('takes an overload as the utilization that it follows from', async () => {
+    const args = ['index', '--writes-per-second', '5000'];
+    const { index } = await json(...args, '--overload', '0.25');
+    expect(index.plan).toEqual((await json(...args, '--utilization', '0.8')).index.plan);
+    const both = [...args, '--overload', '0.25', '--utilization', '0.8'];
+    await expect(plan(both)).rejects.toThrow('--overload says the same as --utilization: give one of them');
+  });
+
+  test('says how often ten shards for each partition overload one, as "GSI Sharding in DynamoDB" does not', async () => {
+    const report = await printed(plan, 'overload', '--partitions', '10');
+    expect(report).toContain('100 shards on 10 partitions, each of which bears 1.5 times its share');
+    expect(report).toContain('some partition gets more: 36.4% of all placements\nfrom 274 shards on: less than 5%');
+    expect(await printed(plan, 'overload', '--partitions', '10', '--overload', '0.2')).toContain('1,592 shards');
+    const { probabilityOfOverload } = await json(
+      'overload',
+      '--partitions',
+      '2',
+      '--utilization',
+      '0.7',
+      '--shards',
+      '2',
+    );
+    expect(probabilityOfOverload).toBe(0.5);
+    await expect(plan(['overload'])).rejects.toThrow('give --partitions');
+    await expect(plan(['overload', '--partitions', '0'])).rejects.toThrow('--partitions must be a whole number from 1');
+  });
+
   test('plans both from a sample, and says which key is hotter than a shard can be', async () => {
     const file = samples.file('skewed.ndjson.gz', events(300, 700));
     const report = await printed(plan, '--input', file, '--key', 'account');
@@ -190,12 +225,14 @@ describe('even-shards plan', () => {
   });
 
   test('explains itself', async () => {
-    expect(await printed(plan, '--help')).toContain('usage: even-shards plan [stream | index] [options]');
+    expect(await printed(plan, '--help')).toContain('usage: even-shards plan [stream | index | table] [options]');
   });
 
   test.each([
     [[], 'give --input, --records-per-second or --writes-per-second'],
-    [['table'], 'can plan a stream, an index or an item, not "table"'],
+    [['queue'], 'can plan a stream, an index, a table, an item or an overload, not "queue"'],
+    [['table'], 'a table needs --writes-per-second'],
+    [['table', '--keyspaces', '--writes-per-second', '5'], '--keyspaces plans a table of Amazon Keyspaces: give index, not table'],
     [['stream', 'index'], "unexpected argument 'index'"],
     [['index'], 'an index needs --writes-per-second'],
     [['--key', 'a'], '--key needs --input'],
@@ -214,7 +251,7 @@ describe('even-shards plan', () => {
     [['--writes-per-second', '5', '--share', 'a=1', '--share', 'a=2'], '--share names a twice'],
     [['--records-per-second', '5', '--language', 'go'], '--language must be one of typescript, python, java, got "go"'],
     [['--writes-per-second', '5', '--share', 'a=0'], 'one --share must be above 0'],
-    [['--writes-per-second', '5', '--utilization', '2'], '--utilization must be a number from 0.05 to 0.95, got 2'],
+    [['--writes-per-second', '5', '--utilization', '2'], '--utilization must be a number from 0.05 to 0.95, or 1 for the formula of AWS, got 2'],
   ])('refuses %j', async (args, problem) => {
     const error = await plan(args).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UsageError);

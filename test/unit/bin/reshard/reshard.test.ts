@@ -178,7 +178,10 @@ describe('even-shards reshard', () => {
     [['--from', 'many', '--to', '3'], '--from must be N, VALUE=N, W/R or VALUE=W/R with whole numbers, got "many"'],
     [['--from', '3', '--to', '3/4'], '--to must be N or VALUE=N with whole numbers, got "3/4"'],
     [['--from', '0', '--to', '3'], '--from must be a whole number from 1 to 10000, got 0'],
-    [['--from', '3', '--to', '10001'], '--to must be a whole number from 1 to 10000, got 10001'],
+    [
+      ['--from', '3', '--to', '10001'],
+      '--to must be a whole number from 1 to 10000, for each page of a query asks every shard, got 10001',
+    ],
     [['--from', '3/2', '--to', '3'], '--from must have readers ask all shards of writers, got "3/2"'],
     [['--from', '3', '--from', '4', '--to', '3'], '--from must have one count without a value'],
     [['--from', '3', '--from', 'a=1', '--from', 'a=2', '--to', '3'], '--from must have one count of a'],

@@ -21,6 +21,16 @@ async function simulated(...args: string[]) {
 }
 
 describe('even-shards simulate', () => {
+  test.each([
+    [14, '3 and 11'],
+    [24, '9 and 15'],
+    [49, '23 and 26'],
+    [99, '45 and 54'],
+  ])('places the numbers from 1 to %i as "Kinesis Hash Key Space Partitioning" does: %s', async (keys, counts) => {
+    const report = await printed(simulate, '--keys', String(keys), '--key-format', 'number', '--shards', '2');
+    expect(report).toContain(`by partition key (MD5) the shards have, one after the other, ${counts} keys\n`);
+  });
+
   test('golden: MD5 puts 3 of the keys 1 to 14 in the lower half and 11 in the upper, as the seed counts', async () => {
     const file = samples.file(
       'fourteen.ndjson',
@@ -174,7 +184,10 @@ describe('even-shards simulate', () => {
     [['--shards', '1.5'], '--shards must be a whole number from 1 to 5000, got 1.5'],
     [['--shards', 'x'], '--shards must be a number, got "x"'],
     [['--skew', '3'], '--skew must be a number from 0 to 2, got 3'],
-    [['--shards', '5000'], '--shards after all doublings must be a whole number from 1 to 10000, got 20000'],
+    [
+      ['--shards', '5000'],
+      '--shards after all doublings must be a whole number from 1 to 10000, the most that Kinesis takes a stream to, got 20000',
+    ],
     [['--key-format', 'ulid'], '--key-format must be one of account, number, uuid, got "ulid"'],
     [['now'], "unexpected argument 'now'"],
   ])('refuses %j', async (args, problem) => {

@@ -61,7 +61,8 @@ describe('uniformRanges', () => {
     (shardCount) => {
       const split = () => uniformRanges(shardCount as number);
       expect(split).toThrow(InvalidShardCountError);
-      expect(split).toThrow('shardCount must be a whole number from 1 to 10000, got ');
+      const reason = shardCount === 10_001 ? ', the most that Kinesis takes a stream to' : '';
+      expect(split).toThrow(`shardCount must be a whole number from 1 to 10000${reason}, got `);
     },
   );
 

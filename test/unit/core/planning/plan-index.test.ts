@@ -45,6 +45,20 @@ describe('planIndex', () => {
     expect([5_000, 5_001].map((writesPerSecond) => planIndex({ writesPerSecond }).shards)).toEqual([75, 75]);
   });
 
+  test('gives the five shards of the formula of AWS at a utilization of 1, and says what the formula leaves out', () => {
+    const {
+      shards,
+      rules,
+      partitions,
+      overloadProbability: chance,
+      notFixed,
+    } = planIndex({ writesPerSecond: 5_000, utilization: 1 });
+    expect({ shards, rules: rules.length, partitions }).toEqual({ shards: 5, rules: 1, partitions: 5 });
+    // One minus the part of all placements in which each of five shards has a partition of its own.
+    expect(chance).toBeCloseTo(1 - 120 / 5 ** 5, 12);
+    expect(notFixed).toEqual([expect.stringContaining('by chance several share one: plan with a lower utilization')]);
+  });
+
   test('needs no fewer shards for more writes at any utilization and probability', () => {
     fc.assert(
       fc.property(
@@ -147,7 +161,7 @@ describe('planIndex', () => {
     [{ writesPerSecond: -1 }, 'writesPerSecond must be a number above 0, got -1'],
     [{ writesPerSecond: 0 }, 'writesPerSecond must be a number above 0, got 0'],
     [{ itemKb: 0 }, 'itemKb must be a number above 0, got 0'],
-    [{ utilization: 1 }, 'utilization must be a number from 0.05 to 0.95, got 1'],
+    [{ utilization: 0.96 }, 'utilization must be a number from 0.05 to 0.95, or 1 for the formula of AWS, got 0.96'],
     [{ partitions: 0 }, 'partitions must be a whole number from 1 to 10000, got 0'],
     [{ probability: 1 }, 'probability must be a number from 1e-9 to 0.999, got 1'],
     [{ pageItems: 0 }, 'pageItems must be a whole number from 1 to 10000, got 0'],

@@ -137,7 +137,10 @@ describe('StreamAutoScaling', () => {
 
   test.each([
     [{ minCapacity: 0, maxCapacity: 32 }, 'minCapacity must be a whole number from 1 to 10000, got 0'],
-    [{ minCapacity: 2, maxCapacity: 10_001 }, 'maxCapacity must be a whole number from 1 to 10000, got 10001'],
+    [
+      { minCapacity: 2, maxCapacity: 10_001 },
+      'maxCapacity must be a whole number from 1 to 10000, the most that Kinesis takes a stream to, got 10001',
+    ],
     [{ minCapacity: 8, maxCapacity: 4 }, 'minCapacity must be at most maxCapacity, 4, got 8'],
     [
       { minCapacity: 2, maxCapacity: 4, targetUtilizationPercent: 101 },

@@ -61,7 +61,7 @@ describe('StreamResharding', () => {
     const construct = (id: string) => () => new StreamResharding(stack, id, { stream, shardCount });
 
     expect(construct('Resharding')).toThrow(
-      `EvenShards/Resharding: shardCount must be a whole number from 1 to 10000, got ${shardCount}`,
+      `EvenShards/Resharding: shardCount must be a whole number from 1 to 10000${shardCount === 10_001 ? ', the most that Kinesis takes a stream to' : ''}, got ${shardCount}`,
     );
     expect(construct('Again')).toThrow(InvalidShardCountError);
   });

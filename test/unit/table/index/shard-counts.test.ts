@@ -56,20 +56,24 @@ describe('ShardCounts', () => {
   test.each(BAD_COUNTS)('uniform fails for a count of %d', (count) => {
     expect(() => ShardCounts.uniform(count)).toThrow(InvalidShardCountError);
     expect(() => ShardCounts.uniform(count)).toThrow(
-      `shardCounts must be a whole number from 1 to 10000, got ${count}`,
+      `shardCounts must be a whole number from 1 to 10000${count === 10_001 ? ', for each page of a query asks every shard' : ''}, got ${count}`,
     );
   });
 
   test.each(BAD_COUNTS)('byValue fails for a count of %d', (count) => {
     const byValue = () => ShardCounts.byValue({ failed: count }, 1);
     expect(byValue).toThrow(InvalidShardCountError);
-    expect(byValue).toThrow(`shardCounts.byValue["failed"] must be a whole number from 1 to 10000, got ${count}`);
+    expect(byValue).toThrow(
+      `shardCounts.byValue["failed"] must be a whole number from 1 to 10000${count === 10_001 ? ', for each page of a query asks every shard' : ''}, got ${count}`,
+    );
   });
 
   test.each(BAD_COUNTS)('byValue fails for a default count of %d', (count) => {
     const byValue = () => ShardCounts.byValue({}, count);
     expect(byValue).toThrow(InvalidShardCountError);
-    expect(byValue).toThrow(`shardCounts.default must be a whole number from 1 to 10000, got ${count}`);
+    expect(byValue).toThrow(
+      `shardCounts.default must be a whole number from 1 to 10000${count === 10_001 ? ', for each page of a query asks every shard' : ''}, got ${count}`,
+    );
   });
 
   test.each([[null], [5], ['many'], [[1, 2]]])('byValue fails for %j in place of counts', (counts) => {

@@ -1,0 +1,72 @@
+import { overloadProbability } from '../../lib/core/planning/overload-probability';
+import { shardsForOverload } from '../../lib/core/planning/shards-for-overload';
+import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+
+const COMMAND = 'even-shards plan overload';
+
+/** The rule of thumb of "GSI Sharding in DynamoDB". */
+const SHARDS_OF_A_PARTITION = 10;
+
+const HELP = `usage: even-shards plan overload --partitions N [options]
+
+Says how likely it is that chance puts more shards on one partition than it can bear, and from how many shards on it is
+unlikely. Shards are placed by the hash of their key, each independently of the others. The numbers are exact.
+
+  --partitions N      of the index or the table
+  --shards K          (default: ${SHARDS_OF_A_PARTITION} for each partition, a rule of thumb)
+  --overload PART     how much more than its share a partition bears (default: 0.5)
+  --utilization PART  the same, as how busy partitions are on average: 0.7 leaves room for 1 / 0.7 of the share
+  --probability P     to stay below (default: 0.05)
+  --json              print one JSON document
+  --help              show this text`;
+
+const OPTIONS = {
+  help: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  overload: { type: 'string' },
+  partitions: { type: 'string' },
+  probability: { type: 'string', default: '0.05' },
+  shards: { type: 'string' },
+  utilization: { type: 'string' },
+} as const;
+
+/** `even-shards plan overload`. */
+export function planOverload(args: string[]): void {
+  const { values: flags } = parsedFlags(COMMAND, { args, options: OPTIONS });
+  if (flags.help) {
+    console.log(HELP);
+    return;
+  }
+  const number = (flag: 'overload' | 'partitions' | 'probability' | 'shards' | 'utilization') =>
+    numberOf(COMMAND, flag, flags[flag]);
+  const partitions = number('partitions');
+  if (partitions === undefined) throw new UsageError('give --partitions', COMMAND);
+  const { shards = SHARDS_OF_A_PARTITION * partitions } = { shards: number('shards') };
+  const probability = number('probability')!;
+  const threshold = { overload: number('overload'), utilization: number('utilization') };
+  const found = inFlagTerms(COMMAND, () => ({
+    shardsToStayBelow: shardsForOverload({ partitions, probability, ...threshold }),
+    probabilityOfOverload: overloadProbability({ shards, partitions, ...threshold }),
+  }));
+  if (flags.json) {
+    console.log(JSON.stringify({ partitions, shards, ...found }, null, 2));
+    return;
+  }
+  const { overload = 0.5, utilization } = threshold;
+  const bears = Number((utilization === undefined ? 1 + overload : 1 / utilization).toFixed(3));
+  const lines = [
+    `${whole(shards)} shards on ${whole(partitions)} partitions, each of which bears ${bears} times its share`,
+    '',
+    `some partition gets more: ${percent(found.probabilityOfOverload)} of all placements`,
+    `from ${whole(found.shardsToStayBelow)} shards on: less than ${percent(probability)}`,
+  ];
+  console.log(lines.join('\n'));
+}
+
+function whole(count: number): string {
+  return count.toLocaleString('en');
+}
+
+function percent(part: number): string {
+  return `${Number((100 * part).toPrecision(3))}%`;
+}
