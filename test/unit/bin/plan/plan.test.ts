@@ -232,7 +232,10 @@ describe('even-shards plan', () => {
     [[], 'give --input, --records-per-second or --writes-per-second'],
     [['queue'], 'can plan a stream, an index, a table, an item or an overload, not "queue"'],
     [['table'], 'a table needs --writes-per-second'],
-    [['table', '--keyspaces', '--writes-per-second', '5'], '--keyspaces plans a table of Amazon Keyspaces: give index, not table'],
+    [
+      ['table', '--keyspaces', '--writes-per-second', '5'],
+      '--keyspaces plans a table of Amazon Keyspaces: give index, not table',
+    ],
     [['stream', 'index'], "unexpected argument 'index'"],
     [['index'], 'an index needs --writes-per-second'],
     [['--key', 'a'], '--key needs --input'],
@@ -251,7 +254,10 @@ describe('even-shards plan', () => {
     [['--writes-per-second', '5', '--share', 'a=1', '--share', 'a=2'], '--share names a twice'],
     [['--records-per-second', '5', '--language', 'go'], '--language must be one of typescript, python, java, got "go"'],
     [['--writes-per-second', '5', '--share', 'a=0'], 'one --share must be above 0'],
-    [['--writes-per-second', '5', '--utilization', '2'], '--utilization must be a number from 0.05 to 0.95, or 1 for the formula of AWS, got 2'],
+    [
+      ['--writes-per-second', '5', '--utilization', '2'],
+      '--utilization must be a number from 0.05 to 0.95, or 1 for the formula of AWS, got 2',
+    ],
   ])('refuses %j', async (args, problem) => {
     const error = await plan(args).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
