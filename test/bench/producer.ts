@@ -3,6 +3,7 @@ import { benchHotKey } from '../support/tables/producer/hot-key';
 import { benchManyKeys } from '../support/tables/producer/many-keys';
 import { benchPacks } from '../support/tables/producer/packs';
 import { benchMemory } from './producer/memory';
+import { benchOverHttp } from './producer/over-http';
 import { benchProcessorTime } from './producer/processor-time';
 import { benchPublishedFigure } from './producer/published-figure';
 
@@ -17,6 +18,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   'many-keys': benchManyKeys,
   packs: benchPacks,
   'five-producers': benchFiveProducers,
+  'over-http': benchOverHttp,
   'processor-time': benchProcessorTime,
   memory: benchMemory,
   'published-figure': benchPublishedFigure,

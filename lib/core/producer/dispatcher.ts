@@ -1,7 +1,7 @@
 import type { EvenShardsError } from '../foundation/errors';
 import type { Lane } from './lane';
 import type { OutgoingRecord, ReadyQueue } from './outgoing-record';
-import type { Placement } from './placement';
+import { hashKeyOfEntry, type Placement } from './placement';
 import { StreamDistributionError } from './producer-errors';
 import type { ProducerSettings } from './producer-options';
 import type { PutRecordsClient } from './put-records-client';
@@ -169,8 +169,9 @@ export class Dispatcher {
    * A record landed elsewhere than the shard map says: the map is old, or the stream ignores keys. Where the map
    * contradicts, a new one decides: a stream that was deleted and made again has its shard ids anew.
    */
-  private async checkShard({ hashKey }: OutgoingRecord, shardId: string): Promise<void> {
-    const isContradicted = (): boolean => this.shards.map!.contradicts(hashKey(), shardId);
+  private async checkShard({ entry }: OutgoingRecord, shardId: string): Promise<void> {
+    const hashKey = hashKeyOfEntry(entry);
+    const isContradicted = (): boolean => this.shards.map!.contradicts(hashKey, shardId);
     const isUrgent = isContradicted();
     const isNew = await this.readShards({ isUrgent });
     if (isUrgent && isNew && isContradicted()) this.listener.stop(new StreamDistributionError());

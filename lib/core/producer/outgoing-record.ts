@@ -9,8 +9,6 @@ export interface OutgoingRecord {
   /** What the entry counts against Kinesis' limits. */
   readonly bytes: number;
   readonly lanes: readonly Lane[];
-  /** The hash key that decides the record's shard. */
-  readonly hashKey: () => bigint;
   /** The shard it is sent to, as the shard map has it; without an id while nobody knows the shards. */
   readonly shard: { readonly shardId: string | undefined; readonly limiter: ShardLimiter | undefined };
 }

@@ -1,6 +1,7 @@
 import { HashBuckets } from '../foundation/hash-buckets';
 import { hashPartitionKey } from '../foundation/hash-key-space';
 import type { ProducerRecord } from './producer-record';
+import type { PutRecordsRequestEntry } from './put-records-client';
 
 /** The records that go to one point of the hash key space and may share a Kinesis record. */
 export interface MeetingPoint {
@@ -38,5 +39,12 @@ export class Placement {
     );
   }
 }
+
+/** The hash key that decides the shard of a Kinesis record. */
+export function hashKeyOfEntry({ PartitionKey, ExplicitHashKey }: PlacedEntry): bigint {
+  return ExplicitHashKey === undefined ? hashPartitionKey(PartitionKey) : BigInt(ExplicitHashKey);
+}
+
+export type PlacedEntry = Pick<PutRecordsRequestEntry, 'PartitionKey' | 'ExplicitHashKey'>;
 
 type PlacedRecord = Pick<ProducerRecord, 'partitionKey' | 'explicitHashKey'>;

@@ -48,23 +48,26 @@ export function checkProducerRecord(
   record: ProducerRecord,
   { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES, field }: { maxRecordBytes?: number; field?: string } = {},
 ): void {
-  const path = (name: string): string => (field === undefined ? name : `${field}.${name}`);
   if (typeof record !== 'object' || record === null) {
     throw new InvalidArgumentError(field ?? 'record', record, 'an object with partitionKey and data');
   }
   const { partitionKey, data, explicitHashKey, sequence } = record;
-  checkPartitionKey(path('partitionKey'), partitionKey);
-  if (explicitHashKey !== undefined) checkHashKey(path('explicitHashKey'), explicitHashKey);
-  if (sequence !== undefined) checkSequence(path('sequence'), sequence);
-  if (!(data instanceof Uint8Array)) throw new InvalidArgumentError(path('data'), data, 'a Uint8Array');
+  checkPartitionKey(path(field, 'partitionKey'), partitionKey);
+  if (explicitHashKey !== undefined) checkHashKey(path(field, 'explicitHashKey'), explicitHashKey);
+  if (sequence !== undefined) checkSequence(path(field, 'sequence'), sequence);
+  if (!(data instanceof Uint8Array)) throw new InvalidArgumentError(path(field, 'data'), data, 'a Uint8Array');
   const bytes = recordBytes(record);
   if (bytes > maxRecordBytes) {
     throw new RecordTooLargeError(
-      path('data'),
+      path(field, 'data'),
       bytes,
       `at most ${maxRecordBytes} bytes together with the partition key`,
     );
   }
+}
+
+function path(field: string | undefined, name: string): string {
+  return field === undefined ? name : `${field}.${name}`;
 }
 
 function checkPartitionKey(field: string, partitionKey: unknown): void {

@@ -47,7 +47,7 @@ export async function putAll<R extends ProducerRecord>(
   if (typeof observer !== 'object' || observer === null) {
     throw new InvalidArgumentError('observer', observer, 'an object with delivered, rejected, or none of them');
   }
-  const tally = new Tally(observer);
+  const tally = new Tally(observer, sink.skipsRejected);
   const { iterator, isAsync } = iteratorOf(records);
   let exhausted = false;
   try {
@@ -81,26 +81,31 @@ class Tally<R extends ProducerRecord> {
   private observerError?: { error: unknown };
   private onEnded = (): void => {};
 
-  constructor(private readonly observer: PutObserver<R>) {}
+  constructor(
+    private readonly observer: PutObserver<R>,
+    private readonly skipsRejected: boolean,
+  ) {}
 
   put(sink: PutSink, index: number, record: R): void {
     this.pending += 1;
-    const end: RecordEnd = {
-      delivered: (receipt) => {
-        this.summary.delivered += 1;
-        this.close(() => this.observer.delivered?.(index, record, receipt));
-      },
-      rejected: (error) => {
-        // A record without a key has none to keep in order; it was refused for that.
-        if (!sink.skipsRejected && typeof record?.partitionKey === 'string') this.holdUp(record.partitionKey);
-        this.summary.rejected += 1;
-        const first = this.summary.firstRejection;
-        if (first === undefined || index < first.index) this.summary.firstRejection = { index, error };
-        this.close(() => this.observer.rejected?.(index, record, error));
-      },
-    };
+    const end = new EndOfRecord(this, index, record);
     if (this.failedKeys.has(record?.partitionKey)) end.rejected(new EarlierRecordFailedError(record.partitionKey));
     else sink.accept(record, end);
+  }
+
+  delivered(index: number, record: R, receipt: PutReceipt): void {
+    this.summary.delivered += 1;
+    if (this.observer.delivered === undefined) this.closeOne();
+    else this.close(() => this.observer.delivered!(index, record, receipt));
+  }
+
+  rejected(index: number, record: R, error: Error): void {
+    // A record without a key has none to keep in order; it was refused for that.
+    if (!this.skipsRejected && typeof record?.partitionKey === 'string') this.holdUp(record.partitionKey);
+    this.summary.rejected += 1;
+    const first = this.summary.firstRejection;
+    if (first === undefined || index < first.index) this.summary.firstRejection = { index, error };
+    this.close(() => this.observer.rejected?.(index, record, error));
   }
 
   /** Resolves when every record that was put has ended. */
@@ -146,6 +151,23 @@ class Tally<R extends ProducerRecord> {
   private closeOne(): void {
     this.pending -= 1;
     if (this.pending === 0) this.onEnded();
+  }
+}
+
+/** What a record of a `putAll` tells its end to. One object a record, where closures would be three. */
+class EndOfRecord<R extends ProducerRecord> implements RecordEnd {
+  constructor(
+    private readonly tally: Tally<R>,
+    private readonly index: number,
+    private readonly record: R,
+  ) {}
+
+  delivered(receipt: PutReceipt): void {
+    this.tally.delivered(this.index, this.record, receipt);
+  }
+
+  rejected(error: Error): void {
+    this.tally.rejected(this.index, this.record, error);
   }
 }
 

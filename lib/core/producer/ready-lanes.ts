@@ -96,9 +96,9 @@ export class ReadyLanes implements ReadyQueue {
   private depart(lane: Lane, shard: ShardQueue<Lane>): OutgoingRecord {
     const unit = lane.unit ?? this.units.form(lane);
     lane.depart(unit);
-    const hashKey = this.hashKeyOf(lane);
-    this.turns.spend(shard, unit.bytes, hashKey);
-    return { entry: unit.entry!, bytes: unit.bytes, lanes: [lane], hashKey, shard };
+    const { entry, bytes } = unit;
+    this.turns.spend(shard, bytes, entry!);
+    return { entry: entry!, bytes, lanes: [lane], shard };
   }
 
   private queueOf(lane: Lane): ShardQueue<Lane> {
@@ -106,14 +106,8 @@ export class ReadyLanes implements ReadyQueue {
     const { generation } = this.turns;
     const place = this.places.get(lane.partitionKey);
     if (place?.generation === generation && place.explicitHashKey === explicitHashKey) return place.queue;
-    const queue = this.turns.queueAt(this.hashKeyOf(lane));
-    // Without a map there is one queue, which it takes no work to find.
+    const queue = this.turns.queueAt(this.turns.isMapped ? this.placement.hashKeyOf(lane.head.record) : undefined);
     if (queue.limiter !== undefined) this.places.set(lane.partitionKey, { queue, explicitHashKey, generation });
     return queue;
-  }
-
-  private hashKeyOf({ partitionKey, head }: Lane): () => bigint {
-    const { explicitHashKey } = head.record;
-    return () => this.placement.hashKeyOf({ partitionKey, explicitHashKey });
   }
 }

@@ -169,10 +169,7 @@ export class ReadyPacks implements ReadyQueue {
 
   private enqueue(company: Company): void {
     company.state = 'queued';
-    this.turns.enqueue(
-      this.turns.queueAt(() => company.point.hashKey),
-      company,
-    );
+    this.turns.enqueue(this.turns.queueAt(company.point.hashKey), company);
   }
 
   /** The company's lanes have all gone. */
@@ -193,10 +190,10 @@ export class ReadyPacks implements ReadyQueue {
       lane.depart(this.units.addTo(pack, point, lane, 1)!);
       lanes.push(lane);
     }
-    const hashKey = (): bigint => point.hashKey;
     const bytes = pack.byteLength;
-    this.turns.spend(shard, bytes, hashKey);
-    return { entry: entryOf(pack.build()), bytes, lanes, hashKey, shard };
+    const entry = entryOf(pack.build());
+    this.turns.spend(shard, bytes, entry);
+    return { entry, bytes, lanes, shard };
   }
 
   private fill(pack: AggregateBuilder, company: Company): Lane[] {

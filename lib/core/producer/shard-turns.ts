@@ -1,4 +1,6 @@
 import { Fifo } from './fifo';
+import { hashKeyOfEntry, type PlacedEntry } from './placement';
+import type { PutRecordsRequestEntry } from './put-records-client';
 import { ShardLimiter } from './shard-limiter';
 import type { ShardMap } from './shard-map';
 
@@ -31,7 +33,7 @@ export class ShardTurns<T> {
   private parked: ShardQueue<T>[] = [];
   private map?: ShardMap;
   /** What was sent before the shards were known, to be counted when they are. */
-  private readonly sentUnmapped: { hashKey: () => bigint; bytes: number }[] = [];
+  private readonly sentUnmapped: { place: PlacedEntry; bytes: number }[] = [];
 
   /** The shard whose turn it is; undefined if none has anything. Its queue is not empty. */
   get current(): ShardQueue<T> | undefined {
@@ -46,9 +48,13 @@ export class ShardTurns<T> {
     return this.parked.length > 0;
   }
 
-  queueAt(hashKey: () => bigint): ShardQueue<T> {
-    if (this.map === undefined) return this.unmapped;
-    const shardId = this.map.shardIdOf(hashKey());
+  /** Whether the shards are known. Until then there is one queue, which it takes no hash key to find. */
+  get isMapped(): boolean {
+    return this.map !== undefined;
+  }
+
+  queueAt(hashKey: bigint | undefined): ShardQueue<T> {
+    const shardId = hashKey === undefined ? undefined : this.map?.shardIdOf(hashKey);
     return (shardId !== undefined && this.queues.get(shardId)) || this.unmapped;
   }
 
@@ -74,11 +80,11 @@ export class ShardTurns<T> {
     for (const queue of this.parked.splice(0)) this.giveTurn(queue);
   }
 
-  /** Counts what is sent to a shard. `hashKey` must not hold on to data: the shards may never be known. */
-  spend(queue: ShardQueue<T>, bytes: number, hashKey: () => bigint): void {
+  /** Counts what is sent to a shard. Does not hold on to data: the shards may never be known. */
+  spend(queue: ShardQueue<T>, bytes: number, { PartitionKey, ExplicitHashKey }: PutRecordsRequestEntry): void {
     if (queue.limiter !== undefined) queue.limiter.spend(bytes);
     else if (this.map === undefined && this.sentUnmapped.length < MAX_SENT_UNMAPPED) {
-      this.sentUnmapped.push({ hashKey, bytes });
+      this.sentUnmapped.push({ place: { PartitionKey, ExplicitHashKey }, bytes });
     }
   }
 
@@ -94,7 +100,8 @@ export class ShardTurns<T> {
     for (const shardId of map.shardIds) {
       this.queues.set(shardId, emptyQueue(shardId, limiters.get(shardId) ?? new ShardLimiter(nowMs)));
     }
-    for (const { hashKey, bytes } of this.sentUnmapped.splice(0)) this.queueAt(hashKey).limiter?.spend(bytes);
+    for (const { place, bytes } of this.sentUnmapped.splice(0))
+      this.queueAt(hashKeyOfEntry(place)).limiter?.spend(bytes);
     return items;
   }
 

@@ -74,7 +74,8 @@ export class UnitFormer {
   form(lane: Lane): Unit {
     const { record, bytes } = lane.head;
     if (this.isWrapped(record)) return this.aggregate(lane, this.options.aggregation === 'none' ? 1 : lane.length);
-    const entry = entryOf({ ...record, explicitHashKey: this.placement.explicitHashKeyOf(record) });
+    const { partitionKey, data } = record;
+    const entry = entryOf({ partitionKey, data, explicitHashKey: this.placement.explicitHashKeyOf(record) });
     return { entry, bytes, records: 1, attempts: 0 };
   }
 

@@ -1,6 +1,6 @@
 import { deaggregate } from '../../../../lib/core';
 import { Lane } from '../../../../lib/core/producer/lane';
-import { Placement } from '../../../../lib/core/producer/placement';
+import { hashKeyOfEntry, Placement } from '../../../../lib/core/producer/placement';
 import { ReadyPacks } from '../../../../lib/core/producer/ready-packs';
 import { UnitFormer } from '../../../../lib/core/producer/unit-former';
 
@@ -29,8 +29,8 @@ function expireFirst(lane: Lane, ready: ReadyPacks, nowMs: number): void {
 }
 
 const hashKeysOf = (ready: ReadyPacks, nowMs: number) =>
-  ready.takeBatch(500, nowMs).map(({ hashKey, entry, lanes }) => ({
-    hashKey: hashKey(),
+  ready.takeBatch(500, nowMs).map(({ entry, lanes }) => ({
+    hashKey: hashKeyOfEntry(entry),
     records: deaggregate({ partitionKey: entry.PartitionKey, data: entry.Data }).map((each) => each.explicitHashKey),
     lanes: lanes.map(({ partitionKey }) => partitionKey),
   }));
