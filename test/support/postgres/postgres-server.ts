@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import { Client, Pool } from 'pg';
 
 const ROOT = process.cwd();
@@ -15,21 +15,23 @@ export const hasPostgres = existsSync(join(ROOT, 'node_modules', '@embedded-post
 export class PostgresServer {
   private readonly pools: Pool[] = [];
 
-  static async start(): Promise<PostgresServer> {
-    const child = spawn(process.execPath, [join(ROOT, 'test', 'support', 'postgres', 'serve.mjs')], {
+  /** @param settings such as `wal_writer_delay=10s` */
+  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
+    const child = spawn(process.execPath, [join(ROOT, 'test', 'support', 'postgres', 'serve.mjs'), ...settings], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const failed = once(child, 'exit').then(() => {
       throw new Error('Postgres did not start');
     });
-    const ready = once(createInterface({ input: child.stdout! }), 'line');
-    const [connectionString] = (await Promise.race([ready, failed])) as [string];
+    const lines = createInterface({ input: child.stdout! });
+    const [connectionString] = (await Promise.race([once(lines, 'line'), failed])) as [string];
     failed.catch(() => {});
-    return new PostgresServer(child, connectionString);
+    return new PostgresServer(child, lines, connectionString);
   }
 
   private constructor(
     private readonly child: ChildProcess,
+    private readonly lines: Interface,
     private readonly connectionString: string,
   ) {}
 
@@ -39,6 +41,31 @@ export class PostgresServer {
     await client.query(`CREATE DATABASE ${name}`);
     await client.end();
     return this.urlOf(name);
+  }
+
+  /** Kills every process of the server at once, and starts it again. */
+  async crash(): Promise<void> {
+    await this.command('crash');
+  }
+
+  /** Kills every process of the server at once, for good. */
+  async kill(): Promise<void> {
+    await this.command('kill');
+  }
+
+  /** Starts a replica that streams from the server, and stops with it. */
+  async startStandby(): Promise<string> {
+    return this.command('standby');
+  }
+
+  private async command(name: string): Promise<string> {
+    this.child.stdin!.write(`${name}\n`);
+    const failed = once(this.child, 'exit').then(() => {
+      throw new Error(`Postgres has ended, told to ${name}`);
+    });
+    const [answer] = await Promise.race([once(this.lines, 'line'), failed]);
+    failed.catch(() => {});
+    return answer;
   }
 
   urlOf(database: string, { user = 'postgres', password = 'postgres' } = {}): string {
@@ -67,6 +94,7 @@ export class PostgresServer {
 
   async stop(): Promise<void> {
     await Promise.all(this.pools.map((pool) => pool.end()));
+    if (this.child.exitCode !== null) return;
     const exited = once(this.child, 'exit');
     this.child.stdin!.end();
     await exited;

