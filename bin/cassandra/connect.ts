@@ -1,5 +1,6 @@
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { Client, type ClientOptions, policies, types } from 'cassandra-driver';
+import type { Client } from 'cassandra-driver';
+import { cassandraClient } from '../../lambda/keyspaces-query-fanout/cassandra-client';
 import { keyspacesClient } from '../../lambda/keyspaces-query-fanout/keyspaces-client';
 import { EvenShardsError, shortened } from '../../lib/core/foundation/errors';
 import { UsageError } from '../flags';
@@ -32,23 +33,15 @@ export function cassandraAddress(command: string, text: string): CassandraAddres
   );
 }
 
-/** What every client of Cassandra has here: numbers without loss, and no retries besides those of the core. */
-export function cassandraOptions({ host, port }: CassandraAddress): ClientOptions {
-  return {
-    contactPoints: [host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`],
-    policies: {
-      retry: new policies.retry.FallthroughRetryPolicy(),
-      // Whichever data center that one is in.
-      loadBalancing: new policies.loadBalancing.RoundRobinPolicy(),
-    },
-    pooling: { coreConnectionsPerHost: { [types.distance.local]: 1 } },
-    encoding: { useBigIntAsLong: true, useBigIntAsVarint: true, map: Map, set: Set },
-  };
+/** An address as the driver takes it. */
+export function contactPointOf({ host, port }: CassandraAddress): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** @throws CassandraError if it cannot be reached */
 export async function connectToCassandra(address: CassandraAddress): Promise<Client> {
-  return connected(new Client(cassandraOptions(address)), `a Cassandra at ${address.host}:${address.port}`);
+  const contactPoint = contactPointOf(address);
+  return connected(cassandraClient(contactPoint), `a Cassandra at ${contactPoint}`);
 }
 
 /**

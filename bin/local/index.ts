@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { findDynoxide } from './emulators/dynoxide';
 import { unlessFailed } from './emulators/emulator-thread';
 import { endWithLauncher } from './end-with-launcher';
-import { gateOptions, LOCAL_HELP, localFlags, port } from './local-flags';
+import { cassandraOf, gateOptions, LOCAL_HELP, localFlags, port } from './local-flags';
 import { examples, readyLine } from './ready-message';
 import { startLocal } from './run-local';
 import { runSample } from './sample';
@@ -26,6 +26,7 @@ export async function local(args: string[]): Promise<void> {
     port: port(flags.port),
     kinesisEndpoint: flags['kinesis-endpoint'],
     dynamodbEndpoint: flags['dynamodb-endpoint'],
+    cassandra: cassandraOf(flags.cassandra),
     dynoxide: flags.dynalite ? undefined : findDynoxide(),
     gates,
     onProgress: print,

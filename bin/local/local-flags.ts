@@ -1,5 +1,6 @@
+import { type CassandraAddress, cassandraAddress } from '../cassandra/connect';
 import { inFlagTerms, parsedFlags, UsageError } from '../flags';
-import { checkLoopback } from './emulators/running-emulator';
+import { checkLoopback, isLoopback } from './emulators/running-emulator';
 import { FAULT_KINDS, FAULTY_SERVICES, parseFaults } from './limits/faults';
 import type { GateOptions } from './limits/gates';
 
@@ -16,6 +17,8 @@ options:
   --kinesis-endpoint URL   a Kinesis emulator that runs on this machine (default: kinesis-local, started here)
   --dynamodb-endpoint URL  a DynamoDB emulator that runs on this machine (default: started here, dynoxide if it is
                        installed, else dynalite)
+  --cassandra HOST:PORT    a Cassandra that runs on this machine: the app's tables of Amazon Keyspaces are made there, if they
+                       are not there yet, and functions and the page read them (default: those tables are left out)
   --dynalite           start dynalite although dynoxide is installed
   --json               print one line of JSON on stdout when ready; everything else goes to stderr
   --logs               show what the functions write, on stderr
@@ -34,6 +37,7 @@ options of the sample, which --serve leaves out:
 
 const OPTIONS = {
   app: { type: 'string', default: 'cdk.out' },
+  cassandra: { type: 'string' },
   help: { type: 'boolean', default: false },
   faults: { type: 'string' },
   id: { type: 'string' },
@@ -84,6 +88,14 @@ export function localFlags(args: string[]) {
     if (endpoint !== undefined) inFlagTerms(COMMAND, () => checkLoopback(field, endpoint));
   }
   return flags;
+}
+
+/** The address of a Cassandra, which is on this machine: a local run writes to nothing else. */
+export function cassandraOf(text: string | undefined): CassandraAddress | undefined {
+  if (text === undefined) return undefined;
+  const address = cassandraAddress(COMMAND, text);
+  if (isLoopback(address.host)) return address;
+  throw new UsageError(`--cassandra must be on the loopback interface, such as 127.0.0.1:9042, got "${text}"`, COMMAND);
 }
 
 /** `--limits` may stand alone. */

@@ -1,4 +1,5 @@
 import { SEGMENTS_AT_ONCE, TABLES } from '../../lib/core/foundation/function-environment';
+import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalResource } from './assembly/deployment-plan';
 import type { LocalStack } from './run-local';
@@ -6,7 +7,7 @@ import { indexesOf, producersOf } from './sample/sample-targets';
 import type { Window } from './window/window-server';
 
 /** What `--json` prints when all is ready. */
-export function readyLine({ endpoints, functions, streams, tables }: LocalStack, window?: Window): string {
+export function readyLine({ endpoints, functions, streams, tables, keyspaces }: LocalStack, window?: Window): string {
   return JSON.stringify({
     ready: true,
     endpoints,
@@ -14,10 +15,11 @@ export function readyLine({ endpoints, functions, streams, tables }: LocalStack,
     functions: namesByPath(functions),
     streams: namesByPath(streams),
     tables: namesByPath(tables),
+    ...(keyspaces && { keyspacesTables: namesByPath(keyspaces.tables) }),
   });
 }
 
-function namesByPath(resources: readonly LocalResource[]): Record<string, string> {
+function namesByPath(resources: readonly Pick<LocalResource, 'path' | 'name'>[]): Record<string, string> {
   return Object.fromEntries(resources.map(({ path, name }) => [path, name]));
 }
 
@@ -29,8 +31,8 @@ export function examples(stack: LocalStack, window: Window): string[] {
     ...indexesOf(stack).map(({ functionPath, name, config }) => [functionPath, samplePayload(name, config)] as const),
     ...producersOf(stack).map(({ functionPath }) => [functionPath, SAMPLE_RECORDS] as const),
     ...stack.functions.flatMap(({ path, environment }): [string, object][] => {
-      const [table] = Object.keys(JSON.parse(environment[TABLES] ?? '{}'));
-      if (table !== undefined) return [[path, { table, value: 'a' }]];
+      const [[table, config] = []] = Object.entries(JSON.parse(environment[TABLES] ?? '{}'));
+      if (table !== undefined) return [[path, { table, value: sampleValue(config) }]];
       return SEGMENTS_AT_ONCE in environment ? [[path, SAMPLE_SEGMENT]] : [];
     }),
   ]);
@@ -47,6 +49,18 @@ export function examples(stack: LocalStack, window: Window): string[] {
     '  --function-name NAME --payload fileb:///dev/stdin /dev/stdout',
   ];
 }
+
+/** A value of a table: of each column of its key, if it is one of Amazon Keyspaces. */
+function sampleValue(config: unknown): unknown {
+  const { partitionKey }: Partial<ShardedKeyspacesConfig> = Object(config);
+  return partitionKey ? Object.fromEntries(partitionKey.map(({ name, type }) => [name, SAMPLES[type] ?? 1])) : 'a';
+}
+
+const SAMPLES: Partial<Record<CqlKeyType, unknown>> = {
+  ...{ ascii: 'a', text: 'a', varchar: 'a', blob: 'YQ==', boolean: true },
+  ...{ date: '2020-07-09', time: '08:30:00', timestamp: '2020-07-09T08:30:00.000Z' },
+  ...{ timeuuid: '00000000-0000-1000-8000-000000000000', uuid: '00000000-0000-4000-8000-000000000000' },
+};
 
 const SAMPLE_RECORDS = { records: [{ partitionKey: 'account-1', data: 'hello' }] };
 

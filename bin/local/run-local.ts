@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { resolve } from 'node:path';
 import { EvenShardsError, InvalidArgumentError } from '../../lib/core/foundation/errors';
+import { type CassandraAddress, contactPointOf } from '../cassandra/connect';
 import { readCloudAssembly } from './assembly/cloud-assembly';
 import {
   type DeploymentPlan,
@@ -23,6 +24,7 @@ import { FunctionPool } from './functions/function-pool';
 import type { LogSink } from './functions/function-thread';
 import { endpointOf, functionReference, startInvokeServer } from './functions/invoke-server';
 import { type Endpoints, lambdaEnvironment } from './functions/lambda-environment';
+import { describeTables, isNotOfCassandra, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
 import { type GateOptions, type Gates, startGates } from './limits/gates';
 
 export interface LocalOptions {
@@ -40,6 +42,8 @@ export interface LocalOptions {
    * @default dynalite, started in a thread
    */
   readonly dynoxide?: Program | undefined;
+  /** A Cassandra that runs already, on the loopback interface. @default tables of Amazon Keyspaces are left out */
+  readonly cassandra?: CassandraAddress | undefined;
   /** Port of the Lambda endpoint. @default a free one */
   readonly port?: number;
   /** Receives a line for each step of the start. @default nobody does */
@@ -59,6 +63,8 @@ export interface LocalStack {
   readonly streams: readonly LocalStream[];
   readonly tables: readonly LocalTable[];
   readonly functions: readonly LocalFunction[];
+  /** The tables of Amazon Keyspaces, and who answers for it; absent where nobody does. */
+  readonly keyspaces?: LocalKeyspaces;
   readonly leftOut: readonly LeftOut[];
   /** What stands before the emulators, if anything was asked for. */
   readonly gates?: Gates;
@@ -92,13 +98,16 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     kinesisEndpoint,
     dynamodbEndpoint,
     dynoxide,
+    cassandra,
     onProgress = () => {},
     onFunctionLog,
     gates: gateOptions,
   } = options;
   const isDynalite = dynamodbEndpoint === undefined && dynoxide === undefined;
   const support = { multiAttributeKeys: !isDynalite, transactions: !isDynalite };
-  const plan = planDeployment(readCloudAssembly(resolve(app)), support);
+  const stacks = readCloudAssembly(resolve(app));
+  const planned = planDeployment(stacks, support);
+  const plan = cassandra === undefined ? planned : { ...planned, leftOut: planned.leftOut.filter(isNotOfCassandra) };
   onProgress(`read ${app}`);
 
   const parts: Stoppable[] = [];
@@ -117,7 +126,12 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     const emulators = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint };
     const gates = gateOptions && (await startGates(emulators, gateOptions, onProgress));
     if (gates !== undefined) parts.push(gates);
-    const endpoints = { ...emulators, ...gates?.endpoints, lambda: endpointOf(lambda) };
+    const endpoints: Endpoints = {
+      ...emulators,
+      ...gates?.endpoints,
+      ...(cassandra && { cassandra: contactPointOf(cassandra) }),
+      lambda: endpointOf(lambda),
+    };
     if (dynoxide !== undefined && dynamodbEndpoint === undefined)
       onProgress(`dynamodb is dynoxide, ${dynoxide.at(-1)}`);
     onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
@@ -132,12 +146,14 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     // As with the emulators' own: that nobody waits for it must not end the process.
     failure.catch(() => {});
     await unlessFailed(deploy(plan, ungatedClients), failure);
+    const keyspaces = cassandra && (await localKeyspaces(cassandra, stacks));
+    if (keyspaces !== undefined) parts.push({ stop: () => keyspaces.client.shutdown() });
     for (const definition of plan.functions) {
       const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), onFunctionLog);
       pools.set(definition.name, pool);
       parts.push(pool);
     }
-    for (const line of describe(plan)) onProgress(line);
+    for (const line of [...describe(plan), ...(keyspaces ? describeTables(keyspaces) : [])]) onProgress(line);
 
     return {
       ...plan,
@@ -145,6 +161,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       clients,
       ungatedClients,
       gates,
+      ...(keyspaces && { keyspaces }),
       invoke: async (name, payload) => invoke(functionNamed(name, pools), payload, functionReference(name)?.qualifier),
       failure,
       stop,

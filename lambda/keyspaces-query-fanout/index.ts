@@ -1,17 +1,20 @@
 import type { Context } from 'aws-lambda';
 import { FanOutHistory } from '../../lib/core/foundation/fan-out/fan-out-history';
-import { TABLES } from '../../lib/core/foundation/function-environment';
+import { CASSANDRA, TABLES } from '../../lib/core/foundation/function-environment';
 import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
 import { functionMetrics, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
+import { cassandraClient, checkLocal } from './cassandra-client';
 import { keyspacesClient } from './keyspaces-client';
 import type { QueryEvent } from './query-event';
 import { queryMetrics } from './query-metrics';
 import { type QueryResponse, queryPage } from './query-page';
 
+const local = process.env[CASSANDRA];
+
 const environment = {
-  client: keyspacesClient(requiredEnvironment('AWS_REGION')),
+  client: local === undefined ? keyspacesClient(requiredEnvironment('AWS_REGION')) : cassandraClient(checkLocal(local)),
   tables: JSON.parse(requiredEnvironment(TABLES)) as Record<string, ShardedKeyspacesConfig>,
   history: new FanOutHistory(),
 };

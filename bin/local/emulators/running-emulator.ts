@@ -1,12 +1,16 @@
 import { InvalidArgumentError } from '../../../lib/core/foundation/errors';
 import type { Emulator } from './emulator-thread';
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[?::1\]?)$/;
+
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
 
 /** @throws InvalidArgumentError for an endpoint that is not on this machine: a local run writes to nothing else */
 export function checkLoopback(field: string, endpoint: string): void {
   const { protocol, hostname } = URL.canParse(endpoint) ? new URL(endpoint) : { protocol: '', hostname: '' };
-  if (protocol === 'http:' && LOOPBACK.test(hostname)) return;
+  if (protocol === 'http:' && isLoopback(hostname)) return;
   const allowed = 'an http URL on the loopback interface, such as http://127.0.0.1:8000';
   throw new InvalidArgumentError(field, endpoint, allowed);
 }

@@ -1,3 +1,4 @@
+import { CASSANDRA } from '../../../lib/core/foundation/function-environment';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_REGION } from '../assembly/emulated-types';
 
@@ -6,10 +7,15 @@ export interface Endpoints {
   readonly kinesis: string;
   readonly dynamodb: string;
   readonly lambda: string;
+  /** `HOST:PORT` of a Cassandra in place of Amazon Keyspaces, if there is one. */
+  readonly cassandra?: string;
 }
 
 /** Credentials that no emulator checks and that are worth nothing on AWS. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+/** A port that nothing listens on. */
+const NOBODY = '127.0.0.1:1';
 
 /** The environment of a function: what its template declares, what Lambda adds, and the way to the emulators. */
 export function lambdaEnvironment(definition: LocalFunction, endpoints: Endpoints): Record<string, string> {
@@ -29,8 +35,15 @@ export function lambdaEnvironment(definition: LocalFunction, endpoints: Endpoint
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
     AWS_LAMBDA_LOG_STREAM_NAME: 'local',
     AWS_REGION: LOCAL_REGION,
+    // The driver reads no endpoint from its environment: without a Cassandra it is to find nobody, on this machine.
+    ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? NOBODY }),
     AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
     LAMBDA_TASK_ROOT: definition.codeDirectory,
     PATH: process.env.PATH ?? '',
   };
+}
+
+/** Whether a construct has told it of a table of Amazon Keyspaces. */
+function knowsKeyspaces({ environment }: LocalFunction): boolean {
+  return Object.values(environment).some((text) => text.includes('"keyspaceName"'));
 }

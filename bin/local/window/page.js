@@ -2,6 +2,7 @@
 import { byId, element, hotIf, number, replace, table } from './elements.js';
 import { ask, onSubmit } from './forms.js';
 import { indexView, storedView } from './index-view.js';
+import { isOfKeyspaces, keyFields, keyspacesList, rowEventOf, rowPageView } from './keyspaces-view.js';
 import { loadsView, throughText } from './load-view.js';
 import { conditionFields, eventOf, pageView } from './query-view.js';
 import { streamView } from './stream-view.js';
@@ -54,7 +55,7 @@ onSubmit(byId('load'), byId('load-problem'), async (data) => {
 });
 
 onSubmit(byId('stored'), byId('stored-problem'), async (data) => {
-  const { path, index } = app.indexes[Number(data.get('index'))];
+  const { path, index } = stores()[Number(data.get('index'))];
   replace(byId('stored-result'), ...storedView(await ask('stored', { path, index })));
 });
 
@@ -67,21 +68,27 @@ async function query({ index, event }) {
   const { cursor } = outcome.answer;
   nextPage = cursor === undefined ? undefined : { index, event: { ...event, cursor } };
   byId('next-page').disabled = nextPage === undefined;
-  replace(byId('query-result'), ...pageView(index, event, outcome));
+  const view = isOfKeyspaces(index) ? rowPageView : pageView;
+  replace(byId('query-result'), ...view(index, event, outcome));
 }
 
 const queriedIndex = () => queried()[Number(document.querySelector('#query [name=index]').value)];
-const queried = () => app.indexes.filter(({ query: found }) => found !== undefined);
+const queried = () => stores().filter(({ query: found }) => found !== undefined);
+/** What has shards: indexes and tables of DynamoDB, and tables of Amazon Keyspaces. */
+const stores = () => [...app.indexes, ...app.keyspacesTables];
 
 function showConditions() {
   const index = queriedIndex();
   document.querySelector('#query [name=value]').disabled = index?.valueAttribute === undefined;
-  byId('conditions').replaceChildren(...(index === undefined ? [] : conditionFields(index)));
+  const isRows = index !== undefined && isOfKeyspaces(index);
+  byId('filter').disabled = isRows;
+  const fields = index === undefined ? [] : [...(isRows ? keyFields(index) : []), ...conditionFields(index)];
+  byId('conditions').replaceChildren(...fields);
 }
 
 onSubmit(byId('query'), byId('query-problem'), async (data) => {
   const index = queriedIndex();
-  await query({ index, event: eventOf(data, index) });
+  await query({ index, event: (isOfKeyspaces(index) ? rowEventOf : eventOf)(data, index) });
 });
 document.querySelector('#query [name=index]').addEventListener('change', showConditions);
 byId('next-page').addEventListener('click', () => {
@@ -143,7 +150,8 @@ ask('app').then((described) => {
   document.querySelector('#invoke [name=name]').replaceChildren(...functions);
   offer('load', 'through', app.loadTargets.map(throughText));
   offer('query', 'index', queried().map(nameOf));
-  offer('stored', 'index', app.indexes.map(nameOf));
+  offer('stored', 'index', stores().map(nameOf));
+  replace(byId('keyspaces-list'), ...keyspacesList(app.keyspacesTables));
   showConditions();
 });
 connect();

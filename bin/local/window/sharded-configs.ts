@@ -29,16 +29,23 @@ function configsOf({ path, environment }: LocalFunction): Omit<Sharded, 'path'>[
     const value = jsonOf(text);
     if (isConfig(value)) return [{ config: value }];
     if (variable !== INDEXES && variable !== TABLES) return [];
-    return Object.entries(Object(value)).map(([name, config]) => ({
-      config: config as ShardedConfig,
-      query: { functionPath: path, event: variable === INDEXES ? { index: name } : { table: name } },
-    }));
+    return Object.entries(Object(value))
+      .filter(isOfDynamoDb)
+      .map(([name, config]) => ({
+        config: config as ShardedConfig,
+        query: { functionPath: path, event: variable === INDEXES ? { index: name } : { table: name } },
+      }));
   });
 }
 
 function isConfig(value: unknown): value is ShardedConfig {
   const { tableName, shardAttribute, shards } = Object(value);
   return typeof tableName === 'string' && typeof shardAttribute === 'string' && typeof shards === 'object';
+}
+
+/** Functions have tables of Amazon Keyspaces in the same variable. */
+function isOfDynamoDb([, config]: [string, unknown]): boolean {
+  return !('keyspaceName' in Object(config));
 }
 
 function jsonOf(text: string): unknown {

@@ -11,8 +11,10 @@ import type { Gates } from '../limits/gates';
 import { FunctionFailedError, type LocalStack } from '../run-local';
 import type { FunctionLogs } from './function-logs';
 import { partitionOf } from './index-entry';
+import { keyspacesTables } from './keyspaces-tables';
 import { type LoadOptions, loadTargets } from './load';
 import { storedItems } from './stored-items';
+import { storedRows } from './stored-rows';
 import { WatchedStack } from './watched-stack';
 import { busiestHashKeys, windowState } from './window-state';
 
@@ -25,7 +27,7 @@ export interface Window {
 /** The page's modules. */
 const SCRIPTS = [
   ...['page.js', 'elements.js', 'forms.js'],
-  ...['stream-view.js', 'index-view.js', 'counts-view.js', 'load-view.js', 'query-view.js'],
+  ...['stream-view.js', 'index-view.js', 'counts-view.js', 'keyspaces-view.js', 'load-view.js', 'query-view.js'],
 ];
 
 /** How often a window is told the state. */
@@ -55,7 +57,11 @@ export async function startWindow(stack: LocalStack, gates: Gates, logs: Functio
   const actions: Readonly<Record<string, Action>> = {
     app: async () => describeApp(watched),
     invoke: ({ name, event }: { name: string; event: unknown }) => invoke(stack, gates, logs, name, event),
-    stored: ({ path, index }: { path: string; index: string }) => storedItems(stack, configOf(watched, path, index)),
+    stored: ({ path, index }: { path: string; index: string }) => {
+      const table = stack.keyspaces?.tables.find((each) => each.path === path);
+      if (table !== undefined) return storedRows(stack.keyspaces!.client, table.config);
+      return storedItems(stack, configOf(watched, path, index));
+    },
     load: (options: LoadOptions) => watched.loads.start(options),
   };
 
@@ -178,6 +184,7 @@ function describeApp({ stack, sharded }: WatchedStack): object {
   return {
     functions: stack.functions.map(({ path }) => path),
     loadTargets: loadTargets(stack).map(({ way, target }) => ({ way, target })),
+    keyspacesTables: keyspacesTables(stack),
     indexes: sharded.map(({ config, path, query }) => ({
       query,
       config,

@@ -43,6 +43,9 @@ export const SEGMENTS_AT_ONCE = 'EVEN_SHARDS_SEGMENTS_AT_ONCE';
  */
 export const TABLES = 'EVEN_SHARDS_TABLES';
 
+/** Keyspaces query, in a local run: `HOST:PORT` of a Cassandra on the loopback interface, in place of Amazon Keyspaces. */
+export const CASSANDRA = 'EVEN_SHARDS_CASSANDRA';
+
 /** Producer and outbox relay: `true` if the producer aggregates the records of a key. Producer: `packed` if it packs. */
 export const AGGREGATION = 'EVEN_SHARDS_AGGREGATION';
 

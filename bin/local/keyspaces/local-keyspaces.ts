@@ -1,0 +1,67 @@
+import type { Client } from 'cassandra-driver';
+import type { ShardedKeyspacesConfig } from '../../../lib/core/keyspaces';
+import { type CassandraAddress, CassandraError, connectToCassandra } from '../../cassandra/connect';
+import { type TableOfApp, tablesOfApp } from '../../cassandra/tables-of-app';
+import { createKeyspace, createTable } from '../../cql/create-table';
+import type { AssemblyStack } from '../assembly/cloud-assembly';
+import type { LeftOut } from '../assembly/deployment-plan';
+
+/** A sharded table of Amazon Keyspaces, on a Cassandra. */
+export interface LocalKeyspacesTable {
+  /** Construct path. */
+  readonly path: string;
+  /** The keyspace, a point, and the table. */
+  readonly name: string;
+  readonly config: ShardedKeyspacesConfig;
+}
+
+/** A Cassandra with the tables of an app. */
+export interface LocalKeyspaces {
+  readonly client: Client;
+  readonly tables: readonly LocalKeyspacesTable[];
+}
+
+/** What a Cassandra takes off the list of what is left out. */
+const OF_CASSANDRA = ['AWS::Cassandra::Keyspace', 'AWS::Cassandra::Table'];
+
+export function isNotOfCassandra({ type }: LeftOut): boolean {
+  return !OF_CASSANDRA.includes(type);
+}
+
+/**
+ * Makes the keyspaces and tables of an app that a Cassandra does not have yet. It changes none that is there.
+ *
+ * @throws CassandraError if it cannot be reached, or refuses a table
+ */
+export async function localKeyspaces(
+  address: CassandraAddress,
+  stacks: readonly AssemblyStack[],
+): Promise<LocalKeyspaces> {
+  const declared = tablesOfApp(stacks);
+  const client = await connectToCassandra(address);
+  try {
+    for (const name of new Set(declared.map(({ properties }) => properties.KeyspaceName)))
+      await make(client, `the keyspace ${name}`, createKeyspace(name));
+    for (const { path, properties } of declared) await make(client, path, createTable(properties));
+  } catch (error) {
+    await client.shutdown();
+    throw error;
+  }
+  return { client, tables: declared.flatMap(sharded) };
+}
+
+function sharded({ path, config }: TableOfApp): LocalKeyspacesTable[] {
+  return config === undefined ? [] : [{ path, name: `${config.keyspaceName}.${config.tableName}`, config }];
+}
+
+async function make(client: Client, what: string, statement: string): Promise<void> {
+  try {
+    await client.execute(statement);
+  } catch (error) {
+    throw new CassandraError(`cannot create ${what}`, error);
+  }
+}
+
+export function describeTables({ tables }: LocalKeyspaces): string[] {
+  return tables.map(({ path, name }) => `table ${path} of Amazon Keyspaces, ${name} on Cassandra`);
+}

@@ -1,0 +1,121 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { CfnKeyspace } from 'aws-cdk-lib/aws-cassandra';
+import { type LocalStack, startLocal } from '../../../bin/local/run-local';
+import { FunctionLogs } from '../../../bin/local/window/function-logs';
+import type { StoredRows } from '../../../bin/local/window/stored-rows';
+import { startWindow, type Window } from '../../../bin/local/window/window-server';
+import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTable } from '../../../lib';
+import { KEYSPACES_WRITE_OPTIONS, shardColumns } from '../../../lib/core/keyspaces';
+import { type RunningCassandra, startCassandra } from './cassandra';
+
+/** A local run of an app with a table of Amazon Keyspaces, against a Cassandra that somebody else has started. */
+
+function synthesized(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'keyspaces-app-'));
+  const app = new App({ outdir: directory });
+  const stack = new Stack(app, 'App');
+  const keyspace = new CfnKeyspace(stack, 'Tracker', { keyspaceName: 'tracker' });
+  const blogs = new ShardedKeyspacesTable(stack, 'Blogs', {
+    keyspaceName: keyspace.ref,
+    tableName: 'blogs',
+    partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
+    clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
+    regularColumns: [{ name: 'words', cqlType: CqlType.INT }],
+    shardCounts: ShardCounts.uniform(5),
+    firstShard: 1,
+  });
+  new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogs] });
+  app.synth();
+  return directory;
+}
+
+const ROWS = 60;
+const day = '2020-07-09';
+
+let cassandra: RunningCassandra;
+let stack: LocalStack;
+let window: Window;
+
+beforeAll(async () => {
+  cassandra = await startCassandra();
+  const address = { host: '127.0.0.1', port: cassandra.port };
+  stack = await startLocal({ app: synthesized(), cassandra: address, gates: {} });
+  window = await startWindow(stack, stack.gates!, new FunctionLogs());
+  const { client, tables } = stack.keyspaces!;
+  for (let number = 0; number < ROWS; number++) {
+    const blog = { day, title: `t${String(number).padStart(2, '0')}`, words: number };
+    const { shard } = shardColumns(tables[0]!.config, blog);
+    const query = 'INSERT INTO tracker.blogs (day, shard, title, words) VALUES (?, ?, ?, ?)';
+    await client.execute(query, [day, shard, blog.title, blog.words], KEYSPACES_WRITE_OPTIONS);
+  }
+}, 300_000);
+
+afterAll(async () => {
+  await window?.stop();
+  await stack?.stop();
+  await cassandra?.stop();
+}, 60_000);
+
+async function asked<T>(action: string, input: object = {}): Promise<T> {
+  const response = await fetch(window.url + action, { method: 'POST', body: JSON.stringify(input) });
+  return (await response.json()) as T;
+}
+
+test('makes the tables of the app, and leaves nothing out for want of an emulator', () => {
+  expect(stack.keyspaces!.tables.map(({ path, name }) => [path, name])).toEqual([['App/Blogs', 'tracker.blogs']]);
+  expect(stack.leftOut.filter(({ type }) => type.startsWith('AWS::Cassandra'))).toEqual([]);
+});
+
+test('its query function reads them, page after page', async () => {
+  const titles: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const event = { table: 'blogs', value: { day }, limit: 25, cursor };
+    const page = (await stack.invoke('App/Query/Function', event)) as { rows: { title: string }[]; cursor?: string };
+    titles.push(...page.rows.map(({ title }) => title));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  expect(titles).toEqual(Array.from({ length: ROWS }, (_, number) => `t${String(number).padStart(2, '0')}`));
+});
+
+test('its window knows the tables, queries them, and counts what they hold', async () => {
+  type Described = {
+    indexes: object[];
+    keyspacesTables: { path: string; query: { functionPath: string; event: object } }[];
+  };
+  const { indexes, keyspacesTables } = await asked<Described>('app');
+  expect(indexes).toEqual([]);
+  expect(keyspacesTables).toMatchObject([
+    {
+      path: 'App/Blogs',
+      name: 'tracker.blogs',
+      shardColumn: 'shard',
+      partitionKey: [{ name: 'day', type: 'date' }],
+      sortKeyAttributes: [{ attribute: 'title', type: 'S' }],
+      query: { functionPath: 'App/Query/Function', event: { table: 'blogs' } },
+    },
+  ]);
+  const { functionPath: name, event } = keyspacesTables[0]!.query;
+  const where = { title: { gte: 't50' } };
+  const outcome = await asked<{ answer: { count: number } }>('invoke', {
+    name,
+    event: { ...event, value: { day }, where },
+  });
+  expect(outcome.answer.count).toBe(10);
+  const { values, strays, hidden } = await asked<StoredRows>('stored', { path: 'App/Blogs', index: '' });
+  expect(values.map(({ value }) => value)).toEqual([day]);
+  expect(Object.keys(values[0]!.itemsOfShards)).toEqual(['0', '1', '2', '3', '4']);
+  expect(Object.values(values[0]!.itemsOfShards).reduce((sum, count) => sum + count, 0)).toBe(ROWS);
+  expect({ strays, hidden }).toEqual({ strays: { misplaced: 0 }, hidden: 0 });
+});
+
+test('a second run on the same Cassandra finds the tables, and changes none of them', async () => {
+  const address = { host: '127.0.0.1', port: cassandra.port };
+  const again = await startLocal({ app: synthesized(), cassandra: address });
+  const event = { table: 'blogs', value: { day }, limit: 1 };
+  expect(await again.invoke('App/Query/Function', event)).toMatchObject({ count: 1 });
+  await again.stop();
+});
