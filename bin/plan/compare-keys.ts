@@ -1,5 +1,5 @@
 import { SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
-import { suffixRange } from '../../lib/core/planning/suffix-range';
+import { PARTITION_GB, PARTITION_WRITE_UNITS, suffixRange } from '../../lib/core/planning/suffix-range';
 import type { TrafficSample } from '../traffic-sample';
 import { type FieldSamples, type FieldValues, paired, rounded } from './field-samples';
 import { isShared, type KeyOrder, keyOrder } from './key-order';
@@ -19,6 +19,11 @@ export interface KeyCandidate {
   readonly hottestPerSecond: number;
   /** The records a second of all values at which the busiest one fills three quarters of a shard or a partition. */
   readonly bearsPerSecond: number;
+  /**
+   * How many records there are in all when the busiest value has 10 GB, if nothing is deleted: DynamoDB then divides its items, or
+   * refuses writes where there is a local secondary index. Undefined for an id or a time, of which there are always new values.
+   */
+  readonly fullAtRecords: number | undefined;
   /** Shards of a stream with this partition key, placed by MD5; absent if no number is enough. */
   readonly streamShards: number | undefined;
   /** Shards of an index that the busiest value needs, by the formula of AWS. */
@@ -43,7 +48,6 @@ export interface KeyComparison {
 
 const WINDOWS = 100;
 const HEAD_ROOM = 0.25;
-const PARTITION_WRITES = 1_000;
 
 /** A pair is worth a row if its busiest value has at most this part of what its better half has. */
 const WORTH_A_PAIR = 0.8;
@@ -117,7 +121,10 @@ function candidate(
     busiest,
     shareAtATime,
     hottestPerSecond,
-    bearsPerSecond: (PARTITION_WRITES * (1 - HEAD_ROOM)) / shareAtATime,
+    fullAtRecords: isNewEachTime(field, records)
+      ? undefined
+      : Math.floor((PARTITION_GB * 1e9) / (busiest.share * (bytes / records))),
+    bearsPerSecond: (PARTITION_WRITE_UNITS * (1 - HEAD_ROOM)) / shareAtATime,
     streamShards: hottestPerSecond > SHARD_LIMITS.recordsWritten ? undefined : streamShards(sample, recordsPerSecond),
     indexShards: suffixRange({ writesPerSecond: hottestPerSecond, itemKb: bytes / records / 1_024 }),
   };
@@ -166,6 +173,11 @@ function meanOfWindows({ ofRecord }: FieldValues, records: number): number {
   return sum / windows;
 }
 
+/** Whether new records mostly have new values, so that no value grows. */
+function isNewEachTime({ isTime, values }: FieldValues, records: number): boolean {
+  return isTime || values.length > 0.95 * records;
+}
+
 type Facts = Omit<KeyCandidate, 'spread' | 'order'>;
 
 /** Beyond so many times its fair share, one value is by far more popular than all the others. */
@@ -179,11 +191,8 @@ const FEW_VALUES = 20;
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-uniform-load.html
  */
-function spreadOf(
-  { distinct, busiest, shareAtATime }: Facts,
-  { isTime, isRounded }: FieldValues,
-  records: number,
-): Spread {
+function spreadOf({ distinct, busiest, shareAtATime }: Facts, field: FieldValues, records: number): Spread {
+  const { isTime, isRounded } = field;
   const uneven = (reason: string): Spread => ({ evenly: false, reason });
   if (isTime && !isRounded && distinct > 0.5 * records)
     return uneven('a time: one value at a time takes all that is new, and nobody asks for one instant');
@@ -193,6 +202,6 @@ function spreadOf(
     return uneven('one value at a time takes all that is new');
   if (busiest.share * distinct > POPULAR && busiest.share > NOTICEABLE)
     return uneven('one value is by far more popular than all the others');
-  if (distinct > 0.95 * records) return { evenly: true, reason: 'an id, found by itself alone' };
+  if (isNewEachTime(field, records)) return { evenly: true, reason: 'an id, found by itself alone' };
   return { evenly: true, reason: 'many values, used at relatively similar intervals' };
 }

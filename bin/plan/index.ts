@@ -50,6 +50,8 @@ an index, or a table that is sharded by its own key, where that key is what is h
   --writes-per-second N       required without a sample; with one, default: as the stream's records
   --item-kb N                 size of an entry (default: 1; with a sample, its mean)
   --share VALUE=N             a value's share of the writes, in any unit; may be repeated
+  --stored-gb N               what it holds at most, in gigabytes (default: its bytes are left out)
+  --local-index               it is a table with a local secondary index, whose partition keys hold 10 GB each at most
   --utilization PART          of partitions on average, and of a shard at most (default: 0.5); 1 for the formula of AWS
   --overload PART             the same as how much more than its share a partition may get: 0.2 is a utilization of 1 / 1.2
   --partitions N              that the index has (default: as many as keep within the utilization, 4 at least)
@@ -80,6 +82,7 @@ const OPTIONS = {
   keyspaces: { type: 'boolean', default: false },
   key: { type: 'string' },
   language: { type: 'string', default: 'typescript' },
+  'local-index': { type: 'boolean', default: false },
   keys: { type: 'string' },
   overload: { type: 'string' },
   'page-items': { type: 'string' },
@@ -90,6 +93,7 @@ const OPTIONS = {
   probability: { type: 'string' },
   'records-per-second': { type: 'string' },
   share: { type: 'string', multiple: true },
+  'stored-gb': { type: 'string' },
   svg: { type: 'string' },
   utilization: { type: 'string' },
   'writes-per-second': { type: 'string' },
@@ -106,6 +110,7 @@ const OF_INDEX = [
   'pages-per-second',
   'partitions',
   'share',
+  'stored-gb',
   'utilization',
 ] as const;
 
@@ -160,6 +165,9 @@ function planFlags(args: string[]) {
   }
   if (flags.overload !== undefined && flags.utilization !== undefined) {
     throw new UsageError('--overload says the same as --utilization: give one of them', COMMAND);
+  }
+  if (flags['local-index'] && (target !== 'table' || flags['stored-gb'] === undefined)) {
+    throw new UsageError('--local-index is of a table, and counts its bytes: give table and --stored-gb', COMMAND);
   }
   if (flags.keyspaces && target === 'table') {
     throw new UsageError('--keyspaces plans a table of Amazon Keyspaces: give index, not table', COMMAND);
@@ -292,6 +300,8 @@ function plannedIndex(
     pagesPerSecond: number('pages-per-second'),
     pageItems: number('page-items'),
     averageOfPeak: number('average-of-peak'),
+    storedGb: number('stored-gb'),
+    hasLocalSecondaryIndex: flags['local-index'],
     prices,
   };
   return {

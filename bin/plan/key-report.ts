@@ -19,6 +19,7 @@ export function keyLines({ records, recordsPerSecond, candidates }: KeyCompariso
         'at a time',
         'hottest/s',
         'bears/s',
+        '10 GB at',
         'stream',
         'index',
         'the busiest value at a time',
@@ -31,6 +32,7 @@ export function keyLines({ records, recordsPerSecond, candidates }: KeyCompariso
         percent(each.shareAtATime),
         whole(each.hottestPerSecond),
         whole(each.bearsPerSecond),
+        each.fullAtRecords === undefined ? 'never' : rounded(each.fullAtRecords),
         each.streamShards === undefined ? 'none' : String(each.streamShards),
         String(each.indexShards),
         bar(each.shareAtATime),
@@ -46,6 +48,7 @@ export function keyLines({ records, recordsPerSecond, candidates }: KeyCompariso
     '  at a time       the share of the busiest value in a hundredth of the sample, in the order of its time, on average',
     `  hottest/s       what that value gets of ${rate} records a second; one shard or partition takes 1,000`,
     '  bears/s         the records a second of all values at which it fills three quarters of a shard or a partition',
+    '  10 GB at        the records in all at which the busiest value has the bytes that a partition holds; never if values are new each time',
     '  stream          the shards of a stream with this partition key, placed by MD5; none if no number is enough',
     '  index           the shards of this value in an index: writes a second / 1,000, for each KB of an item',
     '',
@@ -112,6 +115,11 @@ function bar(share: number): string {
 function percent(part: number): string {
   const percents = part * 100;
   return `${percents >= 10 ? Math.round(percents) : Number(percents.toPrecision(2))}%`;
+}
+
+/** In thousands, millions and so on. */
+function rounded(count: number): string {
+  return count.toLocaleString('en', { notation: 'compact', maximumSignificantDigits: 2 });
 }
 
 function whole(value: number): string {

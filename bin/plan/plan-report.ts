@@ -160,6 +160,7 @@ function indexLines(
     '',
     ...limitsTable(limits),
     ...roomLines(plan, traffic, kind),
+    ...storedLines(plan, traffic),
     '',
     `  both sides of the price: ${pagePrice(plan)}`,
     ...textTable(
@@ -242,6 +243,19 @@ function roomLines({ limits }: IndexPlan, { probability = 0.05 }: IndexTraffic, 
       `${roomAt('writes to the busiest partition, typically')} this traffic, in all but`,
     `  ${percent(probability)} of them ${roomAt('writes to the busiest partition, at worst')}; its partitions together take ` +
       `${roomAt('writes to all partitions')}`,
+  ];
+}
+
+/** Partitions are divided by their bytes as well as by their heat. */
+function storedLines({ stored }: IndexPlan, { storedGb, hasLocalSecondaryIndex }: IndexTraffic): string[] {
+  if (stored === undefined) return [];
+  const { gbOfShard, partitions } = stored;
+  const divided = hasLocalSecondaryIndex
+    ? 'writes to a shard of more than 10 GB are refused, for the table has a local secondary index'
+    : 'a shard of more than 10 GB is divided by its sort keys';
+  return [
+    `  stored: ${whole(storedGb!)} GB on ${counted(partitions, 'partition')} at least, ${whole(gbOfShard)} GB in the fullest shard;`,
+    `  ${divided}`,
   ];
 }
 

@@ -217,6 +217,7 @@ const adviceOnIndexes: TokenCase[] = Object.entries({
   partitions: token,
   pagesPerSecond: token,
   itemSize: () => Size.bytes(token()),
+  storedSize: () => Size.bytes(token()),
   shares: () => ({ failed: token() }),
 }).map(([property, value]) => ({
   name: `ExpectedIndexTraffic.${property}`,

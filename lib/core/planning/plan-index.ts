@@ -9,7 +9,7 @@ import { readUnitsPerPage } from './read-units-per-page';
 import { ceilOf, floorOf, isAbove } from './rounding';
 import { type ExceededServiceLimit, exceededLimits } from './service-limits';
 import { mostShardsForOverload, shardsForOverload } from './shards-for-overload';
-import { PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, writeUnits } from './suffix-range';
+import { PARTITION_GB, PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, writeUnits } from './suffix-range';
 import { weightedShards } from './weighted-shards';
 
 /**
@@ -70,6 +70,20 @@ export interface IndexTraffic {
    */
   pageItems?: number;
   /**
+   * The gigabytes (of a billion bytes) that the index or the table holds at most, above 0. They are divided among the values as the
+   * writes are.
+   *
+   * @default the bytes are left out of the plan
+   */
+  storedGb?: number;
+  /**
+   * Whether it is a table with a local secondary index. DynamoDB divides the items of one partition key among several partitions,
+   * when they are busy or have more than 10 GB, unless there is such an index: then it refuses writes beyond 10 GB.
+   *
+   * @default false
+   */
+  hasLocalSecondaryIndex?: boolean;
+  /**
    * The mean of a month's traffic as a part of the peak, above 0 and at most 1. Only the cost depends on it.
    *
    * @default 1
@@ -84,7 +98,7 @@ export interface IndexTraffic {
 }
 
 /** The rules that decide how many shards an index needs. */
-export type IndexRule = 'writes to a shard' | 'shards that share a partition';
+export type IndexRule = 'writes to a shard' | 'shards that share a partition' | 'bytes of a shard';
 
 /** The limits that the traffic of an index can reach. */
 export type IndexLimit =
@@ -94,7 +108,9 @@ export type IndexLimit =
   /** In all placements but those of `probability`, it is no more. */
   | 'writes to the busiest partition, at worst'
   | 'writes to all partitions'
-  | 'reads of a shard';
+  | 'reads of a shard'
+  /** Only where DynamoDB refuses what is more. */
+  | 'bytes of a shard';
 
 /** The plan of an index: how many shards it needs, and why. */
 export interface IndexPlan {
@@ -118,6 +134,8 @@ export interface IndexPlan {
   limits: LimitUse<IndexLimit>[];
   /** What one page costs readers, with and without shards. If there are several values: of the one with most shards. */
   page: { shards: number; readUnits: number; readUnitsUnsharded: number };
+  /** What it stores, if the traffic says so: the gigabytes of the fullest shard, and the partitions that hold all bytes, at least. */
+  stored?: { gbOfShard: number; partitions: number };
   /** The problems that no number of shards fixes. Each sentence says what does fix it. */
   notFixed: string[];
   /** The limits of AWS that the plan exceeds, and what raises them. */
@@ -140,6 +158,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   checkFields('traffic', traffic);
   const index = checkedTraffic(traffic);
   const { unitsPerSecond, partitions, utilization, probability, shares, pagesPerSecond, pageItems, itemKb } = index;
+  const { storedGb, hasLocalSecondaryIndex = false } = traffic;
   const average = unitsPerSecond / partitions / PARTITION_WRITE_UNITS;
   const isAssumed = traffic.partitions === undefined;
 
@@ -149,7 +168,9 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
       shards: Math.max(1, ceilOf(unitsPerSecond / (PARTITION_WRITE_UNITS * utilization))),
     },
   ];
-  if (!isAbove(average, utilization) && !isFull(average)) {
+  // Partitions that are full on average have no room for chance, which is what the formula of AWS leaves out.
+  const isByFormula = utilization === FULL && (isAssumed || isFull(average));
+  if (!isAbove(average, utilization) && !isByFormula) {
     const onThese = shardsForOverload({ partitions, probability, utilization: average });
     // Less traffic is planned on fewer partitions, and what it needs there, this traffic needs, too.
     const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilization };
@@ -157,6 +178,9 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
       rule: 'shards that share a partition',
       shards: isAssumed ? mostShardsForOverload(fewer, onThese) : onThese,
     });
+  }
+  if (storedGb !== undefined && hasLocalSecondaryIndex) {
+    rules.push({ rule: 'bytes of a shard', shards: Math.max(1, ceilOf(storedGb / (PARTITION_GB * utilization))) });
   }
   const { shards: needed, rule: boundBy } = bindingRule(rules);
   if (needed > MAX_INDEX_SHARDS) {
@@ -173,6 +197,8 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   const readUnits = readUnitsPerPage({ shards: asked, items: pageItems, itemKb });
   // Rounding up only adds shards, each of which is less busy than one of these.
   const ofShard = unitsPerSecond / needed / PARTITION_WRITE_UNITS;
+  const ofBusiest = busiestOfCounts(byValue, shares, needed);
+  const gbOfShard = storedGb === undefined ? undefined : (storedGb / needed) * ofBusiest;
   const busiestPartition = (chance: number): number => likelyMost(needed, partitions, chance) * ofShard;
   return {
     shards: counts.reduce((sum, count) => sum + count, 0),
@@ -182,18 +208,24 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
     partitions,
     overloadProbability: moreThan(floorOf(1 / ofShard), needed, partitions),
     limits: byUse<IndexLimit>([
-      { limit: 'writes to a shard', used: ofShard * busiestOfCounts(byValue, shares, needed) },
+      { limit: 'writes to a shard', used: ofShard * ofBusiest },
       { limit: 'writes to the busiest partition, typically', used: busiestPartition(Math.max(0.5, probability)) },
       { limit: 'writes to the busiest partition, at worst', used: busiestPartition(probability) },
       { limit: 'writes to all partitions', used: average },
       { limit: 'reads of a shard', used: (pagesPerSecond * readUnits) / asked / PARTITION_READ_UNITS },
+      ...(gbOfShard !== undefined && hasLocalSecondaryIndex
+        ? [{ limit: 'bytes of a shard' as const, used: gbOfShard / PARTITION_GB }]
+        : []),
     ]),
     page: {
       shards: asked,
       readUnits,
       readUnitsUnsharded: readUnitsPerPage({ shards: 1, items: pageItems, itemKb }),
     },
-    notFixed: notFixed(index, average, readUnits / asked),
+    ...(gbOfShard !== undefined && {
+      stored: { gbOfShard, partitions: Math.max(1, ceilOf(storedGb! / PARTITION_GB)) },
+    }),
+    notFixed: [...(isByFormula ? [FORMULA] : []), ...notFixed(index, average, readUnits / asked)],
     exceeded: exceededLimits({ tableWrites: unitsPerSecond, tableReads: pagesPerSecond * readUnits }),
     monthlyCost: monthlyCost(index, readUnits),
   };
@@ -201,6 +233,8 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
 
 /** No number of shards is even enough where every partition is full on average. */
 const FULL = 1;
+const FORMULA =
+  'the formula of AWS counts on a partition for each shard, and by chance several share one: plan with a lower utilization';
 
 function isFull(average: number): boolean {
   return !isAbove(FULL, average);
@@ -234,6 +268,7 @@ function checkedTraffic(traffic: IndexTraffic) {
   checkPositive('itemKb', itemKb);
   if (utilization !== FULL) checkUtilization(utilization);
   checkBetween('probability', probability, 1e-9, 0.999);
+  if (traffic.storedGb !== undefined) checkPositive('storedGb', traffic.storedGb);
   checkNotNegative('pagesPerSecond', pagesPerSecond);
   checkWhole('pageItems', pageItems, 1, 10_000);
   checkPositive('averageOfPeak', averageOfPeak);
@@ -261,11 +296,6 @@ type CheckedTraffic = ReturnType<typeof checkedTraffic>;
 function notFixed(index: CheckedTraffic, average: number, readUnitsOfShard: number): string[] {
   const { unitsPerSecond, partitions, utilization, pagesPerSecond } = index;
   const sentences: string[] = [];
-  if (isFull(average) && !isAbove(average, utilization)) {
-    sentences.push(
-      'the formula of AWS counts on a partition for each shard, and by chance several share one: plan with a lower utilization',
-    );
-  }
   if (isAbove(average, utilization)) {
     const needed = ceilOf(unitsPerSecond / utilization);
     sentences.push(

@@ -81,6 +81,13 @@ export const SERVICE_LIMITS = {
     value: 3_000,
     source: 'DynamoDB developer guide, "Designing partition keys"',
   },
+  partitionBytes: {
+    what: 'gigabytes of a partition of DynamoDB',
+    value: 10,
+    otherwise:
+      'a fuller one is divided, but for the items of one partition key of a table with a local secondary index: writes of more are refused',
+    source: 'DynamoDB developer guide, "Local secondary indexes", item collection size limit',
+  },
   tableWrites: {
     what: 'write units a second of a table, or of an index',
     value: 40_000,

@@ -11,6 +11,9 @@ export const PARTITION_WRITE_UNITS = SERVICE_LIMITS.partitionWrites.value;
 /** The read units a second that DynamoDB allows one partition, and so one partition key value. */
 export const PARTITION_READ_UNITS = SERVICE_LIMITS.partitionReads.value;
 
+/** The gigabytes that one partition of DynamoDB holds. */
+export const PARTITION_GB = SERVICE_LIMITS.partitionBytes.value;
+
 /** The write units of one write of an item: one for each started kilobyte. */
 export function writeUnits(itemKb: number): number {
   return Math.max(1, ceilOf(itemKb));

@@ -39,8 +39,14 @@ export function adviseOnTableShards(
   table: IConstruct,
   config: ShardedTableConfig,
   traffic: ExpectedIndexTraffic,
+  hasLocalSecondaryIndex: boolean,
 ): void {
-  advise(table, config, traffic, { construct: 'KeyShardedTable', name: 'the table', property: 'expectedTraffic' });
+  advise(table, config, traffic, {
+    construct: 'KeyShardedTable',
+    name: 'the table',
+    property: 'expectedTraffic',
+    hasLocalSecondaryIndex,
+  });
 }
 
 /** What warnings call that which has the shards. */
@@ -48,21 +54,27 @@ interface Advised {
   readonly construct: 'ShardedIndex' | 'KeyShardedTable';
   readonly name: string;
   readonly property: string;
+  readonly hasLocalSecondaryIndex?: boolean;
 }
+
+/** As the planner counts them, the smaller unit of that name. */
+const BYTES_OF_A_GIGABYTE = 1e9;
 
 function advise(
   table: IConstruct,
   config: ShardedConfig,
-  { itemSize, ...traffic }: ExpectedIndexTraffic,
-  { construct, name, property }: Advised,
+  { itemSize, storedSize, ...traffic }: ExpectedIndexTraffic,
+  { construct, name, property, hasLocalSecondaryIndex }: Advised,
 ): void {
   const numbers = [...Object.values(traffic), ...Object.values(traffic.shares ?? {})];
-  if (itemSize?.isUnresolved() || numbers.some(Token.isUnresolved)) return;
+  if (itemSize?.isUnresolved() || storedSize?.isUnresolved() || numbers.some(Token.isUnresolved)) return;
   const { shards, byValue, boundBy, notFixed, exceeded } = inConstructTerms(table, property, () =>
     planIndex({
       ...traffic,
       itemKb: itemSize?.toKibibytes({ rounding: SizeRoundingBehavior.NONE }),
       shares: traffic.shares && sortedByKey(traffic.shares),
+      storedGb: storedSize && storedSize.toBytes() / BYTES_OF_A_GIGABYTE,
+      hasLocalSecondaryIndex,
     }),
   );
   const tooFew =

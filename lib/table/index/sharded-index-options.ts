@@ -232,6 +232,15 @@ export interface ExpectedIndexTraffic {
   readonly shares?: { readonly [value: string]: number };
 
   /**
+   * What it holds at most, divided among the values as the writes are. DynamoDB divides a partition of more than 10 GB, and the items of
+   * one partition key with it. With a local secondary index it cannot, and refuses writes instead: so a table that has one needs
+   * shards for its bytes, too.
+   *
+   * @default - its bytes need no shards
+   */
+  readonly storedSize?: Size;
+
+  /**
    * Pages that are queried a second, of the same value if there are several.
    *
    * @default 0

@@ -188,7 +188,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
     }
     const tableKey = [partitionKey, sortKey].flatMap((attribute) => attribute?.name ?? []);
     const config = keyShardingConfig(this, this.tableName, tableKey, props);
-    if (expectedTraffic) adviseOnTableShards(this, config, expectedTraffic);
+    if (expectedTraffic) adviseOnTableShards(this, config, expectedTraffic, hasLocalIndex(props));
     describeKeySharding(this.node.defaultChild as dynamodb.CfnGlobalTable, config);
     this.table = this;
     this.queryName = id;
@@ -301,6 +301,11 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ReadKeyRangeThroughputThrottleEvents', props);
   }
+}
+
+/** As far as the properties say: others can be added later. */
+function hasLocalIndex({ localSecondaryIndexes = [] }: KeyShardedTableProps): boolean {
+  return localSecondaryIndexes.length > 0;
 }
 
 /** What readers and writers of a table that is sharded by its own key are given, whether the app creates it or imports it. */

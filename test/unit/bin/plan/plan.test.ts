@@ -67,6 +67,16 @@ describe('even-shards plan', () => {
     expect(report).not.toMatch(/index|addShardedIndex/);
   });
 
+  test('counts stored bytes, and shards for them where a local secondary index fixes the items of a key', async () => {
+    const args = ['--writes-per-second', '500', '--stored-gb', '400'];
+    const report = await printed(plan, 'table', ...args, '--local-index');
+    expect(report).toContain('table: 80 shards for 500 writes a second, bound by bytes of a shard');
+    expect(report).toContain('writes to a shard of more than 10 GB are refused');
+    const index = await printed(plan, 'index', ...args);
+    expect(index).toContain('stored: 400 GB on 40 partitions at least, 400 GB in the fullest shard');
+    await expect(plan(['index', ...args, '--local-index'])).rejects.toThrow('--local-index is of a table');
+  });
+
   test('takes an overload as the utilization that it follows from', async () => {
     const args = ['index', '--writes-per-second', '5000'];
     const { index } = await json(...args, '--overload', '0.25');

@@ -81,6 +81,19 @@ describe('even-shards plan without a key', () => {
     expect(candidates.find((candidate) => candidate.name === name)!.order).toEqual({ keeps, breaks });
   });
 
+  test('says at how many records the busiest value has the bytes of a partition', async () => {
+    const lines = Array.from({ length: 100 }, (_, n) =>
+      JSON.stringify({ id: `${100 + n}`, half: n % 2, pad: 'x'.repeat(967) }),
+    );
+    const file = samples.file('large.ndjson', lines);
+    const [bytes] = [Buffer.byteLength(lines[0]!)];
+    const { candidates } = await compared(file);
+    const of = (wanted: string) =>
+      candidates.find(({ name }) => name === wanted) as { fullAtRecords?: number } | undefined;
+    expect(of('half')!.fullAtRecords).toBe(Math.floor(10e9 / (0.5 * bytes)));
+    expect(of('id')!.fullAtRecords).toBeUndefined();
+  });
+
   test('recommends no key: the one that spreads best keeps no order', async () => {
     const report = await printed(plan, '--input', samples.file('events.ndjson', events));
     expect(report).toMatch(/ {2}commit +evenly +nothing /);
@@ -102,7 +115,7 @@ describe('even-shards plan without a key', () => {
     const svg = samples.path('keys.svg');
     const report = await printed(plan, '--input', file, '--records-per-second', '4000', '--svg', svg);
     expect(report).toContain('which key? 6,000 records, at 4,000 a second');
-    expect(report).toMatch(/ {2}status +unevenly +status, evenDevice +3 +\d+% +1,\d{3} +2,\d{3} +none +2/);
+    expect(report).toMatch(/ {2}status +unevenly +status, evenDevice +3 +\d+% +1,\d{3} +2,\d{3} +\d+M +none +2/);
     expect(readFileSync(svg, 'utf8')).toMatch(/^<svg xmlns=[\s\S]*status[\s\S]*<\/svg>\n$/);
     const { candidates } = await compared(file, '--records-per-second', '4000');
     for (const { shareAtATime, bearsPerSecond } of candidates) expect(shareAtATime * bearsPerSecond).toBeCloseTo(750);

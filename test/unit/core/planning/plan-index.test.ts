@@ -59,6 +59,27 @@ describe('planIndex', () => {
     expect(notFixed).toEqual([expect.stringContaining('by chance several share one: plan with a lower utilization')]);
   });
 
+  test('counts the bytes of a table with a local secondary index, which DynamoDB does not divide', () => {
+    const table = { writesPerSecond: 500, storedGb: 400 };
+    const divided = planIndex(table);
+    expect(divided.shards).toBe(1);
+    expect(divided.stored).toEqual({ gbOfShard: 400, partitions: 40 });
+    const fixed = planIndex({ ...table, hasLocalSecondaryIndex: true });
+    expect(fixed).toMatchObject({ shards: 80, boundBy: 'bytes of a shard', stored: { gbOfShard: 5, partitions: 40 } });
+    expect(fixed.limits[0]).toEqual({ limit: 'bytes of a shard', used: 0.5 });
+    expect(planIndex({ ...table, hasLocalSecondaryIndex: true, utilization: 1 }).shards).toBe(40);
+  });
+
+  test('divides bytes among values as their writes are', () => {
+    const plan = planIndex({ writesPerSecond: 1, storedGb: 90, hasLocalSecondaryIndex: true, shares: { a: 8, b: 1 } });
+    expect(plan.byValue).toEqual({ a: 16, b: 2 });
+    expect(plan.stored!.gbOfShard).toBeCloseTo(5);
+  });
+
+  test('leaves bytes out that nobody names', () => {
+    expect(planIndex({ writesPerSecond: 500, hasLocalSecondaryIndex: true })).not.toHaveProperty('stored');
+  });
+
   test('needs no fewer shards for more writes at any utilization and probability', () => {
     fc.assert(
       fc.property(

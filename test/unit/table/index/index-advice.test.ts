@@ -1,7 +1,7 @@
-import { App, Lazy, Stack } from 'aws-cdk-lib';
+import { App, Lazy, Size, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { ShardCounts, ShardedTable } from '../../../../lib';
+import { type KeyShardedTableProps, ShardCounts, ShardedTable } from '../../../../lib';
 import { InvalidArgumentError } from '../../../../lib/core/foundation/errors';
 import { invoiceTable } from '../../../support/fakes/invoice-table';
 
@@ -88,9 +88,13 @@ describe('a sharded index with expected traffic', () => {
 });
 
 describe('the traffic that a table sharded by its own key is to carry', () => {
-  const warningsOf = (shardCounts: ShardCounts, expectedTraffic: object): unknown[] => {
+  const warningsOf = (
+    shardCounts: ShardCounts,
+    expectedTraffic: object,
+    props: Partial<KeyShardedTableProps> = {},
+  ): unknown[] => {
     const stack = new Stack(new App(), 'EvenShards');
-    invoiceTable(stack, { shardCounts, expectedTraffic: { writesPerSecond: 5_000, ...expectedTraffic } });
+    invoiceTable(stack, { shardCounts, expectedTraffic: { writesPerSecond: 5_000, ...expectedTraffic }, ...props });
     return Annotations.fromStack(stack)
       .findWarning('*', Match.anyValue())
       .map(({ entry: { data } }) => data);
@@ -110,6 +114,15 @@ describe('the traffic that a table sharded by its own key is to carry', () => {
         /^no shard count of the table fixes this: 4 partitions are 125% busy .*KeyShardedTable.notFixedByShards/,
       ),
     );
+  });
+
+  test('counts the bytes of a table that has a local secondary index, and of no other', () => {
+    const stored = { writesPerSecond: 1, storedSize: Size.gibibytes(500) };
+    const localSecondaryIndexes = [{ indexName: 'byDate', sortKey: { name: 'date', type: AttributeType.STRING } }];
+    expect(warningsOf(ShardCounts.uniform(5), stored)).toEqual([]);
+    expect(warningsOf(ShardCounts.uniform(5), stored, { localSecondaryIndexes })).toEqual([
+      expect.stringContaining('set its shardCounts to ShardCounts.uniform(108), by the rule "bytes of a shard"'),
+    ]);
   });
 
   test('is refused out of its bounds', () => {
