@@ -3,6 +3,7 @@ import { version } from '../package.json';
 import { check } from './check';
 import { cql } from './cql';
 import { AccountError } from './deployed-stack/account-error';
+import { doctor } from './doctor';
 import { UsageError } from './flags';
 import { keys } from './keys';
 import { local } from './local';
@@ -26,6 +27,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   check: { run: (args) => check(args), summary: 'what a deployment would do to what is deployed, before it is made' },
   cql: { run: cql, summary: 'the CREATE TABLE of each Keyspaces table of an app' },
   keys: { run: keys, summary: 'the next explicit hash keys that load shards evenly, and the tree that they come from' },
+  doctor: {
+    run: (args) => doctor(args),
+    summary: 'what of a deployed stack is uneven, near a limit or costs too much, and the change to make',
+  },
   local: { run: local, summary: 'run a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda' },
   parked: {
     run: (args) => parked(args),

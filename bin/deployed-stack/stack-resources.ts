@@ -1,4 +1,9 @@
-import { HASH_BUCKETS, STREAM_NAME } from '../../lib/core/foundation/function-environment';
+import {
+  CONSUMER_NAME,
+  HASH_BUCKETS,
+  PARKING_TABLE_NAME,
+  STREAM_NAME,
+} from '../../lib/core/foundation/function-environment';
 import type {
   IndexShards,
   ShardedConfig,
@@ -40,7 +45,15 @@ export interface DeployedStream extends DeployedResource {
   readonly hashBuckets?: number;
 }
 
+/** A function that an ordered consumer is for. */
+export interface DeployedConsumer {
+  readonly path: string;
+  readonly tableName: string;
+  readonly consumer: string;
+}
+
 export interface StackResources {
+  readonly consumers: readonly DeployedConsumer[];
   readonly streams: readonly DeployedStream[];
   readonly tables: readonly DeployedResource[];
   readonly shardings: readonly DeployedSharding[];
@@ -65,6 +78,7 @@ export function stackResources(stacks: readonly DeployedStack[]): StackResources
   const tables = found.filter(({ resource }) => TABLE_TYPES.includes(resource.Type));
   const tableNames = new Map(tables.map(({ path, name }) => [path, name]));
   return {
+    consumers: stacks.flatMap(consumersOf),
     streams: found
       .filter(({ resource }) => resource.Type === STREAM_TYPE)
       .map((each) => ({ ...deployed(each), ...hashBucketsOf(each.stack, each.logicalId) })),
@@ -78,6 +92,16 @@ function outputsOf({ template }: DeployedStack, logicalId: string): string[] {
   return Object.entries(template.Outputs ?? {}).flatMap(([output, { Value }]) =>
     Object(Value).Ref === logicalId ? [output] : [],
   );
+}
+
+/** The functions of a stack that know a parking table of it. */
+function consumersOf(stack: DeployedStack): DeployedConsumer[] {
+  return Object.entries(stack.template.Resources ?? {}).flatMap(([logicalId, resource]) => {
+    const { [PARKING_TABLE_NAME]: table, [CONSUMER_NAME]: consumer } = environmentOf(resource);
+    const tableName = stack.physicalNames.get(Object(table).Ref);
+    if (tableName === undefined || typeof consumer !== 'string') return [];
+    return [{ path: pathOf(stack, logicalId), tableName, consumer }];
+  });
 }
 
 /** How many hash buckets the producers of the stack use for a stream: without any, the hash of a key decides its shard. */

@@ -1,6 +1,6 @@
 import { type AlarmStateValue, alarmState } from './alarm-state';
 import type { MathRange, Series } from './metric-math';
-import { MetricSamples } from './metric-samples';
+import { MetricSamples, type Statistic } from './metric-samples';
 import { type AlarmProperties, type MetricIdentity, metricKey, type ParsedAlarm, parseAlarm } from './parsed-alarm';
 
 /** How a `FakeCloudWatch` evaluates its alarms. */
@@ -23,6 +23,16 @@ export interface MetricDatum extends MetricIdentity {
   readonly atMs: number;
   /** When CloudWatch can see it, if that is later. @default atMs */
   readonly arrivesAtMs?: number;
+}
+
+/** What `getMetricData` is asked. */
+interface FakeMetricDataInput {
+  readonly MetricDataQueries: readonly {
+    readonly Id: string;
+    readonly MetricStat: { readonly Metric: MetricIdentity; readonly Period: number; readonly Stat: Statistic };
+  }[];
+  readonly StartTime: Date;
+  readonly EndTime: Date;
 }
 
 interface Alarm {
@@ -79,12 +89,17 @@ export class FakeCloudWatch {
 
   /** Evaluates every alarm over the periods that end at `nowMs`. Call it every minute. */
   evaluate(nowMs: number): void {
+    this.arrive(nowMs);
+    for (const alarm of this.alarms.values()) {
+      alarm.state = alarmState(this.watched(alarm, nowMs), alarm.definition.rule, alarm.state);
+    }
+  }
+
+  /** What CloudWatch can see from `nowMs` on. */
+  private arrive(nowMs: number): void {
     const arrived = this.late.findIndex(({ arrivesAtMs }) => arrivesAtMs > nowMs);
     for (const { key, datum } of this.late.splice(0, arrived === -1 ? this.late.length : arrived)) {
       this.samplesOf(key).add(datum.atMs, datum.Value);
-    }
-    for (const alarm of this.alarms.values()) {
-      alarm.state = alarmState(this.watched(alarm, nowMs), alarm.definition.rule, alarm.state);
     }
   }
 
@@ -100,6 +115,29 @@ export class FakeCloudWatch {
   }> {
     const found = [...this.alarms.values()].filter(({ name }) => AlarmNames.includes(name));
     return { MetricAlarms: found.map(({ name, state }) => ({ AlarmName: name, StateValue: state })) };
+  }
+
+  /**
+   * The values of metrics by period, as the SDK's client has them: the latest first, without the periods that have none. It knows
+   * metrics and the statistics of alarms, no metric math.
+   */
+  async getMetricData({ MetricDataQueries, StartTime, EndTime }: FakeMetricDataInput): Promise<{
+    MetricDataResults: { Id: string; Timestamps: Date[]; Values: number[] }[];
+  }> {
+    const endMs = EndTime.getTime();
+    this.arrive(endMs);
+    const MetricDataResults = MetricDataQueries.map(({ Id, MetricStat: { Metric, Period, Stat } }) => {
+      const periodMs = Period * 1_000;
+      const periods = Math.floor((endMs - StartTime.getTime()) / periodMs);
+      const series = this.samplesOf(metricKey(Metric)).series(Stat, periodMs, periods, endMs);
+      const measured = series.flatMap((value, n) => (Number.isNaN(value) ? [] : [[n, value] as const])).reverse();
+      return {
+        Id,
+        Timestamps: measured.map(([n]) => new Date(endMs - (periods - n) * periodMs)),
+        Values: measured.map(([, value]) => value),
+      };
+    });
+    return { MetricDataResults };
   }
 
   private watched({ definition, samples }: Alarm, nowMs: number): Series {

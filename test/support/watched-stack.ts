@@ -10,6 +10,8 @@ import { synthesizeWindowApp } from './stacks/window-app';
 
 /** A local stack of the app of windows, and a window on it. */
 export interface WatchedStack {
+  /** The folder of the assembly. */
+  readonly app: string;
   readonly stack: LocalStack;
   readonly window: Window;
   stop(): Promise<void>;
@@ -28,6 +30,7 @@ export async function startWatchedStack({
   const stack = await startLocal({ app, gates: { limits }, onFunctionLog: logs.sink });
   const window = await startWindow(stack, stack.gates!, logs);
   return {
+    app,
     stack,
     window,
     async stop() {

@@ -16,3 +16,14 @@ test('has a row for each finding of a deployment, and for no other', () => {
   const told = [...page.matchAll(/`(Deployment\.\w+)`/g)].map(([, id]) => id!);
   expect([...new Set(told)].sort()).toEqual([...new Set([...ids, ...parts, ...lowered])].sort());
 });
+
+test('has each diagnosis of the doctor, and no other', () => {
+  const source = readFileSync(join(ROOT, 'bin/doctor/diagnose.ts'), 'utf8');
+  const given = /say\(\s*'(\w+)',|id: '(\w+)'/g;
+  const ids = [...source.matchAll(given)].map(([, said, id]) => said ?? id!);
+  const [, section = ''] = page.split('## What is wrong');
+  const told = [...section.matchAll(/^\| `\w+` \| (.*) \|$/gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`(\w+)`[:,]/g)].map(([, id]) => id!),
+  );
+  expect([...new Set(told)].sort()).toEqual([...new Set(ids)].sort());
+});

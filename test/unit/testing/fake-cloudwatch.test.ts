@@ -207,3 +207,31 @@ describe('FakeCloudWatch', () => {
     expect(minutesInAlarm(alarm, () => 11, { minutes: 7_000 })).toHaveLength(6_998);
   });
 });
+
+test('answers the values of a metric by period, the latest first, as far as CloudWatch can see them', async () => {
+  const cloudWatch = new FakeCloudWatch();
+  const Metric = {
+    Namespace: 'AWS/Kinesis',
+    MetricName: 'IncomingRecords',
+    Dimensions: [{ Name: 'StreamName', Value: 's' }],
+  };
+  for (const [atMs, Value] of [
+    [0, 1],
+    [1, 2],
+    [2 * MINUTE, 4],
+    [3 * MINUTE, 8],
+  ] as const)
+    cloudWatch.putMetricData({ ...Metric, atMs, Value });
+  cloudWatch.putMetricData({ ...Metric, atMs: MINUTE, Value: 16, arrivesAtMs: 5 * MINUTE });
+  const ask = async (endMs: number) => {
+    const { MetricDataResults } = await cloudWatch.getMetricData({
+      MetricDataQueries: [{ Id: 'm0', MetricStat: { Metric, Period: 60, Stat: 'Sum' } }],
+      StartTime: new Date(0),
+      EndTime: new Date(endMs),
+    });
+    return MetricDataResults[0];
+  };
+  const minutes = (...at: number[]) => at.map((minute) => new Date(minute * MINUTE));
+  expect(await ask(4 * MINUTE)).toEqual({ Id: 'm0', Timestamps: minutes(3, 2, 0), Values: [8, 4, 3] });
+  expect(await ask(6 * MINUTE)).toEqual({ Id: 'm0', Timestamps: minutes(3, 2, 1, 0), Values: [8, 4, 16, 3] });
+});

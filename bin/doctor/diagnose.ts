@@ -1,0 +1,254 @@
+import { HOURS_PER_MONTH, LIST_PRICES } from '../../lib/core/planning/list-prices';
+import { planStream, SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
+import { suffixRange } from '../../lib/core/planning/suffix-range';
+import { areShardsEven, skewOf } from '../../lib/core/resharding';
+import { widthOf } from '../../lib/core/resharding/skew';
+import type {
+  ConsumerObservation,
+  IndexObservation,
+  Observations,
+  StreamObservation,
+  TableObservation,
+} from './observations';
+
+/**
+ * How heavy something is. `loss`: data goes, or is not found. `refused`: callers are refused now. `uneven`: the load is uneven, and
+ * callers are refused when it grows. `limit`: a limit is near. `safety`: what protects data is off. `cost`: it costs more than it must.
+ */
+export type Weight = 'loss' | 'refused' | 'uneven' | 'limit' | 'safety' | 'cost';
+
+const WEIGHTS: readonly Weight[] = ['loss', 'refused', 'uneven', 'limit', 'safety', 'cost'];
+
+/** Something that is not as it should be, and the change that makes it so. */
+export interface Diagnosis {
+  readonly id: string;
+  readonly weight: Weight;
+  readonly path: string;
+  readonly what: string;
+  readonly change: string;
+}
+
+/** What is wrong, the heaviest first. */
+export function diagnose({ streams, indexes, tables, consumers }: Observations): Diagnosis[] {
+  const found = [
+    ...streams.flatMap(ofStream),
+    ...indexes.flatMap(ofIndex),
+    ...tables.flatMap(ofTable),
+    ...consumers.flatMap(ofConsumer),
+  ];
+  return found.sort((one, other) => WEIGHTS.indexOf(one.weight) - WEIGHTS.indexOf(other.weight));
+}
+
+/** A shard that gets so many times the mean is hot; chance alone makes less of some thousand records. */
+const HOT = 1.5;
+
+/** The share of a limit from which on it is near. */
+const NEAR = 0.75;
+
+/** The share of the shards that must be enough before fewer are advised. */
+const IDLE = 0.5;
+
+function ofStream(stream: StreamObservation): Diagnosis[] {
+  const { path, openShards, retentionHours, iteratorAgeHours = 0, isEncrypted } = stream;
+  const found: Diagnosis[] = [];
+  const say = (id: string, weight: Weight, what: string, change: string) =>
+    found.push({ id, weight, path, what, change });
+  if (iteratorAgeHours > retentionHours / 2) {
+    say(
+      'consumerBehind',
+      'loss',
+      `a consumer reads records that are ${rounded(iteratorAgeHours)} hours old, and the stream keeps them for ${retentionHours}: what it has not read by then is gone`,
+      `raise retentionPeriod to at least ${Math.min(8_760, Math.ceil(iteratorAgeHours * 4))} hours now, then give the consumer more concurrency, or find what it waits for`,
+    );
+  }
+  if (!areShardsEven(openShards)) uneven(stream, say);
+  hotShards(stream, say);
+  capacity(stream, say);
+  if (!isEncrypted) {
+    say(
+      'notEncrypted',
+      'safety',
+      'records are stored without encryption',
+      'take a UniformStream without an encryption of its own, or give the stream StreamEncryption.MANAGED',
+    );
+  }
+  return found;
+}
+
+type Say = (id: string, weight: Weight, what: string, change: string) => void;
+
+function uneven({ openShards, declaredShardCount }: StreamObservation, say: Say): void {
+  const widths = openShards.map(widthOf);
+  const least = widths.reduce((a, b) => (a < b ? a : b));
+  // Splits that are left out of a doubling leave shards of twice the width of the others, and of no other.
+  const ratios = widths.map((width) => Number((width * 100n) / least) / 100);
+  const isHalved = ratios.every((ratio) => Math.abs(ratio - 1) < 0.05 || Math.abs(ratio - 2) < 0.05);
+  const wide = ratios.filter((ratio) => ratio > 1.5).length;
+  const target = isHalved ? openShards.length + wide : (declaredShardCount ?? openShards.length);
+  const change =
+    `take the stream to ${target} even shards: shardCount: ${target} and addReconciliation({ repair: true }), which finds it the next ` +
+    'time, too';
+  const skew = rounded(skewOf(openShards));
+  if (isHalved) {
+    const what = `a doubling has stopped half way: ${counted(wide, 'shard')} of ${openShards.length} ${wide === 1 ? 'has' : 'have'} twice the hash keys of the others, and as much more load`;
+    say('missingSplits', 'uneven', what, change);
+  } else
+    say(
+      'unevenShards',
+      'uneven',
+      `the widest shard has ${skew} times the hash keys of the mean, and as much more load`,
+      change,
+    );
+}
+
+function hotShards({ openShards, shardLoads, throttled, peak }: StreamObservation, say: Say): void {
+  const change =
+    'give each key or owner a balanced hash key (HashKeyRegistry), or divide the key that is hotter than a shard; ' +
+    '`npx even-shards simulate` compares the ways with your keys';
+  const total = shardLoads?.reduce((sum, { records, throttled: refused }) => sum + records + refused, 0) ?? 0;
+  if (shardLoads !== undefined && total > 0) {
+    const mean = total / openShards.length;
+    const [hottest] = [...shardLoads].sort((a, b) => b.records + b.throttled - (a.records + a.throttled));
+    const times = (hottest!.records + hottest!.throttled) / mean;
+    if (times < HOT || openShards.length === 1) return;
+    const refused = hottest!.throttled > 0 ? `, and has refused ${counted(hottest!.throttled, 'write')}` : '';
+    const what = `${hottest!.shardId} gets ${rounded(times)} times the records of the mean${refused}`;
+    say('hotShard', hottest!.throttled > 0 ? 'refused' : 'uneven', what, change);
+    return;
+  }
+  if (throttled === 0 || peak === undefined || useOf(peak, openShards.length) > NEAR) return;
+  const what = `${counted(throttled, 'write')} refused, although the busiest minute has used ${percent(useOf(peak, openShards.length))} of all shards: one of them is hot`;
+  say('hotShard', 'refused', what, `${change}. shardLevelMetrics show which shard`);
+}
+
+function capacity({ openShards, isProvisioned, peak, throttled }: StreamObservation, say: Say): void {
+  if (peak === undefined || !isProvisioned) return;
+  const { recordsPerSecond, bytesPerSecond } = peak;
+  const open = openShards.length;
+  const use = useOf(peak, open);
+  const { shards } = planStream({ recordsPerSecond: Math.max(recordsPerSecond, 1), bytesPerSecond });
+  if (use > NEAR) {
+    const what = `the busiest minute has used ${percent(use)} of ${counted(open, 'shard')}`;
+    const refused = throttled > 0 ? `, and ${counted(throttled, 'write')} were refused` : '';
+    say(
+      'fullStream',
+      throttled > 0 ? 'refused' : 'limit',
+      what + refused,
+      `set shardCount to ${shards}, or let autoScaleShardCount do it`,
+    );
+  } else if (shards <= open * IDLE) {
+    const dollars = (open - shards) * LIST_PRICES.shardHour * HOURS_PER_MONTH;
+    say(
+      'idleShards',
+      'cost',
+      `the busiest minute has used ${percent(use)} of ${counted(open, 'shard')}: ${shards} would do, with a quarter of them free`,
+      `set shardCount to ${shards}, which saves about ${Math.round(dollars)} dollars a month (${LIST_PRICES.asOf}), or let autoScaleShardCount follow the load`,
+    );
+  }
+}
+
+function useOf({ recordsPerSecond, bytesPerSecond }: NonNullable<StreamObservation['peak']>, shards: number): number {
+  return Math.max(recordsPerSecond / SHARD_LIMITS.recordsWritten, bytesPerSecond / SHARD_LIMITS.bytesWritten) / shards;
+}
+
+function ofIndex(index: IndexObservation): Diagnosis[] {
+  const { path, config, status, throttled, hiddenItems = 0, valuesAtMaximum, peakWriteUnits } = index;
+  const found: Diagnosis[] = [];
+  const say: Say = (id, weight, what, change) => found.push({ id, weight, path, what, change });
+  if (hiddenItems > 0) {
+    say(
+      'strays',
+      'loss',
+      `no query finds ${counted(hiddenItems, 'item')}: they have no shard, or that of another count`,
+      'find the writer that leaves shardAttributes out, then move the items with reshardItems or an IndexItemMover',
+    );
+  }
+  if (throttled > 0) tooFewShards(index, say);
+  if (valuesAtMaximum > 0) {
+    say(
+      'valuesAtMaximum',
+      'limit',
+      `${counted(valuesAtMaximum, 'value')} would need more shards than the maximum`,
+      'raise maximum of ShardCounts.adaptive',
+    );
+  }
+  if (status !== undefined && status !== 'ACTIVE') {
+    say(
+      'notActive',
+      'refused',
+      `the index is ${status}: queries of it fail or miss items`,
+      'wait until it is ACTIVE before readers ask it',
+    );
+  }
+  const { read } = config.shards.default;
+  if (peakWriteUnits !== undefined && throttled === 0) {
+    const enough = Math.max(1, suffixRange({ writesPerSecond: Math.max(peakWriteUnits, 1) * 2, itemKb: 1 }));
+    if (read >= 4 && enough <= read * IDLE) {
+      say(
+        'idleIndexShards',
+        'cost',
+        `the busiest minute has written ${rounded(peakWriteUnits)} units a second, and each ordered page asks ${read} shards, half a read unit each at least`,
+        `lower the shardCounts to ${enough} in the steps that \`npx even-shards reshard --from ${read} --to ${enough}\` lists`,
+      );
+    }
+  }
+  return found;
+}
+
+function tooFewShards({ config, throttled, entries = [], peakWriteUnits }: IndexObservation, say: Say): void {
+  const byValue = new Map<string, { writes: number; throttled: number }>();
+  for (const { value, writes, throttled: refused } of entries) {
+    const sum = byValue.get(value) ?? { writes: 0, throttled: 0 };
+    byValue.set(value, { writes: sum.writes + writes, throttled: sum.throttled + refused });
+  }
+  const [hottest] = [...byValue].sort(([, a], [, b]) => b.throttled - a.throttled);
+  const of = hottest === undefined || hottest[0] === '' ? '' : ` of ${JSON.stringify(hottest[0])}`;
+  const { write } = (hottest && config.shards.byValue?.[hottest[0]]) ?? config.shards.default;
+  const all = hottest === undefined ? 0 : hottest[1].writes + hottest[1].throttled;
+  // Twice the count, or as many times as was asked of it: what is refused may come again.
+  const times = all > 0 && hottest![1].writes > 0 ? Math.max(2, Math.ceil((all / hottest![1].writes) * 1.34)) : 2;
+  const planned =
+    peakWriteUnits === undefined ? 0 : suffixRange({ writesPerSecond: Math.max(peakWriteUnits, 1) * 2, itemKb: 1 });
+  const count = Math.max(write * times, planned);
+  const name = hottest === undefined || hottest[0] === '' ? 'uniform' : 'byValue';
+  const counts =
+    name === 'uniform'
+      ? `ShardCounts.uniform(${count})`
+      : `ShardCounts.byValue({ ${JSON.stringify(hottest![0])}: ${count} }, ...)`;
+  say(
+    'tooFewShards',
+    'refused',
+    `${counted(throttled, 'write')}${of} refused: ${counted(write, 'shard')} take ${write} thousand write units a second, and throttle the writes of the table`,
+    `raise the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`,
+  );
+}
+
+function ofTable({ path, hasRecovery }: TableObservation): Diagnosis[] {
+  if (hasRecovery) return [];
+  const what = 'the table cannot be restored to a point in time';
+  const change = 'leave pointInTimeRecoverySpecification out of a ShardedTable, which turns it on';
+  return [{ id: 'noRecovery', weight: 'safety', path, what, change }];
+}
+
+function ofConsumer({ path, tableName, consumer, parkedKeys, deadKeys }: ConsumerObservation): Diagnosis[] {
+  if (parkedKeys === 0) return [];
+  const change = `read why with \`npx even-shards parked --table ${tableName} --consumer ${consumer}\`, correct the handler, and resume or skip them`;
+  if (deadKeys > 0) {
+    const what = `nobody tries ${counted(deadKeys, 'key')} of ${parkedKeys} that are set aside any more: their records have no effect`;
+    return [{ id: 'deadKeys', weight: 'loss', path, what, change }];
+  }
+  const what = `${counted(parkedKeys, 'key')} set aside because a record of it fails: its records wait`;
+  return [{ id: 'parkedKeys', weight: 'refused', path, what, change }];
+}
+
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function rounded(number: number): number {
+  return Number(number.toPrecision(3));
+}
+
+function percent(share: number): string {
+  return `${rounded(share * 100)} %`;
+}

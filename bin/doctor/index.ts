@@ -1,0 +1,118 @@
+import { countTablesOf } from '../deployed-stack/sharding-of-now';
+import type { StackResources } from '../deployed-stack/stack-resources';
+import {
+  policyText,
+  type Statement,
+  TARGET_HELP,
+  TARGET_OPTIONS,
+  type Target,
+  withTarget,
+} from '../deployed-stack/target';
+import { numberOf, parsedFlags, UsageError } from '../flags';
+import { textTable } from '../local/sample/text-table';
+import { type Diagnosis, diagnose } from './diagnose';
+import { measuredByWindow } from './measured-by-window';
+import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
+import { measuredByCloudWatch, observe } from './observe';
+
+const COMMAND = 'even-shards doctor';
+const DEFAULT_HOURS = 3;
+const MOST_HOURS = 24;
+
+const HELP = `usage: even-shards doctor --stack NAME [options]
+       even-shards doctor --app DIRECTORY --kinesis-endpoint URL --dynamodb-endpoint URL --window URL [options]
+
+Looks at the streams, sharded indexes, consumers and metrics of a stack, and says in the order of their weight what is uneven, what is
+near a limit and what costs too much, with the change to make. It reads, and changes nothing.
+
+  --hours NUMBER  how far back to read metrics (default: ${DEFAULT_HOURS}, at most ${MOST_HOURS})
+  --scan          read every item of the sharded tables, too, for items that no query finds; that costs read units
+  --window URL    with --app, the page that the local run serves: it knows what has passed and what was refused
+  --json          print one JSON document
+  --help          show this text
+
+${TARGET_HELP}
+
+exit code: 0 if nothing was found, 1 if something was, 2 if the command or an input cannot be understood, 3 if the account does not answer.
+
+example: even-shards doctor --stack Orders --hours 24`;
+
+const OPTIONS = {
+  ...TARGET_OPTIONS,
+  help: { type: 'boolean', default: false },
+  hours: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  scan: { type: 'boolean', default: false },
+  window: { type: 'string' },
+} as const;
+
+const EXIT_FOUND = 1;
+
+interface DoctorFlags {
+  readonly json: boolean;
+  readonly permissions: boolean;
+  readonly scan: boolean;
+  readonly window?: string;
+}
+
+/** `even-shards doctor`. */
+export async function doctor(args: string[], metricsOf?: MetricClient): Promise<void> {
+  const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
+  if (flags.help) return console.log(HELP);
+  const hours = numberOf(COMMAND, 'hours', flags.hours) ?? DEFAULT_HOURS;
+  if (!(hours > 0 && hours <= MOST_HOURS)) {
+    throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
+  }
+  if (flags.window !== undefined && flags.app === undefined) throw new UsageError('--window needs --app', COMMAND);
+  await withTarget(COMMAND, flags, (target) => examine(target, flags, hours, metricsOf ?? target.clients.cloudwatch));
+}
+
+async function examine(target: Target, flags: DoctorFlags, hours: number, metrics: MetricClient): Promise<void> {
+  const { resources, clients } = target;
+  if (flags.permissions)
+    return console.log(policyText([...target.statements, ...statementsFor(resources, flags.scan)]));
+  const measured =
+    flags.window === undefined
+      ? measuredByCloudWatch(metricReader(metrics, hours, Date.now()))
+      : await measuredByWindow(flags.window);
+  const onProgress = (line: string) => console.error(line);
+  const found = diagnose(await observe(resources, clients, measured, { scan: flags.scan, onProgress }));
+  const { streams, shardings, consumers } = resources;
+  const looked = `${streams.length} streams, ${shardings.length} sharded indexes and tables, ${consumers.length} ordered consumers`;
+  if (flags.json) console.log(JSON.stringify({ looked, found }, null, 2));
+  else console.log(report(found, looked).join('\n'));
+  if (found.length > 0) process.exitCode = EXIT_FOUND;
+}
+
+/** What is wrong as a table, the heaviest first, and the change that each asks for. */
+export function report(found: readonly Diagnosis[], looked: string): string[] {
+  if (found.length === 0) return [`nothing to do; looked at ${looked}`];
+  return [
+    `${found.length} found, the heaviest first; looked at ${looked}`,
+    '',
+    ...textTable(
+      ['', 'weight', 'where', 'what'],
+      found.map(({ weight, path, id }, index) => [index + 1, weight, path, id]),
+    ),
+    ...found.flatMap(({ path, what, change }, index) => ['', `${index + 1}. ${path}: ${what}`, `   change: ${change}`]),
+  ];
+}
+
+/** To read, by the names of the very resources. Metrics have no resources. */
+function statementsFor({ streams, tables, shardings, consumers }: StackResources, scan: boolean): Statement[] {
+  const arnOf = (name: string) => `arn:aws:dynamodb:*:*:table/${name}`;
+  const sharded = [...new Set(shardings.map(({ config }) => arnOf(config.tableName)))];
+  const counts = [...new Set(shardings.flatMap(({ config }) => countTablesOf(config)).map(arnOf))];
+  const parking = [...new Set(consumers.map(({ tableName }) => arnOf(tableName)))];
+  const statements: Statement[] = [
+    {
+      actions: ['kinesis:DescribeStreamSummary', 'kinesis:ListShards'],
+      resources: streams.map(({ name }) => `arn:aws:kinesis:*:*:stream/${name}`),
+    },
+    { actions: ['dynamodb:DescribeTable'], resources: sharded },
+    { actions: ['dynamodb:Query'], resources: [...parking, ...(scan ? counts : [])] },
+    { actions: ['dynamodb:Scan'], resources: scan ? sharded : [] },
+    { actions: METRIC_ACTIONS, resources: ['*'] },
+  ];
+  return tables.length + streams.length === 0 ? [] : statements.filter(({ resources }) => resources.length > 0);
+}

@@ -1,0 +1,44 @@
+import { InvalidInputError } from '../local/sample/sample-error';
+import type { WindowState } from '../local/window/window-state';
+import type { Measured } from './observe';
+
+/** What the window of a local run has seen since its start, shard by shard and value by value. */
+export async function measuredByWindow(url: string): Promise<Measured> {
+  const { streams, indexes } = await windowStateOf(url);
+  return {
+    isEmulated: true,
+    async stream({ path }) {
+      const shards = streams.find((stream) => stream.path === path)?.shards ?? [];
+      return {
+        throttled: shards.reduce((sum, { throttled }) => sum + throttled, 0),
+        shardLoads: shards.map(({ shardId, count, throttled }) => ({ shardId, records: count, throttled })),
+      };
+    },
+    async index({ path, config: { indexName = '' } }) {
+      const tablePath = indexName === '' ? path : path.slice(0, -indexName.length - 1);
+      const entries = indexes.find((each) => each.path === tablePath && each.index === indexName)?.entries ?? [];
+      return {
+        throttled: entries.reduce((sum, { throttled }) => sum + throttled, 0),
+        entries: entries.map(({ value, shard, count, throttled }) => ({ value, shard, writes: count, throttled })),
+        valuesAtMaximum: 0,
+      };
+    },
+  };
+}
+
+/** The first of the states that a window sends as they change. */
+async function windowStateOf(url: string): Promise<WindowState> {
+  const wrong = (cause: string) => new InvalidInputError(`--window ${url} is no window of a local run: ${cause}`);
+  let text = '';
+  try {
+    const response = await fetch(new URL('events', url.endsWith('/') ? url : `${url}/`));
+    if (!response.ok || response.body === null) throw wrong(`it answers ${response.status}`);
+    for await (const chunk of response.body) {
+      text += Buffer.from(chunk).toString();
+      if (text.includes('\n\n')) break;
+    }
+  } catch (error) {
+    throw error instanceof InvalidInputError ? error : wrong((error as Error).message);
+  }
+  return JSON.parse(text.slice('data: '.length, text.indexOf('\n\n')));
+}

@@ -1,0 +1,65 @@
+import type { CloudWatch, MetricDataQuery } from '@aws-sdk/client-cloudwatch';
+import { OnwardPages } from '../../lib/core/foundation/onward-pages';
+
+/** What reads metrics: CloudWatch, or the fake of the door `testing`. */
+export type MetricClient = Pick<CloudWatch, 'getMetricData'>;
+
+export const METRIC_ACTIONS = ['cloudwatch:GetMetricData'] as const;
+
+/** A metric of each minute. */
+export interface MinuteMetric {
+  readonly namespace: string;
+  readonly name: string;
+  readonly dimensions: Readonly<Record<string, string>>;
+  readonly statistic: 'Sum' | 'Maximum';
+}
+
+/** The values of metrics by minute, without the minutes that have none. */
+export interface MetricReader {
+  read(metrics: readonly MinuteMetric[]): Promise<number[][]>;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Source: the CloudWatch API reference, GetMetricData: 500 metrics in a request. */
+const MOST_METRICS = 500;
+
+/** Reads the metrics of the last hours. */
+export function metricReader(client: MetricClient, hours: number, nowMs: number): MetricReader {
+  const EndTime = new Date(Math.floor(nowMs / MINUTE_MS) * MINUTE_MS);
+  const StartTime = new Date(EndTime.getTime() - hours * 60 * MINUTE_MS);
+  return {
+    async read(metrics) {
+      const values: number[][] = metrics.map(() => []);
+      for (let start = 0; start < metrics.length; start += MOST_METRICS) {
+        const MetricDataQueries = metrics
+          .slice(start, start + MOST_METRICS)
+          .map((metric, n) => queryOf(metric, start + n));
+        const pages = new OnwardPages('GetMetricData');
+        let NextToken: string | undefined;
+        do {
+          const page = await client.getMetricData({ MetricDataQueries, StartTime, EndTime, NextToken });
+          for (const { Id = '', Values = [] } of page.MetricDataResults ?? [])
+            values[Number(Id.slice(1))]?.push(...Values);
+          NextToken = pages.next(page.NextToken);
+        } while (NextToken !== undefined);
+      }
+      return values;
+    },
+  };
+}
+
+function queryOf({ namespace, name, dimensions, statistic }: MinuteMetric, index: number): MetricDataQuery {
+  const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
+  const Metric = { Namespace: namespace, MetricName: name, Dimensions };
+  return { Id: `m${index}`, MetricStat: { Metric, Period: MINUTE_MS / 1_000, Stat: statistic } };
+}
+
+/** The most of a minute, for each second of it. */
+export function peakPerSecond(sums: readonly number[]): number {
+  return Math.max(0, ...sums) / 60;
+}
+
+export function total(sums: readonly number[]): number {
+  return sums.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,287 @@
+import { rmSync } from 'node:fs';
+import { doctor } from '../../bin/doctor';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import { writeItems } from '../../bin/local/sample/write-items';
+import { DynamoDbParkingStore, OrderedConsumer } from '../../lib/core/consumer';
+import { FakeCloudWatch } from '../../lib/testing';
+import { printed } from '../support/command';
+import { kinesisEvent, shardOf } from '../support/fakes/stream-events';
+import { synthesizeConsumerApp } from '../support/stacks/consumer-app';
+import { synthesizeDeployment } from '../support/stacks/deployments';
+import { startWatchedStack, tableAt, type WatchedStack } from '../support/watched-stack';
+
+/** Each planted fault is found, with the change that repairs it, and a healthy stack has nothing to do. */
+
+const MINUTE_MS = 60_000;
+
+beforeEach(() => {
+  jest.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  process.exitCode = undefined;
+});
+
+interface Found {
+  readonly id: string;
+  readonly weight: string;
+  readonly path: string;
+  readonly what: string;
+  readonly change: string;
+}
+
+describe('even-shards doctor on a local run with limits', () => {
+  let watched: WatchedStack;
+  let stack: LocalStack;
+  let where: string[];
+
+  beforeAll(async () => {
+    watched = await startWatchedStack({ shardCount: 4, limits: 0.1 });
+    ({ stack } = watched);
+    const { kinesis, dynamodb } = stack.endpoints;
+    where = ['--app', watched.app, '--kinesis-endpoint', kinesis, '--dynamodb-endpoint', dynamodb];
+    where.push('--window', watched.window.url);
+  }, 120_000);
+  afterAll(() => watched?.stop());
+
+  const found = async (...args: string[]): Promise<Found[]> =>
+    JSON.parse(await printed(doctor, ...where, ...args, '--json')).found;
+  const streamName = () => stack.streams[0]!.name;
+
+  test('finds nothing in a stack that is as it should be, and ends with 0', async () => {
+    expect(await printed(doctor, ...where, '--scan')).toBe(
+      'nothing to do; looked at 1 streams, 4 sharded indexes and tables, 0 ordered consumers',
+    );
+    expect(process.exitCode).toBeUndefined();
+  });
+
+  test('finds a hot shard', async () => {
+    const Records = Array.from({ length: 300 }, () => ({ PartitionKey: 'hot', Data: Buffer.from('x') }));
+    await stack.clients.kinesis.putRecords({ StreamName: streamName(), Records });
+    expect(await found()).toEqual([
+      {
+        id: 'hotShard',
+        weight: 'refused',
+        path: 'App/Events',
+        what: expect.stringMatching(/^shardId-\d+ gets 4 times the records of the mean, and has refused \d+ writes$/),
+        change: expect.stringContaining('HashKeyRegistry'),
+      },
+    ]);
+    expect(process.exitCode).toBe(1);
+  });
+
+  test('finds a value of an index with too few shards', async () => {
+    const items = Array.from({ length: 80 }, (_, n) => ({
+      jobId: `job-${n}`,
+      status: 'busy',
+      createdAt: `2026-${n}`,
+      data: 'x'.repeat(3_000),
+    }));
+    await writeItems(stack, tableAt(stack, 'App/Jobs').name, items);
+    const [diagnosis] = (await found()).filter(({ id }) => id === 'tooFewShards');
+    expect(diagnosis).toMatchObject({
+      weight: 'refused',
+      path: 'App/Jobs/byStatus',
+      what: expect.stringMatching(/^\d+ writes? of "busy" refused: 1 shard take/),
+      change: expect.stringMatching(/ShardCounts\.byValue\(\{ "busy": \d+ \}, \.\.\.\).*reshard --from 1 --to \d+/),
+    });
+  }, 60_000);
+
+  test('finds items that no query finds, if it may read them all', async () => {
+    const Item = { jobId: { S: 'stray' }, status: { S: 'pending' }, createdAt: { S: '2026' } };
+    await stack.ungatedClients.dynamodb.putItem({ TableName: tableAt(stack, 'App/Jobs').name, Item });
+    expect((await found()).map(({ id }) => id)).not.toContain('strays');
+    const [first] = await found('--scan');
+    expect(first).toMatchObject({ id: 'strays', weight: 'loss', path: 'App/Jobs/byStatus' });
+    expect(first!.what).toMatch(/^no query finds 1 item:/);
+  }, 60_000);
+
+  test('finds a doubling that has stopped half way, and shards that are uneven in any other way', async () => {
+    const { kinesis } = stack.ungatedClients;
+    const split = async (index: number, part: bigint) => {
+      const { Shards = [] } = await kinesis.listShards({ StreamName: streamName() });
+      const open = Shards.filter(({ SequenceNumberRange }) => !SequenceNumberRange?.EndingSequenceNumber);
+      const { ShardId, HashKeyRange } = open[index]!;
+      const [from, to] = [BigInt(HashKeyRange!.StartingHashKey!), BigInt(HashKeyRange!.EndingHashKey!) + 1n];
+      const NewStartingHashKey = String(from + (to - from) / part);
+      await kinesis.splitShard({ StreamName: streamName(), ShardToSplit: ShardId, NewStartingHashKey });
+      for (;;) {
+        const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName: streamName() });
+        if (StreamDescriptionSummary?.StreamStatus === 'ACTIVE') return;
+      }
+    };
+    await split(0, 2n);
+    await split(0, 2n);
+    const uneven = async () => (await found()).find(({ weight, id }) => weight === 'uneven' && id !== 'hotShard');
+    expect(await uneven()).toMatchObject({
+      id: 'missingSplits',
+      what: 'a doubling has stopped half way: 2 shards of 6 have twice the hash keys of the others, and as much more load',
+      change: expect.stringContaining('take the stream to 8 even shards'),
+    });
+    await split(0, 10n);
+    expect(await uneven()).toMatchObject({
+      id: 'unevenShards',
+      what: expect.stringMatching(/^the widest shard has 1\.75 times/),
+    });
+  }, 60_000);
+
+  test('prints what it finds as a table, the heaviest first', async () => {
+    const text = await printed(doctor, ...where, '--scan');
+    const [summary, , header, , first] = text.split('\n');
+    expect(summary).toMatch(/^\d found, the heaviest first; looked at 1 streams, 4 sharded indexes and tables/);
+    expect(header).toMatch(/^ {5}weight +where +what$/);
+    expect(first).toMatch(/^ {2}1 {2}loss +App\/Jobs\/byStatus +strays$/);
+    expect(text).toContain('\n   change: ');
+  }, 60_000);
+});
+
+describe('even-shards doctor with the metrics of CloudWatch', () => {
+  let app: string;
+  let stack: LocalStack;
+  let where: string[];
+  let cloudWatch: FakeCloudWatch;
+
+  beforeAll(async () => {
+    app = synthesizeDeployment({ shardCount: 8, retentionHours: 24 });
+    stack = await startLocal({ app });
+    const { kinesis, dynamodb } = stack.endpoints;
+    where = ['--app', app, '--kinesis-endpoint', kinesis, '--dynamodb-endpoint', dynamodb];
+  }, 60_000);
+  afterAll(async () => {
+    await stack?.stop();
+    rmSync(app, { recursive: true });
+  });
+  beforeEach(() => {
+    cloudWatch = new FakeCloudWatch();
+  });
+
+  /** So much in each of the last ten minutes. */
+  function measure(namespace: string, name: string, dimensions: Record<string, string>, value: number): void {
+    const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
+    for (let minute = 1; minute <= 10; minute++) {
+      const atMs = (Math.floor(Date.now() / MINUTE_MS) - minute) * MINUTE_MS;
+      cloudWatch.putMetricData({ Namespace: namespace, MetricName: name, Dimensions, Value: value, atMs });
+    }
+  }
+
+  const ofStream = (name: string, value: number) =>
+    measure('AWS/Kinesis', name, { StreamName: stack.streams[0]!.name }, value);
+  const metrics = () => cloudWatch as unknown as Parameters<typeof doctor>[1];
+
+  /** What is found beside what the emulator, which knows no encryption, always has. */
+  const found = async (): Promise<Found[]> => {
+    const text = await printed((args) => doctor(args, metrics()), ...where, '--json');
+    return JSON.parse(text).found.filter(({ id }: Found) => id !== 'notEncrypted');
+  };
+
+  test('finds a stream that is not encrypted', async () => {
+    ofStream('IncomingRecords', 4_000 * 60);
+    expect(await printed((args) => doctor(args, metrics()), ...where)).toContain(
+      'Shop/Orders/Events: records are stored without encryption',
+    );
+  });
+
+  test('finds shards that nobody needs, with what they cost', async () => {
+    ofStream('IncomingRecords', 600 * 60);
+    expect(await found()).toEqual([
+      expect.objectContaining({
+        id: 'idleShards',
+        weight: 'cost',
+        what: 'the busiest minute has used 7.5 % of 8 shards: 1 would do, with a quarter of them free',
+        change: expect.stringContaining('set shardCount to 1, which saves about 77 dollars a month'),
+      }),
+      expect.objectContaining({ id: 'idleIndexShards', weight: 'cost', path: 'Shop/Orders/Table/byStatus' }),
+    ]);
+  });
+
+  test('finds a stream that is full, and then the count that it needs', async () => {
+    ofStream('IncomingRecords', 7_000 * 60);
+    expect((await found())[0]).toMatchObject({
+      id: 'fullStream',
+      weight: 'limit',
+      what: 'the busiest minute has used 87.5 % of 8 shards',
+      change: expect.stringContaining('set shardCount to 10'),
+    });
+  });
+
+  test('finds a hot shard by the writes that a half empty stream refuses', async () => {
+    ofStream('IncomingRecords', 4_000 * 60);
+    ofStream('WriteProvisionedThroughputExceeded', 7);
+    expect((await found())[0]).toMatchObject({
+      id: 'hotShard',
+      weight: 'refused',
+      what: '70 writes refused, although the busiest minute has used 50 % of all shards: one of them is hot',
+    });
+  });
+
+  test('finds a consumer that records will be gone before', async () => {
+    ofStream('IncomingRecords', 4_000 * 60);
+    ofStream('GetRecords.IteratorAgeMilliseconds', 15 * 60 * MINUTE_MS);
+    expect((await found())[0]).toMatchObject({
+      id: 'consumerBehind',
+      weight: 'loss',
+      what: expect.stringContaining('15 hours old, and the stream keeps them for 24'),
+      change: expect.stringContaining('raise retentionPeriod to at least 60 hours now'),
+    });
+  });
+
+  test('finds an index that throttles its table', async () => {
+    ofStream('IncomingRecords', 4_000 * 60);
+    const index = { TableName: stack.tables[0]!.name, GlobalSecondaryIndexName: 'byStatus' };
+    measure('AWS/DynamoDB', 'WriteThrottleEvents', index, 5);
+    measure('AWS/DynamoDB', 'ConsumedWriteCapacityUnits', index, 3_900 * 60);
+    expect((await found())[0]).toMatchObject({
+      id: 'tooFewShards',
+      weight: 'refused',
+      change: expect.stringContaining('ShardCounts.uniform(8)'),
+    });
+  });
+
+  test('needs no more than to read: prints its policy with the names of the resources', async () => {
+    const { Statement } = JSON.parse(await printed(doctor, ...where, '--permissions'));
+    const actions = Statement.flatMap(({ Action }: { Action: string[] }) => Action);
+    expect(actions).toEqual([
+      'kinesis:DescribeStreamSummary',
+      'kinesis:ListShards',
+      'dynamodb:DescribeTable',
+      'cloudwatch:GetMetricData',
+    ]);
+    expect(JSON.stringify(Statement)).toContain(`table/${stack.tables[0]!.name}`);
+  });
+});
+
+test('even-shards doctor finds keys that an ordered consumer has set aside for good', async () => {
+  const app = synthesizeConsumerApp();
+  const stack = await startLocal({ app });
+  try {
+    const { kinesis, dynamodb } = stack.endpoints;
+    const where = ['--app', app, '--kinesis-endpoint', kinesis, '--dynamodb-endpoint', dynamodb];
+    const metrics = new FakeCloudWatch() as unknown as Parameters<typeof doctor>[1];
+    const tableName = stack.tables.find(({ path }) => path.includes('Consumer'))!.name;
+    const consumer = new OrderedConsumer(
+      () => {
+        throw new Error('poison');
+      },
+      {
+        parking: new DynamoDbParkingStore(stack.clients.dynamodb, { tableName, consumer: 'orders' }),
+        attempts: 2,
+        maxTries: 1,
+      },
+    );
+    await consumer.handler(kinesisEvent(shardOf(['a1'])), { getRemainingTimeInMillis: () => 10_000 });
+    await consumer.retryParked();
+    const text = await printed((args) => doctor(args, metrics), ...where, '--json');
+    expect(JSON.parse(text).found[0]).toMatchObject({
+      weight: 'loss',
+      id: 'deadKeys',
+      change: expect.stringContaining(`even-shards parked --table ${tableName} --consumer orders`),
+    });
+  } finally {
+    await stack.stop();
+    rmSync(app, { recursive: true });
+  }
+}, 60_000);
+
+test('even-shards doctor says how it is used', async () => {
+  expect(await printed(doctor, '--help')).toMatchSnapshot();
+});
