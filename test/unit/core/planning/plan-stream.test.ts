@@ -27,6 +27,12 @@ describe('planStream', () => {
     expect(streamShards({ recordsPerSecond: 3_001, bytesPerSecond: 0 })).toBe(5);
   });
 
+  test('assumes one consumer that polls each shard once a second, hashed keys, and a chance of 5 % at a load that is always at its peak', () => {
+    const traffic = { ...steady, keys: 50, prices: LIST_PRICES };
+    const defaults = { consumers: 1, pollsPerSecond: 1, enhancedFanOutConsumers: 0, probability: 0.05 };
+    expect(planStream(traffic)).toEqual(planStream({ ...traffic, ...defaults, averageOfPeak: 1, balanced: false }));
+  });
+
   test('takes the mean of a distribution of sizes', () => {
     const recordSizes = [
       { bytes: 1_000, share: 3 },

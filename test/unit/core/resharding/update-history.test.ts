@@ -67,5 +67,7 @@ describe('the history of updates', () => {
     expect(updatesLeft(history)).toBe(0);
     expect(updatesMade(history)).toEqual([updateAt(NOW - HOUR)]);
     expect(allowedAgainAt(history, 1)).toBeUndefined();
+    const full = Array.from({ length: DAILY_UPDATES - 1 }, (_, hour) => updateAt(NOW - (12 - hour) * HOUR));
+    expect(allowedAgainAt([...full, { time: NOW, shardCount: REFUSED }], 1)).toBeUndefined();
   });
 });

@@ -75,6 +75,7 @@ describe('checkShardedConfig', () => {
   });
 
   test.each<[Partial<ShardedIndexConfig>, string]>([
+    [{ shards: { default: { write: 5, read: 5, since: 2 } } }, 'config.shards must be counts without since'],
     [{ firstShard: -1 }, 'config.firstShard must be a whole number of at least 0'],
     [{ firstShard: 0.5 }, 'config.firstShard must be a whole number of at least 0'],
     [{ separator: '' }, 'config.separator must be a text without digits'],

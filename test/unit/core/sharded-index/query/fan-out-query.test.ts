@@ -279,6 +279,13 @@ describe('fanOutQuery', () => {
         InvalidSortKeyConditionError,
         'sortKey must be an object with exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
       ],
+      [
+        'bytes in place of a condition on an attribute',
+        byTime,
+        { sortKey: { createdAt: Buffer.of(1) } },
+        InvalidSortKeyConditionError,
+        'sortKey must be an object with exactly one of eq,',
+      ],
       ['a sort-key condition of no kind', byTime, { sortKey: {} }, InvalidSortKeyConditionError, 'got {}'],
       [
         'an unknown sort-key condition',

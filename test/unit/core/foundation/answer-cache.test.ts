@@ -1,0 +1,31 @@
+import { AnswerCache } from '../../../../lib/core/foundation/answer-cache';
+
+/** A cache that keeps nothing: what is not asked again comes from the question that is being asked. */
+const FORGETFUL = { get: () => undefined, set: () => undefined };
+
+describe('AnswerCache', () => {
+  test('asks a question once while it is being asked, and again when it was answered', async () => {
+    const answers = new AnswerCache<number>(FORGETFUL, String, Number);
+    let asked = 0;
+    const ask = async () => ++asked;
+    expect(await Promise.all([answers.ask('q', ask), answers.ask('q', ask)])).toEqual([1, 1]);
+    expect(await answers.ask('q', ask)).toBe(2);
+  });
+
+  test('asks again after a failure', async () => {
+    const answers = new AnswerCache<number>(FORGETFUL, String, Number);
+    await expect(answers.ask('q', () => Promise.reject(new Error('throttled')))).rejects.toThrow('throttled');
+    expect(await answers.ask('q', async () => 7)).toBe(7);
+  });
+
+  test('who asks anew does not end the question of who asks at the same time', async () => {
+    const answers = new AnswerCache<number>(FORGETFUL, String, Number);
+    const first = answers.ask('q', async () => 1);
+    let answerSecond = (_: number): void => {};
+    const second = answers.askAnew('q', () => new Promise((resolve) => (answerSecond = resolve)));
+    await first;
+    const third = answers.ask('q', async () => 3);
+    answerSecond(2);
+    expect(await Promise.all([second, third])).toEqual([2, 2]);
+  });
+});

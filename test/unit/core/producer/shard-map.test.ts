@@ -1,0 +1,26 @@
+import { ShardMap } from '../../../../lib/core/producer/shard-map';
+
+const shard = (ShardId: string, first: number, last: number) => ({
+  ShardId,
+  HashKeyRange: { StartingHashKey: String(first), EndingHashKey: String(last) },
+});
+
+describe('ShardMap', () => {
+  const map = new ShardMap([shard('b', 10, 19), shard('a', 0, 9)]);
+
+  test.each([
+    [0n, 'a'],
+    [9n, 'a'],
+    [10n, 'b'],
+    [19n, 'b'],
+  ])('the hash key %s belongs to shard %s alone, at both ends of its range', (hashKey, shardId) => {
+    expect(map.shardIdOf(hashKey)).toBe(shardId);
+    expect(map.contradicts(hashKey, 'a')).toBe(shardId !== 'a');
+    expect(map.contradicts(hashKey, 'b')).toBe(shardId !== 'b');
+  });
+
+  test('says nothing of a gap, nor of a shard that it does not know', () => {
+    expect(map.shardIdOf(20n)).toBeUndefined();
+    expect(map.contradicts(20n, 'c')).toBe(false);
+  });
+});
