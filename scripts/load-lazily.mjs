@@ -22,9 +22,12 @@ function lazily(text) {
     return `let ${name} = () => { const loaded = ${load}; ${name} = () => loaded; return loaded; };`;
   });
   if (imported.length === 0) return text;
+  const names = imported.join('|');
   return (
     declared
-      .replace(new RegExp(`\\b(${imported.join('|')})\\.`, 'g'), '$1().')
+      // In brackets behind `new`, which else takes the function for the class.
+      .replace(new RegExp(`\\bnew (${names})\\.`, 'g'), 'new ($1()).')
+      .replace(new RegExp(`\\b(${names})\\.`, 'g'), '$1().')
       // Node.js reads `exports.Name = void 0` for what `import { Name }` can have, and takes it back at a getter that calls
       // a function: it does not look for one where the name stands in brackets.
       .replace(/^(Object\.defineProperty\(exports, )("\w+")/gm, '$1($2)')

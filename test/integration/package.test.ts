@@ -141,6 +141,16 @@ describe('the package', () => {
     }
   });
 
+  test('makes, and refuses with the classes of, what its constructs load when they first use it', () => {
+    const code = `
+      const { Stack } = require('aws-cdk-lib');
+      const { StreamReshardingProvider, UniformStream } = require(${JSON.stringify(join(ROOT, 'dist/lib'))});
+      new StreamReshardingProvider(new Stack(), 'Provider');
+      try { new UniformStream(new Stack(), 'Events', { shardCount: 0 }); } catch ({ code }) { console.log(code); }`;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', code], { cwd: ROOT, encoding: 'utf8' });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'INVALID_SHARD_COUNT\n', stderr: '' });
+  });
+
   test('describes itself to jsii by the name and version it has', () => {
     const { name, version, types } = JSON.parse(readFileSync(join(installed, '.jsii'), 'utf8'));
     expect({ name, version }).toEqual({ name: NAME, version: packageJson.version });
