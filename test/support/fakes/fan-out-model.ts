@@ -60,7 +60,7 @@ export const EVERYTHING: ModelLimits = {
 
 /** The values of the index. Queries ask for the first, or for both. */
 const VALUES = ['a', 'b'];
-const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
+export const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
 const TURNS_WITH_CHANGES = 8;
 
 /** After so many failures in a row, a page is asked for without faults and without a deadline. */
@@ -73,7 +73,7 @@ const MAX_INDEX_SHARDS = 10_000;
 const MOST_PADDING = 5_000;
 
 /** Few distinct keys, so that ties are the rule. */
-function sortValue(type: SortType, rank: number): AttributeValue {
+export function sortValue(type: SortType, rank: number): AttributeValue {
   if (type === 'N') return { N: ['-1e3', '-2', '0', '0.5', '7', '9007199254740993'][rank]! };
   const text = ['a', 'ab', 'abc', 'b', '\uff5e', '\u{10000}'][rank]!;
   return type === 'S' ? { S: text } : { B: Buffer.from(text) };
@@ -115,9 +115,11 @@ interface Weather {
  * The network between a query and an index, on a virtual clock: answers take their time, hang, fail, or arrive without
  * their content.
  */
-class UnreliableNetwork implements QueryClient {
+export class UnreliableNetwork implements QueryClient {
   readonly clock = new VirtualClock();
   weather: Weather = { hanging: 0, failing: 0 };
+  /** What others do while the index answers. */
+  meanwhile: () => Promise<void> | void = () => {};
   private asking = 0;
 
   constructor(
@@ -135,6 +137,7 @@ class UnreliableNetwork implements QueryClient {
     if (fails === 2) return {};
     this.asking += 1;
     try {
+      await this.meanwhile();
       return await this.index.query(input);
     } finally {
       this.asking -= 1;
@@ -226,20 +229,7 @@ export async function playFanOutCase(
   const matches = (item: DynamoDbItem): boolean =>
     selects(item) && (!filtered || (item.hidden as { N: string }).N === '0');
   const direction = order === 'descending' ? -1 : 1;
-  /** By sort key if the query has an order, by place, and where nothing else decides as the service ranks them. */
-  const compare = (a: DynamoDbItem, b: DynamoDbItem): number => {
-    const bySortKey = (): number => {
-      for (const attribute of config.sortKeyAttributes) {
-        if (b[attribute] === undefined) return -1;
-        const difference = direction * compareAttributeValues(a[attribute]!, b[attribute]!);
-        if (difference !== 0) return difference;
-      }
-      return 0;
-    };
-    const byPlace = (direction * (numberOf(a) - numberOf(b))) as number;
-    const ranked = (): number => (b.jobId === undefined ? -1 : direction * index.compareTies(a, b));
-    return order === 'unordered' ? byPlace || bySortKey() || ranked() : bySortKey() || byPlace || ranked();
-  };
+  const compare = comparePlaces(config, order, index);
   const isSame = (a: DynamoDbItem, b: DynamoDbItem): boolean =>
     idOf(a) === idOf(b) && config.sortKeyAttributes.every((name) => compareAttributeValues(a[name]!, b[name]!) === 0);
 
@@ -485,7 +475,29 @@ export async function playFanOutCase(
   }
 }
 
-function randomCondition(
+/** By sort key if the query has an order, by place, and where nothing else decides as the service ranks them. */
+export function comparePlaces(
+  { sortKeyAttributes }: ShardedIndexConfig,
+  order: FanOutOrder,
+  index: Pick<ModelIndex, 'compareTies'>,
+): (a: DynamoDbItem, b: DynamoDbItem) => number {
+  const direction = order === 'descending' ? -1 : 1;
+  return (a, b) => {
+    const bySortKey = (): number => {
+      for (const attribute of sortKeyAttributes) {
+        if (b[attribute] === undefined) return -1;
+        const difference = direction * compareAttributeValues(a[attribute]!, b[attribute]!);
+        if (difference !== 0) return difference;
+      }
+      return 0;
+    };
+    const byPlace = direction * (numberOf(a) - numberOf(b));
+    const ranked = (): number => (b.jobId === undefined ? -1 : direction * index.compareTies(a, b));
+    return order === 'unordered' ? byPlace || bySortKey() || ranked() : bySortKey() || byPlace || ranked();
+  };
+}
+
+export function randomCondition(
   name: string,
   kind: string,
   operand: () => AttributeValue,
@@ -529,7 +541,7 @@ function onceEach(items: DynamoDbItem[]): DynamoDbItem[] {
   return items.filter((item) => !seen.has(idOf(item)) && seen.add(idOf(item)));
 }
 
-function shardKey(layout: ShardedIndexConfig['keyLayout'], value: number, shard: number): DynamoDbItem {
+export function shardKey(layout: ShardedIndexConfig['keyLayout'], value: number, shard: number): DynamoDbItem {
   const status = VALUES[value]!;
   return {
     status: { S: status },
@@ -538,7 +550,7 @@ function shardKey(layout: ShardedIndexConfig['keyLayout'], value: number, shard:
 }
 
 /** The place of an item's shard among the shards of all values. */
-function numberOf(item: DynamoDbItem): number {
+export function numberOf(item: DynamoDbItem): number {
   const shard = Number(((item.shard as { N: string }).N ?? (item.shard as { S: string }).S).split('#').at(-1));
   return VALUES.indexOf(indexValueOf(item)) * MAX_INDEX_SHARDS + shard;
 }
@@ -547,7 +559,7 @@ function indexValueOf({ status }: DynamoDbItem): string {
   return (status as { S: string }).S;
 }
 
-function idOf({ jobId }: DynamoDbItem): string {
+export function idOf({ jobId }: DynamoDbItem): string {
   return (jobId as { S: string }).S;
 }
 

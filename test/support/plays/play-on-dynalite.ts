@@ -20,10 +20,14 @@ const DYNALITE: ModelLimits = {
  *
  * @throws an error that names the seed of the first case that does not equal the oracle
  */
-export async function playOnDynalite(cases: number, firstSeed: number): Promise<void> {
+export async function playOnDynalite(
+  cases: number,
+  firstSeed: number,
+  play?: Parameters<typeof playOnService>[4],
+): Promise<void> {
   const emulator = await startDynamoDbEmulator();
   try {
-    await playOnService(emulator.endpoint, DYNALITE, cases, firstSeed);
+    await playOnService(emulator.endpoint, DYNALITE, cases, firstSeed, play);
   } finally {
     await emulator.stop();
   }
