@@ -46,8 +46,9 @@ export async function shardWalk<T>(
 }
 
 /**
- * The first shard is asked for all that the page still wants. The others share as much between them: nobody knows whether the page
- * will need any of it.
+ * The reads of the next wave. The first shard is asked for all that the page still wants, and the others share as much between them:
+ * nobody knows whether the page will need any of it. There are no more of them than the page most likely needs, as far as what was
+ * read tells: how many items pass the filter, and how many a shard has that was read to its end.
  */
 function readsOf<T>(
   buffers: readonly ShardBuffer<T>[],
@@ -56,12 +57,39 @@ function readsOf<T>(
   sizes: ItemSizes,
 ): BufferRead<T>[] {
   const wanted = page.expected;
-  const [first, ...others] = buffers.filter((buffer) => buffer.starving).slice(0, width);
+  if (wanted === undefined) return buffers.filter(({ starving }) => starving).map((buffer) => ({ buffer }));
+  const readable = buffers.filter((buffer) => buffer.readable);
+  const [first] = readable;
   if (first === undefined) return [];
-  if (wanted === undefined) return [first, ...others].map((buffer) => ({ buffer }));
+  const all = evaluatedFor(wanted, first);
+  const others = othersOf(readable, buffers, wanted, all, width - 1);
   const share = Math.min(wanted, Math.max(itemsInBlock(sizes), Math.ceil(wanted / others.length)));
-  return [
-    { buffer: first, limit: evaluatedFor(wanted, first) },
-    ...others.map((buffer) => ({ buffer, limit: evaluatedFor(share, buffer) })),
-  ];
+  return [{ buffer: first, limit: all }, ...others.map((buffer) => ({ buffer, limit: evaluatedFor(share, buffer) }))];
+}
+
+/**
+ * The shards behind the first that the page most likely needs as well, at most `most`. A shard has about as many items as those had that were read to
+ * their end. Until one was, it has as many as it is asked for.
+ */
+function othersOf<T>(
+  [first, ...others]: readonly ShardBuffer<T>[],
+  buffers: readonly ShardBuffer<T>[],
+  wanted: number,
+  asked: number,
+  most: number,
+): ShardBuffer<T>[] {
+  const sum = (of: readonly ShardBuffer<T>[], what: 'evaluated' | 'matched'): number =>
+    of.reduce((total, buffer) => total + buffer[what], 0);
+  const passing = Math.max(1, sum(buffers, 'matched')) / Math.max(1, sum(buffers, 'evaluated'));
+  const ended = buffers.filter(({ readable, missing }) => !readable && !missing);
+  const ofShard = ended.length > 0 ? sum(ended, 'evaluated') / ended.length : asked;
+  const expectedOf = (buffer: ShardBuffer<T>): number =>
+    buffer.bufferedCount + Math.min(1, passing) * Math.max(0, ofShard - buffer.evaluated);
+  let left = wanted - (first === undefined ? 0 : expectedOf(first));
+  let count = 0;
+  while (count < Math.min(most, others.length) && left > 0) {
+    left -= expectedOf(others[count]!);
+    count += 1;
+  }
+  return others.slice(0, count);
 }

@@ -1,4 +1,6 @@
 import { type DynamoDbItem, FanOutHistory, type FanOutRequest, fanOutQuery } from '../../../../lib/core';
+import { ItemSizes } from '../../../../lib/core/foundation/fan-out/item-sizes';
+import { readSize } from '../../../../lib/core/foundation/fan-out/read-size';
 import { itemBytes } from '../../../../lib/core/sharded-index/query/item-bytes';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../fakes/fake-index';
@@ -28,8 +30,15 @@ export interface DrawnCost {
   units: number;
   /** What a reader would pay who knows beforehand which items the page has, each read rounded as DynamoDB rounds. */
   floor: number;
-  /** What the first item of each shard costs that has none on the page, besides the block that every read costs. */
+  /**
+   * What the first item of each shard costs that has none on the page, besides the block that every read costs. Without an order: of as
+   * many shards behind the end of the page as before it, which the last wave may ask in vain.
+   */
   heads: number;
+  /** What the first wave costs if it takes an item for a block, because it knows no sizes. */
+  unknown: number;
+  /** What it costs to read as many items of each shard as of the one of which the page needs most, and four times as many more. */
+  evenly: number;
   requests: number;
   waves: number;
 }
@@ -62,6 +71,19 @@ export function drawCell(seed: number): DrawnCell {
   };
 }
 
+/** How many floors a page may cost. */
+export const MOST_FLOORS = 2.5;
+
+/** Where a filter hides items, a read asks for up to four times as many as the reads of its shard before it. */
+const MOST_GROWTH = 4;
+
+/** The most that docs/decisions/0049 allows a page to cost, in read units. */
+export function boundOf({ cell: { oneIn, order }, floor, heads, unknown, evenly }: DrawnCost): number {
+  if (oneIn === 1) return MOST_FLOORS * (floor + heads) + unknown;
+  const grown = (1 + MOST_GROWTH) * (floor + heads) + unknown;
+  return order === 'unordered' ? grown : Math.max(grown, evenly);
+}
+
 /** Reads the page, on an index in memory that charges as DynamoDB does. */
 export async function drawnCost(cell: DrawnCell): Promise<DrawnCost> {
   const { shards, limit, maxPageBytes, order, half, oneIn } = cell;
@@ -84,21 +106,81 @@ export async function drawnCost(cell: DrawnCell): Promise<DrawnCost> {
   const { items: page, cursor, stats } = await fanOutQuery(index, config, request, { maxPageBytes, history });
   const inOrder = order === 'descending' ? items.slice(begin).toReversed() : items.slice(begin);
   const read = cursor === undefined ? inOrder : upTo(inOrder, page.at(-1)!, order);
+  const inShard = Array.from({ length: shards }, (): DynamoDbItem[] => []);
+  for (const item of inOrder) inShard[shardOf(item)]!.push(item);
   const bytesOf = new Map<number, number>();
   for (const item of read) bytesOf.set(shardOf(item), (bytesOf.get(shardOf(item)) ?? 0) + itemBytes(item));
-  const blocks = (bytes: number): number => Math.max(1, Math.ceil(bytes / BLOCK_BYTES));
-  const headOf = new Map<number, DynamoDbItem>();
-  for (const item of inOrder) if (!headOf.has(shardOf(item))) headOf.set(shardOf(item), item);
-  let [floor, heads] = [0, 0];
-  for (let shard = 0; shard < shards; shard++) {
+  const lastShard = order === 'unordered' && cursor !== undefined ? shardOf(page.at(-1)!) : shards - 1;
+  const asked = Math.min(shards, order === 'unordered' ? 2 * (lastShard + 1) + 1 : shards);
+  const share = sharesOf(cell);
+  const behind = asked - lastShard - 1;
+  const ahead = behind > 0 ? Math.ceil(page.length / behind) : 1;
+  const mostRead = Math.max(...countBy(read.map(shardOf)).values());
+  let [floor, heads, unknown, evenly] = [0, 0, 0, 0];
+  for (let shard = 0; shard < asked; shard++) {
     const bytes = bytesOf.get(shard);
-    if (order === 'unordered' && cursor !== undefined && shard > shardOf(page.at(-1)!)) continue;
-    floor += blocks(bytes ?? 0) / 2;
-    const head = headOf.get(shard);
-    if (bytes === undefined && head !== undefined) heads += (blocks(itemBytes(head)) - 1) / 2;
+    const least = shard > lastShard ? 0 : blocks(bytes ?? 0);
+    const ofShard = inShard[shard]!;
+    floor += least / 2;
+    if (bytes === undefined) heads += (answerBlocks(ofShard.slice(0, ahead)) - least) / 2;
+    evenly += answersBlocks(ofShard.slice(0, (1 + MOST_GROWTH) * mostRead)) / 2;
+    if (!cell.warm && (order !== 'unordered' || shard <= lastShard))
+      unknown += answerBlocks(ofShard.slice(0, share)) / 2;
   }
   const { consumedReadUnits: units, requests, waves } = stats;
-  return { cell, items: page.length, units, floor, heads, requests, waves };
+  return { cell, items: page.length, units, floor, heads, unknown, evenly, requests, waves };
+}
+
+const blocks = (bytes: number): number => Math.max(1, Math.ceil(bytes / BLOCK_BYTES));
+
+function countBy(numbers: readonly number[]): Map<number, number> {
+  const counts = new Map([[-1, 0]]);
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
+  return counts;
+}
+
+/** What as many answers as it takes cost, each rounded up. */
+function answersBlocks(items: readonly DynamoDbItem[]): number {
+  const bytes = items.reduce((sum, item) => sum + itemBytes(item), 0);
+  return blocks(bytes) + items.length;
+}
+
+/** What an answer of these items costs. It ends at a megabyte. */
+function answerBlocks(items: readonly DynamoDbItem[]): number {
+  let bytes = 0;
+  for (const item of items) {
+    bytes += itemBytes(item);
+    if (bytes > 2 ** 20) break;
+  }
+  return blocks(bytes);
+}
+
+/** How many items a reader asks a shard for that takes an item for a block. */
+function sharesOf({ shards, limit, maxPageBytes, order }: DrawnCell): number {
+  const inBytes = maxPageBytes === undefined ? Number.POSITIVE_INFINITY : Math.ceil(maxPageBytes / BLOCK_BYTES);
+  const expected = Math.min(limit ?? Number.POSITIVE_INFINITY, inBytes);
+  return readSize(expected, order === 'unordered' ? 1 : shards, new ItemSizes());
+}
+
+/** Draws pages, and prints the ten that cost most, as a multiple of the floor. */
+export async function tellDearest(pages: number, firstSeed: number): Promise<void> {
+  const costs: DrawnCost[] = [];
+  for (let seed = firstSeed; seed < firstSeed + pages; seed++) costs.push(await drawnCost(drawCell(seed)));
+  const ratio = ({ units, floor }: DrawnCost): number => units / floor;
+  const above = costs.filter((cost) => ratio(cost) > MOST_FLOORS);
+  const byHeads = above.filter(({ units, floor, heads }) => units <= MOST_FLOORS * (floor + heads));
+  const beyond = costs.filter((cost) => cost.units > boundOf(cost));
+  console.log(
+    `${pages} pages: ${above.length} above ${MOST_FLOORS} floors, ${byHeads.length} of them by first items alone; ${beyond.length} above their bound`,
+  );
+  for (const cost of costs.toSorted((a, b) => ratio(b) - ratio(a)).slice(0, 10)) {
+    const { cell, items, units, floor, requests, waves } = cost;
+    const { seed, ...axes } = cell;
+    const told = Object.entries(axes).map(([name, value]) => `${name} ${value ?? 'none'}`);
+    console.log(`${ratio(cost).toFixed(2)} floors, ${(units / boundOf(cost)).toFixed(2)} of the bound, seed ${seed}:`);
+    console.log(`  ${told.join(', ')}`);
+    console.log(`  ${items} items, ${units} units of ${floor}, ${requests} requests, ${waves} waves`);
+  }
 }
 
 function shardOf({ shard }: DynamoDbItem): number {
