@@ -1,11 +1,12 @@
 import { Client, type ClientOptions, policies, types } from 'cassandra-driver';
+import { ENCODING } from './keyspaces-client';
 
 /** A client of a Cassandra, without TLS and without a sign-in. It connects when it is first asked. */
 export function cassandraClient(contactPoint: string): Client {
   return new Client(cassandraOptions(contactPoint));
 }
 
-/** Numbers without loss, and no retries besides those of the core. */
+/** No retries besides those of the core. */
 export function cassandraOptions(contactPoint: string): ClientOptions {
   return {
     contactPoints: [contactPoint],
@@ -15,7 +16,7 @@ export function cassandraOptions(contactPoint: string): ClientOptions {
       loadBalancing: new policies.loadBalancing.RoundRobinPolicy(),
     },
     pooling: { coreConnectionsPerHost: { [types.distance.local]: 1 } },
-    encoding: { useBigIntAsLong: true, useBigIntAsVarint: true, map: Map, set: Set },
+    encoding: ENCODING,
   };
 }
 

@@ -16,6 +16,12 @@ const SILENCE_MS = 5_000;
  */
 const CONNECTIONS_PER_HOST = 2;
 
+/**
+ * Numbers without loss. A `varint` stays an `Integer` of the driver: of one with 150,000 digits the driver takes seconds to make a
+ * bigint, in which nothing else happens.
+ */
+export const ENCODING = { useBigIntAsLong: true, map: Map, set: Set };
+
 /** A client of Amazon Keyspaces, which connects when it is first asked. */
 export function keyspacesClient(region: string, credentials?: AwsCredentialIdentityProvider): Client {
   return new Client(clientOptions(region, credentials));
@@ -37,7 +43,7 @@ export function clientOptions(region: string, credentials: AwsCredentialIdentity
     },
     pooling: { coreConnectionsPerHost: { [types.distance.local]: CONNECTIONS_PER_HOST } },
     socketOptions: { readTimeout: SILENCE_MS, connectTimeout: SILENCE_MS },
-    encoding: { useBigIntAsLong: true, useBigIntAsVarint: true, map: Map, set: Set },
+    encoding: ENCODING,
     isMetadataSyncEnabled: false,
   };
 }

@@ -1,5 +1,5 @@
 import type { CqlRow } from '../../lib/core/keyspaces/cql-client';
-import { driverDecimal } from '../../lib/core/keyspaces/driver-number';
+import { driverDecimal, driverInteger } from '../../lib/core/keyspaces/driver-number';
 
 /** A row as plain JSON that loses nothing: a number that a double cannot hold is a string, binary is base64. */
 export function plainRow(row: CqlRow): Record<string, unknown> {
@@ -26,6 +26,8 @@ function plainObject(value: object): unknown {
   if (Array.isArray(value)) return value.map(plainValue);
   if (value instanceof Set) return [...value].map(plainValue);
   if (value instanceof Map) return [...value].map((entry) => entry.map(plainValue));
+  const integer = driverInteger(value);
+  if (integer !== undefined) return plainValue(integer);
   // A user-defined type is a plain object; the driver's classes (LocalDate, Uuid, BigDecimal) write themselves.
   return Object.getPrototypeOf(value) === Object.prototype ? plainRow(value) : (driverDecimal(value) ?? String(value));
 }

@@ -25,6 +25,10 @@ describe('the client of the query function', () => {
     expect(fingerprints).toEqual(['8E:CD:E6:88', '1B:A5:B2:AA', '18:CE:6C:FE', 'E3:5D:28:41', '14:65:FA:20']);
   });
 
+  test('leaves a varint to the library, for the driver stops everything for seconds when it makes a bigint of a long one', () => {
+    expect(clientOptions('eu-west-1').encoding).not.toHaveProperty('useBigIntAsVarint');
+  });
+
   test('is one that the driver accepts', async () => {
     const client = new Client(clientOptions('eu-west-1'));
     await client.shutdown();

@@ -115,6 +115,9 @@ describe('plain JSON', () => {
     const row = {
       small: 7n,
       large: 9007199254740993n,
+      whole: types.Integer.fromString('-7'),
+      // The driver's own text of it never ends.
+      huge: types.Integer.fromBuffer(Buffer.from((10n ** 2_000n).toString(16).padStart(1_662, '0'), 'hex')),
       nan: Number.NaN,
       missing: null,
       date: types.LocalDate.fromString('2020-07-09'),
@@ -131,6 +134,8 @@ describe('plain JSON', () => {
     expect(plainRow(row)).toEqual({
       small: 7,
       large: '9007199254740993',
+      whole: -7,
+      huge: `1${'0'.repeat(2_000)}`,
       nan: 'NaN',
       missing: null,
       date: '2020-07-09',
